@@ -1,0 +1,49 @@
+/** The one interface of everything that answers: trained walkers, baselines and prompted agents. */
+import type { WalkTask } from '../datasets/walk-sample.js';
+import type { Path } from '../src/kg/path.js';
+
+/** A complete walk with its log-probability under the agent (or any score that orders walks the same way). */
+export interface RankedPath {
+  /** Canonical: without stay steps; empty when the agent chose to stay at the start. */
+  path: Path;
+  logProb: number;
+}
+
+/** A distinct final entity with the best and the summed log-probability of the paths that end there. */
+export interface RankedAnswer {
+  entity: number;
+  logProb: number;
+  summedLogProb: number;
+}
+
+/** What an answer cost. Absent counts are zero. */
+export interface Cost {
+  calls?: number;
+  promptTokens?: number;
+  cachedTokens?: number;
+  completionTokens?: number;
+  encodes?: number;
+  graphReads?: number;
+}
+
+export interface Answer {
+  /** Best first, at most the beam's width, distinct. Empty where the agent could not walk. */
+  paths: readonly RankedPath[];
+  /** Best first by `logProb`, distinct. */
+  answers: readonly RankedAnswer[];
+  text?: string;
+  /** Share of probability on the first answer, in [0, 1]. */
+  confidence?: number;
+  cost: Cost;
+}
+
+export interface Agent {
+  readonly name: string;
+  /** Facts that belong beside its numbers, such as "uses entity counts". */
+  readonly note?: string;
+  /**
+   * Answers every task, in order. Batched so that encoders and networks can work on many at once.
+   * @param onProgress called with the number of tasks answered so far
+   */
+  answer(tasks: readonly WalkTask[], onProgress?: (done: number) => void): Promise<Answer[]>;
+}

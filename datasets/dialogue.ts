@@ -1,0 +1,25 @@
+/** Dialogues grounded in a graph, as names: the neutral shape between a release's files and samples. */
+
+export type Sender = 'user' | 'assistant';
+
+export interface Message {
+  sender: Sender;
+  text: string;
+}
+
+/** A path that a speaker chose before saying something. */
+export interface PathAction {
+  sender: Sender;
+  /** How many messages had been said before the action. */
+  position: number;
+  /** [head, relation, tail] names, in walking order. */
+  triples: [string, string, string][];
+}
+
+export interface Dialogue {
+  /** Unique in its data set, such as `train-17`: file stem and data row, from 1. */
+  id: string;
+  messages: Message[];
+  /** In the order of the dialogue. */
+  paths: PathAction[];
+}

@@ -1,0 +1,43 @@
+/** The interface of everything that turns texts into fixed vectors. */
+
+/** Distinct texts once each, and for every asked text the row that holds its vector. */
+export interface EncodedTexts {
+  /** float32 [numDistinct, dim], row-major. */
+  matrix: Float32Array;
+  /** int32 [number of asked texts]: row of `matrix`. */
+  rows: Int32Array;
+  dim: number;
+}
+
+export interface EncodeOptions {
+  /** Longest input in tokens; the oldest (first) tokens are dropped. Default: the model's own limit. */
+  maxTokens?: number;
+  /** Called with distinct texts done, of how many, and tokens evaluated so far. */
+  onProgress?: (done: number, total: number, tokens: number) => void;
+  signal?: AbortSignal;
+}
+
+/** Cumulative counts of one encoder object. */
+export interface EncoderCounters {
+  /** Texts asked for, duplicates included. */
+  requests: number;
+  /** Forward passes of the model: distinct texts that no cache held. */
+  encodes: number;
+  /** Distinct texts that the disk cache held. */
+  cacheHits: number;
+  /** Tokens evaluated. */
+  tokens: number;
+  /** Seconds spent in the model. */
+  seconds: number;
+}
+
+export interface StateEncoder {
+  /** Names everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys. */
+  readonly id: string;
+  /** What to call it in reports, such as the model file's name. */
+  readonly name: string;
+  readonly dim: number;
+  readonly counters: EncoderCounters;
+  encode(texts: readonly string[], options?: EncodeOptions): Promise<EncodedTexts>;
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,39 @@
+/** The one error tree of the workbench: every expected failure carries a code, a place and a remedy. */
+
+/** What went wrong, by kind; `exitCodes` maps each to the exit status of the command line. */
+export type ErrorCode = 'failure' | 'usage' | 'config' | 'data' | 'native' | 'stopped';
+
+export const exitCodes: Readonly<Record<ErrorCode, number>> = {
+  failure: 1,
+  usage: 2,
+  config: 2,
+  data: 3,
+  native: 4,
+  stopped: 130,
+};
+
+export interface ErrorDetails {
+  /** What the user can do about it, one sentence. */
+  hint?: string;
+  cause?: unknown;
+}
+
+/**
+ * An expected failure. The message reads "expected X, got Y, at Z"; the hint says what to do.
+ * Anything else that is thrown is a bug and keeps its stack trace.
+ */
+export class WorkbenchError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'WorkbenchError';
+    this.code = code;
+    this.hint = details.hint;
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.code];
+  }
+}

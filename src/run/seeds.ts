@@ -1,0 +1,87 @@
+/** Randomness: one run seed, named sub-seeds, a generator whose state can be saved. Never `Math.random`. */
+import { createHash } from 'node:crypto';
+import { xoroshiro128plus, xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
+
+/**
+ * Derives an independent 32-bit seed from the run's seed, a name and counters, so that adding a consumer of
+ * randomness never shifts another one's stream.
+ * @param seed the run's seed, integer
+ * @param name what the stream is for, such as `clone/shuffle`
+ * @param counters positions inside the stream's purpose, such as the epoch
+ */
+export function subSeed(seed: number, name: string, ...counters: number[]): number {
+  const digest = createHash('sha256').update(JSON.stringify([seed, name, ...counters])).digest();
+  return digest.readInt32LE(0);
+}
+
+/** A seeded generator (xoroshiro128+). Draws are equal on every machine; `state()` and `fromState` resume it exactly. */
+export class Rng {
+  #generator: ReturnType<typeof xoroshiro128plus>;
+  #spareNormal: number | undefined;
+
+  constructor(seed: number) {
+    this.#generator = xoroshiro128plus(seed);
+  }
+
+  static named(seed: number, name: string, ...counters: number[]): Rng {
+    return new Rng(subSeed(seed, name, ...counters));
+  }
+
+  static fromState(state: readonly number[]): Rng {
+    const rng = new Rng(0);
+    rng.#generator = xoroshiro128plusFromState(state.slice(0, 4));
+    rng.#spareNormal = state[4];
+    return rng;
+  }
+
+  /** The whole state as plain numbers, for a checkpoint. */
+  state(): number[] {
+    const state = [...this.#generator.getState()];
+    return this.#spareNormal === undefined ? state : [...state, this.#spareNormal];
+  }
+
+  /** A uniform 32-bit unsigned integer. */
+  uint32(): number {
+    return this.#generator.next() >>> 0;
+  }
+
+  /** Uniform in [0, 1), 32 bits of resolution. */
+  uniform(): number {
+    return this.uint32() / 4294967296;
+  }
+
+  /** Uniform integer in [0, n). */
+  integer(n: number): number {
+    return Math.floor(this.uniform() * n);
+  }
+
+  /** Standard normal (Marsaglia's polar method). */
+  normal(): number {
+    if (this.#spareNormal !== undefined) {
+      const spare = this.#spareNormal;
+      this.#spareNormal = undefined;
+      return spare;
+    }
+    for (;;) {
+      const u = 2 * this.uniform() - 1;
+      const v = 2 * this.uniform() - 1;
+      const s = u * u + v * v;
+      if (s > 0 && s < 1) {
+        const factor = Math.sqrt((-2 * Math.log(s)) / s);
+        this.#spareNormal = v * factor;
+        return u * factor;
+      }
+    }
+  }
+
+  /** Shuffles in place (Fisher-Yates) and returns its argument. */
+  shuffle<T extends { length: number; [index: number]: number }>(values: T): T {
+    for (let i = values.length - 1; i > 0; i--) {
+      const j = this.integer(i + 1);
+      const swapped = values[i]!;
+      values[i] = values[j]!;
+      values[j] = swapped;
+    }
+    return values;
+  }
+}
