@@ -45,7 +45,8 @@ export function terminalProgress(stream: NodeJS.WriteStream = stderr): ProgressR
       },
       finish(note = last.note) {
         const seconds = formatDuration((performance.now() - started) / 1000);
-        if (stream.isTTY) stream.write(`\r\x1b[2K${label}: ${last.done} ${unit} in ${seconds}${note && ` · ${note}`}\n`);
+        if (stream.isTTY)
+          stream.write(`\r\x1b[2K${label}: ${last.done} ${unit} in ${seconds}${note && ` · ${note}`}\n`);
       },
     };
   };

@@ -10,7 +10,9 @@ import { xoroshiro128plus, xoroshiro128plusFromState } from 'pure-rand/generator
  * @param counters positions inside the stream's purpose, such as the epoch
  */
 export function subSeed(seed: number, name: string, ...counters: number[]): number {
-  const digest = createHash('sha256').update(JSON.stringify([seed, name, ...counters])).digest();
+  const digest = createHash('sha256')
+    .update(JSON.stringify([seed, name, ...counters]))
+    .digest();
   return digest.readInt32LE(0);
 }
 
