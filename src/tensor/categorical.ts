@@ -1,0 +1,62 @@
+/**
+ * The one categorical distribution of the workbench, over ragged action lists: segment `s` holds the legal actions of
+ * state `s`, and only those, so nothing masked can be sampled, trained on or ranked. Training, greedy, beam and
+ * evaluation all call these functions. Sums run in float64.
+ */
+import { WorkbenchError } from '../run/errors.js';
+import type { Rng } from '../run/seeds.js';
+
+/**
+ * Log-probabilities of every legal action of every state.
+ * @param logits float32 [numActions of all states]
+ * @param offsets int32 [numStates + 1]: actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`
+ * @returns float32 [numActions], each segment's exponentials sum to 1
+ * @throws WorkbenchError `failure` for a state without a legal action or a logit that is not a number
+ */
+export function segmentLogSoftmax(logits: Float32Array, offsets: Int32Array): Float32Array {
+  const logProbs = new Float32Array(logits.length);
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    const begin = offsets[s]!;
+    const end = offsets[s + 1]!;
+    if (begin === end) throw new WorkbenchError('failure', `expected at least one legal action, got none, at state ${s}`);
+    let max = -Infinity;
+    for (let i = begin; i < end; i++) if (logits[i]! > max) max = logits[i]!;
+    let sum = 0;
+    for (let i = begin; i < end; i++) sum += Math.exp(logits[i]! - max);
+    if (!Number.isFinite(sum)) {
+      throw new WorkbenchError('failure', `expected finite logits, got ${max} with sum ${sum}, at state ${s}`, {
+        hint: 'Lower the learning rate or the gradient clip.',
+      });
+    }
+    const logSum = max + Math.log(sum);
+    for (let i = begin; i < end; i++) logProbs[i] = logits[i]! - logSum;
+  }
+  return logProbs;
+}
+
+/** Entropy of each state's distribution in nats, float64 [numStates]. */
+export function segmentEntropy(logProbs: Float32Array, offsets: Int32Array): Float64Array {
+  const entropy = new Float64Array(offsets.length - 1);
+  for (let s = 0; s < entropy.length; s++) {
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) entropy[s]! -= Math.exp(logProbs[i]!) * logProbs[i]!;
+  }
+  return entropy;
+}
+
+/** Draws one action of one state; returns its index inside the state's list. */
+export function sampleSegment(logProbs: Float32Array, begin: number, end: number, rng: Rng): number {
+  let remaining = rng.uniform();
+  for (let i = begin; i < end; i++) {
+    remaining -= Math.exp(logProbs[i]!);
+    if (remaining < 0) return i - begin;
+  }
+  // Rounding left a sliver above the sum: the most likely action takes it.
+  return argmaxSegment(logProbs, begin, end);
+}
+
+/** The most likely action of one state, ties to the first; its index inside the state's list. */
+export function argmaxSegment(logProbs: Float32Array, begin: number, end: number): number {
+  let best = begin;
+  for (let i = begin + 1; i < end; i++) if (logProbs[i]! > logProbs[best]!) best = i;
+  return best - begin;
+}
