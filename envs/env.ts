@@ -1,0 +1,65 @@
+/** The interface of every environment: Gymnasium's, with its words. */
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Space } from './spaces.js';
+
+/** How an environment introduces itself; serialisable. */
+export interface EnvSpec {
+  /** `namespace/Name-v1`; the version rises when results are no longer comparable. */
+  id: string;
+  /** Longest episode in steps. */
+  maxSteps: number;
+}
+
+export interface ResetOptions {
+  /** Re-seeds the environment's generator; without it the stream goes on. */
+  seed?: number;
+  /** What the environment understands, such as `{ sample: 12 }`. */
+  options?: Record<string, unknown>;
+}
+
+export interface ResetResult<Observation> {
+  observation: Observation;
+  info: Record<string, unknown>;
+}
+
+export interface StepResult<Observation> extends ResetResult<Observation> {
+  reward: number;
+  /** The task ended: nothing comes after, no bootstrap. */
+  terminated: boolean;
+  /** The episode was cut from outside: the value of `observation` is still to come. */
+  truncated: boolean;
+}
+
+/**
+ * One environment. An observation with an `actionMask` (uint8, 1 = legal) says which actions are legal now; indices
+ * beyond its end are not. Episodes are equal for equal seeds and actions; `checkEnv` checks all of this.
+ */
+export interface Env<Observation, Action = number> {
+  readonly spec: EnvSpec;
+  readonly actionSpace: Space<Action>;
+  readonly observationSpace: Space<Observation>;
+  reset(options?: ResetOptions): ResetResult<Observation>;
+  /** @throws ResetNeeded before the first reset and after an episode's end; InvalidAction, leaving the state as it was */
+  step(action: Action): StepResult<Observation>;
+  /** The present state as plain text. */
+  render(): string;
+  close(): void;
+}
+
+/** `step` was called where no episode is running. */
+export class ResetNeeded extends WorkbenchError {
+  constructor(id: string) {
+    super('usage', `expected a running episode, got none, at step of ${id}`, { hint: 'Call reset first.' });
+    this.name = 'ResetNeeded';
+  }
+}
+
+/** The action is not legal in the present state. */
+export class InvalidAction extends WorkbenchError {
+  constructor(id: string, action: unknown, expected: string) {
+    super('usage', `expected ${expected}, got action ${String(action)}, at step of ${id}`, {
+      hint: "Choose among the ones of the observation's actionMask.",
+    });
+    this.name = 'InvalidAction';
+  }
+}

@@ -1,0 +1,82 @@
+/** Spaces: what an action or observation may be, as a test and a seeded draw. */
+import type { Rng } from '../src/run/seeds.js';
+
+export interface Space<T> {
+  contains(value: unknown): value is T;
+  /** @param mask uint8, 1 = may be drawn; indices beyond its end may not; spaces without indices ignore it */
+  sample(rng: Rng, mask?: Uint8Array): T;
+}
+
+/** Integers `first .. first + n - 1`. A mask counts from `first`. */
+export function discrete(n: number, first = 0): Space<number> & { readonly n: number } {
+  return {
+    n,
+    contains: (value): value is number =>
+      Number.isInteger(value) && Number(value) >= first && Number(value) < first + n,
+    sample(rng, mask) {
+      if (!mask) return first + rng.integer(n);
+      let legal = 0;
+      for (const bit of mask) legal += bit;
+      if (legal === 0) throw new RangeError('expected at least one legal action in the mask, got none, at sample');
+      let skip = rng.integer(legal);
+      let i = 0;
+      while (mask[i] === 0 || skip-- > 0) i++;
+      return first + i;
+    },
+  };
+}
+
+/** Vectors of at most `maxLength` zeros and ones, uint8. */
+export function multiBinary(maxLength: number): Space<Uint8Array> {
+  return {
+    contains: (value): value is Uint8Array =>
+      value instanceof Uint8Array && value.length <= maxLength && value.every((bit) => bit <= 1),
+    sample: (rng) => Uint8Array.from({ length: rng.integer(maxLength + 1) }, () => rng.integer(2)),
+  };
+}
+
+/** Lists of at most `maxLength` ids in [0, n), int32. */
+export function ids(n: number, maxLength: number): Space<Int32Array> {
+  return {
+    contains: (value): value is Int32Array =>
+      value instanceof Int32Array && value.length <= maxLength && value.every((id) => id >= 0 && id < n),
+    sample: (rng) => Int32Array.from({ length: rng.integer(maxLength + 1) }, () => rng.integer(n)),
+  };
+}
+
+/** Any string. */
+export function text(): Space<string> {
+  return {
+    contains: (value): value is string => typeof value === 'string',
+    sample: (rng) => rng.uint32().toString(36),
+  };
+}
+
+/** One of the given values. */
+export function oneOf<T extends string | number | boolean>(...values: readonly T[]): Space<T> {
+  return {
+    contains: (value): value is T => (values as readonly unknown[]).includes(value),
+    sample: (rng) => values[rng.integer(values.length)]!,
+  };
+}
+
+/** Arrays of any length whose items are in `item`. */
+export function sequence<T>(item: Space<T>): Space<readonly T[]> {
+  return {
+    contains: (value): value is readonly T[] => Array.isArray(value) && value.every((one) => item.contains(one)),
+    sample: (rng) => Array.from({ length: rng.integer(4) }, () => item.sample(rng)),
+  };
+}
+
+/** Objects with exactly these keys, each in its space. */
+export function dict<T extends object>(spaces: { readonly [K in keyof T]: Space<T[K]> }): Space<T> {
+  const keys = Object.keys(spaces) as (keyof T)[];
+  return {
+    contains: (value): value is T =>
+      typeof value === 'object' &&
+      value !== null &&
+      Object.keys(value).length === keys.length &&
+      keys.every((key) => key in value && spaces[key].contains((value as T)[key])),
+    sample: (rng) => Object.fromEntries(keys.map((key) => [key, spaces[key].sample(rng)])) as T,
+  };
+}
