@@ -1,0 +1,99 @@
+/** AdamW with a global gradient clip, whose whole state can be saved and restored bit for bit. */
+import type * as tfTypes from '@tensorflow/tfjs';
+import type { Tf } from './backend.js';
+import { ParameterSet, type HostTensor } from './parameters.js';
+
+export interface AdamWOptions {
+  /** Decay of the first moment, default 0.9. */
+  beta1?: number;
+  /** Decay of the second moment, default 0.999. */
+  beta2?: number;
+  /** Added to the root of the second moment, default 1e-8. */
+  epsilon?: number;
+  /** Decoupled weight decay per unit of learning rate, default 0. */
+  weightDecay?: number;
+  /** Largest global L2 norm of a step's gradients; larger ones are scaled down. Default: no limit. */
+  maxGradNorm?: number;
+}
+
+/** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
+export class AdamW {
+  readonly #tf: Tf;
+  readonly #first: ParameterSet;
+  readonly #second: ParameterSet;
+  #steps = 0;
+
+  constructor(
+    readonly parameters: ParameterSet,
+    readonly options: AdamWOptions = {},
+  ) {
+    this.#tf = parameters.tf;
+    this.#first = zerosLike(parameters);
+    this.#second = zerosLike(parameters);
+  }
+
+  /**
+   * One step down the gradient of `loss`.
+   * @param loss builds a scalar from the parameters; called once
+   * @param learningRate this step's rate
+   * @returns the gradients' global norm before clipping
+   */
+  minimize(loss: () => tfTypes.Scalar, learningRate: number): number {
+    const tf = this.#tf;
+    const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = this.options;
+    return tf.tidy(() => {
+      const { grads } = tf.variableGrads(loss, this.parameters.variables);
+      const named = this.parameters.names.map((name) => ({ name, gradient: grads[this.parameters.get(name).name]! }));
+      const squares = named.map(({ gradient }) => tf.sum(tf.square(gradient)));
+      const norm = Math.sqrt(tf.addN(squares).dataSync()[0]!);
+      const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;
+      this.#steps++;
+      const stepSize = learningRate / (1 - beta1 ** this.#steps);
+      const secondScale = 1 / Math.sqrt(1 - beta2 ** this.#steps);
+      for (const { name, gradient } of named) {
+        const parameter = this.parameters.get(name);
+        const first = this.#first.get(name);
+        const second = this.#second.get(name);
+        first.assign(tf.add(tf.mul(first, beta1), tf.mul(gradient, scale * (1 - beta1))));
+        second.assign(tf.add(tf.mul(second, beta2), tf.mul(tf.square(gradient), scale * scale * (1 - beta2))));
+        const denominator = tf.add(tf.mul(tf.sqrt(second), secondScale), epsilon);
+        const decayed = weightDecay === 0 ? parameter : tf.mul(parameter, 1 - learningRate * weightDecay);
+        parameter.assign(tf.sub(decayed, tf.mul(tf.div(first, denominator), stepSize)));
+      }
+      return norm;
+    });
+  }
+
+  /** Moments and step count, for a checkpoint. */
+  exportState(): { steps: number; tensors: Record<string, HostTensor> } {
+    const prefixed = (prefix: string, set: ParameterSet) =>
+      Object.entries(set.export()).map(([name, tensor]) => [`${prefix}.${name}`, tensor] as const);
+    return {
+      steps: this.#steps,
+      tensors: Object.fromEntries([...prefixed('adam.first', this.#first), ...prefixed('adam.second', this.#second)]),
+    };
+  }
+
+  /** Restores what `exportState` gave; other names in `tensors` are ignored. */
+  importState(steps: number, tensors: Readonly<Record<string, { shape: readonly number[]; data: ArrayLike<number> }>>): void {
+    this.#steps = steps;
+    const unprefixed = (prefix: string, set: ParameterSet) =>
+      Object.fromEntries(set.names.flatMap((name) => (tensors[`${prefix}.${name}`] ? [[name, tensors[`${prefix}.${name}`]!]] : [])));
+    this.#first.import(unprefixed('adam.first', this.#first));
+    this.#second.import(unprefixed('adam.second', this.#second));
+  }
+
+  dispose(): void {
+    this.#first.dispose();
+    this.#second.dispose();
+  }
+}
+
+function zerosLike(parameters: ParameterSet): ParameterSet {
+  const zeros = new ParameterSet(parameters.tf);
+  for (const name of parameters.names) {
+    const { shape, size } = parameters.get(name);
+    zeros.add(name, shape.slice(), new Float32Array(size));
+  }
+  return zeros;
+}

@@ -1,0 +1,157 @@
+/**
+ * Differentiable operations that stock tfjs lacks or does slowly: on wasm and the plain backend a matMul gradient with
+ * transpose flags leaves the fast kernel and `gather` is slow and has no gradient. Those backends work on host arrays
+ * there; native TensorFlow uses its own kernels. Results agree (see the tests).
+ */
+import type * as tfTypes from '@tensorflow/tfjs';
+import type { Tf } from './backend.js';
+
+type Tensor1D = tfTypes.Tensor1D;
+type Tensor2D = tfTypes.Tensor2D;
+type Save = (tensors: tfTypes.Tensor[]) => void;
+
+/** Whether this backend's memory is the host's, so that reading a tensor back costs a copy and no synchronisation. */
+function onHost(tf: Tf): boolean {
+  return tf.getBackend() !== 'tensorflow';
+}
+
+/** Product [m, k] × [k, n] whose gradient transposes explicitly, which keeps wasm on its fast kernel. */
+export function matMul(tf: Tf, a: Tensor2D, b: Tensor2D): Tensor2D {
+  if (!onHost(tf)) return tf.matMul(a, b);
+  const op = tf.customGrad((x, y, save) => {
+    (save as Save)([x as Tensor2D, y as Tensor2D]);
+    return {
+      value: tf.matMul(x as Tensor2D, y as Tensor2D),
+      gradFunc: (dy: tfTypes.Tensor, saved: tfTypes.Tensor[]) => {
+        const [left, right] = saved as [Tensor2D, Tensor2D];
+        return [
+          tf.matMul(dy as Tensor2D, tf.transpose(right)),
+          tf.matMul(tf.transpose(left), dy as Tensor2D),
+        ];
+      },
+    };
+  });
+  return op(a, b) as Tensor2D;
+}
+
+/** Product with a constant left side: no gradient is computed for it. */
+export function matMulConst(tf: Tf, a: Tensor2D, b: Tensor2D): Tensor2D {
+  const op = tf.customGrad((y, save) => {
+    (save as Save)([]);
+    return {
+      value: tf.matMul(a, y as Tensor2D),
+      gradFunc: (dy: tfTypes.Tensor) =>
+        onHost(tf) ? tf.matMul(tf.transpose(a), dy as Tensor2D) : tf.matMul(a, dy as Tensor2D, true, false),
+    };
+  });
+  return op(b) as Tensor2D;
+}
+
+/** Rows of a table: [n, d] by int32 [m] → [m, d]. */
+export function gatherRows(tf: Tf, table: Tensor2D, index: Int32Array): Tensor2D {
+  return gatherSum(tf, [table], [index]);
+}
+
+/**
+ * Sums of one row from each table: out[i] = Σ_k tables[k][indices[k][i]].
+ * @param tables each [n_k, d]
+ * @param indices each int32 [m]
+ * @returns [m, d]
+ */
+export function gatherSum(tf: Tf, tables: Tensor2D[], indices: Int32Array[]): Tensor2D {
+  const width = tables[0]!.shape[1];
+  const count = indices[0]!.length;
+  if (!onHost(tf)) {
+    return tables
+      .map((table, k) => tf.gather(table, tf.tensor1d(indices[k]!, 'int32')) as Tensor2D)
+      .reduce((sum, rows) => tf.add(sum, rows));
+  }
+  const op = tf.customGrad((...args) => {
+    const inputs = args.slice(0, -1) as Tensor2D[];
+    (args.at(-1) as Save)([]);
+    const out = new Float32Array(count * width);
+    inputs.forEach((input, k) => addRows(out, input.dataSync() as Float32Array, indices[k]!, width, k === 0));
+    return {
+      value: tf.tensor2d(out, [count, width]),
+      gradFunc: (dy: tfTypes.Tensor) => {
+        const upstream = dy.dataSync() as Float32Array;
+        return tables.map((table, k) => {
+          const gradient = new Float32Array(table.size);
+          scatterRows(gradient, upstream, indices[k]!, width);
+          return tf.tensor2d(gradient, table.shape);
+        });
+      },
+    };
+  });
+  return op(...tables) as Tensor2D;
+}
+
+/**
+ * Dot products of paired rows: out[i] = left[leftIndex[i]] · right[rightIndex[i]], without the [m, d] intermediates.
+ * @returns [m]
+ */
+export function pairDot(tf: Tf, left: Tensor2D, right: Tensor2D, leftIndex: Int32Array, rightIndex: Int32Array): Tensor1D {
+  const width = left.shape[1];
+  if (!onHost(tf)) {
+    const rows = tf.gather(left, tf.tensor1d(leftIndex, 'int32'));
+    return tf.sum(tf.mul(rows, tf.gather(right, tf.tensor1d(rightIndex, 'int32'))), 1) as Tensor1D;
+  }
+  const op = tf.customGrad((a, b, save) => {
+    (save as Save)([]);
+    const x = (a as Tensor2D).dataSync() as Float32Array;
+    const y = (b as Tensor2D).dataSync() as Float32Array;
+    const out = new Float32Array(leftIndex.length);
+    for (let i = 0; i < out.length; i++) {
+      const p = leftIndex[i]! * width;
+      const q = rightIndex[i]! * width;
+      let sum = 0;
+      for (let j = 0; j < width; j++) sum += x[p + j]! * y[q + j]!;
+      out[i] = sum;
+    }
+    return {
+      value: tf.tensor1d(out),
+      gradFunc: (dy: tfTypes.Tensor) => {
+        const upstream = dy.dataSync() as Float32Array;
+        const dx = new Float32Array(x.length);
+        const dyRight = new Float32Array(y.length);
+        for (let i = 0; i < upstream.length; i++) {
+          const g = upstream[i]!;
+          if (g === 0) continue;
+          const p = leftIndex[i]! * width;
+          const q = rightIndex[i]! * width;
+          for (let j = 0; j < width; j++) {
+            dx[p + j]! += g * y[q + j]!;
+            dyRight[q + j]! += g * x[p + j]!;
+          }
+        }
+        return [tf.tensor2d(dx, left.shape), tf.tensor2d(dyRight, right.shape)];
+      },
+    };
+  });
+  return op(left, right) as Tensor1D;
+}
+
+/**
+ * A scalar whose gradient with respect to `values` is `gradient`: how a loss that was differentiated in closed form on
+ * the host enters tfjs.
+ */
+export function injectGradient(tf: Tf, values: tfTypes.Tensor, gradient: Float32Array): tfTypes.Scalar {
+  return tf.sum(tf.mul(values, tf.tensor(gradient, values.shape))) as tfTypes.Scalar;
+}
+
+function addRows(out: Float32Array, table: Float32Array, index: Int32Array, width: number, first: boolean): void {
+  for (let i = 0; i < index.length; i++) {
+    const from = index[i]! * width;
+    const to = i * width;
+    if (first) out.set(table.subarray(from, from + width), to);
+    else for (let j = 0; j < width; j++) out[to + j]! += table[from + j]!;
+  }
+}
+
+function scatterRows(gradient: Float32Array, upstream: Float32Array, index: Int32Array, width: number): void {
+  for (let i = 0; i < index.length; i++) {
+    const to = index[i]! * width;
+    const from = i * width;
+    for (let j = 0; j < width; j++) gradient[to + j]! += upstream[from + j]!;
+  }
+}

@@ -1,0 +1,119 @@
+/** Trainable parameters by name, initialised from the run's own generator, readable and restorable as host arrays. */
+import type * as tfTypes from '@tensorflow/tfjs';
+import { WorkbenchError } from '../run/errors.js';
+import type { Rng } from '../run/seeds.js';
+import type { Tf } from './backend.js';
+
+/** Host copy of one parameter: what checkpoints hold. */
+export interface HostTensor {
+  shape: number[];
+  data: Float32Array;
+}
+
+/** Named tf variables in insertion order. Owned by the set: `dispose` frees them. */
+export class ParameterSet {
+  readonly #variables = new Map<string, tfTypes.Variable>();
+
+  constructor(readonly tf: Tf) {}
+
+  get names(): string[] {
+    return [...this.#variables.keys()];
+  }
+
+  get variables(): tfTypes.Variable[] {
+    return [...this.#variables.values()];
+  }
+
+  /** Number of trainable scalars. */
+  get size(): number {
+    return this.variables.reduce((sum, variable) => sum + variable.size, 0);
+  }
+
+  /** @param data row-major float32 values; copied */
+  add(name: string, shape: number[], data: Float32Array): tfTypes.Variable {
+    if (this.#variables.has(name)) throw new WorkbenchError('failure', `expected a new parameter name, got ${name} twice`);
+    const initial = this.tf.tensor(data.slice(), shape, 'float32');
+    const variable = this.tf.variable(initial, true);
+    initial.dispose();
+    this.#variables.set(name, variable);
+    return variable;
+  }
+
+  get(name: string): tfTypes.Variable {
+    const variable = this.#variables.get(name);
+    if (!variable) throw new WorkbenchError('failure', `expected a parameter of the network, got ${name}`);
+    return variable;
+  }
+
+  /** Host copies of all parameters, independent of later updates. */
+  export(): Record<string, HostTensor> {
+    return Object.fromEntries(
+      [...this.#variables].map(([name, variable]) => [
+        name,
+        { shape: variable.shape.slice(), data: Float32Array.from(variable.dataSync()) },
+      ]),
+    );
+  }
+
+  /**
+   * Replaces every parameter's values.
+   * @throws WorkbenchError `data` when a name or shape does not fit
+   */
+  import(tensors: Readonly<Record<string, { shape: readonly number[]; data: ArrayLike<number> }>>): void {
+    for (const [name, variable] of this.#variables) {
+      const tensor = tensors[name];
+      if (!tensor || tensor.shape.join() !== variable.shape.join()) {
+        throw new WorkbenchError(
+          'data',
+          `expected parameter ${name} of shape [${variable.shape.join()}], got ${tensor ? `[${tensor.shape.join()}]` : 'none'}`,
+          { hint: 'The weights belong to other walker settings; use the configuration they were trained with.' },
+        );
+      }
+      const values = this.tf.tensor(Float32Array.from(tensor.data), variable.shape, 'float32');
+      variable.assign(values);
+      values.dispose();
+    }
+  }
+
+  dispose(): void {
+    for (const variable of this.#variables.values()) variable.dispose();
+    this.#variables.clear();
+  }
+}
+
+/** Uniform in ±1/√fanIn, float32 [fanIn · fanOut]: the usual start of a dense layer. */
+export function uniformFanIn(rng: Rng, fanIn: number, count: number): Float32Array {
+  const bound = 1 / Math.sqrt(fanIn);
+  return Float32Array.from({ length: count }, () => (2 * rng.uniform() - 1) * bound);
+}
+
+/** Normal with the given standard deviation, float32 [count]. */
+export function normalValues(rng: Rng, deviation: number, count: number): Float32Array {
+  return Float32Array.from({ length: count }, () => rng.normal() * deviation);
+}
+
+/**
+ * Orthogonal rows or columns (whichever are fewer) times `gain`, float32 [rows · columns], by Gram-Schmidt on normals.
+ * @source Saxe et al. 2014, arXiv:1312.6120
+ */
+export function orthogonalValues(rng: Rng, rows: number, columns: number, gain: number): Float32Array {
+  const count = Math.min(rows, columns);
+  const length = Math.max(rows, columns);
+  const basis: Float64Array[] = [];
+  while (basis.length < count) {
+    const vector = Float64Array.from({ length }, () => rng.normal());
+    for (const other of basis) {
+      let dot = 0;
+      for (let i = 0; i < length; i++) dot += vector[i]! * other[i]!;
+      for (let i = 0; i < length; i++) vector[i]! -= dot * other[i]!;
+    }
+    const norm = Math.hypot(...vector);
+    if (norm < 1e-6) continue;
+    basis.push(vector.map((value) => value / norm));
+  }
+  const values = new Float32Array(rows * columns);
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < columns; c++) values[r * columns + c] = gain * (rows <= columns ? basis[r]![c]! : basis[c]![r]!);
+  }
+  return values;
+}
