@@ -1,0 +1,265 @@
+/** The safetensors format: named arrays behind a JSON header, nothing that could be executed. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { z } from 'zod';
+import { WorkbenchError } from '../src/run/errors.js';
+import { printable } from '../src/run/printable.js';
+
+/** Arrays a file can hold, by the format's name of their dtype. */
+const arrayTypes = {
+  F64: Float64Array,
+  I64: BigInt64Array,
+  U64: BigUint64Array,
+  F32: Float32Array,
+  I32: Int32Array,
+  U32: Uint32Array,
+  I16: Int16Array,
+  U16: Uint16Array,
+  I8: Int8Array,
+  U8: Uint8Array,
+} as const;
+
+type Dtype = keyof typeof arrayTypes;
+
+/** The arrays of a tensor; the class is its dtype. Bytes are little-endian, as every platform Node runs on has them. */
+export type TensorData = InstanceType<(typeof arrayTypes)[Dtype]>;
+
+export interface Tensor {
+  /** Sizes, outermost first; `[]` is a scalar. Row-major. */
+  shape: readonly number[];
+  /** As many elements as the product of `shape`. */
+  data: TensorData;
+}
+
+export interface SafetensorsContent {
+  tensors: ReadonlyMap<string, Tensor>;
+  /** Free text by key, stored in the header's `__metadata__`. */
+  metadata: ReadonlyMap<string, string>;
+}
+
+export interface ReadOptions {
+  /** Refuse NaN and infinities in floating-point tensors. Default false. */
+  finite?: boolean;
+}
+
+const metadataKey = '__metadata__';
+const prefixBytes = 8;
+/** Headers are a few kilobytes; a larger length is a damaged file, not a reason to allocate. */
+const maxHeaderBytes = 64 * 2 ** 20;
+
+const size = z.number().int().nonnegative();
+const tensorInfo = z.strictObject({
+  dtype: z.string(),
+  shape: z.array(size).max(32),
+  data_offsets: z.tuple([size, size]),
+});
+const textByKey = z.custom<Record<string, string>>(
+  (value) => isObject(value) && Object.values(value).every((text) => typeof text === 'string'),
+);
+
+interface Layout {
+  name: string;
+  dtype: Dtype;
+  shape: number[];
+  begin: number;
+  end: number;
+}
+
+/**
+ * Serialises tensors so that equal content gives equal bytes: widest dtype first, then by name, which also aligns
+ * every tensor to its own element size without holes.
+ * @throws {WorkbenchError} `failure` where a shape does not match its data or a name is reserved
+ */
+export function encodeSafetensors(content: SafetensorsContent): Uint8Array<ArrayBuffer> {
+  const entries = [...content.tensors].sort(
+    ([a, { data: x }], [b, { data: y }]) => y.BYTES_PER_ELEMENT - x.BYTES_PER_ELEMENT || compareText(a, b),
+  );
+  const fields: string[] = [];
+  if (content.metadata.size > 0) {
+    const texts = [...content.metadata].sort(([a], [b]) => compareText(a, b)).map(jsonField);
+    fields.push(`"${metadataKey}":{${texts.join(',')}}`);
+  }
+  let end = 0;
+  for (const [name, { shape, data }] of entries) {
+    if (name === metadataKey || elementCount(shape) !== data.length) {
+      const got = `${data.length} elements for shape [${shape.join(', ')}]`;
+      throw new WorkbenchError('failure', `expected a tensor whose shape matches its data, got ${got}, at "${name}"`);
+    }
+    const begin = end;
+    end += data.byteLength;
+    fields.push(jsonField([name, { dtype: dtypeOf(data), shape, data_offsets: [begin, end] }]));
+  }
+  const header = new TextEncoder().encode(`{${fields.join(',')}}`);
+  const headerLength = Math.ceil(header.length / prefixBytes) * prefixBytes;
+  const bytes = new Uint8Array(prefixBytes + headerLength + end);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(headerLength), true);
+  bytes.fill(0x20, prefixBytes, prefixBytes + headerLength);
+  bytes.set(header, prefixBytes);
+  let cursor = prefixBytes + headerLength;
+  for (const [, { data }] of entries) {
+    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), cursor);
+    cursor += data.byteLength;
+  }
+  return bytes;
+}
+
+/**
+ * Reads a file's bytes, believing none of them: the header is bounded, tensors tile the data exactly, sizes match.
+ * @param place what to call the bytes in errors, such as the file's path
+ * @throws {WorkbenchError} `data` with the place and the reason
+ */
+export function decodeSafetensors(bytes: Uint8Array, place: string, options: ReadOptions = {}): SafetensorsContent {
+  const headerLength = readHeaderLength(bytes, bytes.length, place);
+  const dataStart = prefixBytes + headerLength;
+  const header = parseHeader(bytes.subarray(prefixBytes, dataStart), bytes.length - dataStart, place);
+  const tensors = new Map<string, Tensor>();
+  for (const { name, dtype, shape, begin, end } of header.layout) {
+    // A copy of its own, because a view would need the element's alignment and keep the whole file alive.
+    const buffer = new Uint8Array(bytes.subarray(dataStart + begin, dataStart + end)).buffer;
+    const data = new arrayTypes[dtype](buffer);
+    if (options.finite) requireFinite(data, name, place);
+    tensors.set(name, { shape, data });
+  }
+  return { tensors, metadata: header.metadata };
+}
+
+/**
+ * Reads a safetensors file.
+ * @throws {WorkbenchError} `data` where it is missing, cut short, damaged or, on demand, holds NaN
+ */
+export function readSafetensors(file: string, options: ReadOptions = {}): SafetensorsContent {
+  return decodeSafetensors(
+    readStart(file, (fileBytes) => fileBytes),
+    file,
+    options,
+  );
+}
+
+/** Reads a file's metadata without its tensors, though their layout is still checked. @throws {WorkbenchError} `data` */
+export function readSafetensorsMetadata(file: string): ReadonlyMap<string, string> {
+  let dataLength = 0;
+  const bytes = readStart(file, (fileBytes, prefix) => {
+    const dataStart = prefixBytes + readHeaderLength(prefix, fileBytes, file);
+    dataLength = fileBytes - dataStart;
+    return dataStart;
+  });
+  return parseHeader(bytes.subarray(prefixBytes), dataLength, file).metadata;
+}
+
+/** The file's first bytes: as many as `choose` says, knowing the file's length and its first eight bytes. */
+function readStart(file: string, choose: (fileBytes: number, prefix: Uint8Array) => number): Uint8Array {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, 'r');
+    const { size: fileBytes } = fstatSync(descriptor);
+    const prefix = new Uint8Array(Math.min(prefixBytes, fileBytes));
+    readSync(descriptor, prefix, 0, prefix.length, 0);
+    const bytes = new Uint8Array(choose(fileBytes, prefix));
+    for (let done = 0; done < bytes.length;) {
+      const count = readSync(descriptor, bytes, done, bytes.length - done, done);
+      if (count === 0) throw damaged('a whole file', 'one that was cut short while it was read', file);
+      done += count;
+    }
+    return bytes;
+  } catch (cause) {
+    if (cause instanceof WorkbenchError) throw cause;
+    throw new WorkbenchError('data', `expected a readable file, got ${(cause as Error).message}, at ${file}`, {
+      cause,
+    });
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function readHeaderLength(prefix: Uint8Array, fileBytes: number, place: string): number {
+  if (prefix.length < prefixBytes) throw damaged('at least 8 bytes', String(prefix.length), place);
+  const length = new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true);
+  const limit = Math.min(maxHeaderBytes, fileBytes - prefixBytes);
+  if (length > BigInt(limit)) throw damaged(`a header of at most ${limit} bytes`, String(length), place);
+  return Number(length);
+}
+
+function parseHeader(bytes: Uint8Array, dataLength: number, place: string) {
+  const header = parseJsonObject(bytes, place);
+  const layout: Layout[] = [];
+  let metadata = new Map<string, string>();
+  for (const [name, value] of Object.entries(header)) {
+    if (name === metadataKey) {
+      const texts = textByKey.safeParse(value);
+      if (!texts.success) throw damaged('texts by key', 'something else', `${place}, ${metadataKey}`);
+      metadata = new Map(Object.entries(texts.data));
+    } else layout.push(checkTensorInfo(name, value, place));
+  }
+  layout.sort((a, b) => a.begin - b.begin || a.end - b.end);
+  let cursor = 0;
+  for (const { name, begin, end } of layout) {
+    if (begin !== cursor)
+      throw damaged(`data from byte ${cursor} on`, String(begin), `${place}, tensor "${printable(name, 80)}"`);
+    cursor = end;
+  }
+  if (cursor !== dataLength) throw damaged(`${cursor} bytes of data`, String(dataLength), place);
+  return { layout, metadata };
+}
+
+function parseJsonObject(bytes: Uint8Array, place: string): Record<string, unknown> {
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw damaged('a JSON header', (cause as Error).message, place);
+  }
+  if (!isObject(header)) throw damaged('a JSON object as header', 'another value', place);
+  return header;
+}
+
+function checkTensorInfo(name: string, value: unknown, place: string): Layout {
+  const at = `${place}, tensor "${printable(name, 80)}"`;
+  const info = tensorInfo.safeParse(value);
+  if (!info.success) throw damaged('dtype, shape and data_offsets', z.prettifyError(info.error), at);
+  const {
+    dtype,
+    shape,
+    data_offsets: [begin, end],
+  } = info.data;
+  if (!isDtype(dtype)) throw damaged(`a dtype of ${Object.keys(arrayTypes).join(', ')}`, printable(dtype, 80), at);
+  const byteLength = elementCount(shape) * arrayTypes[dtype].BYTES_PER_ELEMENT;
+  if (end - begin !== byteLength)
+    throw damaged(`${byteLength} bytes for [${shape.join(', ')}]`, String(end - begin), at);
+  return { name, dtype, shape, begin, end };
+}
+
+function requireFinite(data: TensorData, name: string, place: string): void {
+  if (!(data instanceof Float32Array || data instanceof Float64Array)) return;
+  const index = data.findIndex((value) => !Number.isFinite(value));
+  if (index >= 0)
+    throw damaged('finite numbers', String(data[index]), `${place}, tensor "${printable(name, 80)}", element ${index}`);
+}
+
+function damaged(expected: string, got: string, place: string): WorkbenchError {
+  const hint = 'The file is damaged or is no safetensors file; take another copy or write it again.';
+  return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${place}`, { hint });
+}
+
+function dtypeOf(data: TensorData): Dtype {
+  return (Object.keys(arrayTypes) as Dtype[]).find((dtype) => data instanceof arrayTypes[dtype])!;
+}
+
+function isDtype(name: string): name is Dtype {
+  return Object.hasOwn(arrayTypes, name);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, dimension) => product * dimension, 1);
+}
+
+function jsonField([key, value]: [string, unknown]): string {
+  return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+}
+
+/** By code units: the same order under every locale. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
