@@ -1,0 +1,133 @@
+/**
+ * Intervals and tests for means over samples that come in clusters. Samples of one dialogue share speakers, topic and
+ * earlier paths, so whole dialogues are resampled: intervals over single samples would be too narrow.
+ */
+import { Rng } from '../run/seeds.js';
+
+/** A mean and its percentile interval. */
+export interface Interval {
+  value: number;
+  low: number;
+  high: number;
+  /** Number of samples (not clusters). */
+  n: number;
+}
+
+/** Mean of a − b with its interval and test. */
+export interface PairedDifference extends Interval {
+  /** Two-sided: twice the smaller share of resampled differences on one side of 0, at least 1 / (resamples + 1). */
+  pValue: number;
+}
+
+export interface BootstrapOptions {
+  /** How often clusters are drawn anew. Default 2,000. */
+  resamples?: number;
+  /** Default 0: the same samples give the same interval. */
+  seed?: number;
+  /** Coverage in (0, 1). Default 0.95. */
+  level?: number;
+}
+
+/**
+ * Means of several columns over the same samples, with percentile intervals from one set of cluster resamples.
+ * With a single cluster an interval has no width: there is nothing to resample.
+ * @param columns values [numColumns][numSamples]
+ * @param clusters id of each sample's cluster, such as its dialogue [numSamples]; at least one sample
+ * @source Efron and Tibshirani 1993, ch. 13 (percentile interval); Field and Welsh 2007 (cluster bootstrap)
+ */
+export function bootstrapMeans(
+  columns: readonly ArrayLike<number>[],
+  clusters: readonly (string | number)[],
+  options: BootstrapOptions = {},
+): Interval[] {
+  const { level = 0.95 } = options;
+  const means = resampledMeans(columns, clusters, options);
+  return columns.map((column, c) => ({ ...percentiles(means[c]!, level), value: mean(column), n: clusters.length }));
+}
+
+/**
+ * Mean difference a − b of two agents on the same samples, with interval and two-sided test of "no difference".
+ * @param a, b values of the same samples in the same order [numSamples]
+ */
+export function pairedDifference(
+  a: ArrayLike<number>,
+  b: ArrayLike<number>,
+  clusters: readonly (string | number)[],
+  options: BootstrapOptions = {},
+): PairedDifference {
+  const difference = Float64Array.from({ length: clusters.length }, (_, i) => a[i]! - b[i]!);
+  const [means] = resampledMeans([difference], clusters, options);
+  const atMost = means!.filter((d) => d <= 0).length;
+  const atLeast = means!.filter((d) => d >= 0).length;
+  const pValue = Math.min(1, (2 * (Math.min(atMost, atLeast) + 1)) / (means!.length + 1));
+  return { value: mean(difference), ...percentiles(means!, options.level ?? 0.95), n: clusters.length, pValue };
+}
+
+/**
+ * Mean over seeds with the 95 % interval of Student's t: what another seed would give, not another test set.
+ * @param values one figure a seed; one seed has no spread, its interval is the value itself
+ */
+export function meanOverSeeds(values: readonly number[]): Interval {
+  const n = values.length;
+  const value = mean(values);
+  if (n < 2) return { value, low: value, high: value, n };
+  const variance = values.reduce((sum, x) => sum + (x - value) ** 2, 0) / (n - 1);
+  const half = studentQuantile(n - 1) * Math.sqrt(variance / n);
+  return { value, low: value - half, high: value + half, n };
+}
+
+/** float64 [numColumns][resamples], each sorted upwards. */
+function resampledMeans(
+  columns: readonly ArrayLike<number>[],
+  clusters: readonly (string | number)[],
+  { resamples = 2000, seed = 0 }: BootstrapOptions,
+): Float64Array[] {
+  const width = columns.length + 1;
+  const rowOf = new Map<string | number, number>();
+  for (const cluster of clusters) if (!rowOf.has(cluster)) rowOf.set(cluster, rowOf.size);
+  const numClusters = rowOf.size;
+  // One row a cluster: its size, then the sum of each column, so that a draw reads one stretch of memory.
+  const sums = new Float64Array(numClusters * width);
+  clusters.forEach((cluster, i) => {
+    const row = rowOf.get(cluster)! * width;
+    sums[row]!++;
+    columns.forEach((column, c) => (sums[row + 1 + c]! += column[i]!));
+  });
+
+  const rng = Rng.named(seed, 'metrics/bootstrap');
+  const means = columns.map(() => new Float64Array(resamples));
+  const totals = new Float64Array(width);
+  for (let resample = 0; resample < resamples; resample++) {
+    totals.fill(0);
+    for (let draw = 0; draw < numClusters; draw++) {
+      const row = rng.integer(numClusters) * width;
+      for (let c = 0; c < width; c++) totals[c]! += sums[row + c]!;
+    }
+    means.forEach((column, c) => (column[resample] = totals[c + 1]! / totals[0]!));
+  }
+  return means.map((column) => column.sort());
+}
+
+function percentiles(sorted: Float64Array, level: number): { low: number; high: number } {
+  const at = (share: number) => {
+    const position = share * (sorted.length - 1);
+    const below = sorted[Math.floor(position)]!;
+    return below + (sorted[Math.ceil(position)]! - below) * (position - Math.floor(position));
+  };
+  return { low: at((1 - level) / 2), high: at((1 + level) / 2) };
+}
+
+function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return sum / values.length;
+}
+
+/** 97.5 % quantiles of Student's t for 1 to 10 degrees of freedom; Cornish-Fisher expansion beyond (error < 1e-3). */
+function studentQuantile(degrees: number): number {
+  const table = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+  const z = 1.959964;
+  return (
+    table[degrees - 1] ?? z + (z ** 3 + z) / (4 * degrees) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2)
+  );
+}

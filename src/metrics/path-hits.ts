@@ -1,0 +1,113 @@
+/** Where the gold walk and its target stand in one agent's ranking. Pure, ids only; every rank is 1-based, 0 = absent. */
+import { canonicalPath, pathKey } from '../kg/path.js';
+import type { Path } from '../kg/path.js';
+
+/** The part of a ranked walk that counting needs. */
+export interface ScoredPath {
+  path: Path;
+  /** Natural log of the walk's probability. */
+  logProb: number;
+}
+
+/** A distinct final entity with the best and the summed log-probability of the walks that end there. */
+export interface ScoredEntity {
+  entity: number;
+  logProb: number;
+  summedLogProb: number;
+}
+
+/** Positions of the gold among the canonical walks. */
+export interface PathRanks {
+  /** Same triples: the strict count, path@k. */
+  path: number;
+  /** Same entities in order, any relation between them: the count of KG-CRuSE. Parallel relations are not merged. */
+  entityPath: number;
+  /** Same relations in order, any entities: the count of DiffKG. Walks that share relations are not merged. */
+  relationPath: number;
+}
+
+/** Positions of the gold target among distinct final entities. */
+export interface TargetRanks {
+  /** Finals in the order of their best walk: target@k. */
+  target: number;
+  /** Finals in the order of the summed probability of their walks. */
+  summedTarget: number;
+}
+
+/**
+ * Drops stay steps and keeps the first of equal walks. The order given is the ranking: an agent may rank by more than
+ * log-probability (a bonus for two-hop walks).
+ */
+export function distinctPaths<T extends { path: Path }>(ranked: readonly T[], equalRelation: number): T[] {
+  const seen = new Set<string>();
+  const distinct: T[] = [];
+  for (const walk of ranked) {
+    const path = canonicalPath(walk.path, equalRelation);
+    const key = pathKey(path);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    distinct.push(path.length === walk.path.length ? walk : { ...walk, path });
+  }
+  return distinct;
+}
+
+/**
+ * Ranks of the gold walk. Only complete walks count: a gold edge followed by a further edge is not the gold, and an
+ * edge passed on the way is never a hit.
+ * @param ranked complete walks, best first; stay steps and duplicates are tolerated and counted once
+ */
+export function pathRanks(ranked: readonly { path: Path }[], gold: Path, equalRelation: number): PathRanks {
+  const ranks: PathRanks = { path: 0, entityPath: 0, relationPath: 0 };
+  const wanted = canonicalPath(gold, equalRelation);
+  distinctPaths(ranked, equalRelation).forEach(({ path }, index) => {
+    if (path.length !== wanted.length) return;
+    const sameEntities = path.every(([head, , tail], hop) => head === wanted[hop]![0] && tail === wanted[hop]![2]);
+    const sameRelations = path.every(([, relation], hop) => relation === wanted[hop]![1]);
+    if (sameEntities) ranks.entityPath ||= index + 1;
+    if (sameRelations) ranks.relationPath ||= index + 1;
+    if (sameEntities && sameRelations) ranks.path ||= index + 1;
+  });
+  return ranks;
+}
+
+/**
+ * Distinct final entities of a ranking, in the order of first occurrence, with best and summed log-probability.
+ * @param start where an empty walk ends
+ */
+export function finalEntities(ranked: readonly ScoredPath[], start: number, equalRelation: number): ScoredEntity[] {
+  const finals = new Map<number, ScoredEntity>();
+  for (const { path, logProb } of distinctPaths(ranked, equalRelation)) {
+    const entity = path.at(-1)?.[2] ?? start;
+    const known = finals.get(entity);
+    if (known) known.summedLogProb = logAddExp(known.summedLogProb, logProb);
+    else finals.set(entity, { entity, logProb, summedLogProb: logProb });
+  }
+  return [...finals.values()];
+}
+
+/**
+ * Ranks of the gold target.
+ * @param finals distinct entities in the order of their best walk; ties of the sum keep that order
+ */
+export function targetRanks(finals: readonly ScoredEntity[], target: number): TargetRanks {
+  const index = finals.findIndex(({ entity }) => entity === target);
+  if (index < 0) return { target: 0, summedTarget: 0 };
+  const sum = finals[index]!.summedLogProb;
+  const before = finals.filter((other, i) => other.summedLogProb > sum || (other.summedLogProb === sum && i < index));
+  return { target: index + 1, summedTarget: before.length + 1 };
+}
+
+/** 1 where a rank is within the first `k`, else 0. */
+export function hitAtK(rank: number, k: number): number {
+  return rank > 0 && rank <= k ? 1 : 0;
+}
+
+/** 1/rank, 0 where absent. */
+export function reciprocalRank(rank: number): number {
+  return rank > 0 ? 1 / rank : 0;
+}
+
+function logAddExp(a: number, b: number): number {
+  const high = Math.max(a, b);
+  return high === -Infinity ? high : high + Math.log1p(Math.exp(Math.min(a, b) - high));
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from '@jest/globals';
+import { bootstrapMeans, meanOverSeeds, pairedDifference } from '../../../src/metrics/bootstrap.js';
+import { Rng } from '../../../src/run/seeds.js';
+
+describe('the interval of a mean', () => {
+  test('is the binomial one where every sample is its own cluster', () => {
+    const column = Array.from({ length: 400 }, (_, i) => (i % 4 === 0 ? 1 : 0));
+    const [interval] = bootstrapMeans(
+      [column],
+      column.map((_, i) => i),
+    );
+    expect(interval!.value).toBe(0.25);
+    expect(interval!.n).toBe(400);
+    const half = 1.96 * Math.sqrt((0.25 * 0.75) / 400);
+    expect(interval!.low).toBeCloseTo(0.25 - half, 1);
+    expect(interval!.high).toBeCloseTo(0.25 + half, 1);
+  });
+
+  test('is wider where the samples of a dialogue agree', () => {
+    const column = Array.from({ length: 400 }, (_, i) => (Math.floor(i / 10) % 2 === 0 ? 1 : 0));
+    const width = (clusters: number[]) => {
+      const [interval] = bootstrapMeans([column], clusters);
+      return interval!.high - interval!.low;
+    };
+    // 40 clusters of 10 equal values: the effective sample is ten times smaller, the width √10 larger.
+    const ratio = width(column.map((_, i) => Math.floor(i / 10))) / width(column.map((_, i) => i));
+    expect(ratio).toBeGreaterThan(2.6);
+    expect(ratio).toBeLessThan(3.8);
+  });
+
+  test('weighs samples, not clusters, and repeats with its seed', () => {
+    const clusters = ['a', 'a', 'a', 'b'];
+    const [first] = bootstrapMeans([[1, 1, 1, 0]], clusters, { seed: 3 });
+    expect(first).toEqual({ value: 0.75, low: 0, high: 1, n: 4 });
+    expect(bootstrapMeans([[1, 1, 1, 0]], clusters, { seed: 3 })[0]).toEqual(first);
+  });
+
+  test('has no width with a single cluster', () => {
+    expect(bootstrapMeans([[1, 0]], ['a', 'a'])[0]).toEqual({ value: 0.5, low: 0.5, high: 0.5, n: 2 });
+  });
+
+  test('covers the truth about as often as it says', () => {
+    let covered = 0;
+    const rng = new Rng(1);
+    for (let trial = 0; trial < 200; trial++) {
+      const column = Float64Array.from({ length: 60 }, () => (rng.uniform() < 0.4 ? 1 : 0));
+      const [interval] = bootstrapMeans([column], [...column.keys()], { resamples: 200, seed: trial });
+      if (interval!.low <= 0.4 && interval!.high >= 0.4) covered++;
+    }
+    expect(covered).toBeGreaterThan(178);
+  });
+});
+
+describe('the paired difference', () => {
+  const clusters = Array.from({ length: 300 }, (_, i) => i >> 1);
+  test('of equal columns is 0 with p = 1', () => {
+    const column = clusters.map((c) => c % 2);
+    expect(pairedDifference(column, column, clusters)).toEqual({ value: 0, low: 0, high: 0, n: 300, pValue: 1 });
+  });
+
+  test('sees a small steady gain that the separate intervals hide', () => {
+    const b = clusters.map((c) => (c % 2 ? 1 : 0));
+    const a = b.map((x, i) => (i % 20 === 0 ? 1 : x));
+    const { value, low, pValue } = pairedDifference(a, b, clusters);
+    expect(value).toBeCloseTo(0.05, 10);
+    expect(low).toBeGreaterThan(0);
+    expect(pValue).toBeLessThan(0.01);
+    const [ia, ib] = bootstrapMeans([a, b], clusters);
+    expect(ia!.low).toBeLessThan(ib!.high);
+  });
+
+  test('rejects about one in twenty where there is no difference', () => {
+    const rng = new Rng(5);
+    let rejected = 0;
+    for (let trial = 0; trial < 200; trial++) {
+      const draw = () => Float64Array.from({ length: 80 }, () => (rng.uniform() < 0.5 ? 1 : 0));
+      const ids = Array.from({ length: 80 }, (_, i) => i);
+      if (pairedDifference(draw(), draw(), ids, { resamples: 200, seed: trial }).pValue < 0.05) rejected++;
+    }
+    expect(rejected).toBeLessThan(22);
+  });
+});
+
+test('the mean over seeds carries the interval of Student’s t', () => {
+  const { value, low, high, n } = meanOverSeeds([1, 2, 3]);
+  expect([value, n]).toEqual([2, 3]);
+  expect(high - 2).toBeCloseTo(4.303 / Math.sqrt(3), 3);
+  expect(2 - low).toBeCloseTo(4.303 / Math.sqrt(3), 3);
+  expect(meanOverSeeds([5])).toEqual({ value: 5, low: 5, high: 5, n: 1 });
+});
