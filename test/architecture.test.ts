@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, sep } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+// @ts-expect-error plain JavaScript, shared with the lint configuration
+import * as rules from '../layers.js';
+
+const { importProblem, layerOf } = rules as {
+  importProblem(file: string, specifier: string): string | undefined;
+  layerOf(file: string): string | undefined;
+};
+
+const skipped = new Set(['node_modules', 'dist', 'runs', 'coverage', '.git', '.native']);
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (skipped.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesUnder(path) : entry.isFile() ? [path] : [];
+  });
+}
+
+const repository = filesUnder('.').map((file) => file.split(sep).join('/'));
+const sources = repository.filter((file) => file.endsWith('.ts') && layerOf(file) !== undefined);
+const text = (file: string) => readFileSync(file, 'utf8');
+
+/** Every file of `files` in which `problem` sees one, with what it says. */
+function offenders(files: string[], problem: (file: string) => string | boolean | undefined): string[] {
+  return files.flatMap((file) => {
+    const found = problem(file);
+    return found ? [`${file}: ${found}`] : [];
+  });
+}
+
+const specifiers = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+
+describe('the architecture', () => {
+  test('has sources to look at', () => expect(sources.length).toBeGreaterThan(20));
+
+  test('lets imports go one way only', () => {
+    const backwards = (file: string) =>
+      [...text(file).matchAll(specifiers)].map((match) => importProblem(file, match[1]!)).find(Boolean);
+    expect(offenders(sources, backwards)).toEqual([]);
+  });
+
+  test('refuses an import against the direction', () => {
+    expect(importProblem('src/kg/graph.ts', '../../agents/agent.js')).toBe('src/kg may not import agents');
+    expect(importProblem('reports/page.ts', '../evaluation/records.js')).toBe('reports may not import evaluation');
+    expect(importProblem('agents/agent.ts', '../src/kg/graph.js')).toBeUndefined();
+  });
+
+  test('reads the path of an import wherever it stands', () => {
+    const code = "import type { A } from './a.js';\nexport * from './b.js';\nconst c = await import('./c.js');";
+    expect([...code.matchAll(specifiers)].map((match) => match[1])).toEqual(['./a.js', './b.js', './c.js']);
+  });
+
+  test('keeps files to 300 lines', () => {
+    expect(offenders(sources, (file) => text(file).split('\n').length > 301 && 'too long')).toEqual([]);
+  });
+
+  test('names files in kebab-case, after what they hold', () => {
+    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/;
+    const vague = /^(utils?|helpers?|common|misc)\.ts$/;
+    expect(offenders(sources, (file) => !kebab.test(basename(file)) && 'not kebab-case')).toEqual([]);
+    expect(offenders(sources, (file) => vague.test(basename(file)) && 'says nothing')).toEqual([]);
+  });
+
+  test('loads native parts by dynamic import only', () => {
+    const native =
+      /^import (?!type\b).*'(node-llama-cpp|lmdb|chartjs-node-canvas|@napi-rs\/canvas|@tensorflow\/[^']*node[^']*)'/m;
+    const shipped = sources.filter((file) => !file.startsWith('test/'));
+    expect(offenders(shipped, (file) => native.exec(text(file))?.[1])).toEqual([]);
+  });
+
+  test('names no folder of anybody’s machine', () => {
+    const machine = new RegExp(['/(?:ho', 'me|wo', 'rk|ro', 'ot)/[a-z]|\\.\\./sha', 'red\\b'].join(''));
+    const plain = repository.filter(
+      (file) => /\.(ts|js|json|md|ya?ml|eta)$/.test(file) && file !== 'package-lock.json',
+    );
+    expect(offenders(plain, (file) => machine.exec(text(file))?.[0])).toEqual([]);
+  });
+
+  test('has a lock file without a registry', () => {
+    const { packages } = JSON.parse(text('package-lock.json')) as { packages: Record<string, { resolved?: string }> };
+    const hosts = Object.entries(packages).filter(([, entry]) => entry.resolved?.startsWith('http'));
+    expect(hosts).toEqual([]);
+  });
+});
