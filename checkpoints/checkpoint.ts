@@ -1,0 +1,155 @@
+/** A checkpoint: named tensors and a JSON header in one safetensors file. It holds no wall clock, path or run id. */
+import { z } from 'zod';
+import { canonicalJson } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { writeFileAtomic } from '../src/run/files.js';
+import { phases } from '../src/run/records.js';
+import type { ReadOptions, Tensor } from './safetensors.js';
+import { encodeSafetensors, readSafetensors, readSafetensorsMetadata } from './safetensors.js';
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+/** The version this program writes; older ones need an entry in `migrations`. */
+export const schemaVersion = 1;
+
+/** From each older version to the next one. */
+const migrations: Readonly<Record<number, (header: JsonObject) => JsonObject>> = {};
+
+const metadataKey = 'kgwalk';
+
+const jsonObject = z.custom<JsonObject>(isObject, 'expected an object');
+const count = z.number().int().nonnegative();
+
+const checkpointHeader = z.strictObject({
+  schemaVersion: z.literal(schemaVersion),
+  kind: z.enum(['walker', 'embedding']),
+  /** The resolved settings the tensors were trained under. */
+  config: jsonObject,
+  /** sha256 (hex) of the canonical config. */
+  configHash: z.string(),
+  /** What the tensors belong to: hash of graph, vocabulary and data set, id of the encoder; absent where it plays no part. */
+  hashes: z.strictObject({
+    graph: z.string().optional(),
+    vocabulary: z.string().optional(),
+    encoder: z.string().optional(),
+    dataset: z.string().optional(),
+  }),
+  phase: z.enum(phases),
+  /** Updates done in the phase: epochs when cloning or embedding, PPO iterations. */
+  step: count,
+  epoch: count,
+  /** Everything else needed to go on as if never stopped: generators' states, counters, schedule, offset of the metric log. */
+  trainer: jsonObject,
+  /** Latest value of each metric by key, finite numbers. */
+  metrics: z.record(z.string(), z.number()),
+});
+
+export type CheckpointHeader = z.output<typeof checkpointHeader>;
+export type CheckpointHashes = CheckpointHeader['hashes'];
+
+export interface Checkpoint {
+  header: CheckpointHeader;
+  /** Weights by name, and optimizer state under `optimizer/…`. */
+  tensors: Readonly<Record<string, Tensor>>;
+}
+
+/**
+ * Writes a checkpoint; a crash leaves the old file or the new one. Equal content gives equal bytes.
+ * @throws {WorkbenchError} `failure` where the header holds what JSON cannot keep (NaN, typed arrays, undefined), or the disk refuses
+ */
+export function writeCheckpoint(file: string, { header, tensors }: Checkpoint): void {
+  requireJson(header, 'header');
+  const metadata = new Map([[metadataKey, canonicalJson(header)]]);
+  writeFileAtomic(file, encodeSafetensors({ tensors: new Map(Object.entries(tensors)), metadata }));
+}
+
+/**
+ * Reads a checkpoint. Whether it fits what it will be used with is for `checkFits` to say.
+ * @throws {WorkbenchError} `data` where the file is missing, damaged, no checkpoint, or of a version this program does not know
+ */
+export function readCheckpoint(file: string, options: ReadOptions = {}): Checkpoint {
+  const { tensors, metadata } = readSafetensors(file, options);
+  const header = parseHeader(metadata, file);
+  // Names come from a file: without a prototype, none of them can mean anything but itself.
+  const record = Object.assign(Object.create(null) as Record<string, Tensor>, Object.fromEntries(tensors));
+  return { header, tensors: record };
+}
+
+/** Reads a checkpoint's header alone. @throws {WorkbenchError} `data` as `readCheckpoint` */
+export function readCheckpointHeader(file: string): CheckpointHeader {
+  return parseHeader(readSafetensorsMetadata(file), file);
+}
+
+const remedies: Record<keyof CheckpointHashes, string> = {
+  graph: 'Use the data set and the graph it was trained on, or train again on this one.',
+  vocabulary: 'Entities or relations have other ids here: use the data it was trained on, or train again.',
+  encoder: 'Give the model file it was trained with (`--model` or `--encoder`), or train again with this one.',
+  dataset: 'Import the same release of the data set, or train again on this one.',
+};
+
+/**
+ * Refuses a checkpoint whose tensors mean something else here.
+ * @param expected the hashes of what is at hand; only those given are compared
+ * @param place what to call the checkpoint in the error
+ * @throws {WorkbenchError} `data` with what differs and the remedy
+ */
+export function checkFits(header: CheckpointHeader, expected: CheckpointHashes, place = 'the checkpoint'): void {
+  for (const name of Object.keys(remedies) as (keyof CheckpointHashes)[]) {
+    const [want, got] = [expected[name], header.hashes[name]];
+    if (want === undefined || want === got) continue;
+    const message = `expected a checkpoint of ${name} ${want}, got one of ${got ?? 'none'}, at ${place}`;
+    throw new WorkbenchError('data', message, { hint: remedies[name] });
+  }
+}
+
+function parseHeader(metadata: ReadonlyMap<string, string>, file: string): CheckpointHeader {
+  const text = metadata.get(metadataKey);
+  let header: unknown;
+  try {
+    header = text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    header = undefined;
+  }
+  if (!isObject(header)) {
+    const hint = 'It holds tensors only; take a file from the checkpoints folder of a run.';
+    throw new WorkbenchError('data', `expected a kgwalk checkpoint, got a file without its header, at ${file}`, {
+      hint,
+    });
+  }
+  const result = checkpointHeader.safeParse(migrate(header, file));
+  if (result.success) return result.data;
+  const got = z.prettifyError(result.error).replaceAll('\n', ' ');
+  throw new WorkbenchError('data', `expected a checkpoint header, got ${got}, at ${file}`);
+}
+
+function migrate(header: JsonObject, file: string): JsonObject {
+  let migrated = header;
+  while (migrated.schemaVersion !== schemaVersion) {
+    const version = migrated.schemaVersion;
+    const step = typeof version === 'number' && Object.hasOwn(migrations, version) ? migrations[version] : undefined;
+    if (!step) {
+      const got = JSON.stringify(version ?? null).slice(0, 40);
+      throw new WorkbenchError('data', `expected checkpoint version ${schemaVersion}, got ${got}, at ${file}`, {
+        hint: 'Read it with the version of kgwalk that wrote it, or train again.',
+      });
+    }
+    migrated = step(migrated);
+  }
+  return migrated;
+}
+
+function requireJson(value: unknown, place: string): void {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null || Number.isFinite(value)) return;
+  if (Array.isArray(value)) return value.forEach((item, i) => requireJson(item, `${place}[${i}]`));
+  const tag = Object.prototype.toString.call(value);
+  if (isObject(value) && tag === '[object Object]') {
+    return Object.entries(value).forEach(([key, item]) => requireJson(item, `${place}.${key}`));
+  }
+  const got = typeof value === 'object' ? tag : String(value);
+  throw new WorkbenchError('failure', `expected what JSON keeps exactly, got ${got}, at checkpoint ${place}`);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

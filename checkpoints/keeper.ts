@@ -1,0 +1,59 @@
+/** Which checkpoints of a run are the best, the last and the clone, and which ones stay. */
+import type { Phase } from '../src/run/records.js';
+import { phases } from '../src/run/records.js';
+import type { CheckpointSettings } from './settings.js';
+
+/** What the index says of one checkpoint. */
+export interface CheckpointEntry {
+  phase: Phase;
+  /** Updates done in the phase. */
+  step: number;
+  metrics: Readonly<Record<string, number>>;
+}
+
+export type Pointer = 'best' | 'last' | 'clone';
+
+/** The metric that makes a checkpoint `best`, on valid; higher is better. */
+export const bestMetric = 'eval/path@1';
+/** The metric that chooses among the epochs of cloning, on valid; lower is better. */
+export const cloneMetric = 'eval/loss';
+
+/** Negative where `a` was reached before `b` in a run. */
+export function compareEntries(a: CheckpointEntry, b: CheckpointEntry): number {
+  return phases.indexOf(a.phase) - phases.indexOf(b.phase) || a.step - b.step;
+}
+
+/**
+ * Points into the entries. `clone` is the epoch of cloning with the lowest valid loss. `best` has the highest valid
+ * path@1 among the clone and all later checkpoints; ties go to the earlier. Where nothing was scored, `best` is the
+ * clone, else the last.
+ * @param entries in the order they were reached
+ */
+export function choosePointers(entries: readonly CheckpointEntry[]): Partial<Record<Pointer, CheckpointEntry>> {
+  const last = entries.at(-1);
+  const epochs = entries.filter(({ phase }) => phase === 'clone');
+  const clone = highest(epochs, ({ metrics }) => -(metrics[cloneMetric] ?? NaN)) ?? epochs.at(-1);
+  const rivals = entries.filter((entry) => entry === clone || entry.phase !== 'clone');
+  const best = highest(rivals, ({ metrics }) => metrics[bestMetric] ?? NaN) ?? clone ?? last;
+  return { ...(best && { best }), ...(last && { last }), ...(clone && { clone }) };
+}
+
+/**
+ * The entries that stay: best, clone, the newest `keepLast` and every `keepEvery`-th step. What once goes is never
+ * needed later: choosing again among the survivors and newer entries gives what the whole history would give.
+ * @param entries in the order they were reached
+ */
+export function survivors(
+  entries: readonly CheckpointEntry[],
+  { keepLast, keepEvery }: Pick<CheckpointSettings, 'keepLast' | 'keepEvery'>,
+): CheckpointEntry[] {
+  const kept = new Set([...Object.values(choosePointers(entries)), ...entries.slice(-keepLast)]);
+  return entries.filter((entry) => kept.has(entry) || (keepEvery > 0 && entry.step % keepEvery === 0));
+}
+
+/** The first entry with the highest value; NaN is no value. */
+function highest<T>(entries: readonly T[], valueOf: (entry: T) => number): T | undefined {
+  let best: T | undefined;
+  for (const entry of entries) if (valueOf(entry) > (best === undefined ? -Infinity : valueOf(best))) best = entry;
+  return best;
+}

@@ -1,0 +1,111 @@
+/** The checkpoints folder of a run: files, an index that points at the best, the last and the clone, and their keeping. */
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { WorkbenchError } from '../src/run/errors.js';
+import { writeFileAtomic } from '../src/run/files.js';
+import { phases } from '../src/run/records.js';
+import { runFiles } from '../src/run/run-folder.js';
+import type { Checkpoint } from './checkpoint.js';
+import { writeCheckpoint } from './checkpoint.js';
+import type { CheckpointEntry, Pointer } from './keeper.js';
+import { choosePointers, compareEntries, survivors } from './keeper.js';
+import type { CheckpointSettings } from './settings.js';
+
+export interface StoredCheckpoint extends CheckpointEntry {
+  /** Phase and step, such as `ppo-000120`. */
+  name: string;
+  file: string;
+}
+
+export interface CheckpointIndex {
+  /** In the order they were reached. */
+  checkpoints: StoredCheckpoint[];
+  best?: StoredCheckpoint;
+  last?: StoredCheckpoint;
+  clone?: StoredCheckpoint;
+}
+
+const indexFile = z.object({
+  schemaVersion: z.literal(1),
+  checkpoints: z.array(
+    z.object({
+      phase: z.enum(phases),
+      step: z.number().int().nonnegative(),
+      metrics: z.record(z.string(), z.number()),
+    }),
+  ),
+});
+
+const namePattern = new RegExp(`^(${phases.join('|')})-\\d{6,}\\.safetensors$`);
+
+/** The name of the checkpoint of a phase and step: `ppo-000120`. */
+export function checkpointName({ phase, step }: Pick<CheckpointEntry, 'phase' | 'step'>): string {
+  return `${phase}-${String(step).padStart(6, '0')}`;
+}
+
+/**
+ * Writes a checkpoint into the run, then the index, then removes what does not stay. Checkpoints at or after its phase
+ * and step are dropped: they are of a future that was left when the run was resumed from an earlier one.
+ * @param runFolder the run's folder; `checkpoints/` is made in it
+ */
+export function saveCheckpoint(
+  runFolder: string,
+  checkpoint: Checkpoint,
+  settings: Pick<CheckpointSettings, 'keepLast' | 'keepEvery'>,
+): StoredCheckpoint {
+  const { phase, step, metrics } = checkpoint.header;
+  const entry = stored(runFolder, { phase, step, metrics });
+  const earlier = readIndex(runFolder).checkpoints.filter((other) => compareEntries(other, entry) < 0);
+  const checkpoints = survivors([...earlier, entry], settings) as StoredCheckpoint[];
+  writeCheckpoint(entry.file, checkpoint);
+  const pointers = Object.entries(choosePointers(checkpoints)).map(([pointer, to]) => [pointer, checkpointName(to)]);
+  const listed = checkpoints.map(({ name, phase, step, metrics }) => ({ name, phase, step, metrics }));
+  const index = { schemaVersion: 1, ...(Object.fromEntries(pointers) as object), checkpoints: listed };
+  writeFileAtomic(join(runFiles(runFolder).checkpoints, 'index.json'), `${JSON.stringify(index, null, 2)}\n`);
+  // By name, not by what the old index said: a kill between the steps above leaves files that no index knows.
+  const names = new Set(checkpoints.map(({ name }) => `${name}.safetensors`));
+  for (const file of readdirSync(runFiles(runFolder).checkpoints)) {
+    if (namePattern.test(file) && !names.has(file)) rmSync(join(runFiles(runFolder).checkpoints, file));
+  }
+  return entry;
+}
+
+/** The checkpoints of a run; an empty index where none was saved yet. @throws {WorkbenchError} `data` on a damaged index */
+export function readIndex(runFolder: string): CheckpointIndex {
+  const file = join(runFiles(runFolder).checkpoints, 'index.json');
+  if (!existsSync(file)) return { checkpoints: [] };
+  let content: z.output<typeof indexFile>;
+  try {
+    content = indexFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (cause) {
+    const got = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message;
+    const hint = 'Restore the file from a copy, or train again in another folder.';
+    throw new WorkbenchError('data', `expected an index of checkpoints, got ${got}, at ${file}`, { hint, cause });
+  }
+  const checkpoints = content.checkpoints.map((entry) => stored(runFolder, entry)).sort(compareEntries);
+  return { checkpoints, ...(choosePointers(checkpoints) as Partial<Record<Pointer, StoredCheckpoint>>) };
+}
+
+/**
+ * Finds a checkpoint of a run.
+ * @param which `best`, `last`, `clone`, a name such as `ppo-000120`, or a step: of PPO where it has that one, else of cloning
+ * @throws {WorkbenchError} `data` where there is none, naming those there are
+ */
+export function resolveCheckpoint(runFolder: string, which: string): StoredCheckpoint {
+  const { checkpoints, ...pointers } = readIndex(runFolder);
+  const found = Object.hasOwn(pointers, which)
+    ? pointers[which as Pointer]
+    : checkpoints.findLast(({ name, step }) => name === which || String(step) === which);
+  if (found && existsSync(found.file)) return found;
+  const have = [...Object.keys(pointers), ...checkpoints.map(({ name }) => name)].join(', ');
+  const got = found ? `no file ${found.file}` : have ? `only ${have}` : 'a run that saved none yet';
+  throw new WorkbenchError('data', `expected checkpoint "${which}", got ${got}, at ${runFolder}`, {
+    hint: have ? 'See `kgwalk checkpoint list RUN`.' : 'Train it, or resume its training, first.',
+  });
+}
+
+function stored(runFolder: string, entry: CheckpointEntry): StoredCheckpoint {
+  const name = checkpointName(entry);
+  return { ...entry, name, file: join(runFiles(runFolder).checkpoints, `${name}.safetensors`) };
+}
