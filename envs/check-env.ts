@@ -1,0 +1,122 @@
+/** A test that users can run on their own environment. */
+import { isDeepStrictEqual } from 'node:util';
+import { WorkbenchError } from '../src/run/errors.js';
+import { Rng } from '../src/run/seeds.js';
+import { InvalidAction, ResetNeeded, type Env, type StepResult } from './env.js';
+
+export interface CheckEnvOptions {
+  /** First seed; default 0. */
+  seed?: number;
+  /** Episodes that are checked, each with its own seed; default 5. */
+  episodes?: number;
+}
+
+/**
+ * Checks an environment's promises: a step needs a reset, equal seeds give equal episodes, observations and actions are
+ * in their spaces, every action of the mask is legal and no other, a refused action changes nothing, an episode ends
+ * within `spec.maxSteps` and only once.
+ * @param env fresh: not reset yet; it is left at the end of an episode
+ * @throws WorkbenchError `failure` naming the first broken promise
+ */
+export function checkEnv<Observation>(env: Env<Observation>, options: CheckEnvOptions = {}): void {
+  const { seed = 0, episodes = 5 } = options;
+  const rng = Rng.named(seed, 'check-env');
+  if (!/^[\w-]+\/[\w-]+-v\d+$/.test(env.spec.id)) fail(env, `expected an id like mine/Walk-v1, got "${env.spec.id}"`);
+  expectThrow(env, () => env.step(env.actionSpace.sample(rng)), ResetNeeded, 'a step before the first reset');
+  for (let episode = 0; episode < episodes; episode++) {
+    const actions: number[] = [];
+    const first = play(env, seed + episode, (mask) => {
+      const action = env.actionSpace.sample(rng, mask);
+      actions.push(action);
+      return action;
+    });
+    expectThrow(env, () => env.step(actions[0]!), ResetNeeded, 'a step after the end');
+    checkMasks(env, seed + episode, actions, rng);
+    const again = play(env, seed + episode, (_, step) => actions[step]!);
+    if (!isDeepStrictEqual(first, again))
+      fail(env, 'expected equal episodes for equal seeds and actions, got a difference');
+  }
+}
+
+/** Plays one episode and returns everything it gave, copied. */
+function play<Observation>(env: Env<Observation>, seed: number, choose: (mask: Mask, step: number) => number) {
+  const { observation, info } = env.reset({ seed });
+  const record: unknown[] = [structuredClone({ observation, info, text: env.render() })];
+  checkObservation(env, observation);
+  let mask = maskOf(observation);
+  for (let step = 0; ; step++) {
+    if (step >= env.spec.maxSteps) fail(env, `expected an end within ${env.spec.maxSteps} steps, got none`);
+    const result = env.step(choose(mask, step));
+    checkResult(env, result);
+    record.push(structuredClone({ ...result, text: env.render() }));
+    mask = maskOf(result.observation);
+    if (result.terminated || result.truncated) return record;
+  }
+}
+
+/** At every state of an episode: what the mask forbids is refused without effect, what it allows is accepted. */
+function checkMasks<Observation>(env: Env<Observation>, seed: number, actions: readonly number[], rng: Rng) {
+  const reach = (step: number) => {
+    let { observation } = env.reset({ seed });
+    for (const action of actions.slice(0, step)) ({ observation } = env.step(action));
+    return observation;
+  };
+  for (let step = 0; step < actions.length; step++) {
+    const mask = maskOf(reach(step));
+    const before = env.render();
+    const illegal: unknown[] = [-1, 0.5, Number.NaN];
+    if (mask) illegal.push(mask.length, ...[...mask.keys()].filter((action) => mask[action] === 0).slice(0, 8));
+    for (const action of illegal) {
+      expectThrow(env, () => env.step(action as number), InvalidAction, `illegal action ${String(action)}`);
+    }
+    if (env.render() !== before) fail(env, 'expected a refused action to change nothing, got another state');
+    const tried = mask ? Array.from({ length: 8 }, () => env.actionSpace.sample(rng, mask)) : [];
+    if (mask?.at(-1) === 1) tried.push(mask.length - 1);
+    for (const action of tried) {
+      reach(step);
+      checkResult(env, env.step(action));
+    }
+  }
+}
+
+type Mask = Uint8Array | undefined;
+
+function maskOf(observation: unknown): Mask {
+  const mask = (observation as { actionMask?: unknown } | null)?.actionMask;
+  return mask instanceof Uint8Array ? mask : undefined;
+}
+
+function checkObservation<Observation>(env: Env<Observation>, observation: Observation) {
+  if (!env.observationSpace.contains(observation))
+    fail(env, 'expected an observation of observationSpace, got another');
+}
+
+function checkResult<Observation>(env: Env<Observation>, result: StepResult<Observation>) {
+  const { observation, reward, terminated, truncated } = result;
+  checkObservation(env, observation);
+  if (!Number.isFinite(reward)) fail(env, `expected a finite reward, got ${reward}`);
+  if (typeof terminated !== 'boolean' || typeof truncated !== 'boolean' || (terminated && truncated)) {
+    fail(env, `expected terminated or truncated or neither, got ${String(terminated)} and ${String(truncated)}`);
+  }
+  const legal = maskOf(observation);
+  if (!terminated && legal && !legal.includes(1)) fail(env, 'expected a legal action in a running episode, got none');
+}
+
+function expectThrow(
+  env: { spec: { id: string } },
+  run: () => unknown,
+  error: typeof ResetNeeded | typeof InvalidAction,
+  what: string,
+) {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof error) return;
+    fail(env, `expected ${error.name} for ${what}, got ${String(thrown)}`, thrown);
+  }
+  fail(env, `expected ${error.name} for ${what}, got no error`);
+}
+
+function fail(env: { spec: { id: string } }, message: string, cause?: unknown): never {
+  throw new WorkbenchError('failure', `${message}, at checkEnv of ${env.spec.id}`, { cause });
+}

@@ -1,0 +1,34 @@
+/** The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`. */
+export { checkEnv, type CheckEnvOptions } from './check-env.js';
+export { DialogueWalkEnv, dialogueWalkId } from './dialogue-walk-env.js';
+export {
+  dialogueWalkWorld,
+  type DialogueWalkObservation,
+  type DialogueWalkOptions,
+  type DialogueWalkWorld,
+} from './dialogue-walk-world.js';
+export {
+  InvalidAction,
+  ResetNeeded,
+  type Env,
+  type EnvSpec,
+  type ResetOptions,
+  type ResetResult,
+  type StepResult,
+} from './env.js';
+export { envIds, makeEnv, makeVectorEnv, registerEnv, type EnvFactory, type EnvTypes } from './registry.js';
+export {
+  actionOf,
+  actionTriple,
+  applyAction,
+  defaultWalkRules,
+  initialState,
+  mayStay,
+  numActions,
+  type WalkRules,
+  type WalkState,
+} from './rules.js';
+export { dict, discrete, ids, multiBinary, oneOf, sequence, text, type Space } from './spaces.js';
+export { renderStateText, verbalizePath, type StateTextFields } from './state-text.js';
+export { VectorEnv, type Autoreset, type VectorReset, type VectorStep } from './vector-env.js';
+export { embeddingPotential, hitsGold, shapingReward, type Potential } from './walk-reward.js';

@@ -1,0 +1,119 @@
+/** Many copies of one environment, stepped together. */
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Env, EnvSpec, ResetResult } from './env.js';
+
+/**
+ * What happens to a copy whose episode ended: `disabled`, it waits for the next `reset` (rollout collectors count on
+ * that); `nextStep`, the next `step` ignores its action and resets it, with reward 0.
+ */
+export type Autoreset = 'disabled' | 'nextStep';
+
+export interface VectorReset {
+  /** Base seed: copy `i` gets `seed + i`. Without it every copy's stream goes on. */
+  seed?: number;
+  /** Options of each copy, such as which sample; its length is how many copies take part. Default: all, no options. */
+  options?: readonly Record<string, unknown>[];
+}
+
+export interface VectorStep<Observation> {
+  /** One a copy; after an episode's end its last observation. */
+  observations: readonly Observation[];
+  /** float64 [numActive]; 0 for copies that did not step. */
+  rewards: Float64Array;
+  /** uint8 [numActive]: 1 where the episode ended in this step. */
+  terminated: Uint8Array;
+  /** uint8 [numActive]: 1 where the episode was cut in this step. */
+  truncated: Uint8Array;
+  /** int32: the copies that await an action, ascending. Empty when all episodes are over. */
+  live: Int32Array;
+  infos: readonly Record<string, unknown>[];
+}
+
+/** Batched `Env`. A step costs the copies' steps and O(copies) bookkeeping; the arrays it returns are new each time. */
+export class VectorEnv<Observation, Action = number> {
+  readonly spec: EnvSpec;
+  readonly numEnvs: number;
+  readonly #envs: readonly Env<Observation, Action>[];
+  readonly #autoreset: Autoreset;
+  #running = new Uint8Array(0);
+  #observations: Observation[] = [];
+  #infos: Record<string, unknown>[] = [];
+
+  /** @param envs at least one; all of one kind */
+  constructor(envs: readonly Env<Observation, Action>[], autoreset: Autoreset = 'disabled') {
+    if (envs.length === 0)
+      throw new WorkbenchError('usage', 'expected at least one environment, got none, at VectorEnv');
+    this.#envs = envs;
+    this.#autoreset = autoreset;
+    this.numEnvs = envs.length;
+    this.spec = envs[0]!.spec;
+  }
+
+  /** @throws WorkbenchError `usage` for more options than copies */
+  reset({ seed, options }: VectorReset = {}): VectorStep<Observation> {
+    const count = options?.length ?? this.numEnvs;
+    if (count > this.numEnvs) {
+      throw new WorkbenchError('usage', `expected options for at most ${this.numEnvs} copies, got ${count}, at reset`);
+    }
+    this.#observations = new Array(count);
+    this.#infos = new Array(count);
+    this.#running = new Uint8Array(count);
+    for (let i = 0; i < count; i++) {
+      const one = options && { options: options[i]! };
+      this.#begin(i, this.#envs[i]!.reset({ ...one, ...(seed !== undefined && { seed: seed + i }) }));
+    }
+    return this.#result(new Float64Array(count), new Uint8Array(count), new Uint8Array(count));
+  }
+
+  /**
+   * @param actions one a copy, such as an int32 array; what stands at the places of copies that are not live is ignored
+   */
+  step(actions: ArrayLike<Action>): VectorStep<Observation> {
+    const count = this.#running.length;
+    if (actions.length !== count) {
+      throw new WorkbenchError('usage', `expected ${count} actions, got ${actions.length}, at step of ${this.spec.id}`);
+    }
+    const rewards = new Float64Array(count);
+    const terminated = new Uint8Array(count);
+    const truncated = new Uint8Array(count);
+    for (let i = 0; i < count; i++) {
+      if (!this.#running[i]) {
+        if (this.#autoreset === 'nextStep') this.#begin(i, this.#envs[i]!.reset());
+        continue;
+      }
+      const result = this.#envs[i]!.step(actions[i]!);
+      this.#observations[i] = result.observation;
+      this.#infos[i] = result.info;
+      rewards[i] = result.reward;
+      terminated[i] = Number(result.terminated);
+      truncated[i] = Number(result.truncated);
+      this.#running[i] = Number(!result.terminated && !result.truncated);
+    }
+    return this.#result(rewards, terminated, truncated);
+  }
+
+  close(): void {
+    for (const env of this.#envs) env.close();
+  }
+
+  #begin(i: number, { observation, info }: ResetResult<Observation>) {
+    this.#observations[i] = observation;
+    this.#infos[i] = info;
+    // A start without a legal action is over before it began.
+    this.#running[i] = Number(info.done !== true);
+  }
+
+  #result(rewards: Float64Array, terminated: Uint8Array, truncated: Uint8Array): VectorStep<Observation> {
+    const live = Int32Array.from(this.#running.keys()).filter(
+      (i) => this.#running[i] || this.#autoreset === 'nextStep',
+    );
+    return {
+      observations: [...this.#observations],
+      infos: [...this.#infos],
+      rewards,
+      terminated,
+      truncated,
+      live,
+    };
+  }
+}

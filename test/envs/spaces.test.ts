@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import { dict, discrete, ids, multiBinary, oneOf, sequence, text } from '../../envs/spaces.js';
+import { Rng } from '../../src/run/seeds.js';
+
+describe('spaces', () => {
+  test('a masked draw takes legal actions only, each of them', () => {
+    const rng = new Rng(3);
+    const mask = Uint8Array.of(0, 1, 0, 1, 1);
+    const drawn = new Set(Array.from({ length: 200 }, () => discrete(9).sample(rng, mask)));
+    expect([...drawn].sort()).toEqual([1, 3, 4]);
+    expect(() => discrete(2).sample(rng, Uint8Array.of(0, 0))).toThrow('at least one legal action');
+  });
+
+  test('contains what it draws, and equal seeds draw equally', () => {
+    const space = dict({
+      n: discrete(5, -1),
+      mask: multiBinary(6),
+      list: ids(4, 3),
+      name: text(),
+      who: oneOf('user', 'assistant'),
+      items: sequence(discrete(3)),
+    });
+    for (let seed = 0; seed < 50; seed++) {
+      const drawn = space.sample(new Rng(seed));
+      expect(space.contains(drawn)).toBe(true);
+      expect(space.sample(new Rng(seed))).toEqual(drawn);
+    }
+  });
+
+  test('refuses what lies outside', () => {
+    expect(discrete(3).contains(3)).toBe(false);
+    expect(discrete(3).contains(0.5)).toBe(false);
+    expect(discrete(3, -1).contains(-1)).toBe(true);
+    expect(multiBinary(2).contains(Uint8Array.of(0, 2))).toBe(false);
+    expect(ids(3, 2).contains(Int32Array.of(0, 1, 2))).toBe(false);
+    expect(dict({ a: text() }).contains({ a: 'x', b: 1 })).toBe(false);
+    expect(sequence(text()).contains(['a', 1])).toBe(false);
+  });
+});
