@@ -1,0 +1,181 @@
+/** Working arrays over a graph's entities for one dialogue at a time: filled, read by many states, cleared by touch. */
+import type { WalkTask } from '../../../datasets/walk-sample.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { NameIndex } from './name-index.js';
+
+/** Frozen unit vectors that cosines are taken with. */
+export interface FrozenVectors {
+  dim: number;
+  /** float32 [numEntities, dim]. */
+  entities: Float32Array;
+  /** float32 [numRelations, dim]. */
+  relations: Float32Array;
+}
+
+export const flagMentionedLast = 1;
+export const flagMentionedEarlier = 2;
+export const flagVisited = 4;
+export const flagVisitedLast = 8;
+
+/** Everything that a dialogue says of each entity. One object serves all dialogues in turn. */
+export class DialogueScratch {
+  /** uint8 [numEntities]: the `flag…` bits. */
+  readonly flags: Uint8Array;
+  /** float32 [numEntities]: weighted number of entities of the last message that are neighbours. */
+  readonly nearLast: Float32Array;
+  /** float32 [numEntities]: the same for entities mentioned earlier or visited. */
+  readonly nearEarlier: Float32Array;
+  readonly #flagged: number[] = [];
+  readonly #nearTouched: number[] = [];
+  readonly #lastTokens: Int32Array;
+  readonly #earlierTokens: Int32Array;
+  readonly #cosines: CosineMemo[];
+  #generation = 0;
+
+  constructor(
+    readonly graph: Graph,
+    readonly names: NameIndex,
+    readonly vectors: FrozenVectors,
+  ) {
+    this.flags = new Uint8Array(graph.numEntities);
+    this.nearLast = new Float32Array(graph.numEntities);
+    this.nearEarlier = new Float32Array(graph.numEntities);
+    this.#lastTokens = new Int32Array(names.numTokens);
+    this.#earlierTokens = new Int32Array(names.numTokens);
+    this.#cosines = [
+      new CosineMemo(vectors.relations, vectors.dim),
+      new CosineMemo(vectors.entities, vectors.dim),
+      new CosineMemo(vectors.entities, vectors.dim),
+    ];
+  }
+
+  /**
+   * Turns to a dialogue.
+   * @param last float32 [dim] unit vector of the last message
+   * @param window float32 [dim] unit vector of the last few messages
+   */
+  open(task: WalkTask, last: Float32Array, window: Float32Array): void {
+    this.#clear();
+    this.#generation++;
+    task.messages.forEach((message, i) => {
+      const isLast = i === task.messages.length - 1;
+      const { tokens, mentions } = this.names.read(message.text);
+      const stamps = isLast ? this.#lastTokens : this.#earlierTokens;
+      for (const token of tokens) stamps[token] = this.#generation;
+      for (const entity of mentions) this.#flag(entity, isLast ? flagMentionedLast : flagMentionedEarlier);
+    });
+    task.earlierPaths.forEach((path, i) => {
+      const bits = i === task.earlierPaths.length - 1 ? flagVisited | flagVisitedLast : flagVisited;
+      for (const [head, , tail] of path) {
+        if (head >= 0) this.#flag(head, bits);
+        if (tail >= 0) this.#flag(tail, bits);
+      }
+    });
+    for (const entity of this.#flagged) {
+      if (this.flags[entity]! & flagMentionedLast) this.#spread(entity, this.nearLast);
+      if (this.flags[entity]! & (flagMentionedEarlier | flagVisited)) this.#spread(entity, this.nearEarlier);
+    }
+    this.#cosines[0]!.open(last, this.#generation);
+    this.#cosines[1]!.open(last, this.#generation);
+    this.#cosines[2]!.open(window, this.#generation);
+  }
+
+  /** Share of an entity's name, weighted by rarity, that the last message repeats; in [0, 1]. */
+  overlapLast(entity: number): number {
+    return this.#overlap(entity, this.#lastTokens);
+  }
+
+  /** The same for all messages before the last. */
+  overlapEarlier(entity: number): number {
+    return this.#overlap(entity, this.#earlierTokens);
+  }
+
+  /** Cosine of the last message with a relation; 0 for staying. */
+  cosineLastRelation(relation: number): number {
+    return relation < this.graph.numRelations ? this.#cosines[0]!.of(relation) : 0;
+  }
+
+  cosineLastEntity(entity: number): number {
+    return this.#cosines[1]!.of(entity);
+  }
+
+  cosineWindowEntity(entity: number): number {
+    return this.#cosines[2]!.of(entity);
+  }
+
+  #overlap(entity: number, stamps: Int32Array): number {
+    const { tokenOffsets, tokenIds, inverseFrequency, nameWeight } = this.names;
+    let weight = 0;
+    for (let i = tokenOffsets[entity]!; i < tokenOffsets[entity + 1]!; i++) {
+      if (stamps[tokenIds[i]!] === this.#generation) weight += inverseFrequency[tokenIds[i]!]!;
+    }
+    return weight === 0 ? 0 : weight / nameWeight[entity]!;
+  }
+
+  #flag(entity: number, bits: number): void {
+    if (this.flags[entity] === 0) this.#flagged.push(entity);
+    this.flags[entity]! |= bits;
+  }
+
+  /** Adds an entity's rarity to each neighbour, once a neighbour: hubs say little, so they weigh little. */
+  #spread(entity: number, near: Float32Array): void {
+    const { offsets, tails, numEntities } = this.graph;
+    const weight = Math.log((1 + numEntities) / (1 + this.graph.degree(entity))) / 10;
+    let previous = -1;
+    for (let edge = offsets[entity]!; edge < offsets[entity + 1]!; edge++) {
+      const tail = tails[edge]!;
+      if (tail === previous) continue;
+      previous = tail;
+      near[tail]! += weight;
+      this.#nearTouched.push(tail);
+    }
+  }
+
+  #clear(): void {
+    for (const entity of this.#flagged) this.flags[entity] = 0;
+    for (const entity of this.#nearTouched) {
+      this.nearLast[entity] = 0;
+      this.nearEarlier[entity] = 0;
+    }
+    this.#flagged.length = 0;
+    this.#nearTouched.length = 0;
+  }
+}
+
+/** Dot products of one query with rows of a table, each computed once a query. */
+class CosineMemo {
+  readonly #values: Float32Array;
+  readonly #stamps: Int32Array;
+  #query: Float32Array = new Float32Array(0);
+  #generation = 0;
+
+  constructor(
+    readonly table: Float32Array,
+    readonly dim: number,
+  ) {
+    this.#values = new Float32Array(table.length / dim);
+    this.#stamps = new Int32Array(table.length / dim);
+  }
+
+  open(query: Float32Array, generation: number): void {
+    this.#query = query;
+    this.#generation = generation;
+  }
+
+  of(row: number): number {
+    if (this.#stamps[row] !== this.#generation) {
+      const begin = row * this.dim;
+      let a = 0;
+      let b = 0;
+      // Two sums let the processor overlap the additions; dimensions of text encoders are even.
+      for (let j = 0; j + 1 < this.dim; j += 2) {
+        a += this.#query[j]! * this.table[begin + j]!;
+        b += this.#query[j + 1]! * this.table[begin + j + 1]!;
+      }
+      if (this.dim % 2) a += this.#query[this.dim - 1]! * this.table[begin + this.dim - 1]!;
+      this.#values[row] = a + b;
+      this.#stamps[row] = this.#generation;
+    }
+    return this.#values[row]!;
+  }
+}

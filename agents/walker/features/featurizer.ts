@@ -1,0 +1,130 @@
+/** Turns walk states into the batches that networks read. */
+import type { WalkTask } from '../../../datasets/walk-sample.js';
+import { numActions, type WalkRules, type WalkState } from '../../../envs/rules.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
+import { allocateBatch, stateScalars, type StateBatch } from '../state-batch.js';
+import { DialogueScratch, type FrozenVectors } from './dialogue-scratch.js';
+import { edgeFeatureNames, writeEdgeFeatures, type EdgeFeatureSources } from './edge-features.js';
+import { edgeStatistics } from './edge-statistics.js';
+import { NameIndex } from './name-index.js';
+import type { WalkCounts } from './walk-counts.js';
+
+/** A state of one task, with its legal actions or a chosen few of them. */
+export interface StateRequest {
+  task: WalkTask;
+  state: WalkState;
+  /** Ascending indices of legal actions to list; default all. Only cloning samples; it corrects for it. */
+  actions?: Int32Array;
+}
+
+/** Vectors of the dialogues' texts by task id. */
+export interface TaskVectors {
+  last: EncodedTexts;
+  window: EncodedTexts;
+  rowOf: ReadonlyMap<string, number>;
+}
+
+export interface FeaturizerParts {
+  graph: Graph;
+  rules: WalkRules;
+  vectors: FrozenVectors;
+  texts: TaskVectors;
+  /** Train counts, or absent for a head that does not use them. */
+  counts?: WalkCounts;
+  /** Whether to compute the features of edges at all. */
+  edgeFeatures: boolean;
+}
+
+/** Builds batches; requests of one task should stand side by side, since a dialogue is read once for all of them. */
+export class Featurizer {
+  readonly contextDim: number;
+  readonly numEdgeFeatures: number;
+  readonly #sources: EdgeFeatureSources;
+
+  constructor(readonly parts: FeaturizerParts) {
+    const { graph, vectors, counts } = parts;
+    this.contextDim = 2 * vectors.dim;
+    this.numEdgeFeatures = parts.edgeFeatures ? edgeFeatureNames.length : 0;
+    const scratch = new DialogueScratch(graph, new NameIndex(graph), vectors);
+    this.#sources = { graph, counts, scratch, statistics: edgeStatistics(graph) };
+  }
+
+  batch(requests: readonly StateRequest[]): StateBatch {
+    const { graph, rules } = this.parts;
+    const counts = requests.map(({ state, actions }) => actions?.length ?? numActions(graph, state, rules));
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    const batch = allocateBatch(requests.length, total, this);
+    for (let s = 0; s < requests.length; s++) batch.offsets[s + 1] = batch.offsets[s]! + counts[s]!;
+    for (let begin = 0, end = 0; begin < requests.length; begin = end) {
+      const { task } = requests[begin]!;
+      while (end < requests.length && requests[end]!.task === task) end++;
+      this.#writeTask(batch, requests, begin, end, task);
+    }
+    return batch;
+  }
+
+  #writeTask(batch: StateBatch, requests: readonly StateRequest[], begin: number, end: number, task: WalkTask): void {
+    const { vectors, counts } = this.parts;
+    const last = this.#textVector('last', task);
+    const window = this.#textVector('window', task);
+    for (let s = begin; s < end; s++) {
+      batch.context.set(last, s * this.contextDim);
+      batch.context.set(window, s * this.contextDim + vectors.dim);
+      this.#writeState(batch, s, requests[s]!);
+    }
+    const write = () => {
+      for (let s = begin; s < end; s++) this.#writeActions(batch, s, requests[s]!);
+    };
+    if (this.numEdgeFeatures > 0) this.#sources.scratch.open(task, last, window);
+    if (counts && this.numEdgeFeatures > 0) counts.without(task.dialogueId, write);
+    else write();
+  }
+
+  #textVector(which: 'last' | 'window', task: WalkTask): Float32Array {
+    const { texts } = this.parts;
+    const { matrix, rows, dim } = texts[which];
+    const row = rows[texts.rowOf.get(task.id)!]!;
+    return matrix.subarray(row * dim, (row + 1) * dim);
+  }
+
+  #writeState(batch: StateBatch, s: number, { task, state }: StateRequest): void {
+    const none = this.parts.graph.numRelations + 1;
+    const lastPath = task.earlierPaths.at(-1);
+    const lastPathRelation = lastPath?.at(-1)?.[1] ?? -1;
+    batch.start[s] = state.start;
+    batch.current[s] = state.current;
+    batch.lastRelation[s] = state.path.at(-1)?.[1] ?? none;
+    batch.previousPathRelation[s] = lastPathRelation < 0 ? none : lastPathRelation;
+    batch.scalars.set(
+      [
+        state.hop,
+        Number(task.sender === 'assistant'),
+        Number(lastPath !== undefined),
+        Number((lastPath?.length ?? 0) > 1),
+        Number(lastPath?.at(-1)?.[2] === state.start),
+        task.messages.length / 8,
+      ],
+      s * stateScalars.length,
+    );
+  }
+
+  #writeActions(batch: StateBatch, s: number, { task, state, actions }: StateRequest): void {
+    const { graph } = this.parts;
+    const begin = batch.offsets[s]!;
+    const end = batch.offsets[s + 1]!;
+    const degree = graph.degree(state.current);
+    const base = degree === 0 ? 0 : graph.offsets[state.current]!;
+    const first = state.path[0];
+    const firstEdge = first ? graph.edgeIndex(...first) : -1;
+    for (let i = begin; i < end; i++) {
+      const action = actions ? actions[i - begin]! : i - begin;
+      const edge = action < degree ? base + action : -1;
+      batch.stateOf[i] = s;
+      batch.relations[i] = edge < 0 ? graph.equalRelation : graph.relations[edge]!;
+      batch.tails[i] = edge < 0 ? state.current : graph.tails[edge]!;
+      if (this.numEdgeFeatures === 0) continue;
+      writeEdgeFeatures(this.#sources, task, state, firstEdge, edge, batch.edgeFeatures, i * this.numEdgeFeatures);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * How often the train split's gold walks used an edge, a pair of edges or a pair of ends. No count of a single entity
+ * is kept: on a graph cut to the entities of dialogues, an entity nobody used in train is one that only an evaluation
+ * dialogue needs, and a count of zero gives the answer away.
+ */
+import type { WalkSample } from '../../../datasets/walk-sample.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { Path } from '../../../src/kg/path.js';
+
+export class WalkCounts {
+  /** int32 [numEdges]: gold walks that used the edge at any hop. */
+  readonly edge: Int32Array;
+  /** int32 [numEdges]: gold walks that began with the edge. */
+  readonly firstEdge: Int32Array;
+  /** int32 [numEdges]: gold walks that ended after this first edge. */
+  readonly stopped: Int32Array;
+  /** int32 [numEdges]: gold walks that went on after this first edge. */
+  readonly continued: Int32Array;
+  readonly #headRelation = new Map<number, number>();
+  readonly #ends = new Map<number, number>();
+  readonly #edgePairs = new Map<number, number>();
+  readonly #byDialogue = new Map<string, Path[]>();
+
+  /** @param samples the train split's samples, and no others */
+  constructor(
+    readonly graph: Graph,
+    samples: readonly WalkSample[],
+  ) {
+    this.edge = new Int32Array(graph.numEdges);
+    this.firstEdge = new Int32Array(graph.numEdges);
+    this.stopped = new Int32Array(graph.numEdges);
+    this.continued = new Int32Array(graph.numEdges);
+    for (const { task, gold } of samples) {
+      if (!gold.inGraph) continue;
+      this.#add(gold.path, 1);
+      const paths = this.#byDialogue.get(task.dialogueId);
+      if (paths) paths.push(gold.path);
+      else this.#byDialogue.set(task.dialogueId, [gold.path]);
+    }
+  }
+
+  /** Walks whose edge left `head` by `relation`. */
+  headRelation(head: number, relation: number): number {
+    return this.#headRelation.get(head * (this.graph.numRelations + 1) + relation) ?? 0;
+  }
+
+  /** Walks from `start` that ended at `target`. */
+  ends(start: number, target: number): number {
+    return this.#ends.get(start * this.graph.numEntities + target) ?? 0;
+  }
+
+  /** Walks that used the first edge and then the second. */
+  edgePair(first: number, second: number): number {
+    return this.#edgePairs.get(first * this.graph.numEdges + second) ?? 0;
+  }
+
+  /**
+   * Runs `body` with the counts of one dialogue left out, so that a training row never sees its own answer.
+   * A dialogue that is not in train changes nothing.
+   */
+  without<T>(dialogueId: string, body: () => T): T {
+    const own = this.#byDialogue.get(dialogueId) ?? [];
+    for (const path of own) this.#add(path, -1);
+    try {
+      return body();
+    } finally {
+      for (const path of own) this.#add(path, 1);
+    }
+  }
+
+  #add(path: Path, amount: number): void {
+    const edges = path.map(([head, relation, tail]) => this.graph.edgeIndex(head, relation, tail));
+    path.forEach(([head, relation], i) => {
+      this.edge[edges[i]!]! += amount;
+      bump(this.#headRelation, head * (this.graph.numRelations + 1) + relation, amount);
+    });
+    const first = edges[0]!;
+    this.firstEdge[first]! += amount;
+    if (edges.length === 1) this.stopped[first]! += amount;
+    else {
+      this.continued[first]! += amount;
+      bump(this.#edgePairs, first * this.graph.numEdges + edges[1]!, amount);
+    }
+    bump(this.#ends, path[0]![0] * this.graph.numEntities + path.at(-1)![2], amount);
+  }
+}
+
+function bump(counts: Map<number, number>, key: number, amount: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + amount);
+}

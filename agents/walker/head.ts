@@ -1,0 +1,39 @@
+/** The interface of the networks that score legal actions, with its two implementations behind one constructor. */
+import type * as tfTypes from '@tensorflow/tfjs';
+import type { Rng } from '../../src/run/seeds.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import type { ParameterSet } from '../../src/tensor/parameters.js';
+import { createCandidateHead } from './candidate-head.js';
+import type { FrozenTables } from './frozen-tables.js';
+import { createPaMlpHead } from './pa-mlp-head.js';
+import type { WalkerSettings } from './settings.js';
+import type { StateBatch } from './state-batch.js';
+
+export interface WalkerHead {
+  readonly parameters: ParameterSet;
+  /**
+   * Scores every legal action of a batch; differentiable.
+   * @param dropout generator of dropout masks; absent means no dropout
+   * @returns float32 [N] logits, owned by the caller (or its tidy)
+   */
+  logits(batch: StateBatch, dropout?: Rng): tfTypes.Tensor1D;
+  /** Logits on the host, reusing what depends on the weights alone until `weightsChanged` is called. */
+  infer(batch: StateBatch): Float32Array;
+  /** Forgets what `infer` keeps. Call after every update. */
+  weightsChanged(): void;
+  dispose(): void;
+}
+
+export interface HeadShape {
+  contextDim: number;
+  numEdgeFeatures: number;
+  numRelations: number;
+  tables: FrozenTables;
+}
+
+/** Builds the head that the settings name, initialised from `seed`. */
+export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: number): WalkerHead {
+  return settings.head === 'candidate'
+    ? createCandidateHead(tf, settings, shape, seed)
+    : createPaMlpHead(tf, settings, shape, seed);
+}
