@@ -1,9 +1,86 @@
-/** Where kgwalk keeps what outlives a run. */
+/** Where things live: the user's home of data and caches, the run folders, the presets. Nothing is written elsewhere. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { env } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { WorkbenchError } from './errors.js';
 
 /** The home folder: `KGWALK_HOME`, default `~/.kgwalk`. It holds imported data, models and caches; nothing is created here. */
 export function kgwalkHome(): string {
   return env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk');
+}
+
+/** Imported data sets, a folder each. */
+export function datasetsFolder(): string {
+  return join(kgwalkHome(), 'datasets');
+}
+
+/** Caches; may be deleted at any time. */
+export function cacheFolder(): string {
+  return join(kgwalkHome(), 'cache');
+}
+
+/** Models that were fetched by name. */
+export function modelsFolder(): string {
+  return join(kgwalkHome(), 'models');
+}
+
+/** Run folders: `runs` in the working folder. */
+export function runsFolder(): string {
+  return resolve('runs');
+}
+
+/** The folder that holds this package's `package.json`, whether the code runs from sources or from `dist`. */
+export function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!isPackageRoot(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  return folder;
+}
+
+function isPackageRoot(folder: string): boolean {
+  const manifest = join(folder, 'package.json');
+  return existsSync(manifest) && (JSON.parse(readFileSync(manifest, 'utf8')) as { name?: string }).name === 'kgwalk';
+}
+
+/**
+ * The file of a preset: the name as a path from the working folder, then `presets/` there, then the package's own.
+ * `opendialkg`, `opendialkg.yaml`, `presets/opendialkg.yaml` and the path of any YAML file are understood.
+ * @returns an absolute path
+ * @throws WorkbenchError `usage` that lists the presets there are
+ */
+export function resolvePreset(nameOrPath: string): string {
+  const file = /\.ya?ml$/.test(nameOrPath) ? nameOrPath : `${nameOrPath}.yaml`;
+  // The package's own presets are reached by plain name only, so that `../..` cannot wander through an installation.
+  const plain = file.replace(/^presets[/\\]/, '');
+  const packaged = /^[\w.-]+$/.test(plain) ? [join(packageRoot(), 'presets', plain)] : [];
+  const candidates = [resolve(file), resolve('presets', file), ...packaged];
+  const found = candidates.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+  if (found !== undefined) return found;
+  throw new WorkbenchError('usage', `expected a preset, got nothing, at ${nameOrPath}`, {
+    hint: `Give the path of a YAML file or one of: ${presetNames().join(', ')}.`,
+  });
+}
+
+/** Names of the presets that come with the package, in alphabetical order. */
+export function presetNames(): string[] {
+  const files = readdirSync(join(packageRoot(), 'presets')).filter((file) => file.endsWith('.yaml'));
+  return files.map((file) => file.slice(0, -'.yaml'.length)).sort();
+}
+
+/**
+ * The path of `name` inside `folder`, for names that come from users, files and configs.
+ * The check is on the text of the path: links inside the folder are followed when it is opened.
+ * @throws WorkbenchError `usage` for a name that is empty, absolute or leads out of the folder
+ */
+export function confined(folder: string, name: string): string {
+  const path = resolve(folder, name);
+  const inside = relative(resolve(folder), path);
+  const escapes = inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside);
+  if (escapes || isAbsolute(name) || name.includes('\0')) {
+    throw new WorkbenchError('usage', `expected a name inside ${folder}, got ${JSON.stringify(name)}`, {
+      hint: 'Use a plain name without ".." or a leading slash.',
+    });
+  }
+  return path;
 }

@@ -1,0 +1,144 @@
+/** What a settings schema says about its keys: names, types, ranges, defaults. Read from its JSON Schema form. */
+import { z } from 'zod';
+import { nearestName } from './nearest-name.js';
+
+/** The part of JSON Schema (draft 2020-12) that settings use. */
+export interface KeySchema {
+  type?: string | string[];
+  description?: string;
+  default?: unknown;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: KeySchema[];
+  oneOf?: KeySchema[];
+  properties?: Record<string, KeySchema>;
+  additionalProperties?: boolean | KeySchema;
+  items?: KeySchema;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  multipleOf?: number;
+  minItems?: number;
+  maxItems?: number;
+  minLength?: number;
+  pattern?: string;
+}
+
+/** The keys a schema accepts from a file, as JSON Schema. */
+export function keySchemaOf(schema: z.ZodType): KeySchema {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as KeySchema;
+}
+
+/** The schema of the key at `path`, or undefined where no key has that name. */
+export function keySchemaAt(schema: KeySchema, path: readonly PropertyKey[]): KeySchema | undefined {
+  const [first, ...rest] = path;
+  if (first === undefined) return schema;
+  const own = propertiesOf(schema);
+  let child = Object.hasOwn(own, first) ? own[first as string] : undefined;
+  if (typeof first === 'number') child ??= alternatives(schema).find((one) => one.items)?.items;
+  for (const { additionalProperties } of alternatives(schema)) {
+    if (typeof additionalProperties === 'object') child ??= additionalProperties;
+  }
+  return child && keySchemaAt(child, rest);
+}
+
+/** Whether the key is a section: one that has keys of its own. */
+export function isSection(schema: KeySchema): boolean {
+  return Object.keys(propertiesOf(schema)).length > 0;
+}
+
+/** Dotted names of all keys below `schema`, in the order they are declared, sections before their keys. */
+export function keyNames(schema: KeySchema, prefix = ''): string[] {
+  return Object.entries(propertiesOf(schema)).flatMap(([name, child]) => [
+    prefix + name,
+    ...keyNames(child, `${prefix}${name}.`),
+  ]);
+}
+
+/** What a key takes, as in "expected …": `an integer in [1, 64]`, `one of adam, sgd`. Empty where anything goes. */
+export function expectation(schema: KeySchema): string {
+  const many = schema.anyOf ?? schema.oneOf;
+  if (many) return many.map(expectation).filter(Boolean).join(' or ');
+  if (schema.const !== undefined) return display(schema.const);
+  if (schema.enum) return `one of ${schema.enum.map(display).join(', ')}`;
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
+  return types.map((type) => expectationOfType(type, schema)).join(' or ');
+}
+
+/** The range of a number in interval notation, such as `[0, 1)`; undefined for one without bounds. */
+export function rangeOf(schema: KeySchema): string | undefined {
+  const { minimum, exclusiveMinimum, multipleOf } = schema;
+  // zod bounds every integer by what a double holds exactly; that is no range to tell a user.
+  const unsafe = (bound?: number) =>
+    bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined;
+  const low = unsafe(minimum) ?? unsafe(exclusiveMinimum);
+  const high = unsafe(schema.maximum) ?? unsafe(schema.exclusiveMaximum);
+  const step = multipleOf === undefined ? '' : ` in steps of ${multipleOf}`;
+  if (low === undefined && high === undefined) return step.trim() || undefined;
+  const opens = low === undefined || unsafe(minimum) === undefined ? '(' : '[';
+  const closes = high === undefined || unsafe(schema.maximum) === undefined ? ')' : ']';
+  return `${opens}${low ?? '-∞'}, ${high ?? '∞'}${closes}${step}`;
+}
+
+/** A value as a user would write it, cut after 60 characters. */
+export function display(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string' && /^[\w./:~-]+$/.test(value)) return value;
+  const text = JSON.stringify(value) ?? typeof value;
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/**
+ * The valid name nearest to a wrong one: among the names beside it, else the same last part in another section.
+ * @param key dotted
+ */
+export function nearestKey(schema: KeySchema, key: string): string | undefined {
+  const names = keyNames(schema);
+  const parent = key.slice(0, key.lastIndexOf('.') + 1);
+  const last = key.slice(parent.length);
+  const beside = names.filter((name) => name.startsWith(parent) && !name.slice(parent.length).includes('.'));
+  const nearest = (wanted: string, among: readonly string[], part: (name: string) => string) => {
+    // The first name wins where several share a last part.
+    const byPart = new Map([...among].reverse().map((name) => [part(name), name]));
+    return byPart.get(nearestName(wanted, byPart.keys()) ?? '');
+  };
+  return (
+    nearest(last, beside, (name) => name.slice(parent.length)) ??
+    nearest(last, names, (name) => name.slice(name.lastIndexOf('.') + 1)) ??
+    nearest(key, names, (name) => name)
+  );
+}
+
+function expectationOfType(type: string, schema: KeySchema): string {
+  const range = rangeOf(schema);
+  const bounds = range?.startsWith('in') ? ` ${range}` : range ? ` in ${range}` : '';
+  switch (type) {
+    case 'integer':
+      return `an integer${bounds}`;
+    case 'number':
+      return `a number${bounds}`;
+    case 'boolean':
+      return 'true or false';
+    case 'null':
+      return 'null';
+    case 'array': {
+      const items = schema.items && expectation(schema.items);
+      const least = schema.minItems ? ` of at least ${schema.minItems}` : '';
+      return `a list${least}${items ? `, each ${items}` : ''}`;
+    }
+    case 'object':
+      return 'a section';
+    default:
+      return schema.pattern ? `text that matches ${schema.pattern}` : 'text';
+  }
+}
+
+function alternatives(schema: KeySchema): KeySchema[] {
+  return [schema, ...(schema.anyOf ?? schema.oneOf ?? []).flatMap(alternatives)];
+}
+
+function propertiesOf(schema: KeySchema): Record<string, KeySchema> {
+  return Object.assign({}, ...alternatives(schema).map((one) => one.properties ?? {})) as Record<string, KeySchema>;
+}

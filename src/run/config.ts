@@ -1,0 +1,137 @@
+/** Settings from a file and the command line, checked against one schema; every problem is reported at once. */
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { display, expectation, isSection, keySchemaAt, keySchemaOf, nearestKey } from './config-keys.js';
+import type { KeySchema } from './config-keys.js';
+import { parseConfigText, parseOverride } from './config-source.js';
+import type { ConfigSource, Override } from './config-source.js';
+import { WorkbenchError } from './errors.js';
+import { readTextFile } from './files.js';
+
+export interface ConfigInput {
+  /** Path of a YAML file. */
+  file?: string;
+  /** YAML text, instead of a file. */
+  text?: string;
+  /** `a.b=value`, later ones win; values are YAML. */
+  overrides?: readonly string[];
+  /** What to call `text` in messages. Default `config`. */
+  source?: string;
+}
+
+/**
+ * Resolves settings: the file's values, then the overrides, then the schema's defaults.
+ * @returns every key with its value
+ * @throws WorkbenchError `config` that lists all problems, each with key, place, what was expected and what was got
+ */
+export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): z.output<S> {
+  const text = input.file === undefined ? (input.text ?? '') : readTextFile(input.file, 'a config file');
+  const source = parseConfigText(text, input.file ?? input.source ?? 'config');
+  const read = (input.overrides ?? []).map(parseOverride);
+  const problems = [...source.problems, ...read.flatMap((one) => ('problem' in one ? [one.problem] : []))];
+  const overrides = read.flatMap((one) => ('problem' in one ? [] : [one]));
+  if (problems.length === 0 && !isPlain(source.value)) {
+    problems.push(
+      `expected keys and values, got ${display(source.value)}, at ${input.file ?? input.source ?? 'config'}`,
+    );
+  }
+  if (problems.length > 0) throw configError(problems);
+
+  const keys = keySchemaOf(schema);
+  const value = dropEmptySections(applyOverrides(source.value, overrides), keys);
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const placeOf = (path: readonly PropertyKey[]) => placeOfKey(path, source, overrides);
+  throw configError(result.error.issues.flatMap((issue) => describeIssue(issue, value, keys, placeOf)));
+}
+
+/** The text that equal values share: JSON with sorted keys and no spaces. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    isPlain(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
+}
+
+/** sha256 (hex) of the canonical JSON: equal settings, equal hash, whatever the order of keys. */
+export function configHash(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}
+
+/** Dotted names of the keys whose values differ, in alphabetical order; lists are compared whole. */
+export function diffConfig(a: unknown, b: unknown, prefix = ''): string[] {
+  if (!isPlain(a) || !isPlain(b)) {
+    return canonicalJson([a ?? null]) === canonicalJson([b ?? null]) ? [] : [prefix.slice(0, -1)];
+  }
+  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
+  return keys.flatMap((key) => diffConfig(a[key], b[key], `${prefix}${key}.`));
+}
+
+function applyOverrides(value: unknown, overrides: readonly Override[]): unknown {
+  const root = structuredClone(value) as Record<string, unknown>;
+  for (const { path, value: leaf } of overrides) {
+    let node = root;
+    for (const step of path.slice(0, -1)) {
+      const child = Object.hasOwn(node, step) ? node[step] : undefined;
+      node = (isPlain(child) ? child : (node[step] = {})) as Record<string, unknown>;
+    }
+    node[path.at(-1)!] = leaf;
+  }
+  return root;
+}
+
+/** A section whose keys are all commented out reads as null; it means its defaults. */
+function dropEmptySections(value: unknown, schema: KeySchema): unknown {
+  if (!isPlain(value)) return value;
+  const kept = Object.entries(value).flatMap(([name, child]) => {
+    const known = keySchemaAt(schema, [name]);
+    if (child === null && known && isSection(known)) return [];
+    return [[name, known ? dropEmptySections(child, known) : child]];
+  });
+  return Object.fromEntries(kept) as unknown;
+}
+
+function describeIssue(
+  issue: z.core.$ZodIssue,
+  value: unknown,
+  keys: KeySchema,
+  placeOf: (path: readonly PropertyKey[]) => string,
+): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((name) => {
+      const key = [...issue.path, name].join('.');
+      const near = nearestKey(keys, key);
+      return `unknown key ${key}${near ? `; did you mean ${near}?` : ''}${placeOf([...issue.path, name])}`;
+    });
+  }
+  const key = issue.path.join('.');
+  const found = keySchemaAt(keys, issue.path);
+  // A rule of the part's own speaks for itself; everything else is told from the schema, with its range.
+  const expected = issue.code === 'custom' || !found ? '' : expectation(found);
+  const got = issue.path.reduce<unknown>(
+    (node, step) => (node as Record<PropertyKey, unknown> | undefined)?.[step],
+    value,
+  );
+  const told = expected ? `expected ${expected}, got ${display(got)}` : issue.message;
+  return [`${key ? `${key}: ` : ''}${told}${placeOf(issue.path)}`];
+}
+
+function placeOfKey(path: readonly PropertyKey[], source: ConfigSource, overrides: readonly Override[]): string {
+  const touches = ({ path: set }: Override) => set.every((step, i) => i >= path.length || step === String(path[i]));
+  const override = path.length > 0 ? overrides.findLast(touches) : undefined;
+  const place = override ? `--set ${override.path.join('.')}` : source.placeOf(path);
+  return place ? `, at ${place}` : '';
+}
+
+function configError(problems: readonly string[]): WorkbenchError {
+  const list =
+    problems.length === 1
+      ? problems[0]!
+      : `${problems.length} problems:\n${problems.map((one) => `  ${one}`).join('\n')}`;
+  return new WorkbenchError('config', list, {
+    hint: 'Every key is described by `kgwalk config explain KEY`.',
+  });
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

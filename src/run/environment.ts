@@ -1,0 +1,69 @@
+/** What a run runs on: versions, machine, backend, hashes and the command. */
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { arch, argv, platform, versions } from 'node:process';
+import { packageRoot } from './locations.js';
+import type { EnvironmentRecord } from './records.js';
+
+/** The packages that numbers depend on. */
+const packages = [
+  '@tensorflow/tfjs',
+  '@tensorflow/tfjs-backend-wasm',
+  'node-gpu',
+  'node-llama-cpp',
+  'apache-arrow',
+  'pure-rand',
+];
+
+export interface EnvironmentFacts {
+  /** Of the resolved settings. */
+  configHash: string;
+  backend?: string;
+  threads?: number;
+  hashes?: Record<string, string>;
+  /** Default: this process's arguments, without node and the script's folder. */
+  argv?: readonly string[];
+  /** When the run started. Default: now. */
+  started?: Date;
+}
+
+/** Collects the environment record; reads the package manifests, loads none of the packages. */
+export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
+  const installed = packages.flatMap((name) => {
+    const version = packageVersion(name);
+    return version === undefined ? [] : [[name, version] as const];
+  });
+  const processors = cpus();
+  return {
+    schemaVersion: 1,
+    started: (facts.started ?? new Date()).toISOString(),
+    argv: facts.argv ?? argv.slice(2),
+    versions: { kgwalk: kgwalkVersion(), node: versions.node, ...Object.fromEntries(installed) },
+    platform: `${platform}-${arch}`,
+    cpu: processors[0]?.model.trim() ?? 'unknown',
+    cores: processors.length,
+    memoryMb: Math.round(totalmem() / 2 ** 20),
+    ...(facts.backend !== undefined && { backend: facts.backend }),
+    ...(facts.threads !== undefined && { threads: facts.threads }),
+    configHash: facts.configHash,
+    hashes: facts.hashes ?? {},
+  };
+}
+
+/** The version of this package. */
+export function kgwalkVersion(): string {
+  return manifestVersion(join(packageRoot(), 'package.json')) ?? 'unknown';
+}
+
+/** The version of an installed package, found as node finds it, or undefined. Nothing is loaded. */
+export function packageVersion(name: string): string | undefined {
+  for (let folder = packageRoot(); ; folder = dirname(folder)) {
+    const version = manifestVersion(join(folder, 'node_modules', name, 'package.json'));
+    if (version !== undefined || folder === dirname(folder)) return version;
+  }
+}
+
+function manifestVersion(file: string): string | undefined {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version?: string }).version : undefined;
+}

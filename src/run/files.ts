@@ -1,0 +1,120 @@
+/** Reading and writing whole files: a write is complete or did not happen, and a missing file is one clear error. */
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  createReadStream,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pid } from 'node:process';
+import { WorkbenchError } from './errors.js';
+
+let writes = 0;
+
+/**
+ * Writes a file so that readers see the old content or the new one, never a part: temporary name in the same folder,
+ * fsync, rename, fsync of the folder where the system allows it. Missing folders are created.
+ * @param data text (UTF-8), bytes, or chunks of bytes written one after the other without joining them in memory
+ * @throws WorkbenchError `failure` when the disk is full or the place cannot be written; nothing half-written is left
+ */
+export function writeFileAtomic(path: string, data: string | Uint8Array | readonly Uint8Array[]): void {
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path)}.${pid}.${++writes}.tmp`);
+  try {
+    mkdirSync(folder, { recursive: true });
+    const descriptor = openSync(temporary, 'wx');
+    try {
+      const chunks = typeof data === 'string' ? [Buffer.from(data)] : data instanceof Uint8Array ? [data] : data;
+      for (const chunk of chunks) writeFully(descriptor, chunk);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw writeError(error, path);
+  }
+  syncFolder(folder);
+}
+
+/** Writes every byte of `chunk`, at byte `position` of the file or where it stands; one call of the system may write fewer. */
+export function writeFully(descriptor: number, chunk: Uint8Array, position?: number): void {
+  for (let done = 0; done < chunk.byteLength;) {
+    const at = position === undefined ? null : position + done;
+    done += writeSync(descriptor, chunk, done, chunk.byteLength - done, at);
+  }
+}
+
+/** Turns what the system says about a failed write into the error a user sees; other errors pass unchanged. */
+export function writeError(error: unknown, path: string): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new WorkbenchError('failure', `no space left at ${dirname(path)}, writing ${basename(path)}`, {
+      hint: 'Free some space, or move the folder with --run-dir or KGWALK_HOME; what was there before is intact.',
+      cause: error,
+    });
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EISDIR') {
+    return new WorkbenchError('failure', `expected a place that can be written, got ${code}, at ${path}`, {
+      hint: 'Check the name and its permissions, or choose another place.',
+      cause: error,
+    });
+  }
+  return error;
+}
+
+/** sha256 (hex) of a file's bytes, streamed. @throws WorkbenchError `data` when it cannot be read */
+export async function sha256File(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
+  } catch (error) {
+    throw readError(error, path, 'a file');
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * The text of a UTF-8 file, without a byte order mark.
+ * @param what what the file is to the user, with its article, such as `a preset`
+ * @throws WorkbenchError `data` when it is missing, unreadable or not UTF-8
+ */
+export function readTextFile(path: string, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    throw readError(error, path, what);
+  }
+}
+
+function readError(error: unknown, path: string, what: string): WorkbenchError {
+  const code = (error as NodeJS.ErrnoException).code;
+  const got =
+    code === 'ENOENT' ? 'nothing' : code === 'EISDIR' ? 'a folder' : code === 'EACCES' ? 'no permission' : code;
+  const found = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'bytes that are not UTF-8' : got;
+  return new WorkbenchError('data', `expected ${what}, got ${found}, at ${path}`, {
+    hint: code === 'ENOENT' ? 'Check the name and the folder.' : 'Check the file.',
+    cause: error,
+  });
+}
+
+/** Makes a rename survive a power cut; not every system lets a folder be opened, and the file is whole either way. */
+function syncFolder(folder: string): void {
+  try {
+    const descriptor = openSync(folder, 'r');
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return;
+  }
+}

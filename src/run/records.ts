@@ -1,0 +1,151 @@
+/** The records of a run folder, as written to disk: what trainers and evaluation write and reports read. */
+
+/** The phases of training, in order. */
+export const phases = ['transe', 'encode', 'clone', 'ppo'] as const;
+export type Phase = (typeof phases)[number];
+
+/**
+ * One line of `metrics.jsonl`. Keys are `rollout/…`, `train/…`, `eval/…` with the field's names; values may be NaN.
+ * No wall clock, so that equal runs have equal bytes.
+ */
+export interface MetricRecord {
+  phase: string;
+  /** Counts the phase's own unit (epochs, updates), from 1; one step may have several records. */
+  step: number;
+  metrics: Record<string, number>;
+}
+
+/** One line of `timing.jsonl`, which holds the wall clock that metrics leave out. */
+export interface TimingRecord {
+  phase: string;
+  step: number;
+  /** Seconds of wall time since the previous record of the phase. */
+  seconds: number;
+  /** Resident memory in MiB. */
+  rss_mb: number;
+  /** Rates and other figures, such as `time/sps`. */
+  [figure: string]: number | string;
+}
+
+export type RunStatus = 'running' | 'finished' | 'stopped' | 'failed';
+
+/** `state.json`: how far a run is. */
+export interface RunState {
+  schemaVersion: 1;
+  status: RunStatus;
+  /** The phase that is running, or ran last. */
+  phase?: string;
+  /** Phases that are complete; a resumed run skips them. */
+  done: Record<string, boolean>;
+  /** Why it failed, one line. */
+  reason?: string;
+}
+
+/** `environment.json`: what the run ran on. With `timing.jsonl` the only place of time, paths and the command. */
+export interface EnvironmentRecord {
+  schemaVersion: 1;
+  /** ISO 8601, UTC. */
+  started: string;
+  argv: readonly string[];
+  /** Package versions: kgwalk, node and the libraries that numbers depend on; a missing optional one is left out. */
+  versions: Record<string, string>;
+  /** Such as `linux-x64`. */
+  platform: string;
+  cpu: string;
+  cores: number;
+  /** MiB of memory in the machine. */
+  memoryMb: number;
+  /** Tensor backend, such as `tensorflow` or `wasm`. */
+  backend?: string;
+  threads?: number;
+  configHash: string;
+  /** sha256 of what the run read, by name: graph, encoder, data. */
+  hashes: Record<string, string>;
+  /** Environments of later sessions that resumed the run, oldest first. */
+  resumed?: Omit<EnvironmentRecord, 'resumed'>[];
+}
+
+/** A run as reports and listings see it. */
+export interface RunInfo {
+  /** The folder's name. */
+  id: string;
+  /** Absolute path. */
+  folder: string;
+  /** `config.yaml`: every key with its value. */
+  config: Record<string, unknown>;
+  configHash: string;
+  environment: EnvironmentRecord;
+  state: RunState;
+}
+
+/** A figure with its 95 % interval over `n` samples. Rates are fractions in [0, 1], never percent. */
+export interface Estimate {
+  value: number;
+  low: number;
+  high: number;
+  n: number;
+}
+
+/** By name: `path@1`, `entity-path@5`, `target@25`, `mrr` … */
+export type EvaluationMetrics = Record<string, Estimate>;
+
+/** How much of the split can be answered at all. */
+export interface Coverage {
+  /** Share of samples whose gold path is in the graph. */
+  goldInGraph: number;
+  /** Share of samples whose start has an edge. */
+  startHasEdges: number;
+  /** Share of samples whose gold the agent's horizon can reach: the upper bound of its path@k. */
+  reachable?: number;
+  /** Mean number of actions at the first step. */
+  meanActions: number;
+}
+
+/** What answering the split cost, in all. */
+export interface EvaluationCost {
+  /** Wall time. */
+  seconds?: number;
+  /** Sums over samples: `encodes`, `graphReads`, `calls`, `promptTokens` … */
+  [figure: string]: number | undefined;
+}
+
+/** A worked example for the report: names, not ids. */
+export interface ExampleWalk {
+  id: string;
+  messages: { sender: string; text: string }[];
+  sender: string;
+  start: string;
+  /** [head, relation, tail] names. */
+  gold: [string, string, string][];
+  /** Best first. */
+  beam: { path: [string, string, string][]; logProb: number }[];
+  /** Index of the first hop where the best path leaves the gold one; absent when they are equal. */
+  firstWrongHop?: number;
+}
+
+/** `evaluations/<name>.json`: one agent on one split. Failures are in every denominator. */
+export interface EvaluationRecord {
+  schemaVersion: 1;
+  agent: string;
+  /** A fact that belongs beside the numbers, such as "uses entity counts". */
+  note?: string;
+  dataset: string;
+  graph: string;
+  split: string;
+  turns: string;
+  /** Samples in the denominator. */
+  n: number;
+  beamWidth: number;
+  /** `best`, `last`, `clone` or a step. */
+  checkpoint?: string;
+  seed?: number;
+  /** How hits are counted: exact triples for paths, distinct entities for targets. */
+  count: 'strict';
+  coverage: Coverage;
+  metrics: EvaluationMetrics;
+  /** By `name=value`: `hops=1`, `sender=user`, `target=unseen` … */
+  slices: Record<string, EvaluationMetrics>;
+  cost: EvaluationCost;
+  hashes: { graph: string; encoder?: string; checkpoint?: string; data?: string };
+  examples?: ExampleWalk[];
+}

@@ -1,0 +1,197 @@
+/** A run folder: settings, environment and state of one training run, held by one process while it is written. */
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { configHash, diffConfig } from './config.js';
+import { WorkbenchError } from './errors.js';
+import { readTextFile, writeError, writeFileAtomic } from './files.js';
+import { confined } from './locations.js';
+import type { EnvironmentRecord, RunInfo, RunState } from './records.js';
+import { isLocked, lockFolder } from './run-lock.js';
+
+const configFile = 'config.yaml';
+const environmentFile = 'environment.json';
+const stateFile = 'state.json';
+
+/** Where a run keeps what; the folders appear when something is written. */
+export function runFiles(folder: string) {
+  return {
+    config: join(folder, configFile),
+    environment: join(folder, environmentFile),
+    state: join(folder, stateFile),
+    metrics: join(folder, 'metrics.jsonl'),
+    metricsArrow: join(folder, 'metrics.arrow'),
+    timing: join(folder, 'timing.jsonl'),
+    tensorboard: join(folder, 'tensorboard'),
+    embeddings: join(folder, 'embeddings'),
+    checkpoints: join(folder, 'checkpoints'),
+    evaluations: join(folder, 'evaluations'),
+    report: join(folder, 'report'),
+  };
+}
+
+/** A run that this process writes. */
+export interface Run {
+  readonly id: string;
+  /** Absolute path. */
+  readonly folder: string;
+  readonly files: ReturnType<typeof runFiles>;
+  /** Whether the folder held this run already. */
+  readonly resumed: boolean;
+  readonly state: Readonly<RunState>;
+  /** Changes some fields of the state, on disk at once. */
+  update(change: Partial<Omit<RunState, 'schemaVersion'>>): void;
+  /** Lets other processes write the folder; call it however the run ends. */
+  close(): void;
+}
+
+export interface CreateRunOptions {
+  folder: string;
+  /** Resolved settings; must not hold times, paths of this machine or the run's name. */
+  config: Record<string, unknown>;
+  environment: EnvironmentRecord;
+  /** Go on with the run in the folder; where there is none, start afresh. Default false. */
+  resume?: boolean;
+}
+
+/** `<preset>-<yyyymmdd-hhmmss>-s<seed>`, in local time. */
+export function runId(preset: string, seed: number, now: Date = new Date()): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
+  const time = two(now.getHours()) + two(now.getMinutes()) + two(now.getSeconds());
+  return `${preset.replace(/[^\w.-]+/g, '-')}-${day}-${time}-s${seed}`;
+}
+
+/**
+ * Starts a run in a folder, or goes on with the one there, and locks it.
+ * @throws WorkbenchError `usage` when the folder holds a run and `resume` is false, or another process writes it;
+ *   `config` when the run to resume has other settings
+ */
+export function createRun({ folder, config, environment, resume = false }: CreateRunOptions): Run {
+  const place = resolve(folder);
+  const files = runFiles(place);
+  try {
+    mkdirSync(place, { recursive: true });
+  } catch (error) {
+    throw writeError(error, files.config);
+  }
+  const release = lockFolder(place);
+  try {
+    const resumed = existsSync(files.config);
+    if (resumed && !resume) {
+      throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${place}`, {
+        hint: 'Go on with it by --resume, or choose another --run-dir.',
+      });
+    }
+    let state: RunState = { schemaVersion: 1, status: 'running', done: {} };
+    if (resumed) {
+      const before = readRun(place);
+      refuseOtherConfig(before, config);
+      state = { ...before.state, status: 'running' };
+      delete state.reason;
+      const sessions = [...(before.environment.resumed ?? []), environment];
+      writeJson(files.environment, { ...before.environment, resumed: sessions });
+    } else {
+      // The config comes last: a folder with a config is a run, a folder without one is not.
+      writeJson(files.environment, environment);
+      writeFileAtomic(files.config, stringify(config));
+    }
+    writeJson(files.state, state);
+    return {
+      id: basename(place),
+      folder: place,
+      files,
+      resumed,
+      get state() {
+        return state;
+      },
+      update(change) {
+        state = { ...state, ...change };
+        writeJson(files.state, state);
+      },
+      close: release,
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/**
+ * Reads a run without locking it. A run that says `running` while no process holds it was killed: it reads `stopped`.
+ * @param nameOrFolder a folder, or a run's name inside `runs`
+ * @throws WorkbenchError `data` when there is no run or a file of it is broken
+ */
+export function openRun(nameOrFolder: string, runs: string): RunInfo {
+  const isName = !existsSync(join(nameOrFolder, configFile)) && /^[^/\\]+$/.test(nameOrFolder);
+  const info = readRun(resolve(isName ? confined(runs, nameOrFolder) : nameOrFolder));
+  if (info.state.status !== 'running' || isLocked(info.folder)) return info;
+  return { ...info, state: { ...info.state, status: 'stopped' } };
+}
+
+/** A run of a listing, or why it cannot be read. */
+export type ListedRun = RunInfo | { id: string; folder: string; problem: string };
+
+/** The runs directly inside a folder, by name; folders that hold no run are passed over. */
+export function listRuns(runs: string): ListedRun[] {
+  if (!existsSync(runs)) return [];
+  const names = readdirSync(runs).sort();
+  return names.flatMap((id): ListedRun[] => {
+    const folder = resolve(runs, id);
+    if (!existsSync(join(folder, configFile))) return [];
+    try {
+      return [openRun(folder, runs)];
+    } catch (error) {
+      if (!(error instanceof WorkbenchError)) throw error;
+      return [{ id, folder, problem: error.message }];
+    }
+  });
+}
+
+function readRun(folder: string): RunInfo {
+  const files = runFiles(folder);
+  if (!existsSync(files.config)) {
+    throw new WorkbenchError('data', `expected a run, got a folder without ${configFile}, at ${folder}`, {
+      hint: 'The runs there are: `kgwalk runs list`.',
+    });
+  }
+  const config = readObject(files.config, parse);
+  return {
+    id: basename(folder),
+    folder,
+    config,
+    configHash: configHash(config),
+    environment: readObject(files.environment, JSON.parse) as unknown as EnvironmentRecord,
+    // A crash between the first files leaves none; that run has done nothing yet.
+    state: existsSync(files.state)
+      ? (readObject(files.state, JSON.parse) as unknown as RunState)
+      : { schemaVersion: 1, status: 'running', done: {} },
+  };
+}
+
+function readObject(file: string, read: (text: string) => unknown): Record<string, unknown> {
+  const text = readTextFile(file, 'a file of a run');
+  try {
+    const value = read(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch (cause) {
+    throw new WorkbenchError('data', `expected a whole file of a run, got a broken one, at ${file}`, { cause });
+  }
+  throw new WorkbenchError('data', `expected keys and values, got ${text.slice(0, 60)}, at ${file}`);
+}
+
+function refuseOtherConfig(before: RunInfo, config: Record<string, unknown>): void {
+  const keys = diffConfig(before.config, config);
+  if (keys.length === 0) return;
+  throw new WorkbenchError(
+    'config',
+    `expected the settings of the run, got others for ${keys.join(', ')}, at ${before.folder}`,
+    {
+      hint: 'Resume without changing settings, or start a new run.',
+    },
+  );
+}
+
+function writeJson(file: string, value: unknown): void {
+  writeFileAtomic(file, `${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,128 @@
+/** One process at a time writes a run folder. The lock of a process that died is taken over. */
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { kill, pid } from 'node:process';
+import { WorkbenchError } from './errors.js';
+import { writeError } from './files.js';
+
+const lockName = '.lock';
+
+/** Who holds a lock. `born` tells two processes with one number apart: numbers are reused, above all in containers. */
+interface Holder {
+  pid: number;
+  host: string;
+  born: string;
+}
+
+/**
+ * Locks a folder for this process.
+ * @returns releases the lock
+ * @throws WorkbenchError `usage` when a living process holds it
+ */
+export function lockFolder(folder: string): () => void {
+  const lock = join(folder, lockName);
+  const own = JSON.stringify({ pid, host: hostname(), born: birthOf(pid) } satisfies Holder);
+  const draft = join(folder, `${lockName}.${pid}`);
+  try {
+    writeFileSync(draft, own);
+    // A link appears whole or fails because a lock is there: no moment where two processes could both think they have it.
+    while (!tryLink(draft, lock)) {
+      const found = readLock(lock);
+      if (found === undefined) continue;
+      if (isAlive(found)) throw lockedError(folder, found);
+      removeStale(lock, found);
+    }
+  } catch (error) {
+    throw writeError(error, lock);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return () => {
+    if (readLock(lock) === own) rmSync(lock, { force: true });
+  };
+}
+
+/** Whether a living process writes this folder. */
+export function isLocked(folder: string): boolean {
+  const found = readLock(join(folder, lockName));
+  return found !== undefined && isAlive(found);
+}
+
+function tryLink(draft: string, lock: string): boolean {
+  try {
+    linkSync(draft, lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Moves a dead process's lock away; if another process was faster and the lock is new, it is put back. */
+function removeStale(lock: string, stale: string): void {
+  const aside = `${lock}.stale.${pid}`;
+  try {
+    renameSync(lock, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  if (readLock(aside) !== stale) tryLink(aside, lock);
+  rmSync(aside, { force: true });
+}
+
+function readLock(lock: string): string | undefined {
+  try {
+    return readFileSync(lock, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** On another machine nothing can be known: it counts as alive. */
+function isAlive(content: string): boolean {
+  const holder = parseHolder(content);
+  if (holder === undefined) return false;
+  if (holder.host !== hostname()) return true;
+  try {
+    kill(holder.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+  }
+  return birthOf(holder.pid) === holder.born;
+}
+
+function parseHolder(content: string): Holder | undefined {
+  try {
+    const { pid, host, born } = JSON.parse(content) as Partial<Holder>;
+    return Number.isInteger(pid) && pid! > 0 && host && born !== undefined ? { pid: pid!, host, born } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** When a process started, in the system's own clock ticks; empty where the system does not tell. */
+function birthOf(id: number): string {
+  try {
+    // The name in parentheses may hold spaces: fields are counted from its end. The start time is field 22.
+    const fields = readFileSync(`/proc/${id}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return fields[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function lockedError(folder: string, content: string): WorkbenchError {
+  const { pid, host } = parseHolder(content)!;
+  return new WorkbenchError(
+    'usage',
+    `expected a run that nobody writes, got one held by process ${pid} on ${host}, at ${folder}`,
+    {
+      hint: `Wait for it or stop it. If it is gone from ${host}, delete ${join(folder, lockName)}.`,
+    },
+  );
+}
