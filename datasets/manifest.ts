@@ -1,0 +1,61 @@
+/** What stands in a data set's `dataset.json`. */
+import { z } from 'zod';
+import type { SplitName } from './walk-sample.js';
+
+export const splitNames: readonly SplitName[] = ['train', 'valid', 'test'];
+
+const count = z.number().int().min(0);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const splitSchema = z.strictObject({
+  dialogues: count,
+  messages: count,
+  /** Samples with `turns: all`. */
+  paths: count,
+});
+
+const leftOutSchema = z.strictObject({
+  /** Paths left out, by reason. */
+  paths: z.record(z.string(), count),
+  /** Actions that carry no path. */
+  otherActions: count,
+});
+
+const graphSchema = z.strictObject({
+  entities: count,
+  relations: count,
+  /** Distinct edges. */
+  triples: count,
+  /** Lines dropped for a blank field. */
+  blankLines: count,
+  /** Equals `Graph.hash`: what a checkpoint is tied to. */
+  hash: sha256,
+  /** What one must know before trusting a score on this graph. */
+  note: z.string(),
+});
+
+export const manifestSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  name: z.string(),
+  licence: z.string(),
+  splitBy: z.enum(['file', 'dialogue hash']),
+  splits: z.record(z.enum(['train', 'valid', 'test']), splitSchema),
+  /** What was not imported, by source file. */
+  leftOut: z.record(z.string(), leftOutSchema),
+  graphs: z.record(z.string(), graphSchema),
+  /** The files it was imported from. */
+  sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
+  /** sha256 of every other file of the folder. */
+  files: z.record(z.string(), sha256),
+});
+
+/** What was imported, from what, what was left out, and how to check that it is still the same. */
+export type DatasetManifest = z.output<typeof manifestSchema>;
+
+/** Name of the file of a graph. */
+export const graphFileName = (graph: string): string => `graph-${graph}.bin`;
+
+/** Name of the file of a split's dialogues. */
+export const dialogueFileName = (split: SplitName): string => `dialogues.${split}.jsonl`;
+
+export const manifestFileName = 'dataset.json';

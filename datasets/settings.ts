@@ -1,0 +1,19 @@
+/** The `data` part of a configuration. */
+import { z } from 'zod';
+
+export const dataSettings = z.strictObject({
+  dataset: z.string().min(1).default('opendialkg').describe('Name of an imported data set (`kgwalk datasets list`).'),
+  graph: z
+    .string()
+    .min(1)
+    .default('dialogue')
+    .describe(
+      'Which graph of the data set to walk: for opendialkg `dialogue` (restricted to the entities of its dialogues, so easier than life) or `wide` (with real distractors). Results on different graphs do not compare.',
+    ),
+  turns: z
+    .enum(['all', 'assistant'])
+    .default('all')
+    .describe('Whose paths become samples: everybody’s, or only those chosen by the assistant.'),
+});
+
+export type DataSettings = z.output<typeof dataSettings>;

@@ -1,0 +1,10 @@
+/** `kgwalk/kg`: graphs, paths, and reading and building them. */
+export type { BuildOptions } from './build-graph.js';
+export { GraphBuilder } from './build-graph.js';
+export { readGraphFile, writeGraphFile } from './graph-file.js';
+export type { TripleColumns } from './graph.js';
+export { Graph, inverseName, inversePrefix, unknownId } from './graph.js';
+export type { Path, Triple } from './path.js';
+export { canonicalPath, pathKey } from './path.js';
+export type { ReadTriplesOptions, TripleReport, TripleSink } from './read-triples.js';
+export { readTriples } from './read-triples.js';
