@@ -1,0 +1,107 @@
+/** Returns and advantages of a rollout. Sums run in float64. */
+
+/**
+ * Transitions of many episodes, in any interleaving as long as each episode's own follow in time.
+ * A chain ends either terminated (nothing comes after) or truncated (the rest is estimated by `bootstrapValues`).
+ */
+export interface Rollout {
+  rewards: Float32Array;
+  /** Critic's value of each transition's state; zeros without a critic. */
+  values: Float32Array;
+  /** int32: the transition after this one in its episode, or -1 at its end. */
+  next: Int32Array;
+  /** uint8: 1 where the episode terminated with this transition. */
+  terminated: Uint8Array;
+  /** Value of the state after the last transition of an episode that did not terminate; elsewhere not read. */
+  bootstrapValues: Float32Array;
+}
+
+export interface Advantages {
+  advantages: Float32Array;
+  /** What the critic should have said. */
+  returns: Float32Array;
+}
+
+/**
+ * Generalised advantage estimation over episodes of any length.
+ * δ = r + γV(s′) − V(s), with V(s′) = 0 after termination; A = δ + γλA′; return = A + V.
+ * @param gamma discount in [0, 1]
+ * @param lambda in [0, 1]: 0 is the one-step estimate, 1 the Monte-Carlo one
+ * @source Schulman et al. 2016, "High-dimensional continuous control using generalized advantage estimation", eq. 16
+ */
+export function generalizedAdvantages(rollout: Rollout, gamma: number, lambda: number): Advantages {
+  const { rewards, values, next, terminated, bootstrapValues } = rollout;
+  const exact = new Float64Array(rewards.length);
+  for (let t = rewards.length - 1; t >= 0; t--) {
+    const after = next[t]!;
+    const nextValue = terminated[t] ? 0 : after >= 0 ? values[after]! : bootstrapValues[t]!;
+    const delta = rewards[t]! + gamma * nextValue - values[t]!;
+    exact[t] = delta + (after >= 0 ? gamma * lambda * exact[after]! : 0);
+  }
+  return { advantages: Float32Array.from(exact), returns: Float32Array.from(exact, (a, t) => a + values[t]!) };
+}
+
+/** Discounted sum of the rewards from each transition on, float64; a truncated end adds its bootstrap value. */
+export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: Rollout, gamma: number): Float64Array {
+  const sums = new Float64Array(rewards.length);
+  for (let t = rewards.length - 1; t >= 0; t--) {
+    const after = next[t]!;
+    sums[t] = rewards[t]! + gamma * (after >= 0 ? sums[after]! : terminated[t] ? 0 : bootstrapValues[t]!);
+  }
+  return sums;
+}
+
+/**
+ * Critic-free advantages: rewards to go minus the mean return of the episodes of the same group. All explorations of a
+ * sample start in one state, so that mean estimates the start's value.
+ * @param groups int32: group of each transition, in [0, number of groups)
+ */
+export function groupMeanAdvantages(rollout: Rollout, groups: Int32Array, gamma: number): Advantages {
+  const sums = rewardsToGo(rollout, gamma);
+  const begins = new Uint8Array(sums.length).fill(1);
+  for (const after of rollout.next) if (after >= 0) begins[after] = 0;
+  const totals = new Map<number, { sum: number; count: number }>();
+  for (let t = 0; t < sums.length; t++) {
+    if (!begins[t]) continue;
+    const total = totals.get(groups[t]!) ?? { sum: 0, count: 0 };
+    totals.set(groups[t]!, { sum: total.sum + sums[t]!, count: total.count + 1 });
+  }
+  const advantages = Float32Array.from(sums, (sum, t) => {
+    const total = totals.get(groups[t]!)!;
+    return sum - total.sum / total.count;
+  });
+  return { advantages, returns: Float32Array.from(sums) };
+}
+
+/**
+ * Divides by the standard deviation (of the population), in place, and returns its argument. Fewer than two values stay
+ * as they are.
+ * @param center whether the mean is subtracted too; not needed where a group mean already was
+ */
+export function normalizeAdvantages(advantages: Float32Array, center = true, epsilon = 1e-8): Float32Array {
+  const n = advantages.length;
+  if (n < 2) return advantages;
+  let mean = 0;
+  for (const advantage of advantages) mean += advantage / n;
+  let variance = 0;
+  for (const advantage of advantages) variance += (advantage - mean) ** 2 / n;
+  const shift = center ? mean : 0;
+  const scale = 1 / (Math.sqrt(variance) + epsilon);
+  for (let i = 0; i < n; i++) advantages[i] = (advantages[i]! - shift) * scale;
+  return advantages;
+}
+
+/** 1 − Var(returns − values) / Var(returns): 1 for a perfect critic, 0 for a constant one; NaN where returns do not vary. */
+export function explainedVariance(values: Float32Array, returns: Float32Array): number {
+  const residuals = Float64Array.from(returns, (target, i) => target - values[i]!);
+  const total = variance(returns);
+  return total === 0 ? Number.NaN : 1 - variance(residuals) / total;
+}
+
+function variance(numbers: Float32Array | Float64Array): number {
+  let mean = 0;
+  for (const x of numbers) mean += x / numbers.length;
+  let sum = 0;
+  for (const x of numbers) sum += (x - mean) ** 2;
+  return sum / numbers.length;
+}

@@ -1,0 +1,232 @@
+/**
+ * PPO's loss and its exact gradient with respect to logits and values, on the host. The network is the caller's: it
+ * hands in logits of ragged action lists and takes the gradient back into its own backward pass.
+ */
+import { WorkbenchError } from '../../src/run/errors.js';
+import { segmentEntropy, segmentLogSoftmax } from '../../src/tensor/categorical.js';
+import type { PpoSettings } from './settings.js';
+
+/** Steps to learn from, column by column, all of one length; several may share a state. */
+export interface Transitions {
+  /** int32: segment of the logits. */
+  state: Int32Array;
+  /** int32: index in the state's action list. */
+  action: Int32Array;
+  /** Log-probability when the action was drawn. */
+  oldLogProb: Float32Array;
+  /** Critic's value when the action was drawn; read by the value clip only. */
+  oldValue: Float32Array;
+  advantage: Float32Array;
+  returns: Float32Array;
+}
+
+export interface ObjectiveInput {
+  /** float32 [numActions of all states]. */
+  logits: Float32Array;
+  /** int32 [numStates + 1]: actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
+  offsets: Int32Array;
+  /** float32 [numStates]; without it there is no value loss. */
+  values?: Float32Array;
+  /** float32 [numActions]: the clone's log-probabilities of the same actions; needed where `klCoef` > 0. */
+  anchorLogProbs?: Float32Array;
+  transitions: Transitions;
+}
+
+export type ObjectiveSettings = Pick<
+  PpoSettings,
+  'clipRange' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef'
+>;
+
+/** Means over transitions, in float64. */
+export interface PpoLosses {
+  /** What is minimised: policyLoss + valueCoef·valueLoss − entropyCoef·entropy + klCoef·anchorKl. */
+  loss: number;
+  policyLoss: number;
+  /** Mean squared error, not halved. */
+  valueLoss: number;
+  /** Nats. */
+  entropy: number;
+  /** Exact KL(policy ‖ clone) of the visited states, nats; 0 without an anchor. */
+  anchorKl: number;
+}
+
+export interface PpoDiagnostics {
+  /** Estimate of KL(old ‖ new): mean of (ratio − 1) − log ratio, never negative. */
+  approxKl: number;
+  /** Share of transitions whose ratio lies outside the clip range. */
+  clipFraction: number;
+  /** Mean of entropy / log|A| over transitions with a choice, in [0, 1]. */
+  normalizedEntropy: number;
+  /** Largest |ratio − 1|: at most 1e-6 before the first update of a round, else sampling and training disagree. */
+  maxRatioDeviation: number;
+}
+
+export interface ObjectiveResult {
+  losses: PpoLosses;
+  diagnostics: PpoDiagnostics;
+  /** float32 [numActions]: ∂loss/∂logits. */
+  dLogits: Float32Array;
+  /** float32 [numStates]: ∂loss/∂values; zeros without values. */
+  dValues: Float32Array;
+}
+
+/**
+ * The clipped surrogate with value loss, entropy bonus and an anchor to the clone. A state that n of N transitions visit
+ * has weight n / N in every mean.
+ * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; KL estimate: Schulman 2020, k3
+ * @throws WorkbenchError `failure` for no transitions, an action that is not legal, a missing anchor or a loss that is not finite
+ */
+export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings): ObjectiveResult {
+  const { logits, offsets, transitions } = input;
+  const count = transitions.state.length;
+  if (count === 0) throw new WorkbenchError('failure', 'expected transitions, got none, at ppoObjective');
+  const logProbs = segmentLogSoftmax(logits, offsets);
+  const dLogits = new Float64Array(logits.length);
+  const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLogits);
+  const { entropy, normalizedEntropy } = entropyBonus(logProbs, offsets, weights, settings.entropyCoef, dLogits);
+  const anchorKl = anchorPenalty(logProbs, input, weights, settings.klCoef, dLogits);
+  // log π(a) = z(a) − logsumexp(z): every pull on a chosen action pushes on the whole list.
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLogits[i]! -= pulls[s]! * Math.exp(logProbs[i]!);
+  }
+  const dValues = new Float32Array(offsets.length - 1);
+  const valueLoss = input.values ? criticLoss(input.values, transitions, settings, dValues) : 0;
+  const { valueCoef, entropyCoef, klCoef } = settings;
+  const loss = policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl;
+  if (!Number.isFinite(loss)) {
+    throw new WorkbenchError('failure', `expected a finite loss, got ${loss}, at ppoObjective`, {
+      hint: 'Lower ppo.learningRate, or set ppo.targetKl.',
+    });
+  }
+  return {
+    losses: { loss, policyLoss, valueLoss, entropy, anchorKl },
+    diagnostics: { ...diagnostics, normalizedEntropy },
+    dLogits: Float32Array.from(dLogits),
+    dValues,
+  };
+}
+
+/** −mean(min(ratio·A, clip(ratio)·A)); adds the pull on each chosen action, and returns each state's sum of pulls and weight. */
+function surrogate(
+  logProbs: Float32Array,
+  offsets: Int32Array,
+  { state, action, oldLogProb, advantage }: Transitions,
+  { clipRange }: ObjectiveSettings,
+  dLogits: Float64Array,
+) {
+  const count = state.length;
+  const pulls = new Float64Array(offsets.length - 1);
+  const weights = new Float64Array(offsets.length - 1);
+  let policyLoss = 0;
+  let approxKl = 0;
+  let clipFraction = 0;
+  let maxRatioDeviation = 0;
+  for (let t = 0; t < count; t++) {
+    const s = state[t]!;
+    const chosen = offsets[s]! + action[t]!;
+    if (!(action[t]! >= 0 && chosen < offsets[s + 1]!)) {
+      throw new WorkbenchError(
+        'failure',
+        `expected a legal action, got ${action[t]} of state ${s}, at transition ${t}`,
+      );
+    }
+    const logRatio = logProbs[chosen]! - oldLogProb[t]!;
+    const ratio = Math.exp(logRatio);
+    const free = ratio * advantage[t]!;
+    const clipped = Math.min(Math.max(ratio, 1 - clipRange), 1 + clipRange) * advantage[t]!;
+    policyLoss -= Math.min(free, clipped) / count;
+    if (free <= clipped) {
+      dLogits[chosen]! -= free / count;
+      pulls[s]! -= free / count;
+    }
+    weights[s]! += 1 / count;
+    approxKl += (ratio - 1 - logRatio) / count;
+    if (Math.abs(ratio - 1) > clipRange) clipFraction += 1 / count;
+    maxRatioDeviation = Math.max(maxRatioDeviation, Math.abs(ratio - 1));
+  }
+  return { weights, pulls, policyLoss, approxKl, clipFraction, maxRatioDeviation };
+}
+
+/** Mean entropy H; ∂H/∂z = −p (log p + H). */
+function entropyBonus(
+  logProbs: Float32Array,
+  offsets: Int32Array,
+  weights: Float64Array,
+  entropyCoef: number,
+  dLogits: Float64Array,
+) {
+  const entropies = segmentEntropy(logProbs, offsets);
+  let entropy = 0;
+  let normalized = 0;
+  let choices = 0;
+  for (let s = 0; s < weights.length; s++) {
+    const weight = weights[s]!;
+    const size = offsets[s + 1]! - offsets[s]!;
+    entropy += weight * entropies[s]!;
+    if (size > 1) {
+      normalized += (weight * entropies[s]!) / Math.log(size);
+      choices += weight;
+    }
+    if (entropyCoef === 0) continue;
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
+      dLogits[i]! += entropyCoef * weight * Math.exp(logProbs[i]!) * (logProbs[i]! + entropies[s]!);
+    }
+  }
+  return { entropy, normalizedEntropy: choices > 0 ? normalized / choices : 0 };
+}
+
+/** Mean K = Σ p (log p − log q) over the whole action list, not the drawn action alone; ∂K/∂z = p (log p − log q − K). */
+function anchorPenalty(
+  logProbs: Float32Array,
+  { offsets, anchorLogProbs }: ObjectiveInput,
+  weights: Float64Array,
+  klCoef: number,
+  dLogits: Float64Array,
+): number {
+  if (!anchorLogProbs) {
+    if (klCoef > 0)
+      throw new WorkbenchError('failure', 'expected anchorLogProbs with klCoef > 0, got none, at ppoObjective');
+    return 0;
+  }
+  let mean = 0;
+  for (let s = 0; s < weights.length; s++) {
+    let kl = 0;
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
+      kl += Math.exp(logProbs[i]!) * (logProbs[i]! - anchorLogProbs[i]!);
+    }
+    mean += weights[s]! * kl;
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
+      dLogits[i]! += klCoef * weights[s]! * Math.exp(logProbs[i]!) * (logProbs[i]! - anchorLogProbs[i]! - kl);
+    }
+  }
+  return mean;
+}
+
+/** Mean squared error; with a value clip the larger of the free and the clipped one, so that clipping never helps. */
+function criticLoss(
+  values: Float32Array,
+  { state, returns, oldValue }: Transitions,
+  { clipRangeValue, valueCoef }: ObjectiveSettings,
+  dValues: Float32Array,
+): number {
+  const gradient = new Float64Array(dValues.length);
+  const count = state.length;
+  let loss = 0;
+  for (let t = 0; t < count; t++) {
+    const value = values[state[t]!]!;
+    const error = value - returns[t]!;
+    let squared = error ** 2;
+    let slope = 2 * error;
+    if (clipRangeValue !== null && Math.abs(value - oldValue[t]!) > clipRangeValue) {
+      const clipped = oldValue[t]! + Math.sign(value - oldValue[t]!) * clipRangeValue - returns[t]!;
+      if (clipped ** 2 > squared) {
+        squared = clipped ** 2;
+        slope = 0;
+      }
+    }
+    loss += squared / count;
+    gradient[state[t]!]! += (valueCoef * slope) / count;
+  }
+  dValues.set(gradient);
+  return loss;
+}

@@ -1,0 +1,80 @@
+/** Settings of PPO: the `ppo` section of a configuration file. */
+import { z } from 'zod';
+
+export const ppoSettings = z.strictObject({
+  enabled: z.boolean().default(true).describe('Whether this phase runs.'),
+  init: z
+    .enum(['clone', 'scratch'])
+    .default('clone')
+    .describe('Where the policy starts: from behaviour cloning, or from fresh weights (then set klCoef to 0).'),
+  updates: z.int().min(1).max(1_000_000).default(200).describe('Rollout-and-update rounds.'),
+  samplesPerUpdate: z.int().min(1).max(100_000).default(96).describe('Samples walked in a round.'),
+  explorations: z
+    .int()
+    .min(1)
+    .max(1024)
+    .default(8)
+    .describe('Walks sampled from each of them; the group-mean baseline needs at least 2.'),
+  minibatchSamples: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(96)
+    .describe('Samples in a minibatch, each with all its walks; the last one may be smaller.'),
+  updateEpochs: z.int().min(1).max(100).default(2).describe('Passes over the buffer in a round.'),
+  learningRate: z.number().min(0).max(1).default(1e-4).describe('Peak learning rate of Adam.'),
+  lrDecay: z.enum(['linear', 'none']).default('linear').describe('How the learning rate falls after the warm-up.'),
+  warmupUpdates: z.int().min(0).default(10).describe('Rounds over which the learning rate rises linearly from zero.'),
+  finalLrShare: z.number().min(0).max(1).default(0.1).describe('Share of the learning rate left at the last round.'),
+  clipRange: z.number().min(0.001).max(10).default(0.2).describe('Probability ratios are clipped to 1 ± this.'),
+  clipRangeValue: z
+    .number()
+    .min(0.001)
+    .max(1000)
+    .nullable()
+    .default(null)
+    .describe(
+      "How far a value may move from the collector's before its loss is clipped; in units of return; null: no clip.",
+    ),
+  entropyCoef: z.number().min(0).max(10).default(0).describe('Weight of the entropy bonus, in nats.'),
+  valueCoef: z.number().min(0).max(100).default(0.5).describe('Weight of the critic loss (mean squared error).'),
+  maxGradNorm: z.number().min(0).default(0.5).describe('The whole gradient is scaled down to this norm; 0: no clip.'),
+  gamma: z.number().min(0).max(1).default(1).describe('Discount of later rewards.'),
+  gaeLambda: z.number().min(0).max(1).default(0.95).describe('Decay of GAE; used by `baseline: critic` only.'),
+  baseline: z
+    .enum(['group-mean', 'critic', 'none'])
+    .default('group-mean')
+    .describe(
+      'What advantages are measured from: the mean return of the same sample, a learned critic with GAE, or 0.',
+    ),
+  normalizeAdvantage: z
+    .enum(['minibatch', 'buffer', 'none'])
+    .default('minibatch')
+    .describe(
+      'Over what advantages are divided by their standard deviation (and centred, with the critic or no baseline).',
+    ),
+  targetKl: z
+    .number()
+    .min(0)
+    .nullable()
+    .default(null)
+    .describe('A round stops once approx_kl of a minibatch exceeds 1.5 times this, in nats; null: never.'),
+  klCoef: z
+    .number()
+    .min(0)
+    .max(1000)
+    .default(1)
+    .describe(
+      'Weight of the exact KL divergence from the clone, averaged over visited states, in nats. Below 0.3 the tail of the ranking suffers.',
+    ),
+  evalEvery: z.int().min(1).default(20).describe('Rounds between evaluations on valid.'),
+  evalSamples: z.int().min(1).nullable().default(500).describe('Seeded sample of valid for them; null: all of it.'),
+  patience: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Evaluations without a better path@1 before training stops; null: never.'),
+});
+
+export type PpoSettings = z.output<typeof ppoSettings>;
