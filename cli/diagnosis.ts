@@ -1,0 +1,99 @@
+/** The checks of `kgwalk doctor`. Each one answers; none throws. */
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
+import { arch, constrainedMemory, platform, versions } from 'node:process';
+import { dirname } from 'node:path';
+import { listDatasets } from '../datasets/registry.js';
+import { packageVersion } from '../src/run/environment.js';
+import { kgwalkHome, runsFolder } from '../src/run/locations.js';
+import type { BackendName } from '../src/tensor/backend.js';
+import { backendNames, probeBackend } from '../src/tensor/backend.js';
+import type { Finding } from './doctor.js';
+
+/** Runs all checks, one after the other; takes a second or two, as it loads every native part. */
+export async function diagnose(): Promise<Finding[]> {
+  const findings = [node(), machine()];
+  for (const name of backendNames) findings.push(await backend(name));
+  findings.push({ part: 'backend webgpu', status: 'missing', detail: 'not part of this release' });
+  findings.push(await llama());
+  findings.push(await nativePackage('lmdb', 'the cache of encoded texts'));
+  findings.push(await nativePackage('chartjs-node-canvas', 'charts as PNG'));
+  findings.push(dataHome(), await disk('home', kgwalkHome()), await disk('runs', runsFolder()));
+  return findings;
+}
+
+function node(): Finding {
+  return { part: 'node', status: 'ok', detail: `${versions.node} on ${platform}-${arch}` };
+}
+
+function machine(): Finding {
+  // In a container the limit counts, not the machine; a value beyond the machine means that there is none.
+  const total = Math.min(totalmem(), constrainedMemory() || Infinity);
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  return {
+    part: 'machine',
+    status: 'ok',
+    detail: `${availableParallelism()} cores (${model}), ${gib(total)} memory, ${gib(Math.min(freemem(), total))} free`,
+  };
+}
+
+const backendRemedies: Record<BackendName, string> = {
+  tensorflow: 'see docs/native-tensorflow.md; training works without it, on wasm',
+  wasm: 'npm install again: @tensorflow/tfjs-backend-wasm is a dependency',
+  cpu: 'npm install again: @tensorflow/tfjs is a dependency',
+};
+
+async function backend(name: BackendName): Promise<Finding> {
+  const { found, reason } = await probeBackend(name);
+  const finding = { part: `backend ${name}`, detail: reason };
+  return found ? { ...finding, status: 'ok' } : { ...finding, status: 'missing', remedy: backendRemedies[name] };
+}
+
+async function llama(): Promise<Finding> {
+  const version = packageVersion('node-llama-cpp') ?? 'not installed';
+  try {
+    const { getLlama, LlamaLogLevel } = await import('node-llama-cpp');
+    const engine = await getLlama({ build: 'never', logLevel: LlamaLogLevel.disabled });
+    const gpu = engine.gpu === false ? 'no GPU, runs on the processor' : `GPU by ${engine.gpu}`;
+    await engine.dispose();
+    return { part: 'node-llama-cpp', status: 'ok', detail: `${version}, ${gpu}` };
+  } catch (error) {
+    const remedy = 'npm install again without --omit=optional: its binaries are optional packages';
+    return { part: 'node-llama-cpp', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
+  }
+}
+
+async function nativePackage(name: 'lmdb' | 'chartjs-node-canvas', use: string): Promise<Finding> {
+  const version = packageVersion(name) ?? 'not installed';
+  try {
+    await (name === 'lmdb' ? import('lmdb') : import('chartjs-node-canvas'));
+    return { part: name, status: 'ok', detail: `${version}, ${use}` };
+  } catch (error) {
+    const remedy = 'npm install again without --omit=optional';
+    return { part: name, status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
+  }
+}
+
+function dataHome(): Finding {
+  const imported = listDatasets().map((manifest) => manifest.name);
+  if (imported.length > 0) return { part: 'data', status: 'ok', detail: `${imported.join(', ')} in ${kgwalkHome()}` };
+  const remedy = 'kgwalk datasets import opendialkg --from DIR';
+  return { part: 'data', status: 'missing', detail: `nothing imported in ${kgwalkHome()}`, remedy };
+}
+
+/** Free space where `folder` is, or will be. */
+async function disk(part: string, folder: string): Promise<Finding> {
+  let place = folder;
+  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
+  const { bavail, bsize } = await statfs(place);
+  return { part: `disk ${part}`, status: 'ok', detail: `${gib(bavail * bsize)} free at ${folder}` };
+}
+
+function gib(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0]!;
+}

@@ -1,0 +1,33 @@
+/** `kgwalk doctor`: what this machine has, what is missing and how to get it. */
+import type { Command } from 'commander';
+import { printable } from '../src/run/printable.js';
+import { printJson, printLine, printTable } from './output.js';
+
+/** One line of the diagnosis. */
+export interface Finding {
+  part: string;
+  /** `missing` costs speed or a feature, never an answer: what is needed always is a dependency. */
+  status: 'ok' | 'missing';
+  detail: string;
+  /** How to get it, for what is missing. */
+  remedy?: string;
+}
+
+export function register(program: Command): void {
+  program
+    .command('doctor')
+    .description('show what this machine has, what is missing and how to get it')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const { diagnose } = await import('./diagnosis.js');
+      const findings = await diagnose();
+      if (json) printJson(findings);
+      else printFindings(findings);
+    });
+}
+
+function printFindings(findings: readonly Finding[]): void {
+  printTable(findings.map(({ part, status, detail }) => ({ part, status, detail: printable(detail, 100) })));
+  const remedies = findings.flatMap(({ part, remedy }) => (remedy === undefined ? [] : [`${part}: ${remedy}`]));
+  if (remedies.length > 0) printLine(['', 'How to get what is missing:', ...remedies].join('\n'));
+}

@@ -1,0 +1,32 @@
+/** The end of a failed command: what goes to standard error and the exit status. */
+import { stderr } from 'node:process';
+import { CommanderError } from 'commander';
+import { WorkbenchError, exitCodes } from '../src/run/errors.js';
+
+/** Exit status and text of an error; commander's own messages are printed by commander, so their text is empty. */
+export interface Failure {
+  exitCode: number;
+  text: string;
+}
+
+/**
+ * Describes an error for the user.
+ * @param json one JSON object `{error: {code, message, hint?}}` instead of lines
+ */
+export function describeFailure(error: unknown, json: boolean): Failure {
+  if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
+  if (error instanceof WorkbenchError) {
+    const { code, message, hint, exitCode } = error;
+    const lines = hint === undefined ? `error: ${message}` : `error: ${message}\nhint: ${hint}`;
+    return { exitCode, text: json ? JSON.stringify({ error: { code, message, hint } }) : lines };
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return { exitCode: 1, text: json ? JSON.stringify({ error: { code: 'bug', message, stack } }) : stack };
+}
+
+/** Prints what commander says about wrong usage, as JSON where that was asked for. */
+export function printUsageError(text: string, json: boolean): void {
+  const message = text.trim().replace(/^error: /, '');
+  stderr.write(json ? `${JSON.stringify({ error: { code: 'usage', message } })}\n` : text);
+}

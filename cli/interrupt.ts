@@ -1,0 +1,24 @@
+/** Ctrl-C: the first asks the command to finish its step and save, the second ends at once. */
+import { exit, on, stderr } from 'node:process';
+import { WorkbenchError, exitCodes } from '../src/run/errors.js';
+
+let controller: AbortController | undefined;
+
+/**
+ * The signal of this process, aborted by the first SIGINT or SIGTERM; the same at every call. A command that takes it
+ * must look at it between steps, save, and throw its reason (`signal.throwIfAborted()`), which exits with 130.
+ * Commands that never ask for it keep the system's behaviour.
+ */
+export function interruptSignal(): AbortSignal {
+  if (controller) return controller.signal;
+  controller = new AbortController();
+  const { signal } = controller;
+  const interrupted = () => {
+    if (signal.aborted) exit(exitCodes.stopped);
+    stderr.write('\nstopping after this step; press Ctrl-C again to stop at once\n');
+    controller?.abort(new WorkbenchError('stopped', 'stopped by the user'));
+  };
+  on('SIGINT', interrupted);
+  on('SIGTERM', interrupted);
+  return signal;
+}

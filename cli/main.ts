@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+/** The command line. Each command registers itself and loads its heavy parts only when it runs. */
+import { argv, exit, stderr, stdout } from 'node:process';
+import { Command } from 'commander';
+import { kgwalkVersion } from '../src/run/environment.js';
+import { register as registerDoctor } from './doctor.js';
+import { describeFailure, printUsageError } from './failure.js';
+
+const commands = [registerDoctor];
+
+const firstSteps = `
+First steps:
+  kgwalk doctor                                         what this machine has
+  kgwalk datasets import opendialkg --from DIR          the data, from the release's files
+  kgwalk train opendialkg --model MODEL.gguf            a policy over frozen text vectors
+  kgwalk evaluate RUN --split valid                     how good it is
+  kgwalk report RUN                                     its learning curves, as one page`;
+
+const json = argv.includes('--json');
+
+const program = new Command('kgwalk')
+  .description('Train and measure agents that reason by walking a knowledge graph.')
+  .version(kgwalkVersion())
+  .exitOverride()
+  .configureOutput({ outputError: (text) => printUsageError(text, json) })
+  .addHelpText('after', firstSteps);
+if (!json) program.showHelpAfterError('(add --help for the options)');
+
+for (const register of commands) register(program);
+
+// `kgwalk … | head` closes the pipe early; that is no failure.
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') exit(0);
+  throw error;
+});
+
+try {
+  if (argv.length <= 2) program.outputHelp();
+  else await program.parseAsync();
+} catch (error) {
+  const { exitCode, text } = describeFailure(error, json);
+  if (text) stderr.write(`${text}\n`);
+  process.exitCode = exitCode;
+}
+
+// Native parts may hold the process open after the work is done; what was printed has left by then.
+setTimeout(() => exit(), 1000).unref();
