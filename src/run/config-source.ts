@@ -2,7 +2,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
 
-/** A tree of plain values with the places its keys came from. */
+/** Plain values (null for an empty text) with the places their keys came from. */
 export interface ConfigSource {
   value: unknown;
   /** What is wrong with the text itself, each with its place. */
@@ -22,10 +22,10 @@ export function parseConfigText(text: string, source: string): ConfigSource {
   const complaints = [...document.errors, ...document.warnings];
   const problems = complaints.map((problem) => `${problem.message}, at ${place(problem.pos[0])}`);
   for (const offset of protoKeys(document.contents)) problems.push(`refused key __proto__, at ${place(offset)}`);
-  let value: unknown = {};
+  let value: unknown = null;
   if (problems.length === 0) {
     try {
-      value = document.toJS() ?? {};
+      value = document.toJS();
     } catch (error) {
       // An alias without its anchor, or aliases that multiply beyond the parser's limit.
       problems.push(`${(error as Error).message}, at ${source}`);
@@ -54,8 +54,9 @@ export function parseOverride(text: string): Override | { problem: string } {
   if (equals < 1 || path.includes('')) return { problem: `expected KEY=VALUE, got ${text}, at --set` };
   if (path.includes('__proto__')) return { problem: `refused key __proto__, at --set ${text}` };
   const source = parseConfigText(text.slice(equals + 1), `--set ${text}`);
-  const value = text.slice(equals + 1).trim() === '' ? null : source.value;
-  return source.problems.length > 0 ? { problem: source.problems[0]!.replace(/:\d+$/, '') } : { path, value };
+  return source.problems.length > 0
+    ? { problem: source.problems[0]!.replace(/:\d+$/, '') }
+    : { path, value: source.value };
 }
 
 function* protoKeys(node: unknown): Generator<number> {

@@ -26,19 +26,17 @@ export interface ConfigInput {
  */
 export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): z.output<S> {
   const text = input.file === undefined ? (input.text ?? '') : readTextFile(input.file, 'a config file');
-  const source = parseConfigText(text, input.file ?? input.source ?? 'config');
+  const name = input.file ?? input.source ?? 'config';
+  const source = parseConfigText(text, name);
   const read = (input.overrides ?? []).map(parseOverride);
   const problems = [...source.problems, ...read.flatMap((one) => ('problem' in one ? [one.problem] : []))];
   const overrides = read.flatMap((one) => ('problem' in one ? [] : [one]));
-  if (problems.length === 0 && !isPlain(source.value)) {
-    problems.push(
-      `expected keys and values, got ${display(source.value)}, at ${input.file ?? input.source ?? 'config'}`,
-    );
-  }
+  const given = source.value ?? {};
+  if (!isPlain(given)) problems.push(`expected keys and values, got ${display(given)}, at ${name}`);
   if (problems.length > 0) throw configError(problems);
 
   const keys = keySchemaOf(schema);
-  const value = dropEmptySections(applyOverrides(source.value, overrides), keys);
+  const value = dropEmptySections(applyOverrides(given, overrides), keys);
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const placeOf = (path: readonly PropertyKey[]) => placeOfKey(path, source, overrides);

@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { configHash, diffConfig } from './config.js';
 import { WorkbenchError } from './errors.js';
 import { readTextFile, writeError, writeFileAtomic } from './files.js';
-import { confined } from './locations.js';
+import { confined, runsFolder } from './locations.js';
 import type { EnvironmentRecord, RunInfo, RunState } from './records.js';
 import { isLocked, lockFolder } from './run-lock.js';
 
@@ -119,10 +119,10 @@ export function createRun({ folder, config, environment, resume = false }: Creat
 
 /**
  * Reads a run without locking it. A run that says `running` while no process holds it was killed: it reads `stopped`.
- * @param nameOrFolder a folder, or a run's name inside `runs`
+ * @param nameOrFolder a folder, or a run's name inside `runs` (default: in the working folder)
  * @throws WorkbenchError `data` when there is no run or a file of it is broken
  */
-export function openRun(nameOrFolder: string, runs: string): RunInfo {
+export function openRun(nameOrFolder: string, runs: string = runsFolder()): RunInfo {
   const isName = !existsSync(join(nameOrFolder, configFile)) && /^[^/\\]+$/.test(nameOrFolder);
   const info = readRun(resolve(isName ? confined(runs, nameOrFolder) : nameOrFolder));
   if (info.state.status !== 'running' || isLocked(info.folder)) return info;

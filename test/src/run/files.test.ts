@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { readTextFile, sha256File, writeError, writeFileAtomic } from '../../../src/run/files.js';
+
+const folder = () => mkdtempSync(join(tmpdir(), 'kgwalk-files-'));
+
+describe('an atomic write', () => {
+  test('creates missing folders and writes text, bytes and chunks', () => {
+    const place = folder();
+    writeFileAtomic(join(place, 'a/b/text'), 'søster');
+    writeFileAtomic(join(place, 'bytes'), new Uint8Array([1, 2]));
+    writeFileAtomic(join(place, 'chunks'), [new Uint8Array([1]), new Uint8Array([]), new Uint8Array([2, 3])]);
+    expect(readFileSync(join(place, 'a/b/text'), 'utf8')).toBe('søster');
+    expect([...readFileSync(join(place, 'bytes'))]).toEqual([1, 2]);
+    expect([...readFileSync(join(place, 'chunks'))]).toEqual([1, 2, 3]);
+  });
+
+  test('replaces a file and leaves no temporary one', () => {
+    const place = folder();
+    writeFileAtomic(join(place, 'x'), 'old');
+    writeFileAtomic(join(place, 'x'), 'new');
+    expect(readFileSync(join(place, 'x'), 'utf8')).toBe('new');
+    expect(readdirSync(place)).toEqual(['x']);
+  });
+
+  test('that fails leaves what was there and nothing half-written', () => {
+    const place = folder();
+    mkdirSync(join(place, 'taken/inside'), { recursive: true });
+    expect(() => writeFileAtomic(join(place, 'taken'), 'x')).toThrow(WorkbenchError);
+    expect(readdirSync(place)).toEqual(['taken']);
+  });
+
+  test('on a full disk says so, names the folder and the remedy', () => {
+    const full = Object.assign(new Error('write'), { code: 'ENOSPC' });
+    const told = writeError(full, '/data/run/state.json') as WorkbenchError;
+    expect(told.message).toBe('no space left at /data/run, writing state.json');
+    expect(told.code).toBe('failure');
+    expect(told.hint).toContain('Free some space');
+  });
+});
+
+describe('reading', () => {
+  test('a missing file tells what was expected and where', () => {
+    expect(() => readTextFile('/no/such/file', 'a preset')).toThrow('expected a preset, got nothing, at /no/such/file');
+  });
+
+  test('a folder and bytes that are not UTF-8 are refused', () => {
+    const place = folder();
+    writeFileSync(join(place, 'latin1'), Buffer.from([0x66, 0xfc, 0x72]));
+    expect(() => readTextFile(place, 'a preset')).toThrow('got a folder');
+    expect(() => readTextFile(join(place, 'latin1'), 'a preset')).toThrow('bytes that are not UTF-8');
+  });
+
+  test('a byte order mark is dropped', () => {
+    const file = join(folder(), 'bom');
+    writeFileSync(file, '\ufeffname: x');
+    expect(readTextFile(file, 'a preset')).toBe('name: x');
+  });
+
+  test('sha256 of "abc" is the standard vector', async () => {
+    const file = join(folder(), 'abc');
+    writeFileSync(file, 'abc');
+    expect(await sha256File(file)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    await expect(sha256File(`${file}-missing`)).rejects.toThrow('expected a file, got nothing');
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openJsonLines, readJsonLines } from '../../../src/run/json-lines.js';
+
+const logFile = () => join(mkdtempSync(join(tmpdir(), 'kgwalk-lines-')), 'deep/log.jsonl');
+
+test('lines are on disk after a flush, in order', () => {
+  const file = logFile();
+  const log = openJsonLines(file);
+  log.append({ a: 1 });
+  log.append('søster');
+  expect(readFileSync(file, 'utf8')).toBe('');
+  expect(log.flush()).toBe(Buffer.byteLength('{"a":1}\n"søster"\n'));
+  log.append([2]);
+  log.close();
+  expect(readJsonLines(file)).toEqual([{ a: 1 }, 'søster', [2]]);
+});
+
+test('numbers that are not finite are seen in the file and come back', () => {
+  const file = logFile();
+  const log = openJsonLines(file);
+  log.append({ a: NaN, b: [Infinity, -Infinity] });
+  log.close();
+  expect(readFileSync(file, 'utf8')).toBe('{"a":"NaN","b":["Infinity","-Infinity"]}\n');
+  expect(readJsonLines(file)).toEqual([{ a: NaN, b: [Infinity, -Infinity] }]);
+});
+
+describe('after a crash', () => {
+  test('a torn last line is cut, counted and not read', () => {
+    const file = logFile();
+    openJsonLines(file).close();
+    writeFileSync(file, '{"a":1}\n{"a":');
+    expect(readJsonLines(file)).toEqual([{ a: 1 }]);
+    const log = openJsonLines(file);
+    expect(log.tornBytes).toBe(5);
+    log.append({ a: 2 });
+    log.close();
+    expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"a":2}\n');
+  });
+
+  test('lines after the offset of a checkpoint are forgotten, and written again give the same bytes', () => {
+    const file = logFile();
+    const first = openJsonLines(file);
+    first.append({ step: 1 });
+    const offset = first.flush();
+    first.append({ step: 2 });
+    first.close();
+    const whole = readFileSync(file);
+    const second = openJsonLines(file);
+    second.append('pending lines are forgotten too');
+    second.truncateAfter(offset);
+    expect(readFileSync(file, 'utf8')).toBe('{"step":1}\n');
+    second.append({ step: 2 });
+    second.close();
+    expect(readFileSync(file)).toEqual(whole);
+  });
+
+  test('an offset that does not belong to the log is refused', () => {
+    const file = logFile();
+    const log = openJsonLines(file);
+    log.append({ step: 1 });
+    const offset = log.flush();
+    for (const wrong of [offset - 1, offset + 1, offset + 1000]) {
+      expect(() => log.truncateAfter(wrong)).toThrow(`expected a line that ends at byte ${wrong}`);
+    }
+    log.truncateAfter(0);
+    expect(log.flush()).toBe(0);
+    log.close();
+  });
+});
+
+test('a broken line inside is an error with file and line', () => {
+  const file = logFile();
+  openJsonLines(file).close();
+  appendFileSync(file, '{"a":1}\nnonsense\n{"a":2}\n');
+  expect(() => readJsonLines(file)).toThrow(`got nonsense, at ${file}:2`);
+});

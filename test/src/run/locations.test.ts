@@ -1,0 +1,75 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { chdir, cwd, env } from 'node:process';
+import {
+  confined,
+  datasetsFolder,
+  kgwalkHome,
+  packageRoot,
+  presetNames,
+  resolvePreset,
+} from '../../../src/run/locations.js';
+
+const start = cwd();
+const home = env.KGWALK_HOME;
+afterEach(() => {
+  chdir(start);
+  if (home === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = home;
+});
+
+test('the home is KGWALK_HOME, else a folder in the home of the user', () => {
+  env.KGWALK_HOME = '/data/kgwalk';
+  expect(datasetsFolder()).toBe('/data/kgwalk/datasets');
+  delete env.KGWALK_HOME;
+  expect(kgwalkHome()).toBe(join(homedir(), '.kgwalk'));
+});
+
+describe('a preset', () => {
+  const elsewhere = () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kgwalk-presets-')));
+    chdir(folder);
+    return folder;
+  };
+
+  test('of the package is found by name and by path from any folder', () => {
+    elsewhere();
+    const expected = join(packageRoot(), 'presets/opendialkg.yaml');
+    for (const name of ['opendialkg', 'opendialkg.yaml', 'presets/opendialkg.yaml'])
+      expect(resolvePreset(name)).toBe(expected);
+  });
+
+  test('in the working folder goes before the one of the package', () => {
+    const folder = elsewhere();
+    mkdirSync(join(folder, 'presets'));
+    writeFileSync(join(folder, 'presets/opendialkg.yaml'), '');
+    expect(resolvePreset('opendialkg')).toBe(join(folder, 'presets/opendialkg.yaml'));
+    writeFileSync(join(folder, 'opendialkg.yaml'), '');
+    expect(resolvePreset('opendialkg')).toBe(join(folder, 'opendialkg.yaml'));
+  });
+
+  test('that does not exist is an error that lists those that do', () => {
+    elsewhere();
+    expect(() => resolvePreset('opendailkg')).toThrow('expected a preset, got nothing, at opendailkg');
+    expect(presetNames()).toContain('opendialkg-tiny');
+  });
+
+  test('is never looked up outside the presets of the package', () => {
+    elsewhere();
+    expect(() => resolvePreset('presets/../package')).toThrow('expected a preset');
+  });
+});
+
+describe('a confined name', () => {
+  test('is a path inside the folder', () => {
+    expect(confined('/runs', 'a')).toBe(resolve('/runs/a'));
+    expect(confined('/runs', 'a/../b')).toBe(resolve('/runs/b'));
+    expect(confined('/runs', '..a')).toBe(resolve('/runs/..a'));
+  });
+
+  test.each(['..', '../x', 'a/../../x', '/etc/passwd', '', '.', 'a\0b', '/runs/x'])('refuses %j', (name) => {
+    expect(() => confined('/runs', name)).toThrow('expected a name inside /runs');
+  });
+});

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { tableFromIPC } from 'apache-arrow';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportCsv, openMetricLog, readMetrics, writeMetricsArrow } from '../../../src/run/metric-log.js';
+
+function sampleLog() {
+  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-metrics-'));
+  const file = join(folder, 'metrics.jsonl');
+  const log = openMetricLog(file);
+  log.append('clone', 1, { 'train/loss': 2.5, 'eval/path@1': 0.25 });
+  log.append('ppo', 1, { 'train/approx_kl': NaN });
+  log.close();
+  return { folder, file };
+}
+
+const rows = [
+  { phase: 'clone', step: 1, key: 'train/loss', value: 2.5 },
+  { phase: 'clone', step: 1, key: 'eval/path@1', value: 0.25 },
+  { phase: 'ppo', step: 1, key: 'train/approx_kl', value: NaN },
+];
+
+test('a line holds phase, step and metrics, and nothing of the clock', () => {
+  const { file } = sampleLog();
+  expect(readFileSync(file, 'utf8').split('\n')[0]).toBe(
+    '{"phase":"clone","step":1,"metrics":{"train/loss":2.5,"eval/path@1":0.25}}',
+  );
+  expect(readMetrics(file)[1]).toEqual({ phase: 'ppo', step: 1, metrics: { 'train/approx_kl': NaN } });
+});
+
+test('the Arrow file has the same figures in four columns', async () => {
+  const { file, folder } = sampleLog();
+  await writeMetricsArrow(file, join(folder, 'metrics.arrow'));
+  const table = tableFromIPC(readFileSync(join(folder, 'metrics.arrow')));
+  expect(table.schema.fields.map(({ name, type }) => `${name}: ${type}`)).toEqual([
+    'phase: Dictionary<Int32, Utf8>',
+    'step: Int32',
+    'key: Dictionary<Int32, Utf8>',
+    'value: Float64',
+  ]);
+  expect(table.toArray().map((row) => ({ ...row.toJSON() }))).toEqual(rows);
+});
+
+test('equal metrics give equal Arrow bytes, also the second time in one process', async () => {
+  const { file, folder } = sampleLog();
+  for (const name of ['a', 'b']) await writeMetricsArrow(file, join(folder, name));
+  expect(readFileSync(join(folder, 'a'))).toEqual(readFileSync(join(folder, 'b')));
+});
+
+test('a run without metrics still has an Arrow file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-metrics-'));
+  openMetricLog(join(folder, 'm.jsonl')).close();
+  await writeMetricsArrow(join(folder, 'm.jsonl'), join(folder, 'm.arrow'));
+  expect(tableFromIPC(readFileSync(join(folder, 'm.arrow'))).numRows).toBe(0);
+});
+
+test('the CSV has a row a figure, quotes what needs it and shows NaN', () => {
+  const { file, folder } = sampleLog();
+  const log = openMetricLog(file);
+  log.append('a,"b"', 2, { x: 1e-7 });
+  log.close();
+  exportCsv(file, join(folder, 'm.csv'));
+  expect(readFileSync(join(folder, 'm.csv'), 'utf8')).toBe(
+    'phase,step,key,value\nclone,1,train/loss,2.5\nclone,1,eval/path@1,0.25\nppo,1,train/approx_kl,NaN\n"a,""b""",2,x,1e-7\n',
+  );
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configHash } from '../../../src/run/config.js';
+import { collectEnvironment } from '../../../src/run/environment.js';
+import { createRun, listRuns, openRun, runId } from '../../../src/run/run-folder.js';
+
+const config = { name: 'tiny', seed: 1, ppo: { clipRange: 0.2, targetKl: null, sizes: [1, 2] } };
+const environment = collectEnvironment({ configHash: configHash(config), argv: ['train', 'tiny'] });
+const runs = () => mkdtempSync(join(tmpdir(), 'kgwalk-runs-'));
+const create = (folder: string, resume = false, settings = config) =>
+  createRun({ folder, config: settings, environment, resume });
+
+test('the default name tells preset, time and seed and is a safe folder name', () => {
+  expect(runId('open dial/kg', 3, new Date(2026, 0, 2, 3, 4, 5))).toBe('open-dial-kg-20260102-030405-s3');
+});
+
+test('a new run holds its settings, environment and state', () => {
+  const folder = join(runs(), 'deep/a');
+  const run = create(folder);
+  expect(run).toMatchObject({ id: 'a', folder, resumed: false });
+  const info = openRun(folder);
+  expect(info).toMatchObject({ id: 'a', config, configHash: configHash(config), environment });
+  expect(info.state).toEqual({ schemaVersion: 1, status: 'running', done: {} });
+  run.close();
+});
+
+test('the state is on disk at once, phase by phase', () => {
+  const run = create(join(runs(), 'a'));
+  run.update({ phase: 'clone', done: { transe: true, encode: true } });
+  expect(JSON.parse(readFileSync(run.files.state, 'utf8'))).toEqual({
+    schemaVersion: 1,
+    status: 'running',
+    phase: 'clone',
+    done: { transe: true, encode: true },
+  });
+  run.update({ status: 'finished' });
+  run.close();
+  expect(openRun(run.folder).state.status).toBe('finished');
+});
+
+describe('a folder that holds a run', () => {
+  test('is refused unless resuming, and is unlocked after the refusal', () => {
+    const folder = join(runs(), 'a');
+    create(folder).close();
+    expect(() => create(folder)).toThrow('expected a folder without a run');
+    create(folder, true).close();
+  });
+
+  test('goes on with its state, and its environment records the new session', () => {
+    const folder = join(runs(), 'a');
+    const first = create(folder);
+    first.update({ status: 'failed', reason: 'no space', phase: 'ppo', done: { clone: true } });
+    first.close();
+    const second = create(folder, true);
+    expect(second.resumed).toBe(true);
+    expect(second.state).toEqual({ schemaVersion: 1, status: 'running', phase: 'ppo', done: { clone: true } });
+    expect(openRun(folder).environment.resumed).toEqual([environment]);
+    second.close();
+  });
+
+  test('is not resumed with other settings, whose keys are named', () => {
+    const folder = join(runs(), 'a');
+    create(folder).close();
+    const other = { ...config, ppo: { ...config.ppo, clipRange: 0.1 } };
+    expect(() => create(folder, true, other)).toThrow('expected the settings of the run, got others for ppo.clipRange');
+  });
+
+  test('is not written by two', () => {
+    const folder = join(runs(), 'a');
+    const run = create(folder);
+    expect(() => create(folder, true)).toThrow('expected a run that nobody writes');
+    run.close();
+  });
+});
+
+test('resuming where there is no run starts one', () => {
+  const run = create(join(runs(), 'missing'), true);
+  expect(run.resumed).toBe(false);
+  run.close();
+});
+
+test('a run that was killed reads as stopped', () => {
+  const folder = join(runs(), 'a');
+  create(folder).close();
+  expect(openRun(folder).state.status).toBe('stopped');
+});
+
+test('a run is opened by folder or by name, and a name cannot lead out of the runs', () => {
+  const place = runs();
+  create(join(place, 'a')).close();
+  expect(openRun('a', place).id).toBe('a');
+  expect(() => openRun('..', place)).toThrow('expected a name inside');
+  expect(() => openRun('b', place)).toThrow('expected a run, got a folder without config.yaml');
+});
+
+test('a listing shows whole and broken runs and passes over other folders', () => {
+  const place = runs();
+  create(join(place, 'b')).close();
+  create(join(place, 'a')).close();
+  writeFileSync(join(place, 'b/environment.json'), '{"torn');
+  mkdirSync(join(place, 'other'));
+  const [a, b, ...rest] = listRuns(place);
+  expect(a).toMatchObject({ id: 'a', config });
+  expect(b).toMatchObject({ id: 'b', problem: expect.stringContaining('expected a whole file of a run') });
+  expect(rest).toEqual([]);
+  expect(listRuns(join(place, 'missing'))).toEqual([]);
+});
+
+test('a place that cannot be written is a clear error', () => {
+  const place = runs();
+  writeFileSync(join(place, 'file'), '');
+  expect(() => create(join(place, 'file/run'))).toThrow('expected a place that can be written');
+  expect(existsSync(join(place, 'file/run'))).toBe(false);
+});
