@@ -2,19 +2,11 @@
  * Intervals and tests for means over samples that come in clusters. Samples of one dialogue share speakers, topic and
  * earlier paths, so whole dialogues are resampled: intervals over single samples would be too narrow.
  */
+import type { Estimate } from '../run/records.js';
 import { Rng } from '../run/seeds.js';
 
-/** A mean and its percentile interval. */
-export interface Interval {
-  value: number;
-  low: number;
-  high: number;
-  /** Number of samples (not clusters). */
-  n: number;
-}
-
 /** Mean of a − b with its interval and test. */
-export interface PairedDifference extends Interval {
+export interface PairedDifference extends Estimate {
   /** Two-sided: twice the smaller share of resampled differences on one side of 0, at least 1 / (resamples + 1). */
   pValue: number;
 }
@@ -39,7 +31,7 @@ export function bootstrapMeans(
   columns: readonly ArrayLike<number>[],
   clusters: readonly (string | number)[],
   options: BootstrapOptions = {},
-): Interval[] {
+): Estimate[] {
   const { level = 0.95 } = options;
   const means = resampledMeans(columns, clusters, options);
   return columns.map((column, c) => ({ ...percentiles(means[c]!, level), value: mean(column), n: clusters.length }));
@@ -67,7 +59,7 @@ export function pairedDifference(
  * Mean over seeds with the 95 % interval of Student's t: what another seed would give, not another test set.
  * @param values one figure a seed; one seed has no spread, its interval is the value itself
  */
-export function meanOverSeeds(values: readonly number[]): Interval {
+export function meanOverSeeds(values: readonly number[]): Estimate {
   const n = values.length;
   const value = mean(values);
   if (n < 2) return { value, low: value, high: value, n };

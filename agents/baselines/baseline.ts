@@ -1,0 +1,60 @@
+/** What all baselines are made of: they score every walk of one or two hops and are fitted on train samples alone. */
+import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
+import type { Graph } from '../../src/kg/graph.js';
+import type { Agent } from '../agent.js';
+import { rankAllWalks, walkCollector } from '../top-paths.js';
+import type { RankingSettings, WalkScores } from '../top-paths.js';
+
+export interface BaselineContext {
+  graph: Graph;
+  /** The only samples a baseline may learn from; their ids are those of `graph`. */
+  train: readonly WalkSample[];
+  ranking: RankingSettings;
+}
+
+export interface BaselineIdentity {
+  name: string;
+  note?: string;
+}
+
+/** An agent that ranks all walks from a task's start by the scores that `scoresOf` gives for that task. */
+export function rankingAgent(
+  identity: BaselineIdentity,
+  { graph, ranking }: BaselineContext,
+  scoresOf: (task: WalkTask) => WalkScores,
+): Agent {
+  const collector = walkCollector(graph, ranking);
+  return {
+    ...identity,
+    async answer(tasks, onProgress) {
+      return tasks.map((task, i) => {
+        const answer = { ...rankAllWalks(graph, task, scoresOf(task), collector), cost: {} };
+        onProgress?.(i + 1);
+        return answer;
+      });
+    },
+  };
+}
+
+/** Share of train golds that stop after one edge, among those in the graph, with one added to each side. */
+export function oneHopShare(train: readonly WalkSample[]): number {
+  const golds = train.filter(({ gold }) => gold.inGraph);
+  return (golds.filter(({ gold }) => gold.path.length === 1).length + 1) / (golds.length + 2);
+}
+
+/**
+ * Scores from one distribution over a node's edges: first edge, then stop with a fixed probability or a second edge.
+ * Where the middle has no edges the walk stops for certain.
+ * @param edgeLogProbs float32 [numEdges], each head's edges sum to 1
+ */
+export function stopPriorScores(graph: Graph, edgeLogProbs: Float32Array, stopShare: number): WalkScores {
+  const stop = Math.log(stopShare);
+  const goOn = Math.log(1 - stopShare);
+  return {
+    oneHop: (edge) => edgeLogProbs[edge]! + (graph.degree(graph.tails[edge]!) > 0 ? stop : 0),
+    twoHops: (first) => {
+      const before = edgeLogProbs[first]! + goOn;
+      return (second) => before + edgeLogProbs[second]!;
+    },
+  };
+}
