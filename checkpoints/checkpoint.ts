@@ -50,7 +50,7 @@ export type CheckpointHashes = CheckpointHeader['hashes'];
 
 export interface Checkpoint {
   header: CheckpointHeader;
-  /** Weights by name, and optimizer state under `optimizer/…`. */
+  /** Weights by name, and the optimizer's state under `optimizerPrefix`. */
   tensors: Readonly<Record<string, Tensor>>;
 }
 
@@ -79,6 +79,15 @@ export function readCheckpoint(file: string, options: ReadOptions = {}): Checkpo
 /** Reads a checkpoint's header alone. @throws {WorkbenchError} `data` as `readCheckpoint` */
 export function readCheckpointHeader(file: string): CheckpointHeader {
   return parseHeader(readSafetensorsMetadata(file), file);
+}
+
+/** Tensors under this prefix are the optimizer's state: needed to go on training, not to answer. */
+export const optimizerPrefix = 'optimizer/';
+
+/** The checkpoint without what only training needs: a file to share. */
+export function weightsOnly({ header, tensors }: Checkpoint): Checkpoint {
+  const weights = Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix));
+  return { header: { ...header, trainer: {} }, tensors: Object.fromEntries(weights) };
 }
 
 const remedies: Record<keyof CheckpointHashes, string> = {

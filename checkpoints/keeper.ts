@@ -29,7 +29,7 @@ export function compareEntries(a: CheckpointEntry, b: CheckpointEntry): number {
  * clone, else the last.
  * @param entries in the order they were reached
  */
-export function choosePointers(entries: readonly CheckpointEntry[]): Partial<Record<Pointer, CheckpointEntry>> {
+export function choosePointers<T extends CheckpointEntry>(entries: readonly T[]): Partial<Record<Pointer, T>> {
   const last = entries.at(-1);
   const epochs = entries.filter(({ phase }) => phase === 'clone');
   const clone = highest(epochs, ({ metrics }) => -(metrics[cloneMetric] ?? NaN)) ?? epochs.at(-1);
@@ -43,10 +43,10 @@ export function choosePointers(entries: readonly CheckpointEntry[]): Partial<Rec
  * needed later: choosing again among the survivors and newer entries gives what the whole history would give.
  * @param entries in the order they were reached
  */
-export function survivors(
-  entries: readonly CheckpointEntry[],
+export function survivors<T extends CheckpointEntry>(
+  entries: readonly T[],
   { keepLast, keepEvery }: Pick<CheckpointSettings, 'keepLast' | 'keepEvery'>,
-): CheckpointEntry[] {
+): T[] {
   const kept = new Set([...Object.values(choosePointers(entries)), ...entries.slice(-keepLast)]);
   return entries.filter((entry) => kept.has(entry) || (keepEvery > 0 && entry.step % keepEvery === 0));
 }

@@ -37,7 +37,8 @@ const indexFile = z.object({
   ),
 });
 
-const namePattern = new RegExp(`^(${phases.join('|')})-\\d{6,}\\.safetensors$`);
+/** What this module writes, temporary names included. */
+const ownFile = new RegExp(`^(${phases.join('|')})-\\d{6,}\\.safetensors$|^\\..+\\.tmp$`);
 
 /** The name of the checkpoint of a phase and step: `ppo-000120`. */
 export function checkpointName({ phase, step }: Pick<CheckpointEntry, 'phase' | 'step'>): string {
@@ -57,7 +58,7 @@ export function saveCheckpoint(
   const { phase, step, metrics } = checkpoint.header;
   const entry = stored(runFolder, { phase, step, metrics });
   const earlier = readIndex(runFolder).checkpoints.filter((other) => compareEntries(other, entry) < 0);
-  const checkpoints = survivors([...earlier, entry], settings) as StoredCheckpoint[];
+  const checkpoints = survivors([...earlier, entry], settings);
   writeCheckpoint(entry.file, checkpoint);
   const pointers = Object.entries(choosePointers(checkpoints)).map(([pointer, to]) => [pointer, checkpointName(to)]);
   const listed = checkpoints.map(({ name, phase, step, metrics }) => ({ name, phase, step, metrics }));
@@ -66,7 +67,7 @@ export function saveCheckpoint(
   // By name, not by what the old index said: a kill between the steps above leaves files that no index knows.
   const names = new Set(checkpoints.map(({ name }) => `${name}.safetensors`));
   for (const file of readdirSync(runFiles(runFolder).checkpoints)) {
-    if (namePattern.test(file) && !names.has(file)) rmSync(join(runFiles(runFolder).checkpoints, file));
+    if (ownFile.test(file) && !names.has(file)) rmSync(join(runFiles(runFolder).checkpoints, file));
   }
   return entry;
 }
@@ -84,7 +85,7 @@ export function readIndex(runFolder: string): CheckpointIndex {
     throw new WorkbenchError('data', `expected an index of checkpoints, got ${got}, at ${file}`, { hint, cause });
   }
   const checkpoints = content.checkpoints.map((entry) => stored(runFolder, entry)).sort(compareEntries);
-  return { checkpoints, ...(choosePointers(checkpoints) as Partial<Record<Pointer, StoredCheckpoint>>) };
+  return { checkpoints, ...choosePointers(checkpoints) };
 }
 
 /**

@@ -1,0 +1,7 @@
+/** Checkpoints as a library: `import { readCheckpoint } from 'kgwalk/checkpoints'`. */
+export * from './checkpoint.js';
+export * from './keeper.js';
+export * from './model-card.js';
+export * from './safetensors.js';
+export * from './settings.js';
+export * from './store.js';

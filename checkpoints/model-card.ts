@@ -1,0 +1,59 @@
+/** A model card: what a checkpoint is, what it was trained on and scores, in one page of Markdown. */
+import { stringify } from 'yaml';
+import { printable } from '../src/run/printable.js';
+import type { Checkpoint, CheckpointHeader } from './checkpoint.js';
+
+const kinds: Record<CheckpointHeader['kind'], string> = {
+  walker: 'A policy that answers by walking the edges of a knowledge graph, on top of a frozen text encoder.',
+  embedding: 'Vectors of the entities and relations of a knowledge graph.',
+};
+
+/**
+ * Writes the card of a checkpoint; equal checkpoints have equal cards.
+ * @param name what to call it, such as `ppo-000120`
+ */
+export function modelCard(name: string, { header, tensors }: Checkpoint): string {
+  const entries = Object.entries(tensors);
+  const numbers = entries.reduce((sum, [, { data }]) => sum + data.length, 0);
+  const facts = [
+    ['phase', `${header.phase}, step ${header.step}, epoch ${header.epoch}`],
+    ['numbers', `${numbers} in ${entries.length} tensors`],
+    ['config', header.configHash],
+    ...Object.entries(header.hashes),
+  ];
+  const metrics = Object.entries(header.metrics).map(([key, value]) => [key, String(Number(value.toPrecision(5)))]);
+  const shapes = entries.map(([tensor, { shape }]) => [tensor, shape.join(' × ') || 'scalar']);
+  return `${[
+    `# ${inline(name)}`,
+    kinds[header.kind],
+    table(['', ''], facts),
+    '## Scores',
+    'On the validation split while training, without intervals; `kgwalk evaluate` measures with them.',
+    metrics.length > 0 ? table(['metric', 'value'], metrics) : 'None yet.',
+    '## Limits',
+    'Its numbers mean something on the graph, the vocabulary and the encoder named above and nowhere else; kgwalk refuses it elsewhere. ' +
+      'The licence of the data it was trained on applies to it.',
+    '## Tensors',
+    table(['name', 'shape'], shapes),
+    '## Settings',
+    fenced(stringify(header.config)),
+  ].join('\n\n')}\n`;
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  const body = rows.map(([key, value]) => line([inline(key!), inline(value!)]));
+  return [line(head), line(head.map(() => '---')), ...body].join('\n');
+}
+
+/** Text as code that can neither end the code nor the table cell. */
+function inline(text: string): string {
+  return `\`${printable(text).replaceAll('`', "'").replaceAll('|', '¦')}\``;
+}
+
+/** A block that no line of the text can end. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}yaml\n${text.trimEnd()}\n${fence}`;
+}
