@@ -1,0 +1,75 @@
+/** Beam search over walks: the best partial walks go on, every complete walk that is met is ranked. */
+import type { WalkTask } from '../../datasets/walk-sample.js';
+import { applyAction, initialState, type WalkState } from '../../envs/rules.js';
+import type { Path } from '../../src/kg/path.js';
+import { boundedHeap } from '../bounded-heap.js';
+import type { Ranking, WalkCollector } from '../top-paths.js';
+import { actionLogProbs, type Policy } from './policy.js';
+
+interface Partial {
+  state: WalkState;
+  logProb: number;
+  /** Position of the walk it extends in the list of all partial walks, -1 for none. */
+  parent: number;
+  /** Edge index of its last step, -1 before the first. */
+  edge: number;
+}
+
+/**
+ * Ranks walks of several tasks at once, so that the network sees full batches.
+ * At each step the `beamWidth` most probable partial walks are expanded by all their legal actions; with a horizon of
+ * two the second step is not pruned at all.
+ * @param collectorOf opens nothing: the one collector of the agent, which tasks use in turn
+ */
+export function beamSearch(policy: Policy, tasks: readonly WalkTask[], beamWidth: number, collector: WalkCollector): Ranking[] {
+  const { graph, rules } = policy.featurizer.parts;
+  const walks = tasks.map((task) => {
+    const state = initialState(graph, task.start, rules);
+    return { task, all: [{ state, logProb: 0, parent: -1, edge: -1 }] as Partial[], live: state.done ? [] : [0], complete: [] as Complete[] };
+  });
+  for (let hop = 0; hop < rules.horizon; hop++) {
+    const requests = walks.flatMap(({ task, all, live }) => live.map((i) => ({ task, state: all[i]!.state })));
+    if (requests.length === 0) break;
+    const { logProbs, offsets } = actionLogProbs(policy, requests);
+    let request = 0;
+    for (const walk of walks) {
+      const open = boundedHeap(beamWidth);
+      for (const i of walk.live) {
+        const partial = walk.all[i]!;
+        const begin = offsets[request]!;
+        const count = offsets[++request]! - begin;
+        const degree = graph.degree(partial.state.current);
+        const ends = hop + 1 >= rules.horizon;
+        for (let action = 0; action < count; action++) {
+          const logProb = partial.logProb + logProbs[begin + action]!;
+          if (action === degree) walk.complete.push({ prefix: partial.parent, edge: partial.edge, logProb });
+          else if (ends) walk.complete.push({ prefix: i, edge: graph.offsets[partial.state.current]! + action, logProb });
+          else open.offer(logProb, action, i, action, logProb);
+        }
+      }
+      walk.live = open.drain().map(({ a: parent, b: action, value: logProb }) => {
+        const { state } = walk.all[parent]!;
+        const edge = graph.offsets[state.current]! + action;
+        return walk.all.push({ state: applyAction(graph, state, action, rules), logProb, parent, edge }) - 1;
+      });
+      // A walk that reached an entity without legal actions is over.
+      for (const i of walk.live) {
+        const { state, parent, edge, logProb } = walk.all[i]!;
+        if (state.done) walk.complete.push({ prefix: parent, edge, logProb });
+      }
+      walk.live = walk.live.filter((i) => !walk.all[i]!.state.done);
+    }
+  }
+  return walks.map(({ task, all, complete }) => {
+    collector.begin(task);
+    // The root has no step: a walk right after it has no prefix.
+    for (const { prefix, edge, logProb } of complete) collector.add(prefix > 0 ? prefix : -1, edge, logProb);
+    return collector.finish((prefix): Path => all[prefix]!.state.path);
+  });
+}
+
+interface Complete {
+  prefix: number;
+  edge: number;
+  logProb: number;
+}

@@ -1,0 +1,37 @@
+/** A trained walker as an agent: answers by beam search. */
+import type { WalkTask } from '../../datasets/walk-sample.js';
+import type { Agent, Answer } from '../agent.js';
+import { walkCollector } from '../top-paths.js';
+import { beamSearch } from './beam.js';
+import type { Policy } from './policy.js';
+
+export interface WalkerAgentOptions {
+  name: string;
+  /** At least the largest k that is evaluated. */
+  beamWidth: number;
+  /** Added to the score of walks of two or more hops when ranking. Default 0. */
+  twoHopBonus?: number;
+  note?: string;
+}
+
+/** Tasks whose beams grow together. */
+const tasksPerBatch = 16;
+
+export function walkerAgent(policy: Policy, { name, note, beamWidth, twoHopBonus = 0 }: WalkerAgentOptions): Agent {
+  const collector = walkCollector(policy.featurizer.parts.graph, { beamWidth, twoHopBonus });
+  return {
+    name,
+    ...(note !== undefined && { note }),
+    answer: async (tasks: readonly WalkTask[], onProgress) => {
+      const answers: Answer[] = [];
+      for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
+        const rankings = beamSearch(policy, tasks.slice(begin, begin + tasksPerBatch), beamWidth, collector);
+        answers.push(...rankings.map((ranking) => ({ ...ranking, cost: {} })));
+        onProgress?.(answers.length);
+        // Lets progress lines and interrupts through.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return answers;
+    },
+  };
+}
