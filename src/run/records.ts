@@ -141,7 +141,11 @@ export interface EvaluationRecord {
   seed?: number;
   /** How hits are counted: exact triples for paths, distinct entities for targets. */
   count: 'strict';
+  /** Added to the score of two-hop walks when ranking; 0 unless asked for. */
+  twoHopBonus?: number;
   coverage: Coverage;
+  /** Samples whose gold path is not in the list, by reason: `start-without-edges`, `gold-not-in-graph`, `agent-failed`, `not-ranked`. */
+  misses?: Record<string, number>;
   metrics: EvaluationMetrics;
   /** By `name=value`: `hops=1`, `sender=user`, `target=unseen` … */
   slices: Record<string, EvaluationMetrics>;
