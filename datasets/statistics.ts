@@ -1,0 +1,126 @@
+/** What a data set looks like on one of its graphs: sizes, difficulty, and what train gives away. */
+import { Rng } from '../src/run/seeds.js';
+import type { Graph } from '../src/kg/graph.js';
+import { inversePrefix } from '../src/kg/graph.js';
+import { countReachable } from '../src/kg/reach.js';
+import type { Spread } from '../src/metrics/spread.js';
+import { spreadOf } from '../src/metrics/spread.js';
+import type { Dialogue, PathAction, Sender } from './dialogue.js';
+import { splitNames } from './manifest.js';
+import type { Dataset } from './registry.js';
+import type { SplitName, WalkSample } from './walk-sample.js';
+import { walkSamples } from './walk-samples.js';
+
+export interface SplitStatistics {
+  dialogues: number;
+  messages: number;
+  samples: number;
+  /** Samples by number of triples of the gold path. */
+  byHops: Record<string, number>;
+  bySender: Record<Sender, number>;
+  /** Edges that leave the start entity. */
+  startDegree: Spread;
+  /** Edges to choose from at each step of the gold paths; staying is not counted. */
+  actions: Spread;
+  /** Entities within two hops of a start, over a seeded sample of at most 600 samples. */
+  withinTwoHops: Spread;
+  /** Samples whose start has no edges or is unknown to the graph. */
+  startsWithoutEdges: number;
+  /** Share of samples whose whole gold path is in the graph: the upper bound of path@k. */
+  pathCoverage: number;
+  /** Share of gold triples that are in the graph. */
+  tripleCoverage: number;
+  /** Share of samples whose exact gold path is a gold path of train. Null for train itself. */
+  pathsSeenInTrain: number | null;
+  /** Share of samples whose target occurs in a gold path of train. Null for train itself. */
+  targetsSeenInTrain: number | null;
+  /** Share of gold triples with an inverse (`~`) relation. */
+  inverseShare: number;
+  /** The most frequent relations of gold triples, with their share. */
+  topRelations: { relation: string; share: number }[];
+}
+
+export interface DatasetStatistics {
+  dataset: string;
+  graph: { name: string; entities: number; relations: number; triples: number; degree: Spread; note: string };
+  splits: Record<SplitName, SplitStatistics>;
+}
+
+const reachSamples = 600;
+const topRelationCount = 10;
+
+/** Reads the data set from disk; takes a few seconds. @param graphName default `dialogue` */
+export async function datasetStatistics(dataset: Dataset, graphName = 'dialogue'): Promise<DatasetStatistics> {
+  const graph = await dataset.loadGraph(graphName);
+  const train = dataset.loadDialogues('train');
+  const trainPaths = new Set(pathsOf(train).map(keyOf));
+  const trainEntities = new Set(
+    pathsOf(train).flatMap(({ triples }) => triples.flatMap(([head, , tail]) => [head, tail])),
+  );
+  const { name, numEntities: entities, numRelations: relations, numEdges: triples } = graph;
+  const degree = spreadOf(Array.from({ length: entities }, (_, entity) => graph.degree(entity)));
+  const splits = {} as DatasetStatistics['splits'];
+  for (const split of splitNames) {
+    const dialogues = split === 'train' ? train : dataset.loadDialogues(split);
+    const statistics = splitStatistics(dialogues, graph);
+    const golds = pathsOf(dialogues);
+    splits[split] = {
+      ...statistics,
+      pathsSeenInTrain: split === 'train' ? null : shareOf(golds, (gold) => trainPaths.has(keyOf(gold))),
+      targetsSeenInTrain:
+        split === 'train' ? null : shareOf(golds, ({ triples: gold }) => trainEntities.has(gold.at(-1)![2])),
+    };
+  }
+  const note = dataset.manifest.graphs[graphName]!.note;
+  return { dataset: dataset.manifest.name, graph: { name, entities, relations, triples, degree, note }, splits };
+}
+
+function splitStatistics(dialogues: readonly Dialogue[], graph: Graph) {
+  const samples = walkSamples(dialogues, graph);
+  const names = pathsOf(dialogues).flatMap(({ triples }) => triples);
+  const ids = samples.flatMap(({ gold }) => gold.path);
+  const relationCounts = tally(names.map(([, relation]) => relation));
+  return {
+    dialogues: dialogues.length,
+    messages: dialogues.reduce((sum, { messages }) => sum + messages.length, 0),
+    samples: samples.length,
+    byHops: Object.fromEntries([...tally(samples.map(({ gold }) => String(gold.path.length)))].sort()),
+    bySender: {
+      user: samples.filter(({ task }) => task.sender === 'user').length,
+      assistant: samples.filter(({ task }) => task.sender === 'assistant').length,
+    },
+    startDegree: spreadOf(samples.map(({ task }) => graph.degree(task.start))),
+    actions: spreadOf(ids.map(([head]) => graph.degree(head))),
+    withinTwoHops: spreadOf(drawn(samples, reachSamples).map(({ task }) => countReachable(graph, task.start, 2))),
+    startsWithoutEdges: samples.filter(({ task }) => graph.degree(task.start) === 0).length,
+    pathCoverage: shareOf(samples, ({ gold }) => gold.inGraph),
+    tripleCoverage: shareOf(ids, (triple) => graph.edgeIndex(...triple) >= 0),
+    inverseShare: shareOf(names, ([, relation]) => relation.startsWith(inversePrefix)),
+    topRelations: [...relationCounts]
+      .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+      .slice(0, topRelationCount)
+      .map(([relation, count]) => ({ relation, share: count / names.length })),
+  };
+}
+
+function pathsOf(dialogues: readonly Dialogue[]): PathAction[] {
+  return dialogues.flatMap(({ paths }) => paths);
+}
+
+const keyOf = ({ triples }: PathAction): string => JSON.stringify(triples);
+
+function shareOf<T>(values: readonly T[], holds: (value: T) => boolean): number {
+  return values.length === 0 ? 0 : values.filter(holds).length / values.length;
+}
+
+function tally(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+/** The same samples whatever the graph. */
+function drawn(samples: readonly WalkSample[], limit: number): WalkSample[] {
+  const order = Rng.named(0, 'statistics/reach').shuffle(Int32Array.from(samples.keys()));
+  return Array.from(order.subarray(0, limit), (index) => samples[index]!);
+}
