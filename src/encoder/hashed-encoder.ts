@@ -1,0 +1,75 @@
+/** A text encoder without a model: words and character trigrams hashed into signed buckets. */
+import { WorkbenchError } from '../run/errors.js';
+import { distinctTexts, isBlank, normalizeL2 } from './encoded-texts.js';
+import type { EncodeOptions, StateEncoder } from './state-encoder.js';
+
+/**
+ * Knows spelling, not meaning: for tests, and as a last resort that is named in the result.
+ * Tokens are words here, and a token budget keeps the last words.
+ * @param dim length of a vector, 8 or more
+ * @throws WorkbenchError `config` for another `dim`
+ */
+export function hashedEncoder(dim: number, normalize = true): StateEncoder {
+  if (!Number.isInteger(dim) || dim < 8 || dim > 65536) {
+    throw new WorkbenchError('config', `expected hashed:DIM with 8 ≤ DIM ≤ 65536, got hashed:${dim}`, {
+      hint: 'Write hashed:256, say.',
+    });
+  }
+  const counters = { requests: 0, encodes: 0, cacheHits: 0, tokens: 0, seconds: 0 };
+
+  async function encode(texts: readonly string[], { maxTokens = Infinity, onProgress, signal }: EncodeOptions = {}) {
+    const { distinct, rows } = distinctTexts(texts);
+    const matrix = new Float32Array(distinct.length * dim);
+    const started = performance.now();
+    let tokens = 0;
+    distinct.forEach((text, place) => {
+      if (signal?.aborted) throw new WorkbenchError('stopped', `stopped after ${place} of ${distinct.length} texts`);
+      if (isBlank(text)) return;
+      const words = wordsOf(text).slice(-maxTokens);
+      const row = matrix.subarray(place * dim, (place + 1) * dim);
+      for (const word of words) addWord(row, word);
+      if (normalize) normalizeL2(row);
+      tokens += words.length;
+      counters.encodes++;
+    });
+    counters.requests += texts.length;
+    counters.tokens += tokens;
+    counters.seconds += (performance.now() - started) / 1000;
+    onProgress?.(distinct.length, distinct.length, tokens);
+    return { matrix, rows, dim };
+  }
+
+  const id = `hashed:${dim}:${normalize ? 'l2' : 'raw'}:v1`;
+  return { id, name: `hashed:${dim}`, dim, counters, encode, dispose: async () => {} };
+}
+
+/** Runs of letters and digits, and every other visible character by itself; lower case, composed form. */
+function wordsOf(text: string): string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}]/gu) ?? []
+  );
+}
+
+function addWord(row: Float32Array, word: string): void {
+  add(row, `w ${word}`, 1);
+  const letters = [...`^${word}$`];
+  const weight = 1 / Math.sqrt(letters.length);
+  for (let i = 0; i + 3 <= letters.length; i++) add(row, letters.slice(i, i + 3).join(''), weight);
+}
+
+/** Adds the weight to one bucket, with a sign, so that unrelated features cancel rather than pile up. */
+function add(row: Float32Array, feature: string, weight: number): void {
+  const hash = fnv1a(feature);
+  row[(hash >>> 1) % row.length]! += hash & 1 ? weight : -weight;
+}
+
+/** 32-bit FNV-1a over UTF-16 units, mixed once more so that low bits serve too. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}

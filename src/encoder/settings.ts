@@ -1,0 +1,39 @@
+/** Settings of the text encoder. */
+import { z } from 'zod';
+
+export const encoderSettings = z.strictObject({
+  model: z
+    .string()
+    .optional()
+    .describe(
+      'GGUF file that turns texts into vectors (also --model), or hashed:DIM for a model-free encoder for tests',
+    ),
+  normalize: z.boolean().default(true).describe('scale every vector to length 1 (L2)'),
+  lastMessageTokens: z
+    .int()
+    .min(1)
+    .default(96)
+    .describe('of the last message, how many tokens count; the oldest are dropped'),
+  windowTokens: z
+    .int()
+    .min(1)
+    .default(128)
+    .describe('of the last messages together, how many tokens count; the oldest are dropped'),
+  windowMessages: z.int().min(1).default(3).describe('how many last messages the window holds'),
+  nameTokens: z.int().min(1).default(32).describe('of an entity or relation name, how many tokens count'),
+  workers: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'texts encoded at the same time, one processor thread each; 0 = one a core, at most 4 (more needs UV_THREADPOOL_SIZE). Vectors do not depend on it',
+    ),
+  gpu: z
+    .enum(['off', 'auto'])
+    .default('off')
+    .describe(
+      'auto uses a graphics card when there is one; its vectors differ in the last digits and are cached apart',
+    ),
+});
+
+export type EncoderSettings = z.output<typeof encoderSettings>;

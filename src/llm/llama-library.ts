@@ -1,0 +1,68 @@
+/** The one door to node-llama-cpp: loaded on first need, so that everything else works without it. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Llama } from 'node-llama-cpp';
+import { WorkbenchError } from '../run/errors.js';
+
+/** Where a model runs: `off` is the processor alone, `auto` takes a graphics card when there is one. */
+export type LlamaDevice = 'off' | 'auto';
+
+const opened = new Map<LlamaDevice, Promise<Llama>>();
+
+/**
+ * The library with its prebuilt backend; one instance a process and device. Never compiles or downloads anything.
+ * @throws WorkbenchError `native` when the library or its binary for this machine is missing
+ */
+export function openLlama(device: LlamaDevice): Promise<Llama> {
+  const known = opened.get(device);
+  if (known) return known;
+  const opening = loadLibrary(device);
+  opened.set(device, opening);
+  opening.catch(() => opened.delete(device));
+  return opening;
+}
+
+async function loadLibrary(device: LlamaDevice): Promise<Llama> {
+  try {
+    const library = await import('node-llama-cpp');
+    return await library.getLlama({
+      gpu: device === 'auto' ? 'auto' : false,
+      build: 'never',
+      progressLogs: false,
+      // Callers size their own contexts; a limit here would make them wait for each other.
+      maxThreads: 0,
+      logLevel: library.LlamaLogLevel.error,
+      logger: () => {},
+    });
+  } catch (error) {
+    throw new WorkbenchError(
+      'native',
+      `expected node-llama-cpp with a binary for this machine, got: ${reason(error)}`,
+      {
+        hint: 'Run `npm install` again with optional packages allowed, and see `kgwalk doctor`.',
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Version of the installed library, read without loading it. @throws WorkbenchError `native` when it is not installed */
+export function llamaVersion(): string {
+  try {
+    const entry = createRequire(import.meta.url).resolve('node-llama-cpp');
+    const manifest = JSON.parse(readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    return manifest.version;
+  } catch (error) {
+    throw new WorkbenchError('native', 'expected the package node-llama-cpp, got nothing that can be found', {
+      hint: 'Run `npm install` in the project.',
+      cause: error,
+    });
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
