@@ -1,5 +1,5 @@
 /** Ctrl-C: the first asks the command to finish its step and save, the second ends at once. */
-import { exit, on, stderr } from 'node:process';
+import process, { exit, stderr } from 'node:process';
 import { WorkbenchError, exitCodes } from '../src/run/errors.js';
 
 let controller: AbortController | undefined;
@@ -18,7 +18,7 @@ export function interruptSignal(): AbortSignal {
     stderr.write('\nstopping after this step; press Ctrl-C again to stop at once\n');
     controller?.abort(new WorkbenchError('stopped', 'stopped by the user'));
   };
-  on('SIGINT', interrupted);
-  on('SIGTERM', interrupted);
+  process.on('SIGINT', interrupted);
+  process.on('SIGTERM', interrupted);
   return signal;
 }

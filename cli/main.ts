@@ -3,10 +3,11 @@
 import { argv, exit, stderr, stdout } from 'node:process';
 import { Command } from 'commander';
 import { kgwalkVersion } from '../src/run/environment.js';
+import { register as registerCheckpoint } from './checkpoint.js';
 import { register as registerDoctor } from './doctor.js';
 import { describeFailure, printUsageError } from './failure.js';
 
-const commands = [registerDoctor];
+const commands = [registerCheckpoint, registerDoctor];
 
 const firstSteps = `
 First steps:

@@ -1,0 +1,35 @@
+import { describe, expect, test } from '@jest/globals';
+import { CommanderError } from 'commander';
+import { describeFailure } from '../../cli/failure.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+
+const missing = new WorkbenchError('data', 'expected a file, got nothing, at a.csv', { hint: 'Check the name.' });
+
+describe('a failed command', () => {
+  test('says what was wrong and what to do, and exits with the code of its kind', () => {
+    expect(describeFailure(missing, false)).toEqual({
+      exitCode: 3,
+      text: 'error: expected a file, got nothing, at a.csv\nhint: Check the name.',
+    });
+  });
+
+  test('speaks JSON to programs', () => {
+    expect(JSON.parse(describeFailure(missing, true).text)).toEqual({
+      error: { code: 'data', message: 'expected a file, got nothing, at a.csv', hint: 'Check the name.' },
+    });
+  });
+
+  test('keeps the stack of a bug and exits with 1', () => {
+    const { exitCode, text } = describeFailure(new TypeError('x is undefined'), false);
+    expect(exitCode).toBe(1);
+    expect(text).toContain('failure.test.ts');
+  });
+
+  test('exits with 2 on wrong usage and with 0 after help', () => {
+    expect(describeFailure(new CommanderError(1, 'commander.unknownOption', ''), false)).toEqual({
+      exitCode: 2,
+      text: '',
+    });
+    expect(describeFailure(new CommanderError(0, 'commander.helpDisplayed', ''), false).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,51 @@
+/** Runs the built program: `npm test` builds it first. */
+import { spawnSync } from 'node:child_process';
+import { constants, accessSync } from 'node:fs';
+import { execPath } from 'node:process';
+import { describe, expect, test } from '@jest/globals';
+
+const main = 'dist/cli/main.js';
+
+function kgwalk(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(execPath, [main, ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+describe('the command line', () => {
+  test('is an executable file', () => expect(() => accessSync(main, constants.X_OK)).not.toThrow());
+
+  test('shows its commands and the first steps when called with nothing', () => {
+    const { status, stdout, stderr } = kgwalk();
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('doctor');
+    expect(stdout).toContain('First steps:');
+  });
+
+  test('prints its version', () => expect(kgwalk('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/));
+
+  test('exits with 2 on an unknown command, with the nearest name', () => {
+    const { status, stdout, stderr } = kgwalk('docter');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('Did you mean doctor?');
+  });
+
+  test('puts wrong usage into JSON where JSON was asked for', () => {
+    const { status, stderr } = kgwalk('doctor', '--json', '--nonsense');
+    expect(status).toBe(2);
+    expect(JSON.parse(stderr)).toEqual({ error: { code: 'usage', message: "unknown option '--nonsense'" } });
+  });
+});
+
+describe('the doctor', () => {
+  test('names every rung of the backend ladder and finds one that always works', () => {
+    const { status, stdout } = kgwalk('doctor', '--json');
+    expect(status).toBe(0);
+    const findings = JSON.parse(stdout) as { part: string; status: string }[];
+    const statusOf = (part: string) => findings.find((finding) => finding.part === part)?.status;
+    expect(statusOf('backend wasm')).toBe('ok');
+    expect(statusOf('backend cpu')).toBe('ok');
+    expect(findings.map((finding) => finding.part)).toEqual(
+      expect.arrayContaining(['node', 'machine', 'backend tensorflow', 'node-llama-cpp', 'lmdb', 'data', 'disk home']),
+    );
+  });
+});
