@@ -1,0 +1,51 @@
+/** `kgwalk config explain|show`: what a settings key means, and what a preset resolves to. */
+import type { Command } from 'commander';
+import { display } from '../src/run/config-keys.js';
+import { printJson, printLine, printTable } from './output.js';
+
+export function register(program: Command): void {
+  const command = program.command('config').description('explain settings and show what a preset resolves to');
+  command
+    .command('explain')
+    .description('what a key takes, its default and what it does; for a section, all its keys')
+    .argument('[key]', 'such as ppo.clipRange or ppo')
+    .option('--json', 'print JSON')
+    .action(explain);
+  command
+    .command('show')
+    .description('every key of a preset with its value, as YAML')
+    .argument('<preset>', 'name of a preset or a YAML file')
+    .option('--set <key=value>', 'change a key; may be repeated', collect, [])
+    .option('--json', 'print JSON')
+    .action(show);
+}
+
+async function explain(key: string | undefined, { json }: { json?: boolean }): Promise<void> {
+  const { explainConfig } = await import('../src/run/config-explain.js');
+  const { runSettings } = await import('../presets/schema.js');
+  const keys = explainConfig(runSettings, key);
+  if (json) return printJson(keys);
+  const shown = (value: unknown) => (value === undefined ? 'none' : value === null ? 'null' : display(value));
+  const [only] = keys;
+  if (keys.length === 1 && only) {
+    printLine(`${only.key}: ${only.takes}, default ${shown(only.default)}\n${only.description}`);
+    return;
+  }
+  printTable(
+    keys.map((one) => ({ key: one.key, default: shown(one.default), takes: one.takes, does: one.description })),
+  );
+}
+
+async function show(preset: string, { set, json }: { set: string[]; json?: boolean }): Promise<void> {
+  const { loadConfig } = await import('../src/run/config.js');
+  const { resolvePreset } = await import('../src/run/locations.js');
+  const { runSettings } = await import('../presets/schema.js');
+  const { stringify } = await import('yaml');
+  const config = loadConfig(runSettings, { file: resolvePreset(preset), overrides: set });
+  if (json) printJson(config);
+  else printLine(stringify(config).trimEnd());
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}

@@ -1,0 +1,56 @@
+/** `kgwalk runs list|export`: the runs of the working folder. */
+import type { Command } from 'commander';
+import type { ListedRun } from '../src/run/run-folder.js';
+import { printJson, printLine, printTable } from './output.js';
+
+export function register(program: Command): void {
+  const command = program.command('runs').description('list runs and export their metrics');
+  command
+    .command('list')
+    .description('the runs in ./runs, or in another folder')
+    .argument('[folder]', 'where run folders lie')
+    .option('--json', 'print JSON')
+    .action(list);
+  command
+    .command('export')
+    .description('the metrics of a run as CSV: phase, step, key, value')
+    .argument('<run>', 'name or folder of a run')
+    .requiredOption('--csv <file>', 'where to write')
+    .option('--json', 'print JSON')
+    .action(exportRun);
+}
+
+async function list(folder: string | undefined, { json }: { json?: boolean }): Promise<void> {
+  const { listRuns } = await import('../src/run/run-folder.js');
+  const { runsFolder } = await import('../src/run/locations.js');
+  const rows = listRuns(folder ?? runsFolder()).map(summary);
+  if (json) printJson(rows);
+  else if (rows.length === 0) printLine('no runs yet: kgwalk train PRESET starts one');
+  else printTable(rows);
+}
+
+/** A run in one row. The keys are those of `runs list --json`. */
+function summary(run: ListedRun) {
+  if ('problem' in run) return { run: run.id, status: 'broken', problem: run.problem };
+  const { config, state, environment } = run;
+  const data = config['data'] as { dataset?: string; graph?: string } | undefined;
+  return {
+    run: run.id,
+    status: state.status,
+    phase: state.phase,
+    preset: config['name'] as string,
+    seed: config['seed'] as number,
+    dataset: data?.dataset,
+    graph: data?.graph,
+    started: environment.started,
+    problem: state.reason,
+  };
+}
+
+async function exportRun(run: string, { csv, json }: { csv: string; json?: boolean }): Promise<void> {
+  const { openRun, runFiles } = await import('../src/run/run-folder.js');
+  const { exportCsv } = await import('../src/run/metric-log.js');
+  exportCsv(runFiles(openRun(run).folder).metrics, csv);
+  if (json) printJson({ csv });
+  else printLine(csv);
+}

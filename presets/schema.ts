@@ -1,0 +1,46 @@
+/** All settings of a run, composed of the parts' own: the truth for files, `--set`, `config explain` and the docs. */
+import { z } from 'zod';
+import { walkerSettings } from '../agents/walker/settings.js';
+import { checkpointSettings } from '../checkpoints/settings.js';
+import { dataSettings } from '../datasets/settings.js';
+import { envSettings } from '../envs/settings.js';
+import { evaluationSettings } from '../evaluation/settings.js';
+import { encoderSettings } from '../src/encoder/settings.js';
+import { logSettings } from '../src/run/log-settings.js';
+import { backendNames } from '../src/tensor/backend.js';
+import { cloneSettings } from '../trainers/cloning/settings.js';
+import { ppoSettings } from '../trainers/ppo/settings.js';
+import { transeSettings } from '../trainers/transe/settings.js';
+
+export const runSettings = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[\w][\w.-]*$/)
+    .default('run')
+    .describe('What to call runs of these settings; the run folder is NAME-TIME-sSEED.'),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(0)
+    .describe('The one seed of everything random. Same seed, same backend, same thread count: same bytes.'),
+  backend: z
+    .enum(['auto', ...backendNames])
+    .default('auto')
+    .describe(
+      'What computes the networks: auto takes the fastest that works here. Results differ between backends in the last digits.',
+    ),
+  data: dataSettings.prefault({}),
+  env: envSettings.prefault({}),
+  encoder: encoderSettings.prefault({}),
+  transe: transeSettings.prefault({}),
+  walker: walkerSettings.prefault({}),
+  clone: cloneSettings.prefault({}),
+  ppo: ppoSettings.prefault({}),
+  evaluation: evaluationSettings.prefault({}),
+  checkpoint: checkpointSettings.prefault({}),
+  log: logSettings.prefault({}),
+});
+
+/** Every setting of a run with its value. */
+export type RunSettings = z.output<typeof runSettings>;

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Command } from 'commander';
+import { parse } from 'yaml';
+import { register } from '../../cli/config.js';
+
+let printed: string;
+beforeEach(() => {
+  printed = '';
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((printed += String(text))));
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+async function kgwalk(...args: string[]): Promise<string> {
+  const program = new Command().exitOverride();
+  register(program);
+  await program.parseAsync(['config', ...args], { from: 'user' });
+  return printed;
+}
+
+describe('config explain', () => {
+  test('tells what one key takes, its default and what it does', async () => {
+    expect(await kgwalk('explain', 'ppo.clipRange')).toMatch(/^ppo\.clipRange: a number in .*default 0\.2\n\w/);
+  });
+
+  test('lists the keys of a section and of everything', async () => {
+    expect(await kgwalk('explain', 'log')).toContain('log.tensorboard');
+    expect(await kgwalk('explain')).toContain('ppo.clipRange');
+  });
+
+  test('prints JSON for programs', async () => {
+    const [key] = JSON.parse(await kgwalk('explain', 'seed', '--json')) as Record<string, unknown>[];
+    expect(key).toMatchObject({ key: 'seed', takes: expect.stringContaining('an integer in'), default: 0 });
+  });
+
+  test('offers the nearest name for an unknown key', async () => {
+    await expect(kgwalk('explain', 'ppo.cliprang')).rejects.toThrow('did you mean ppo.clipRange?');
+  });
+});
+
+describe('config show', () => {
+  test('prints every key of a preset, changed by --set', async () => {
+    const shown = await kgwalk('show', 'opendialkg', '--set', 'ppo.clipRange=0.1', '--set', 'seed=7');
+    expect(parse(shown)).toMatchObject({
+      name: 'opendialkg',
+      seed: 7,
+      ppo: { clipRange: 0.1 },
+      log: { tensorboard: false },
+    });
+  });
+
+  test('prints JSON for programs', async () => {
+    expect(JSON.parse(await kgwalk('show', 'opendialkg-tiny', '--json'))).toMatchObject({ name: 'opendialkg-tiny' });
+  });
+
+  test('refuses a preset that does not exist and an unknown key', async () => {
+    await expect(kgwalk('show', 'nothing')).rejects.toThrow('expected a preset, got nothing');
+    await expect(kgwalk('show', 'opendialkg', '--set', 'ppo.x=1')).rejects.toThrow('unknown key ppo.x');
+  });
+});

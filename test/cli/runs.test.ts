@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Command } from 'commander';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { register } from '../../cli/runs.js';
+import { collectEnvironment } from '../../src/run/environment.js';
+import { openMetricLog } from '../../src/run/metric-log.js';
+import { createRun } from '../../src/run/run-folder.js';
+
+let printed: string;
+beforeEach(() => {
+  printed = '';
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((printed += String(text))));
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+async function kgwalk(...args: string[]): Promise<string> {
+  const program = new Command().exitOverride();
+  register(program);
+  await program.parseAsync(['runs', ...args], { from: 'user' });
+  return printed;
+}
+
+/** A folder with a finished run `a` and a broken run `b`. */
+function sampleRuns(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-runs-'));
+  const environment = collectEnvironment({ configHash: 'x', argv: [], started: new Date(0) });
+  const config = { name: 'tiny', seed: 3, data: { dataset: 'opendialkg', graph: 'wide' } };
+  for (const id of ['a', 'b']) {
+    const run = createRun({ folder: join(folder, id), config, environment });
+    const log = openMetricLog(run.files.metrics);
+    log.append('ppo', 1, { 'train/entropy': 0.5 });
+    log.close();
+    run.update({ status: 'finished', phase: 'ppo' });
+    run.close();
+  }
+  writeFileSync(join(folder, 'b/state.json'), '{');
+  return folder;
+}
+
+test('runs list shows each run in one row, broken ones with the reason', async () => {
+  const rows = JSON.parse(await kgwalk('list', sampleRuns(), '--json')) as unknown[];
+  expect(rows).toEqual([
+    {
+      run: 'a',
+      status: 'finished',
+      phase: 'ppo',
+      preset: 'tiny',
+      seed: 3,
+      dataset: 'opendialkg',
+      graph: 'wide',
+      started: '1970-01-01T00:00:00.000Z',
+    },
+    { run: 'b', status: 'broken', problem: expect.stringContaining('state.json') },
+  ]);
+});
+
+test('runs list prints a table, and says how to start where there is no run', async () => {
+  expect(await kgwalk('list', sampleRuns())).toMatch(/^run +status.*\na +finished +ppo +tiny +3/);
+  printed = '';
+  expect(await kgwalk('list', mkdtempSync(join(tmpdir(), 'kgwalk-runs-')))).toContain('no runs yet');
+});
+
+test('runs export writes the metrics as CSV', async () => {
+  const folder = sampleRuns();
+  const csv = join(folder, 'out.csv');
+  await kgwalk('export', join(folder, 'a'), '--csv', csv);
+  expect(readFileSync(csv, 'utf8')).toBe('phase,step,key,value\nppo,1,train/entropy,0.5\n');
+  await expect(kgwalk('export', join(folder, 'missing'), '--csv', csv)).rejects.toThrow('expected a run');
+});

@@ -1,0 +1,35 @@
+import { describe, expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { runSettings } from '../../presets/schema.js';
+import { explainConfig } from '../../src/run/config-explain.js';
+import { loadConfig } from '../../src/run/config.js';
+import { packageRoot, presetNames } from '../../src/run/locations.js';
+
+const presetFile = (name: string) => join(packageRoot(), 'presets', `${name}.yaml`);
+
+describe.each(presetNames())('the preset %s', (name) => {
+  test('is valid and is called what its file is called', () => {
+    expect(loadConfig(runSettings, { file: presetFile(name) }).name).toBe(name);
+  });
+
+  test('resolves to settings that resolve to themselves, also through YAML', () => {
+    const config = loadConfig(runSettings, { file: presetFile(name) });
+    expect(loadConfig(runSettings, { text: stringify(config) })).toEqual(config);
+    expect(parse(stringify(config))).toEqual(config);
+  });
+});
+
+test('every key has a description and, but for the model, a default', () => {
+  const keys = explainConfig(runSettings);
+  expect(keys.filter(({ description }) => description === '').map(({ key }) => key)).toEqual([]);
+  expect(keys.filter((key) => key.default === undefined).map(({ key }) => key)).toEqual(['encoder.model']);
+});
+
+test('a misspelt key of a part is an error with the nearest name', () => {
+  expect(() => loadConfig(runSettings, { overrides: ['ppo.clipRnage=0.1'] })).toThrow('did you mean ppo.clipRange?');
+});
+
+test('a value out of range tells the range', () => {
+  expect(() => loadConfig(runSettings, { overrides: ['ppo.gamma=2'] })).toThrow('expected a number in [0, 1], got 2');
+});
