@@ -30,7 +30,7 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
   readonly actionSpace;
   readonly observationSpace;
   readonly #world: DialogueWalkWorld;
-  #rng = new Rng(0);
+  #rng = Rng.named(0, 'env');
   #sampleIndex = -1;
   #state: WalkState | undefined;
 

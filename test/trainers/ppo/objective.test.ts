@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals';
+import { Rng } from '../../../src/run/seeds.js';
+import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
+import { ppoObjective, type ObjectiveInput, type ObjectiveSettings } from '../../../trainers/ppo/objective.js';
+
+const off: ObjectiveSettings = { clipRange: 0.2, clipRangeValue: null, entropyCoef: 0, valueCoef: 0, klCoef: 0 };
+const everything: ObjectiveSettings = {
+  clipRange: 0.2,
+  clipRangeValue: 0.3,
+  entropyCoef: 0.7,
+  valueCoef: 0.5,
+  klCoef: 0.9,
+};
+
+/** Four states of 1, 2, 5 and 3 actions, twelve transitions that share them, old probabilities well off the new ones. */
+function example(seed: number) {
+  const rng = new Rng(seed);
+  const offsets = Int32Array.of(0, 1, 3, 8, 11);
+  const normals = (n: number, scale: number) => Float32Array.from({ length: n }, () => scale * rng.normal());
+  const logits = normals(11, 1);
+  const state = Int32Array.from({ length: 12 }, () => rng.integer(4));
+  const action = Int32Array.from(state, (s) => rng.integer(offsets[s + 1]! - offsets[s]!));
+  const values = normals(4, 1);
+  const logProbs = segmentLogSoftmax(logits, offsets);
+  const noise = normals(12, 0.3);
+  return {
+    logits,
+    offsets,
+    values,
+    anchorLogProbs: segmentLogSoftmax(normals(11, 1), offsets),
+    transitions: {
+      state,
+      action,
+      oldLogProb: Float32Array.from(state, (s, t) => logProbs[offsets[s]! + action[t]!]! + noise[t]!),
+      oldValue: Float32Array.from(state, (s) => values[s]! + 0.5 * rng.normal()),
+      advantage: normals(12, 1),
+      returns: normals(12, 1),
+    },
+  } satisfies ObjectiveInput;
+}
+
+/** The loss written a second time, one transition after the other, in plain numbers. */
+function scalarLoss(
+  logits: number[],
+  values: number[],
+  input: ReturnType<typeof example>,
+  settings: ObjectiveSettings,
+) {
+  const { transitions: batch, offsets, anchorLogProbs } = input;
+  let total = 0;
+  for (let t = 0; t < batch.state.length; t++) {
+    const s = batch.state[t]!;
+    const scores = logits.slice(offsets[s], offsets[s + 1]);
+    const partition = scores.reduce((sum, score) => sum + Math.exp(score), 0);
+    const probs = scores.map((score) => Math.exp(score) / partition);
+    const ratio = probs[batch.action[t]!]! / Math.exp(batch.oldLogProb[t]!);
+    const a = batch.advantage[t]!;
+    const low = 1 - settings.clipRange;
+    const high = 1 + settings.clipRange;
+    const clipped = ratio < low ? low : ratio > high ? high : ratio;
+    total -= ratio * a < clipped * a ? ratio * a : clipped * a;
+    probs.forEach((p, i) => {
+      total += settings.entropyCoef * p * Math.log(p);
+      total += settings.klCoef * p * Math.log(p / Math.exp(anchorLogProbs[offsets[s]! + i]!));
+    });
+    const target = batch.returns[t]!;
+    let error = (values[s]! - target) ** 2;
+    if (settings.clipRangeValue !== null) {
+      const move = values[s]! - batch.oldValue[t]!;
+      const bounded = Math.max(-settings.clipRangeValue, Math.min(settings.clipRangeValue, move));
+      error = Math.max(error, (batch.oldValue[t]! + bounded - target) ** 2);
+    }
+    total += settings.valueCoef * error;
+  }
+  return total / batch.state.length;
+}
+
+/** Central differences of `f` at `x`. */
+function differences(x: number[], f: (x: number[]) => number, step: number) {
+  return x.map((_, i) => {
+    const moved = (by: number) => f(x.map((value, j) => (j === i ? value + by : value)));
+    return (moved(step) - moved(-step)) / (2 * step);
+  });
+}
+
+describe('ppoObjective', () => {
+  const cases: [string, ObjectiveSettings][] = [
+    ['the clipped surrogate alone', off],
+    ['the entropy bonus', { ...off, entropyCoef: 1 }],
+    ['the anchor', { ...off, klCoef: 1 }],
+    ['the critic', { ...off, valueCoef: 1 }],
+    ['everything together', everything],
+  ];
+  test.each(cases)('agrees with an independent scalar version: %s', (_, settings) => {
+    for (let seed = 0; seed < 10; seed++) {
+      const input = example(seed);
+      const { losses, dLogits, dValues } = ppoObjective(input, settings);
+      const logits = [...input.logits];
+      const values = [...input.values];
+      expect(losses.loss).toBeCloseTo(scalarLoss(logits, values, input, settings), 6);
+      const slopes = differences(logits, (x) => scalarLoss(x, values, input, settings), 1e-5);
+      slopes.forEach((slope, i) => expect(dLogits[i]).toBeCloseTo(slope, 5));
+      const valueSlopes = differences(values, (x) => scalarLoss(logits, x, input, settings), 1e-5);
+      valueSlopes.forEach((slope, s) => expect(dValues[s]).toBeCloseTo(slope, 5));
+    }
+  });
+
+  test('its gradient agrees with finite differences of its own loss', () => {
+    const input = example(3);
+    const { dLogits, dValues } = ppoObjective(input, everything);
+    const at = (part: Partial<ObjectiveInput>) => ppoObjective({ ...input, ...part }, everything).losses.loss;
+    const slopes = differences([...input.logits], (x) => at({ logits: Float32Array.from(x) }), 2e-3);
+    slopes.forEach((slope, i) => expect(dLogits[i]).toBeCloseTo(slope, 3));
+    const valueSlopes = differences([...input.values], (x) => at({ values: Float32Array.from(x) }), 2e-3);
+    valueSlopes.forEach((slope, s) => expect(dValues[s]).toBeCloseTo(slope, 3));
+  });
+
+  test('ratios are exactly 1 before the first update', () => {
+    const input = example(1);
+    const { state, action } = input.transitions;
+    const logProbs = segmentLogSoftmax(input.logits, input.offsets);
+    const oldLogProb = Float32Array.from(state, (s, t) => logProbs[input.offsets[s]! + action[t]!]!);
+    const transitions = { ...input.transitions, oldLogProb };
+    const { diagnostics, losses } = ppoObjective({ ...input, transitions }, off);
+    expect(diagnostics).toMatchObject({ maxRatioDeviation: 0, approxKl: 0, clipFraction: 0 });
+    const mean = transitions.advantage.reduce((sum, a) => sum + a, 0) / 12;
+    expect(losses.policyLoss).toBeCloseTo(-mean, 12);
+  });
+
+  test('at ratio 1 the policy gradient is that of REINFORCE, by hand', () => {
+    // Two equal actions, one transition with advantage 2: −2 (1 − ½) for the chosen, +2 · ½ for the other.
+    const { dLogits } = ppoObjective({ ...pair, transitions: one({ advantage: 2 }) }, off);
+    expect([...dLogits]).toEqual([-1, 1].map((slope) => expect.closeTo(slope, 6)));
+  });
+
+  test('a clipped ratio has no gradient on the good side and all of it on the bad side', () => {
+    const gone = (ratio: number, advantage: number) => {
+      const transitions = one({ advantage, oldLogProb: Math.log(0.5 / ratio) });
+      const { dLogits, losses, diagnostics } = ppoObjective({ ...pair, transitions }, off);
+      return [dLogits[0], losses.policyLoss, diagnostics.clipFraction];
+    };
+    expect(gone(1.5, 1)).toEqual([0, expect.closeTo(-1.2, 6), 1]);
+    expect(gone(1.5, -1)).toEqual([expect.closeTo(0.75, 6), expect.closeTo(1.5, 6), 1]);
+    expect(gone(0.5, 1)).toEqual([expect.closeTo(-0.25, 6), expect.closeTo(-0.5, 6), 1]);
+    expect(gone(0.5, -1)).toEqual([0, expect.closeTo(0.8, 6), 1]);
+  });
+
+  test('diagnostics are what their formulas give by hand', () => {
+    const transitions = one({ oldLogProb: Math.log(0.25) });
+    const { diagnostics, losses } = ppoObjective({ ...pair, transitions }, off);
+    expect(diagnostics.approxKl).toBeCloseTo(1 - Math.log(2), 6);
+    expect(diagnostics.maxRatioDeviation).toBeCloseTo(1, 6);
+    expect(diagnostics.normalizedEntropy).toBeCloseTo(1, 6);
+    expect(losses.entropy).toBeCloseTo(Math.log(2), 6);
+  });
+
+  test('the anchor costs nothing at the clone and KL(policy ‖ clone) elsewhere', () => {
+    const anchored = (p: number) =>
+      ppoObjective(
+        { ...pair, anchorLogProbs: Float32Array.of(Math.log(p), Math.log(1 - p)), transitions: one({}) },
+        { ...off, klCoef: 1 },
+      ).losses.anchorKl;
+    expect(anchored(0.5)).toBeCloseTo(0, 7);
+    expect(anchored(0.25)).toBeCloseTo(0.5 * Math.log(2) + 0.5 * Math.log(0.5 / 0.75), 6);
+  });
+
+  test('a state that no transition visits gets no gradient', () => {
+    const input = { ...example(2), transitions: { ...one({}), state: Int32Array.of(2) } };
+    const { dLogits, dValues } = ppoObjective(input, everything);
+    expect([...dLogits.subarray(0, 3), ...dLogits.subarray(8)].every((slope) => slope === 0)).toBe(true);
+    expect([dValues[0], dValues[1], dValues[3]]).toEqual([0, 0, 0]);
+  });
+
+  test('refuses illegal actions, empty minibatches, missing anchors and losses that are no numbers', () => {
+    const run = (part: object, settings = off) => ppoObjective({ ...pair, transitions: one(part) }, settings);
+    expect(() => run({ action: 2 })).toThrow(/expected a legal action/);
+    expect(() => run({ action: -1 })).toThrow(/expected a legal action/);
+    expect(() => run({ advantage: Number.NaN })).toThrow(/expected a finite loss/);
+    expect(() => run({}, { ...off, klCoef: 1 })).toThrow(/expected anchorLogProbs/);
+    const none = { ...example(0).transitions, state: new Int32Array(0) };
+    expect(() => ppoObjective({ ...pair, transitions: none }, off)).toThrow(/expected transitions/);
+  });
+});
+
+const pair = { logits: Float32Array.of(0, 0), offsets: Int32Array.of(0, 2) };
+
+/** One transition of state 0, action 0, drawn with probability ½. */
+function one(part: { action?: number; oldLogProb?: number; advantage?: number }) {
+  return {
+    state: Int32Array.of(0),
+    action: Int32Array.of(part.action ?? 0),
+    oldLogProb: Float32Array.of(part.oldLogProb ?? Math.log(0.5)),
+    oldValue: Float32Array.of(0),
+    advantage: Float32Array.of(part.advantage ?? 1),
+    returns: Float32Array.of(0),
+  };
+}
