@@ -1,0 +1,82 @@
+/** One round of experience: every chosen sample is walked several times under the present policy. */
+import type { Critic } from '../../agents/walker/critic.js';
+import type { StateRequest } from '../../agents/walker/features/featurizer.js';
+import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
+import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
+import type { VectorEnv } from '../../envs/vector-env.js';
+import { pathKey } from '../../src/kg/path.js';
+import { Rng } from '../../src/run/seeds.js';
+import { sampleSegment } from '../../src/tensor/categorical.js';
+import type { RolloutBuffer } from './rollout-buffer.js';
+
+export interface RolloutFigures {
+  /** Mean return of a walk, undiscounted. */
+  reward: number;
+  /** Share of walks that hit their gold. */
+  hits: number;
+  /** Mean steps of a walk. */
+  length: number;
+  steps: number;
+}
+
+/**
+ * Fills the buffer. States that several explorations share are scored and stored once.
+ * @param samples indices of the env's samples, each walked `explorations` times; `envs` needs that many copies
+ */
+export function collectRollouts(
+  policy: Policy,
+  critic: Critic | undefined,
+  envs: VectorEnv<DialogueWalkObservation>,
+  buffer: RolloutBuffer<StateRequest>,
+  samples: readonly number[],
+  explorations: number,
+  rng: Rng,
+): RolloutFigures {
+  buffer.clear();
+  const sampleOf = samples.flatMap((sample) => Array.from({ length: explorations }, () => sample));
+  let { observations, live } = envs.reset({ options: sampleOf.map((sample) => ({ sample })) });
+  const previous = new Int32Array(sampleOf.length).fill(-1);
+  const figures = { reward: 0, hits: 0, length: 0, steps: 0 };
+  while (live.length > 0) {
+    const known = buffer.states.length;
+    const stateOf = Array.from(live, (copy) => {
+      const observation = observations[copy]!;
+      const key = `${sampleOf[copy]}:${pathKey(observation.path)}`;
+      return buffer.stateIndex(key, () => requestOf(observation));
+    });
+    const fresh = buffer.states.slice(known);
+    const { logProbs, offsets } = actionLogProbs(policy, fresh);
+    const values = critic ? criticValues(policy, critic, fresh) : new Float32Array(fresh.length);
+    const actions = new Int32Array(sampleOf.length);
+    const rows = stateOf.map((state, i) => {
+      const copy = live[i]!;
+      const begin = offsets[state - known]!;
+      const action = sampleSegment(logProbs, begin, offsets[state - known + 1]!, rng);
+      actions[copy] = action;
+      const transition = { state, sample: sampleOf[copy]!, action, logProb: logProbs[begin + action]!, value: values[state - known]! };
+      return { copy, transition };
+    });
+    const step = envs.step(actions);
+    for (const { copy, transition } of rows) {
+      const reward = step.rewards[copy]!;
+      previous[copy] = buffer.add({ ...transition, reward, terminated: step.terminated[copy] === 1, previous: previous[copy]! });
+      figures.reward += reward;
+      figures.hits += Number(step.infos[copy]!.hit === true);
+      figures.steps++;
+    }
+    ({ observations, live } = step);
+  }
+  const walks = sampleOf.length;
+  return { reward: figures.reward / walks, hits: figures.hits / walks, length: figures.steps / walks, steps: figures.steps };
+}
+
+function requestOf({ task, start, current, hop, path }: DialogueWalkObservation): StateRequest {
+  return { task, state: { start, current, hop, path, done: false } };
+}
+
+function criticValues(policy: Policy, critic: Critic, requests: readonly StateRequest[]): Float32Array {
+  // The critic reads no actions: none are listed.
+  const none = new Int32Array(0);
+  const batch = policy.featurizer.batch(requests.map((request) => ({ ...request, actions: none })));
+  return critic.parameters.tf.tidy(() => Float32Array.from(critic.values(batch).dataSync()));
+}

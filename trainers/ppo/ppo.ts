@@ -1,0 +1,171 @@
+/**
+ * Proximal policy optimisation of a walker, in the order of the paper: walk, estimate advantages, update, repeat.
+ * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
+ *   explorations a sample
+ */
+import type { Critic } from '../../agents/walker/critic.js';
+import type { StateRequest } from '../../agents/walker/features/featurizer.js';
+import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
+import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
+import type { VectorEnv } from '../../envs/vector-env.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { Rng } from '../../src/run/seeds.js';
+import { throwIfStopped } from '../../src/run/stop.js';
+import type { AdamW } from '../../src/tensor/adamw.js';
+import { injectGradient } from '../../src/tensor/ops.js';
+import { explainedVariance, generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from './advantages.js';
+import { collectRollouts } from './collect.js';
+import { ppoObjective, type ObjectiveResult } from './objective.js';
+import { RolloutBuffer, type Minibatch } from './rollout-buffer.js';
+import type { PpoSettings } from './settings.js';
+
+export interface PpoOptions {
+  policy: Policy;
+  optimizer: AdamW;
+  /** With its own optimizer; needed by `baseline: critic` alone. */
+  critic?: { network: Critic; optimizer: AdamW } | undefined;
+  /** The frozen clone that the policy is kept near; needed where `klCoef` > 0. */
+  anchor?: Policy | undefined;
+  /** `samplesPerUpdate` × `explorations` copies of an env over the train samples. */
+  envs: VectorEnv<DialogueWalkObservation>;
+  /** Indices of the env's samples that can be walked. */
+  walkable: Int32Array;
+  settings: PpoSettings;
+  seed: number;
+  /** Updates done before, by the run that is resumed. Default 0. */
+  startUpdate?: number;
+  /** After every update: the time to log, evaluate and save. Returning true ends training. */
+  onUpdate?: (update: PpoUpdate) => Promise<boolean | void> | boolean | void;
+  signal?: AbortSignal | undefined;
+}
+
+export interface PpoUpdate {
+  /** From 1. */
+  update: number;
+  /** Environment steps of this update. */
+  steps: number;
+  /** By the field's names: `rollout/reward`, `train/approx_kl` … */
+  metrics: Record<string, number>;
+}
+
+/** Largest |ratio − 1| before the first step of an update; more means that sampling and training disagree. */
+const ratioTolerance = 1e-4;
+
+/**
+ * Trains until the last update. Every random choice is named by its update, so a resumed run needs only weights,
+ * optimizers and the number of updates done.
+ * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update
+ */
+export async function ppo(options: PpoOptions): Promise<void> {
+  const { policy, critic, envs, walkable, settings, seed, startUpdate = 0 } = options;
+  const horizon = policy.featurizer.parts.rules.horizon;
+  const buffer = new RolloutBuffer<StateRequest>(settings.samplesPerUpdate * settings.explorations * horizon);
+  for (let update = startUpdate; update < settings.updates; update++) {
+    throwIfStopped(options.signal);
+    const samples = samplesOf(update, walkable, settings.samplesPerUpdate, seed);
+    const walkRng = Rng.named(seed, 'ppo/walk', update);
+    const rollout = collectRollouts(policy, critic?.network, envs, buffer, samples, settings.explorations, walkRng);
+
+    const { rollout: columns } = buffer;
+    const advantages =
+      settings.baseline === 'group-mean'
+        ? groupMeanAdvantages(columns, buffer.samples, settings.gamma)
+        : generalizedAdvantages(columns, settings.gamma, settings.baseline === 'critic' ? settings.gaeLambda : 1);
+    const centre = settings.baseline !== 'group-mean';
+    if (settings.normalizeAdvantage === 'buffer') normalizeAdvantages(advantages.advantages, centre);
+    buffer.setAdvantages(advantages);
+
+    const learningRate = learningRateAt(update, settings);
+    const results: (ObjectiveResult & { gradNorm: number })[] = [];
+    const shuffle = Rng.named(seed, 'ppo/shuffle', update);
+    let stopped = false;
+    for (let epoch = 0; epoch < settings.updateEpochs && !stopped; epoch++) {
+      for (const minibatch of buffer.minibatches(settings.minibatchSamples, shuffle)) {
+        if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(minibatch.transitions.advantage, centre);
+        const result = step(options, buffer, minibatch, learningRate);
+        if (results.length === 0) checkRatio(result.diagnostics.maxRatioDeviation, update);
+        results.push(result);
+        stopped = settings.targetKl !== null && result.diagnostics.approxKl > 1.5 * settings.targetKl;
+        if (stopped) break;
+      }
+    }
+
+    const metrics = {
+      'rollout/reward': rollout.reward,
+      'rollout/hit_rate': rollout.hits,
+      'rollout/length': rollout.length,
+      ...summary(results),
+      'train/first_ratio_deviation': results[0]!.diagnostics.maxRatioDeviation,
+      'train/learning_rate': learningRate,
+      ...(critic && { 'train/explained_variance': explainedVariance(columns.values, advantages.returns) }),
+    };
+    if (await options.onUpdate?.({ update: update + 1, steps: rollout.steps, metrics })) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** One gradient step of actor and critic on one minibatch. */
+function step({ policy, optimizer, critic, anchor, settings }: PpoOptions, buffer: RolloutBuffer<StateRequest>, minibatch: Minibatch, learningRate: number) {
+  const { tf } = policy.head.parameters;
+  // States of one sample side by side: the featurizer reads a dialogue once for all of them.
+  const requests = Array.from(minibatch.states, (state) => buffer.states[state]!);
+  const batch = policy.featurizer.batch(requests);
+  const anchorLogProbs = anchor && settings.klCoef > 0 ? actionLogProbs(anchor, requests).logProbs : undefined;
+  const values = critic && tf.tidy(() => Float32Array.from(critic.network.values(batch).dataSync()));
+  let result: ObjectiveResult | undefined;
+  const gradNorm = optimizer.minimize(() => {
+    const logits = policy.head.logits(batch);
+    const { transitions } = minibatch;
+    const input = { logits: logits.dataSync() as Float32Array, offsets: batch.offsets, transitions };
+    result = ppoObjective({ ...input, ...(values && { values }), ...(anchorLogProbs && { anchorLogProbs }) }, settings);
+    return injectGradient(tf, logits, result.dLogits);
+  }, learningRate);
+  policy.head.weightsChanged();
+  const { dValues } = result!;
+  critic?.optimizer.minimize(() => injectGradient(tf, critic.network.values(batch), dValues), learningRate);
+  return { ...result!, gradNorm };
+}
+
+/** Samples of an update: the train set in a new seeded order at each pass, cut into equal parts. */
+function samplesOf(update: number, walkable: Int32Array, count: number, seed: number): number[] {
+  const chosen: number[] = [];
+  let order: Int32Array | undefined;
+  for (let position = update * count; chosen.length < count; position++) {
+    const pass = Math.floor(position / walkable.length);
+    if (!order || position % walkable.length === 0) order = Rng.named(seed, 'ppo/order', pass).shuffle(walkable.slice());
+    chosen.push(order[position % walkable.length]!);
+  }
+  return chosen;
+}
+
+function learningRateAt(update: number, { learningRate, warmupUpdates, updates, lrDecay, finalLrShare }: PpoSettings): number {
+  if (update < warmupUpdates) return (learningRate * (update + 1)) / warmupUpdates;
+  if (lrDecay === 'none') return learningRate;
+  const progress = (update - warmupUpdates) / Math.max(1, updates - warmupUpdates);
+  return learningRate * (1 - (1 - finalLrShare) * progress);
+}
+
+function checkRatio(deviation: number, update: number): void {
+  if (deviation <= ratioTolerance) return;
+  throw new WorkbenchError(
+    'failure',
+    `expected probability ratios of 1 before the first step, got a deviation of ${deviation}, at update ${update + 1}`,
+    { hint: 'Sampling and training see different actions or weights: a custom head or environment is not consistent.' },
+  );
+}
+
+/** Means over the minibatches of an update. */
+function summary(results: readonly (ObjectiveResult & { gradNorm: number })[]): Record<string, number> {
+  const mean = (of: (result: (typeof results)[number]) => number) => results.reduce((sum, result) => sum + of(result), 0) / results.length;
+  return {
+    'train/loss': mean(({ losses }) => losses.loss),
+    'train/policy_loss': mean(({ losses }) => losses.policyLoss),
+    'train/value_loss': mean(({ losses }) => losses.valueLoss),
+    'train/entropy': mean(({ losses }) => losses.entropy),
+    'train/entropy_share': mean(({ diagnostics }) => diagnostics.normalizedEntropy),
+    'train/anchor_kl': mean(({ losses }) => losses.anchorKl),
+    'train/approx_kl': mean(({ diagnostics }) => diagnostics.approxKl),
+    'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
+    'train/grad_norm': mean(({ gradNorm }) => gradNorm),
+  };
+}
