@@ -2,12 +2,12 @@
 
 /**
  * The candidate with the smallest edit distance to `name`, letter case ignored, or undefined where none is near
- * (more than two edits and more than a third of the name).
+ * (more than two edits and more than a third of the name, or all of it).
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)) + 1, name.length);
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());

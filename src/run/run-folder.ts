@@ -47,7 +47,7 @@ export interface Run {
 
 export interface CreateRunOptions {
   folder: string;
-  /** Resolved settings; must not hold times, paths of this machine or the run's name. */
+  /** Resolved settings; no time and no run's name, so that equal runs hold equal files. */
   config: Record<string, unknown>;
   environment: EnvironmentRecord;
   /** Go on with the run in the folder; where there is none, start afresh. Default false. */
@@ -63,7 +63,8 @@ export function runId(preset: string, seed: number, now: Date = new Date()): str
 }
 
 /**
- * Starts a run in a folder, or goes on with the one there, and locks it.
+ * Starts a run in a folder, or goes on with the one there, and locks it. Its status becomes `running`, also that of a
+ * finished run: where that matters, look with `openRun` first.
  * @throws WorkbenchError `usage` when the folder holds a run and `resume` is false, or another process writes it;
  *   `config` when the run to resume has other settings
  */

@@ -1,5 +1,5 @@
 /** One process at a time writes a run folder. The lock of a process that died is taken over. */
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { kill, pid } from 'node:process';
@@ -27,7 +27,7 @@ export function lockFolder(folder: string): () => void {
   try {
     writeFileSync(draft, own);
     // A link appears whole or fails because a lock is there: no moment where two processes could both think they have it.
-    while (!tryLink(draft, lock)) {
+    while (!tryCreate(draft, lock)) {
       const found = readLock(lock);
       if (found === undefined) continue;
       if (isAlive(found)) throw lockedError(folder, found);
@@ -49,9 +49,16 @@ export function isLocked(folder: string): boolean {
   return found !== undefined && isAlive(found);
 }
 
-function tryLink(draft: string, lock: string): boolean {
+function tryCreate(draft: string, lock: string): boolean {
   try {
     linkSync(draft, lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+  }
+  // A file system without links: the next best that fails where a lock is.
+  try {
+    copyFileSync(draft, lock, constants.COPYFILE_EXCL);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -68,7 +75,7 @@ function removeStale(lock: string, stale: string): void {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  if (readLock(aside) !== stale) tryLink(aside, lock);
+  if (readLock(aside) !== stale) tryCreate(aside, lock);
   rmSync(aside, { force: true });
 }
 
