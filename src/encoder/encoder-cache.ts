@@ -1,6 +1,6 @@
 /** Vectors on disk, addressed by what they depend on. A run that was killed finds everything up to its last commit. */
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sha256File } from '../run/files.js';
 import { openStore, storeError } from './lmdb-store.js';
@@ -39,7 +39,7 @@ export interface EncoderCache {
   /** sha256 (hex) of a file, remembered by path, size and time of change. */
   fileHash(path: string): Promise<string>;
   info(): CacheInfo;
-  /** Forgets everything. Returns how many vectors there were. */
+  /** Deletes everything and closes. Returns how many vectors there were. */
   clear(): Promise<number>;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ const prefixBytes = 8;
  * @throws WorkbenchError `native` or `failure`
  */
 export async function openEncoderCache(cacheFolder: string): Promise<EncoderCache> {
-  const folder = join(cacheFolder, 'vectors');
+  const folder = vectorsFolder(cacheFolder);
   const root = await openStore(folder);
   const vectors = root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' });
   const spaces = root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' });
@@ -113,11 +113,22 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
     async clear() {
       const entries = vectors.getKeysCount();
       await Promise.all([vectors.clearAsync(), spaces.clearAsync(), files.clearAsync()]);
-      await root.flushed;
+      await root.close();
+      // An emptied database keeps its size on disk, so the files go too.
+      rmSync(folder, { recursive: true, force: true });
       return entries;
     },
     close: () => root.close(),
   };
+}
+
+/** Whether there is anything to open; opening makes the folder. */
+export function hasEncoderCache(cacheFolder: string): boolean {
+  return existsSync(join(vectorsFolder(cacheFolder), 'data.mdb'));
+}
+
+function vectorsFolder(cacheFolder: string): string {
+  return join(cacheFolder, 'vectors');
 }
 
 function sha256(text: string): Buffer {

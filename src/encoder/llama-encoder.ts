@@ -73,7 +73,8 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
             counters.encodes++;
             counters.tokens += encoded.tokens;
             tokens += encoded.tokens;
-            onProgress?.(++done, distinct.length, tokens);
+            done++;
+            onProgress?.(done, distinct.length, tokens);
             if (counters.encodes % commitEvery === 0) await store.commit();
           }
         } catch (error) {
