@@ -1,10 +1,10 @@
 /** Where data sets lie, and how one replaces another. */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { pid } from 'node:process';
+import { basename, dirname, join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeError } from '../src/run/files.js';
 import { kgwalkHome } from '../src/run/locations.js';
+import { lockFolder } from '../src/run/run-lock.js';
 
 /** The folder of all data sets. @param home default `KGWALK_HOME` */
 export function datasetsRoot(home: string = kgwalkHome()): string {
@@ -26,28 +26,33 @@ export function datasetFolder(name: string, home?: string): string {
 
 /**
  * Lets `fill` write a new folder beside `folder`, then puts it in its place. When `fill` fails nothing is left of the
- * new one and the old one stays.
+ * new one and the old one stays; what a killed process left behind is cleared by the next call for the same folder.
+ * @returns what `fill` returned
+ * @throws WorkbenchError `usage` while another process replaces a data set of the same home
  */
-export async function replaceFolder(folder: string, fill: (temporary: string) => Promise<void>): Promise<void> {
-  const beside = (role: string) => join(folder, '..', `.${folder.split(/[\\/]/).at(-1)}.${pid}.${role}`);
-  const temporary = beside('new');
-  const old = beside('old');
+export async function replaceFolder<T>(folder: string, fill: (temporary: string) => Promise<T>): Promise<T> {
+  const root = dirname(folder);
+  const temporary = join(root, `.${basename(folder)}.new`);
+  const old = join(root, `.${basename(folder)}.old`);
   try {
-    rmSync(temporary, { recursive: true, force: true });
-    mkdirSync(temporary, { recursive: true });
-    await fill(temporary);
-    const replaces = existsSync(folder);
-    if (replaces) renameSync(folder, old);
+    mkdirSync(root, { recursive: true });
+    const unlock = lockFolder(root);
     try {
+      rmSync(temporary, { recursive: true, force: true });
+      if (existsSync(old) && !existsSync(folder)) renameSync(old, folder);
+      mkdirSync(temporary);
+      const filled = await fill(temporary);
+      // A folder that is not empty cannot be renamed over: the old one steps aside, for a moment.
+      rmSync(old, { recursive: true, force: true });
+      if (existsSync(folder)) renameSync(folder, old);
       renameSync(temporary, folder);
-    } catch (error) {
-      if (replaces) renameSync(old, folder);
-      throw error;
+      rmSync(old, { recursive: true, force: true });
+      return filled;
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+      unlock();
     }
-    rmSync(old, { recursive: true, force: true });
   } catch (error) {
     throw writeError(error, folder);
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
   }
 }

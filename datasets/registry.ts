@@ -42,7 +42,10 @@ export function loadDataset(name: string, { home }: LocateOptions = {}): Dataset
       if (!(graph in manifest.graphs)) {
         const graphs = Object.keys(manifest.graphs).join(', ');
         throw new WorkbenchError('config', `expected a graph of ${name} (${graphs}), got "${graph}", at data.graph`, {
-          hint: graph === 'wide' ? 'Import again with opendialkg_triples_wide.txt in the folder.' : 'Choose one of these graphs.',
+          hint:
+            graph === 'wide'
+              ? 'Import again with opendialkg_triples_wide.txt in the folder.'
+              : 'Choose one of these graphs.',
         });
       }
       return readGraphFile(join(folder, graphFileName(graph)));

@@ -60,7 +60,7 @@ function relationList(file: string): ReadonlySet<string> {
 
 function unknownRelation(relation: string, known: ReadonlySet<string>, place: string): WorkbenchError {
   const near = nearestName(relation, known);
-  const got = JSON.stringify(printable(relation, 80));
+  const got = printable(JSON.stringify(relation), 80);
   return new WorkbenchError('data', `expected a relation of the release's list, got ${got}, at ${place}`, {
     hint: near === undefined ? 'Correct the triple, or add it to the list.' : `Did you mean "${printable(near)}"?`,
   });

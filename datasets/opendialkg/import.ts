@@ -34,25 +34,27 @@ export async function importOpenDialKg(options: ImportOptions): Promise<DatasetM
   const folder = datasetFolder(name, home);
   const files = findReleaseFiles(from);
   const line = progress('import', 3, 'steps');
-  const dialogues = await importDialogues(files.dialogues);
-  line.update(1, 'dialogues read');
-  const graphs = await importGraphs(files);
-  line.update(2, 'graphs built');
-
-  const written: Record<string, string> = {};
-  let manifest: DatasetManifest | undefined;
-  await replaceFolder(folder, async (temporary) => {
-    for (const split of splitNames) {
-      writeFileAtomic(join(temporary, dialogueFileName(split)), dialogueLines(dialogues.splits[split]));
-    }
-    for (const { graph } of graphs) writeGraphFile(join(temporary, graphFileName(graph.name)), graph);
-    for (const file of readdirSync(temporary)) written[file] = await sha256File(join(temporary, file));
-    manifest = await describeImport(name, files, dialogues, graphs, written);
-    writeFileAtomic(join(temporary, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
-  });
-  line.update(3, 'written');
-  line.finish();
-  return manifest!;
+  try {
+    const dialogues = await importDialogues(files.dialogues);
+    line.update(1, 'dialogues read');
+    const graphs = await importGraphs(files);
+    line.update(2, 'graphs built');
+    const manifest = await replaceFolder(folder, async (temporary) => {
+      for (const split of splitNames) {
+        writeFileAtomic(join(temporary, dialogueFileName(split)), dialogueLines(dialogues.splits[split]));
+      }
+      for (const { graph } of graphs) writeGraphFile(join(temporary, graphFileName(graph.name)), graph);
+      const written: Record<string, string> = {};
+      for (const file of readdirSync(temporary).sort()) written[file] = await sha256File(join(temporary, file));
+      const description = await describeImport(name, files, dialogues, graphs, written);
+      writeFileAtomic(join(temporary, manifestFileName), `${JSON.stringify(description, null, 2)}\n`);
+      return description;
+    });
+    line.update(3, 'written');
+    return manifest;
+  } finally {
+    line.finish();
+  }
 }
 
 function dialogueLines(dialogues: readonly Dialogue[]): string {

@@ -93,4 +93,4 @@ async function* decodedChunks(file: string): AsyncGenerator<string> {
   yield decoder.decode();
 }
 
-const excerpt = (row: string) => JSON.stringify(printable(row, 80));
+const excerpt = (row: string) => printable(JSON.stringify(row), 80);

@@ -1,13 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { nearestName } from '../../../src/run/nearest-name.js';
 
-test('the nearest name is found through a typo or another case', () => {
-  expect(nearestName('clipRnage', ['gamma', 'clipRange', 'clipRangeValue'])).toBe('clipRange');
-  expect(nearestName('DIALOGUE', ['wide', 'dialogue'])).toBe('dialogue');
+test('finds the name that was meant', () => {
+  const names = ['directed_by', '~directed_by', 'written_by', 'has_genre'];
+  expect(nearestName('direced_by', names)).toBe('directed_by');
+  expect(nearestName('Has_Genre', names)).toBe('has_genre');
+  expect(nearestName('~writen_by', ['written_by'])).toBe('written_by');
 });
 
-test('a name that shares nothing with any other gets no suggestion, however short it is', () => {
-  expect(nearestName('frobnicate', ['gamma', 'clipRange'])).toBeUndefined();
-  expect(nearestName('a', ['ks', 'x'])).toBeUndefined();
-  expect(nearestName('', ['x'])).toBeUndefined();
+test('offers nothing where nothing is near', () => {
+  expect(nearestName('tail', ['directed_by', 'has_genre'])).toBeUndefined();
+  expect(nearestName('x', [])).toBeUndefined();
+});
+
+test('does not offer a name that shares no letter', () => {
+  expect(nearestName('x', ['a', 'ab'])).toBeUndefined();
+  expect(nearestName('ab', ['cd', 'xy'])).toBeUndefined();
 });

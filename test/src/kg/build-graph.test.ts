@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { GraphBuilder } from '../../../src/kg/build-graph.js';
+import type { Graph } from '../../../src/kg/graph.js';
+
+function edgesOf(graph: Graph): string[] {
+  return graph.entityNames.flatMap((head, id) => {
+    const from = graph.offsets[id]!;
+    return Array.from({ length: graph.degree(id) }, (_, i) => {
+      const relation = graph.relationNames[graph.relations[from + i]!];
+      return `${head} ${relation} ${graph.entityNames[graph.tails[from + i]!]}`;
+    });
+  });
+}
+
+function builderOf(triples: readonly (readonly [string, string, string])[]): GraphBuilder {
+  const builder = new GraphBuilder();
+  for (const [head, relation, tail] of triples) builder.add(head, relation, tail);
+  return builder;
+}
+
+describe('GraphBuilder', () => {
+  test('numbers names by first appearance', () => {
+    const graph = builderOf([
+      ['b', 's', 'a'],
+      ['a', 'r', 'c'],
+    ]).build('toy');
+    expect(graph.entityNames).toEqual(['b', 'a', 'c']);
+    expect(graph.relationNames).toEqual(['s', 'r']);
+    expect(graph.name).toBe('toy');
+  });
+
+  test('merges duplicates and keeps parallel relations', () => {
+    const graph = builderOf([
+      ['a', 'r', 'b'],
+      ['a', 'r', 'b'],
+      ['a', 's', 'b'],
+    ]).build('toy');
+    expect(edgesOf(graph)).toEqual(['a r b', 'a s b']);
+  });
+
+  test('adds the missing direction once, when asked', () => {
+    const builder = builderOf([
+      ['a', 'r', 'b'],
+      ['b', '~r', 'a'],
+      ['b', 's', 'c'],
+    ]);
+    expect(builder.hasInverses).toBe(true);
+    expect(edgesOf(builder.build('as given')).sort()).toEqual(['a r b', 'b s c', 'b ~r a']);
+    const both = builder.build('both', { addInverses: true });
+    expect(edgesOf(both).sort()).toEqual(['a r b', 'b s c', 'b ~r a', 'c ~s b']);
+    expect(both.inverseOf[both.relationId('s')]).toBe(both.relationId('~s'));
+  });
+
+  test('a graph is a snapshot: adding more later does not change it', () => {
+    const builder = builderOf([['a', 'r', 'b']]);
+    const before = builder.build('first');
+    builder.add('b', 'r', 'c');
+    expect(edgesOf(before)).toEqual(['a r b']);
+    expect(before.numEntities).toBe(2);
+    expect(builder.build('second').numEdges).toBe(2);
+  });
+
+  test('holds exactly the distinct triples that were added, however many', () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', '');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, name, name), { maxLength: 60 }), (triples) => {
+        const expected = new Set(triples.map(([head, relation, tail]) => `${head} ${relation} ${tail}`));
+        expect(new Set(edgesOf(builderOf(triples).build('toy')))).toEqual(expected);
+      }),
+    );
+    const many = new GraphBuilder();
+    for (let i = 0; i < 3000; i++) many.add(`e${i}`, 'r', `e${i + 1}`);
+    expect(many.build('chain').numEdges).toBe(3000);
+  });
+});
