@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Command } from 'commander';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { register } from '../../cli/cache.js';
+import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
+
+let printed: string;
+let home: string;
+beforeEach(() => {
+  printed = '';
+  home = mkdtempSync(join(tmpdir(), 'kgwalk-home-'));
+  env.KGWALK_HOME = home;
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((printed += String(text))));
+});
+afterEach(() => {
+  delete env.KGWALK_HOME;
+  jest.restoreAllMocks();
+});
+
+async function kgwalk(...args: string[]): Promise<string> {
+  printed = '';
+  const program = new Command().exitOverride();
+  register(program);
+  await program.parseAsync(['cache', ...args], { from: 'user' });
+  return printed;
+}
+
+async function fill(): Promise<void> {
+  const cache = await openEncoderCache(join(home, 'cache'));
+  const store = cache.space({ encoder: 'id', name: 'M.gguf', mode: 'cpu', dim: 2 });
+  store.write('a', '96', new Float32Array(2));
+  await store.commit();
+  await cache.close();
+}
+
+test('info on an empty home says so and makes nothing', async () => {
+  expect(JSON.parse(await kgwalk('info', '--json'))).toMatchObject({ entries: 0, bytes: 0, encoders: [] });
+  expect(existsSync(join(home, 'cache'))).toBe(false);
+});
+
+test('info counts vectors by encoder', async () => {
+  await fill();
+  expect(JSON.parse(await kgwalk('info', '--json'))).toMatchObject({
+    entries: 1,
+    bytes: 8,
+    encoders: [{ name: 'M.gguf', id: 'id', mode: 'cpu', dim: 2, entries: 1 }],
+  });
+  expect(await kgwalk('info')).toMatch(/M\.gguf +1 +2/);
+});
+
+test('clear asks for --yes, then deletes', async () => {
+  await fill();
+  await expect(kgwalk('clear')).rejects.toThrow(/expected --yes to delete 1 vectors/);
+  expect(JSON.parse(await kgwalk('clear', '--yes', '--json'))).toMatchObject({ cleared: 1 });
+  expect(JSON.parse(await kgwalk('info', '--json'))).toMatchObject({ entries: 0 });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readEmbeddingModel } from '../../../src/encoder/embedding-model.js';
+import { type Entry, plainEntries, type TinyGguf, tinyGguf } from '../../fixtures/tiny-gguf.js';
+
+const path = join(mkdtempSync(join(tmpdir(), 'kgwalk-model-')), 'm.gguf');
+
+function read(file: TinyGguf) {
+  writeFileSync(path, tinyGguf(file));
+  return readEmbeddingModel(path);
+}
+
+const without = (key: string) => plainEntries.filter(([name]) => name !== key);
+const withEntry = (...entry: Entry) => [...without(entry[0]), entry];
+
+test('the facts that matter are read', () => {
+  expect(read({})).toEqual({ architecture: 'bert', dim: 4, contextLength: 512, pooling: 'mean' });
+});
+
+test('a model that names no pooling gives the last token', () => {
+  expect(read({ entries: without('bert.pooling_type') }).pooling).toBe('last');
+});
+
+test.each([
+  ['no architecture', { entries: without('general.architecture') }, /without an architecture/],
+  ['an adapter', { entries: withEntry('general.type', 8, 'adapter') }, /adapter/],
+  ['a reranker', { entries: withEntry('bert.pooling_type', 4, 4) }, /reranker/],
+  ['an encoder-decoder', { entries: withEntry('general.architecture', 8, 't5') }, /encoder-decoder/],
+  ['no vocabulary', { entries: without('tokenizer.ggml.tokens') }, /without a vocabulary/],
+  ['no weights', { tensors: {} }, /without weights/],
+  ['no vector length', { entries: without('bert.embedding_length') }, /bert.embedding_length = undefined/],
+  ['a context of 2 tokens', { entries: withEntry('bert.context_length', 4, 2) }, /bert.context_length = 2/],
+  ['part of a split', { entries: withEntry('split.count', 4, 3) }, /one part of a split model/],
+])('%s is refused before anything is loaded', (_name, file, message) => {
+  expect(() => read(file)).toThrow(message);
+});

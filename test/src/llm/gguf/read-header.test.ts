@@ -1,0 +1,70 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readGgufHeader } from '../../../../src/llm/gguf/read-header.js';
+import { WorkbenchError } from '../../../../src/run/errors.js';
+import { plainEntries, tinyGguf } from '../../../fixtures/tiny-gguf.js';
+
+const path = join(mkdtempSync(join(tmpdir(), 'kgwalk-gguf-')), 'm.gguf');
+const whole = tinyGguf({});
+
+function read(bytes: Uint8Array) {
+  writeFileSync(path, bytes);
+  return readGgufHeader(path);
+}
+
+test('scalars, strings, array lengths and tensors are read', () => {
+  const header = read(whole);
+  expect(header.version).toBe(3);
+  expect(header.metadata.get('general.architecture')).toBe('bert');
+  expect(header.metadata.get('bert.context_length')).toBe(512);
+  expect(header.arrayLengths.get('tokenizer.ggml.tokens')).toBe(2);
+  expect(header.tensors).toEqual([{ name: 'w', shape: [4, 2], type: 0, offset: 0 }]);
+});
+
+test('a file shorter than its tensors is refused, wherever it is cut', () => {
+  for (let length = 0; length < whole.length; length++) {
+    expect(() => read(whole.subarray(0, length))).toThrow(WorkbenchError);
+  }
+  expect(() => read(whole.subarray(0, whole.length - 1))).toThrow(/cut short.*m\.gguf/);
+});
+
+test.each([
+  ['another format', Buffer.from('PK\x03\x04 and more'), /does not start with "GGUF"/],
+  ['an empty file', Buffer.alloc(0), /does not start with "GGUF"/],
+  ['an old version', tinyGguf({ version: 1 }), /GGUF version 1/],
+  ['big-endian bytes', tinyGguf({ version: 0x03000000 }), /big-endian/],
+  ['2^40 tensors', tinyGguf({ tensorCount: 1n << 40n }), /more than the file can hold/],
+  ['2^63 entries', tinyGguf({ entryCount: 1n << 63n }), /a length of 9223372036854775808 bytes/],
+  ['an unknown type', tinyGguf({ entries: [['k', 99, 0]] }), /unknown type 99/],
+  ['an alignment of zero', tinyGguf({ entries: [...plainEntries, ['general.alignment', 4, 0]] }), /alignment 0/],
+  ['a tensor of 10^30 values', tinyGguf({ tensors: { w: [1e15, 1e15] } }), /cut short/],
+])('%s is one clear error', (_name, bytes, message) => {
+  expect(() => read(bytes)).toThrow(message);
+});
+
+test('a missing file and a folder are data errors', () => {
+  expect(() => readGgufHeader(join(path, '..', 'none.gguf'))).toThrow(/got nothing/);
+  expect(() => readGgufHeader(join(path, '..'))).toThrow(WorkbenchError);
+});
+
+test('damaged bytes give a header or a WorkbenchError, never another failure', () => {
+  const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 })), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(damage, (changes) => {
+      const bytes = Buffer.from(whole);
+      for (const [at, value] of changes) bytes[at] = value;
+      try {
+        read(bytes);
+      } catch (error) {
+        expect(error).toBeInstanceOf(WorkbenchError);
+      }
+    }),
+    { numRuns: 500, seed: 7 },
+  );
+});
