@@ -38,21 +38,23 @@ export function bootstrapMeans(
 }
 
 /**
- * Mean difference a − b of two agents on the same samples, with interval and two-sided test of "no difference".
- * @param a, b values of the same samples in the same order [numSamples]
+ * Mean differences a − b of two agents on the same samples, with interval and two-sided test of "no difference".
+ * @param a, b values of the same samples in the same order [numColumns][numSamples]
  */
-export function pairedDifference(
-  a: ArrayLike<number>,
-  b: ArrayLike<number>,
+export function pairedDifferences(
+  a: readonly ArrayLike<number>[],
+  b: readonly ArrayLike<number>[],
   clusters: readonly (string | number)[],
   options: BootstrapOptions = {},
-): PairedDifference {
-  const difference = Float64Array.from({ length: clusters.length }, (_, i) => a[i]! - b[i]!);
-  const [means] = resampledMeans([difference], clusters, options);
-  const atMost = means!.filter((d) => d <= 0).length;
-  const atLeast = means!.filter((d) => d >= 0).length;
-  const pValue = Math.min(1, (2 * (Math.min(atMost, atLeast) + 1)) / (means!.length + 1));
-  return { value: mean(difference), ...percentiles(means!, options.level ?? 0.95), n: clusters.length, pValue };
+): PairedDifference[] {
+  const differences = a.map((column, c) => Float64Array.from(clusters, (_, i) => column[i]! - b[c]![i]!));
+  return resampledMeans(differences, clusters, options).map((means, c) => {
+    const atMost = means.filter((d) => d <= 0).length;
+    const atLeast = means.filter((d) => d >= 0).length;
+    const pValue = Math.min(1, (2 * (Math.min(atMost, atLeast) + 1)) / (means.length + 1));
+    const { level = 0.95 } = options;
+    return { value: mean(differences[c]!), ...percentiles(means, level), n: clusters.length, pValue };
+  });
 }
 
 /**

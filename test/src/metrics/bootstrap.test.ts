@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bootstrapMeans, meanOverSeeds, pairedDifference } from '../../../src/metrics/bootstrap.js';
+import { bootstrapMeans, meanOverSeeds, pairedDifferences } from '../../../src/metrics/bootstrap.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 describe('the interval of a mean', () => {
@@ -55,13 +55,19 @@ describe('the paired difference', () => {
   const clusters = Array.from({ length: 300 }, (_, i) => i >> 1);
   test('of equal columns is 0 with p = 1', () => {
     const column = clusters.map((c) => c % 2);
-    expect(pairedDifference(column, column, clusters)).toEqual({ value: 0, low: 0, high: 0, n: 300, pValue: 1 });
+    expect(pairedDifferences([column], [column], clusters)[0]).toEqual({
+      value: 0,
+      low: 0,
+      high: 0,
+      n: 300,
+      pValue: 1,
+    });
   });
 
   test('sees a small steady gain that the separate intervals hide', () => {
     const b = clusters.map((c) => (c % 2 ? 1 : 0));
     const a = b.map((x, i) => (i % 20 === 0 ? 1 : x));
-    const { value, low, pValue } = pairedDifference(a, b, clusters);
+    const { value, low, pValue } = pairedDifferences([a], [b], clusters)[0]!;
     expect(value).toBeCloseTo(0.05, 10);
     expect(low).toBeGreaterThan(0);
     expect(pValue).toBeLessThan(0.01);
@@ -75,7 +81,8 @@ describe('the paired difference', () => {
     for (let trial = 0; trial < 200; trial++) {
       const draw = () => Float64Array.from({ length: 80 }, () => (rng.uniform() < 0.5 ? 1 : 0));
       const ids = Array.from({ length: 80 }, (_, i) => i);
-      if (pairedDifference(draw(), draw(), ids, { resamples: 200, seed: trial }).pValue < 0.05) rejected++;
+      const [result] = pairedDifferences([draw()], [draw()], ids, { resamples: 200, seed: trial });
+      if (result!.pValue < 0.05) rejected++;
     }
     expect(rejected).toBeLessThan(22);
   });

@@ -1,0 +1,51 @@
+/** Agents by name. Trained walkers are not here: they come out of run folders. */
+import type { EmbeddingTable } from '../src/embedding/embedding-table.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { nearestName } from '../src/run/nearest-name.js';
+import type { Agent } from './agent.js';
+import type { BaselineContext } from './baselines/baseline.js';
+import { frequencyBaseline } from './baselines/frequency.js';
+import { memoryBaseline } from './baselines/memory.js';
+import { popularityBaseline } from './baselines/popularity.js';
+import { randomBaseline } from './baselines/random.js';
+import { stopPriorBaseline } from './baselines/stop-prior.js';
+import { textSimilarityBaseline } from './baselines/text-similarity.js';
+import type { TextLimits } from './baselines/text-similarity.js';
+import { transeBaseline } from './baselines/transe.js';
+
+/** What agents may ask for; costly parts are functions, so that only those who need them pay. */
+export interface AgentResources extends BaselineContext {
+  /** A TransE table of the graph; the caller keeps it. */
+  embedding(): Promise<EmbeddingTable>;
+  /** The caller disposes it. */
+  encoder(): Promise<StateEncoder>;
+  textLimits: TextLimits;
+}
+
+export type AgentFactory = (resources: AgentResources) => Agent | Promise<Agent>;
+
+const factories: Record<string, AgentFactory> = {
+  random: randomBaseline,
+  'stop-prior': stopPriorBaseline,
+  frequency: frequencyBaseline,
+  popularity: popularityBaseline,
+  memory: memoryBaseline,
+  transe: async (resources) => transeBaseline(resources, await resources.embedding()),
+  'text-similarity': async (resources) =>
+    textSimilarityBaseline(resources, await resources.encoder(), resources.textLimits),
+};
+
+/** Names that `createAgent` knows. */
+export const agentNames: readonly string[] = Object.keys(factories);
+
+/** @throws WorkbenchError `usage` for an unknown name, with the nearest one; and what the resources throw */
+export async function createAgent(name: string, resources: AgentResources): Promise<Agent> {
+  if (!Object.hasOwn(factories, name)) {
+    const near = nearestName(name, agentNames);
+    throw new WorkbenchError('usage', `expected an agent (${agentNames.join(', ')}), got ${JSON.stringify(name)}`, {
+      hint: near ? `Did you mean "${near}"?` : 'A trained walker is given by the name or folder of its run.',
+    });
+  }
+  return factories[name]!(resources);
+}

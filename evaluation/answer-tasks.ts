@@ -1,0 +1,63 @@
+/** Asks an agent for every task, so that one bad task costs one answer and not the run. */
+import { setImmediate } from 'node:timers/promises';
+import type { Agent, Answer } from '../agents/agent.js';
+import type { WalkTask } from '../datasets/walk-sample.js';
+import { WorkbenchError } from '../src/run/errors.js';
+
+export interface AnswerOptions {
+  /** Tasks a call. */
+  batchSize: number;
+  /** Called with the number of tasks done so far. */
+  onProgress?: (done: number) => void;
+  signal?: AbortSignal;
+}
+
+/** An answer, or why there is none. */
+export type Attempt = { answer: Answer } | { failure: string };
+
+/**
+ * One attempt a task, in order. A batch that throws is asked again task by task, so that only the failing ones are lost.
+ * @throws the signal's reason when it is aborted; and whatever would fail for every task alike: bad settings, broken
+ * data, a missing native part
+ */
+export async function answerTasks(
+  agent: Agent,
+  tasks: readonly WalkTask[],
+  { batchSize, onProgress, signal }: AnswerOptions,
+): Promise<Attempt[]> {
+  const attempts: Attempt[] = [];
+  for (let begin = 0; begin < tasks.length; begin += batchSize) {
+    const batch = tasks.slice(begin, begin + batchSize);
+    try {
+      attempts.push(...(await answerBatch(agent, batch, (done) => onProgress?.(begin + done))));
+    } catch (error) {
+      rethrowGeneral(error);
+      for (const task of batch) attempts.push(await attemptOne(agent, task));
+    }
+    onProgress?.(attempts.length);
+    await setImmediate(); // lets Ctrl-C through
+    signal?.throwIfAborted();
+  }
+  return attempts;
+}
+
+async function answerBatch(agent: Agent, tasks: WalkTask[], onProgress?: (done: number) => void): Promise<Attempt[]> {
+  const answers = await agent.answer(tasks, onProgress);
+  if (answers.length !== tasks.length) {
+    throw new TypeError(`expected ${tasks.length} answers, got ${answers.length}, from agent ${agent.name}`);
+  }
+  return answers.map((answer) => ({ answer }));
+}
+
+async function attemptOne(agent: Agent, task: WalkTask): Promise<Attempt> {
+  try {
+    return (await answerBatch(agent, [task]))[0]!;
+  } catch (error) {
+    rethrowGeneral(error);
+    return { failure: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function rethrowGeneral(error: unknown): void {
+  if (error instanceof WorkbenchError && error.code !== 'failure') throw error;
+}

@@ -1,0 +1,76 @@
+/** What one agent made of one sample. */
+import type { Sender } from '../datasets/dialogue.js';
+import type { WalkSample } from '../datasets/walk-sample.js';
+import type { Graph } from '../src/kg/graph.js';
+import { pathRanks, targetRanks } from '../src/metrics/path-hits.js';
+import type { PathRanks, TargetRanks } from '../src/metrics/path-hits.js';
+import type { Attempt } from './answer-tasks.js';
+
+/** Why the gold path is not in the list; only the last says something about the agent's judgement. */
+export const missReasons = ['start-without-edges', 'gold-not-in-graph', 'agent-failed', 'not-ranked'] as const;
+export type MissReason = (typeof missReasons)[number];
+
+/** One row of an evaluation. Ranks are 1-based, 0 = absent. */
+export interface Outcome extends PathRanks, TargetRanks {
+  id: string;
+  dialogue: string;
+  hops: number;
+  sender: Sender;
+  /** Whether the gold target is a node of any train gold path. */
+  seen: boolean;
+  /** Whether it is the dialogue's first path. */
+  first: boolean;
+  miss?: MissReason;
+  /** Of the best path; NaN where there is none. */
+  logProb: number;
+  /** The agent's own, NaN where it gives none. */
+  confidence: number;
+}
+
+export interface OutcomeContext {
+  graph: Graph;
+  beamWidth: number;
+  seenTargets: ReadonlySet<number>;
+}
+
+/** Entities on train gold paths: a target among them was seen in training. */
+export function seenEntities(train: readonly WalkSample[]): Set<number> {
+  const seen = new Set<number>();
+  for (const { gold } of train) for (const [head, , tail] of gold.path) seen.add(head).add(tail);
+  return seen;
+}
+
+/** Counts one sample. No attempt means that the start has no edges, so nobody was asked. */
+export function outcomeOf(sample: WalkSample, attempt: Attempt | undefined, context: OutcomeContext): Outcome {
+  const { task, gold } = sample;
+  const answer = attempt && 'answer' in attempt ? attempt.answer : undefined;
+  const paths = answer?.paths.slice(0, context.beamWidth) ?? [];
+  const ranks = { path: 0, entityPath: 0, relationPath: 0, target: 0, summedTarget: 0 };
+  // A gold that the graph lacks cannot be walked: reaching its target some other way is no success.
+  if (answer && gold.inGraph) {
+    Object.assign(ranks, pathRanks(paths, gold.path, context.graph.equalRelation));
+    const { target, summedTarget } = targetRanks(answer.answers, gold.target);
+    if (target <= context.beamWidth) ranks.target = target;
+    if (summedTarget <= context.beamWidth) ranks.summedTarget = summedTarget;
+  }
+  const outcome: Outcome = {
+    id: task.id,
+    dialogue: task.dialogueId,
+    hops: gold.path.length,
+    sender: task.sender,
+    seen: context.seenTargets.has(gold.target),
+    first: task.earlierPaths.length === 0,
+    ...ranks,
+    logProb: paths[0]?.logProb ?? NaN,
+    confidence: answer?.confidence ?? NaN,
+  };
+  const miss = missReason(sample, attempt, ranks.path);
+  return miss ? { ...outcome, miss } : outcome;
+}
+
+function missReason({ gold }: WalkSample, attempt: Attempt | undefined, rank: number): MissReason | undefined {
+  if (rank > 0) return undefined;
+  if (!attempt) return 'start-without-edges';
+  if (!gold.inGraph) return 'gold-not-in-graph';
+  return 'failure' in attempt ? 'agent-failed' : 'not-ranked';
+}
