@@ -1,6 +1,5 @@
 /** `kgwalk config explain|show`: what a settings key means, and what a preset resolves to. */
 import type { Command } from 'commander';
-import { display } from '../src/run/config-keys.js';
 import { printJson, printLine, printTable } from './output.js';
 
 export function register(program: Command): void {
@@ -22,6 +21,7 @@ export function register(program: Command): void {
 
 async function explain(key: string | undefined, { json }: { json?: boolean }): Promise<void> {
   const { explainConfig } = await import('../src/run/config-explain.js');
+  const { display } = await import('../src/run/config-keys.js');
   const { runSettings } = await import('../presets/schema.js');
   const keys = explainConfig(runSettings, key);
   if (json) return printJson(keys);

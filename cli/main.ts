@@ -3,11 +3,15 @@
 import { argv, exit, stderr, stdout } from 'node:process';
 import { Command } from 'commander';
 import { kgwalkVersion } from '../src/run/environment.js';
-import { register as registerCheckpoint } from './checkpoint.js';
-import { register as registerDoctor } from './doctor.js';
+import { register as cache } from './cache.js';
+import { register as checkpoint } from './checkpoint.js';
+import { register as config } from './config.js';
+import { register as datasets } from './datasets.js';
+import { register as doctor } from './doctor.js';
 import { describeFailure, printUsageError } from './failure.js';
+import { register as runs } from './runs.js';
 
-const commands = [registerCheckpoint, registerDoctor];
+const commands = [datasets, runs, checkpoint, config, cache, doctor];
 
 const firstSteps = `
 First steps:

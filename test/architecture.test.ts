@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join, sep } from 'node:path';
+import { basename, join, posix, sep } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 // @ts-expect-error plain JavaScript, shared with the lint configuration
 import * as rules from '../layers.js';
@@ -69,6 +69,18 @@ describe('the architecture', () => {
       /^import (?!type\b).*'(node-llama-cpp|lmdb|chartjs-node-canvas|@napi-rs\/canvas|@tensorflow\/[^']*node[^']*)'/m;
     const shipped = sources.filter((file) => !file.startsWith('test/'));
     expect(offenders(shipped, (file) => native.exec(text(file))?.[1])).toEqual([]);
+  });
+
+  test('loads nothing but commander to show the help', () => {
+    const seen = new Set(['cli/main.ts']);
+    const packages = new Set<string>();
+    for (const file of seen) {
+      for (const [, specifier] of text(file).matchAll(/^(?:import|export) (?!type\b)[^;]*?from '([^']+)'/gm)) {
+        if (specifier!.startsWith('.')) seen.add(posix.join(posix.dirname(file), specifier!.replace(/js$/, 'ts')));
+        else if (!specifier!.startsWith('node:')) packages.add(specifier!);
+      }
+    }
+    expect([...packages]).toEqual(['commander']);
   });
 
   test('names no folder of anybody’s machine', () => {
