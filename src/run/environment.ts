@@ -10,7 +10,7 @@ import type { EnvironmentRecord } from './records.js';
 const packages = [
   '@tensorflow/tfjs',
   '@tensorflow/tfjs-backend-wasm',
-  'node-gpu',
+  '@tensorflow/tfjs-node-gpu',
   'node-llama-cpp',
   'apache-arrow',
   'pure-rand',
