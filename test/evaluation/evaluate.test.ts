@@ -1,0 +1,185 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Agent, Answer } from '../../agents/agent.js';
+import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
+import { compareEvaluations } from '../../evaluation/compare.js';
+import { evaluateAgent } from '../../evaluation/evaluate.js';
+import { seenEntities } from '../../evaluation/outcome.js';
+import { evaluationSettings } from '../../evaluation/settings.js';
+import type { Path } from '../../src/kg/path.js';
+import { finalEntities } from '../../src/metrics/path-hits.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
+
+const director = namedWalk('Heat', 'directed_by', 'Mann');
+const star = namedWalk('Heat', 'starred', 'Pacino');
+const other = namedWalk('Heat', 'directed_by', 'Mann', '~directed_by', 'Ali');
+
+const answerOf = (task: WalkTask, ...paths: Path[]): Answer => {
+  const ranked = paths.map((path, i) => ({ path, logProb: -1 - i }));
+  return {
+    paths: ranked,
+    answers: finalEntities(ranked, task.start, world.equalRelation),
+    confidence: 0.5,
+    cost: { encodes: 2 },
+  };
+};
+/** Answers by a function; may throw. */
+const agentOf = (reply: (task: WalkTask) => Answer, name = 'toy'): Agent => ({
+  name,
+  answer: async (tasks) => tasks.map(reply),
+});
+const settings = evaluationSettings.parse({ resamples: 50, batchSize: 2 });
+const options = {
+  graph: world,
+  settings,
+  seenTargets: seenEntities([sampleOf('t', star)]),
+  about: { dataset: 'toy', split: 'valid', turns: 'all' },
+};
+
+const samples: WalkSample[] = [
+  sampleOf('hit', director),
+  sampleOf('second', star, { sender: 'user', earlierPaths: [director] }),
+  sampleOf('two', other),
+  sampleOf('lonely', [[world.entityId('Lonely'), 0, 0]]),
+  sampleOf('nowhere', namedWalk('Heat', 'starred', 'Nobody')),
+  sampleOf('broken', director),
+];
+const toy = agentOf((task) => {
+  if (task.id === 'broken') throw new Error('no more memory');
+  return answerOf(task, director, star);
+});
+
+describe('an evaluation', () => {
+  test('keeps every sample in the denominator and says why golds were missed', async () => {
+    const { record, rows, failures } = await evaluateAgent(toy, samples, options);
+    expect(record.n).toBe(6);
+    expect(rows.map(({ path }) => path)).toEqual([1, 2, 0, 0, 0, 0]);
+    expect(record.metrics['path@1']).toMatchObject({ value: 1 / 6, n: 6 });
+    expect(record.metrics['path@3']!.value).toBeCloseTo(2 / 6, 12);
+    expect(record.metrics.mrr!.value).toBeCloseTo(1.5 / 6, 12);
+    expect(record.misses).toEqual({
+      'start-without-edges': 1,
+      'gold-not-in-graph': 1,
+      'agent-failed': 1,
+      'not-ranked': 1,
+    });
+    expect(failures).toEqual([{ id: 'broken', message: 'no more memory' }]);
+    expect(record.cost).toEqual({ encodes: 8 });
+    expect(Object.keys(record.metrics)).toHaveLength(5 * 5 + 2);
+  });
+
+  test('asks a failing batch again one by one, so that neighbours keep their answers', async () => {
+    const { rows } = await evaluateAgent(toy, [samples[5]!, samples[0]!], options);
+    expect(rows.map(({ path }) => path)).toEqual([0, 1]);
+  });
+
+  test('never shows golds to the agent and never asks about a start without edges', async () => {
+    const asked: string[] = [];
+    const curious = agentOf((task) => {
+      asked.push(task.id);
+      expect(Object.keys(task)).not.toContain('gold');
+      return answerOf(task, director);
+    });
+    await evaluateAgent(curious, samples, options);
+    expect(asked).toEqual(['hit', 'second', 'two', 'nowhere', 'broken']);
+  });
+
+  test('reaching the target of a gold that the graph lacks is no hit', async () => {
+    const lacking = sampleOf('x', [[world.entityId('Heat'), -1, world.entityId('Mann')]]);
+    const { rows } = await evaluateAgent(toy, [lacking], options);
+    expect(rows[0]).toMatchObject({ path: 0, target: 0, miss: 'gold-not-in-graph' });
+  });
+
+  test('slices by hops, sender, seen target and place in the dialogue', async () => {
+    const { slices } = (await evaluateAgent(toy, samples, options)).record;
+    expect(slices['hops=2']!['path@1']).toEqual({ value: 0, low: 0, high: 0, n: 1 });
+    expect(slices['sender=user']!['path@3']!.value).toBe(1);
+    expect(slices['target=seen']!['path@1']!.n).toBe(2); // Pacino, and Heat, which Lonely's triple happens to end in
+    expect(slices['target=unseen']!['path@1']!.n).toBe(4);
+    expect(slices['path=later']!['path@1']!.n).toBe(1);
+    expect(slices['path=first']!['path@1']!.n).toBe(5);
+  });
+
+  test('reports coverage beside the score', async () => {
+    const { coverage } = (await evaluateAgent(toy, samples, options)).record;
+    expect(coverage.goldInGraph).toBeCloseTo(4 / 6, 12);
+    expect(coverage.reachable).toBeCloseTo(4 / 6, 12);
+    expect(coverage.startHasEdges).toBeCloseTo(5 / 6, 12);
+    expect(coverage.meanActions).toBeCloseTo((5 * 4) / 6, 12);
+  });
+
+  test('counts no more walks than the beam is wide', async () => {
+    const flood = agentOf((task) => answerOf(task, ...Array.from({ length: 30 }, () => star), director));
+    const eager = agentOf((task) => ({
+      ...answerOf(task),
+      paths: Array.from({ length: 40 }, (_, i) => ({ path: i === 35 ? director : [[0, i, i] as const], logProb: -i })),
+    }));
+    expect((await evaluateAgent(flood, [samples[0]!], options)).rows[0]!.path).toBe(0);
+    expect((await evaluateAgent(eager, [samples[0]!], options)).rows[0]!.path).toBe(0);
+  });
+
+  test('shows where the best walk leaves the gold', async () => {
+    const { examples } = (await evaluateAgent(toy, samples, options)).record;
+    const byId = Object.fromEntries(examples!.map((example) => [example.id, example]));
+    expect(byId.hit).not.toHaveProperty('firstWrongHop');
+    expect(byId.second!.firstWrongHop).toBe(0);
+    expect(byId.two!.firstWrongHop).toBe(1);
+    expect(byId.nowhere!.gold).toEqual([['Heat', 'starred', '?']]);
+  });
+
+  test('has the same bytes again', async () => {
+    const text = async () => JSON.stringify((await evaluateAgent(toy, samples, options)).record);
+    expect(await text()).toBe(await text());
+  });
+
+  test('refuses no samples and a beam narrower than the largest k', async () => {
+    await expect(evaluateAgent(toy, [], options)).rejects.toMatchObject({ code: 'data' });
+    const narrow = { ...options, settings: { ...settings, beamWidth: 20 } };
+    await expect(evaluateAgent(toy, samples, narrow)).rejects.toMatchObject({ code: 'config' });
+    expect(evaluationSettings.safeParse({ beamWidth: 20 }).success).toBe(false);
+  });
+
+  test('stops for what would fail everywhere, and for the user', async () => {
+    const wrong = agentOf(() => {
+      throw new WorkbenchError('native', 'expected a backend, got none');
+    });
+    await expect(evaluateAgent(wrong, samples, options)).rejects.toMatchObject({ code: 'native' });
+    const signal = AbortSignal.abort(new WorkbenchError('stopped', 'stopped by the user'));
+    await expect(evaluateAgent(toy, samples, { ...options, signal })).rejects.toMatchObject({ code: 'stopped' });
+  });
+});
+
+describe('a comparison', () => {
+  const many = Array.from({ length: 120 }, (_, i) => sampleOf(`s${i}`, i % 3 ? director : star));
+  test('tests each agent against the last on the same samples', async () => {
+    const first = await evaluateAgent(
+      agentOf((task) => answerOf(task, director, star)),
+      many,
+      options,
+    );
+    const last = await evaluateAgent(
+      agentOf((task) => answerOf(task, star, director)),
+      many,
+      options,
+    );
+    const named = [
+      { name: 'first', rows: first.rows },
+      { name: 'last', rows: last.rows },
+    ];
+    const [comparison, ...rest] = compareEvaluations(named, { ks: [1, 3], resamples: 500 });
+    expect(rest).toEqual([]);
+    expect(comparison).toMatchObject({ agent: 'first', against: 'last' });
+    expect(comparison!.differences['path@1']!.value).toBeCloseTo(1 / 3, 12);
+    expect(comparison!.differences['path@1']!.pValue).toBeLessThan(0.01);
+    expect(comparison!.differences['path@3']).toMatchObject({ value: 0, pValue: 1 });
+  });
+
+  test('refuses other samples', async () => {
+    const { rows } = await evaluateAgent(toy, samples, options);
+    const named = [
+      { name: 'a', rows },
+      { name: 'b', rows: rows.slice(1) },
+    ];
+    expect(() => compareEvaluations(named, { ks: [1], resamples: 10 })).toThrow(/expected the samples of b/);
+  });
+});
