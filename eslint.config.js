@@ -43,7 +43,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['cli/**/*.ts', 'bench/**/*.ts'],
+    files: ['cli/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts'],
     rules: { 'no-console': 'off', 'no-restricted-properties': ['error', noRandom] },
   },
   { files: ['shims/**/*.js'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
