@@ -1,4 +1,5 @@
 /** `kgwalk/datasets`: importing data sets, loading them, and turning dialogues into samples. */
+export { checkDataset } from './check.js';
 export type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
 export type { DatasetManifest } from './manifest.js';
 export { splitNames } from './manifest.js';
@@ -11,6 +12,8 @@ export type { Dataset, LocateOptions } from './registry.js';
 export { listDatasets, loadDataset } from './registry.js';
 export type { FileSamples } from './samples-of-file.js';
 export { samplesOfFile } from './samples-of-file.js';
+export type { DatasetStatistics, SplitStatistics } from './statistics.js';
+export { datasetStatistics } from './statistics.js';
 export type { DataSettings } from './settings.js';
 export { dataSettings } from './settings.js';
 export type { SplitName, WalkGold, WalkSample, WalkTask } from './walk-sample.js';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { SplitName } from './walk-sample.js';
 
+/** In the order in which they are always shown. */
 export const splitNames: readonly SplitName[] = ['train', 'valid', 'test'];
 
 const count = z.number().int().min(0);
@@ -34,6 +35,7 @@ const graphSchema = z.strictObject({
   note: z.string(),
 });
 
+/** The shape of `dataset.json`; unknown keys are refused. */
 export const manifestSchema = z.strictObject({
   schemaVersion: z.literal(1),
   name: z.string(),
@@ -58,4 +60,5 @@ export const graphFileName = (graph: string): string => `graph-${graph}.bin`;
 /** Name of the file of a split's dialogues. */
 export const dialogueFileName = (split: SplitName): string => `dialogues.${split}.jsonl`;
 
+/** Name of the file of the manifest. */
 export const manifestFileName = 'dataset.json';

@@ -39,7 +39,7 @@ export function loadDataset(name: string, { home }: LocateOptions = {}): Dataset
     manifest,
     folder,
     loadGraph: async (graph = 'dialogue') => {
-      if (!(graph in manifest.graphs)) {
+      if (!Object.hasOwn(manifest.graphs, graph)) {
         const graphs = Object.keys(manifest.graphs).join(', ');
         throw new WorkbenchError('config', `expected a graph of ${name} (${graphs}), got "${graph}", at data.graph`, {
           hint:

@@ -4,8 +4,7 @@ import { printable } from '../../src/run/printable.js';
 import type { Dialogue, Message, PathAction, Sender } from '../dialogue.js';
 
 /** Why a path did not become a sample. */
-export const dropReasons = ['blank field', 'not contiguous', 'empty path', 'malformed path'] as const;
-export type DropReason = (typeof dropReasons)[number];
+export type DropReason = 'blank field' | 'not contiguous' | 'empty path' | 'malformed path';
 
 export interface ParseCounts {
   /** Paths left out, by reason. */
@@ -14,6 +13,7 @@ export interface ParseCounts {
   otherActions: number;
 }
 
+/** Counts before anything was read. */
 export function emptyCounts(): ParseCounts {
   return {
     dropped: { 'blank field': 0, 'not contiguous': 0, 'empty path': 0, 'malformed path': 0 },

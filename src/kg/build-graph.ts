@@ -26,6 +26,7 @@ export class GraphBuilder {
     return this.#length;
   }
 
+  /** Adds one triple by name; duplicates are merged by `build`. */
   add(head: string, relation: string, tail: string): void {
     if (this.#length === this.#heads.length) {
       this.#heads = doubled(this.#heads);

@@ -13,6 +13,7 @@ export interface ReadTriplesOptions {
 }
 
 export interface TripleReport {
+  /** Triples given to the sink. */
   triples: number;
   /** Lines dropped for a blank field, only with `dropBlank`. */
   blank: number;

@@ -194,6 +194,9 @@ describe('a data set that was damaged', () => {
     const home = folderWith({});
     expect(() => loadDataset('opendialkg', { home })).toThrow(/expected an imported data set, got "opendialkg"/);
     await importFiles(releaseFiles, home);
+    await expect(loadDataset('opendialkg', { home }).loadGraph('constructor')).rejects.toMatchObject({
+      code: 'config',
+    });
     expect(() => loadDataset('opendialk', { home })).toThrow(
       expect.objectContaining({ code: 'data', hint: 'Did you mean "opendialkg"?' }),
     );
