@@ -1,0 +1,138 @@
+/** What `evaluate` and `compare` share: which graph, which samples, which settings. */
+import { basename, extname } from 'node:path';
+import type { Dataset } from '../datasets/registry.js';
+import type { DataSettings } from '../datasets/settings.js';
+import type { SplitName, WalkSample } from '../datasets/walk-sample.js';
+import type { EvaluateOptions } from '../evaluation/evaluate.js';
+import type { EvaluationSettings } from '../evaluation/settings.js';
+import type { Graph } from '../src/kg/graph.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { RunInfo } from '../src/run/records.js';
+
+export interface InputFlags {
+  dataset?: string;
+  graph?: string;
+  turns?: string;
+  split?: string;
+  data?: string;
+  limit?: string;
+  beamWidth?: string;
+  twoHopBonus?: string;
+}
+
+export interface EvaluationInputs {
+  dataset: Dataset;
+  data: DataSettings;
+  graph: Graph;
+  train: WalkSample[];
+  samples: WalkSample[];
+  seenTargets: ReadonlySet<number>;
+  settings: EvaluationSettings;
+  about: EvaluateOptions['about'];
+  /** Names the samples in file names: `valid`, `test-limit200`, `data-mine`. */
+  label: string;
+}
+
+/**
+ * Resolves flags and runs. A run keeps its data set, graph, turns and evaluation settings; flags decide where there is none.
+ * @param runs all must have been trained on the same data
+ * @throws WorkbenchError `usage` for flags that contradict a run or each other, `data` for an empty split
+ */
+export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo[]): Promise<EvaluationInputs> {
+  const { loadDataset } = await import('../datasets/registry.js');
+  const { walkSamples } = await import('../datasets/walk-samples.js');
+  const { seenEntities } = await import('../evaluation/outcome.js');
+  const data = await dataOf(flags, runs);
+  const settings = await settingsOf(flags, runs);
+  const limit = countOf(flags.limit, '--limit');
+  const dataset = loadDataset(data.dataset);
+  const split = flags.data === undefined ? splitOf(flags.split) : undefined;
+  const graph = await dataset.loadGraph(data.graph);
+  const train = walkSamples(dataset.loadDialogues('train'), graph, data);
+  const about: EvaluateOptions['about'] = {
+    dataset: data.dataset,
+    split: split ?? basename(flags.data!),
+    turns: data.turns,
+  };
+  let samples: WalkSample[];
+  if (split) samples = split === 'train' ? train : walkSamples(dataset.loadDialogues(split), graph, data);
+  else {
+    const { samplesOfFile } = await import('../datasets/samples-of-file.js');
+    const { sha256File } = await import('../src/run/files.js');
+    samples = (await samplesOfFile(flags.data!, graph, data)).samples;
+    about.hashes = { data: await sha256File(flags.data!) };
+  }
+  if (samples.length === 0) {
+    throw new WorkbenchError(
+      'data',
+      `expected samples, got none, at ${flags.data ?? `split ${split} of ${data.dataset}`}`,
+      {
+        hint: 'A sample is a path that somebody chose; see `kgwalk datasets stats`.',
+      },
+    );
+  }
+  const limited = limit !== undefined && limit < samples.length;
+  if (limited) samples = await drawn(samples, limit);
+  const name = split ?? `data-${basename(flags.data!, extname(flags.data!)).replace(/[^\w.-]+/g, '-')}`;
+  const label = limited ? `${name}-limit${limit}` : name;
+  return { dataset, data, graph, train, samples, seenTargets: seenEntities(train), settings, about, label };
+}
+
+async function dataOf(flags: InputFlags, runs: readonly RunInfo[]): Promise<DataSettings> {
+  const { dataSettings } = await import('../datasets/settings.js');
+  const { loadConfig } = await import('../src/run/config.js');
+  const asked = (['dataset', 'graph', 'turns'] as const).filter((key) => flags[key] !== undefined);
+  const [first, ...others] = runs;
+  if (!first)
+    return loadConfig(dataSettings, { overrides: asked.map((key) => `${key}=${JSON.stringify(flags[key])}`) });
+  const data = dataSettings.parse(first.config.data ?? {});
+  for (const key of asked) {
+    if (flags[key] === data[key]) continue;
+    throw new WorkbenchError(
+      'usage',
+      `expected the ${key} of run ${first.id}, which is ${data[key]}, got ${flags[key]}`,
+      {
+        hint: `A run keeps its ${key}: leave --${key} out, or train a run on the other one.`,
+      },
+    );
+  }
+  for (const { id, config } of others) {
+    const other = dataSettings.parse(config.data ?? {});
+    if (JSON.stringify(other) === JSON.stringify(data)) continue;
+    throw new WorkbenchError('usage', `expected runs of the same data, got ${first.id} and ${id}`, {
+      hint: `One has ${Object.values(data).join(', ')}, the other ${Object.values(other).join(', ')}.`,
+    });
+  }
+  return data;
+}
+
+async function settingsOf(flags: InputFlags, runs: readonly RunInfo[]): Promise<EvaluationSettings> {
+  const { evaluationSettings } = await import('../evaluation/settings.js');
+  const { loadConfig } = await import('../src/run/config.js');
+  const overrides = (['beamWidth', 'twoHopBonus'] as const).flatMap((key) =>
+    flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
+  );
+  const text = JSON.stringify(runs[0]?.config.evaluation ?? {});
+  return loadConfig(evaluationSettings, { text, overrides, source: 'evaluation settings' });
+}
+
+function splitOf(split = 'valid'): SplitName {
+  if (split === 'train' || split === 'valid' || split === 'test') return split;
+  throw new WorkbenchError('usage', `expected train, valid or test, got ${split}, at --split`);
+}
+
+/** @throws WorkbenchError `usage` for anything but a whole number from 1 */
+function countOf(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new WorkbenchError('usage', `expected a whole number from 1, got ${text}, at ${flag}`);
+}
+
+/** The same samples for every agent and at every call, in their order. */
+async function drawn(samples: readonly WalkSample[], limit: number): Promise<WalkSample[]> {
+  const { Rng } = await import('../src/run/seeds.js');
+  const order = Rng.named(0, 'evaluate/limit').shuffle(samples.map((_, i) => i));
+  const chosen = new Set(order.slice(0, limit));
+  return samples.filter((_, i) => chosen.has(i));
+}

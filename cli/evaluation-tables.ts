@@ -1,0 +1,98 @@
+/** Evaluations and comparisons as tables for people: percent, intervals in brackets. */
+import type { Comparison } from '../evaluation/compare.js';
+import type { Estimate, EvaluationMetrics, EvaluationRecord } from '../src/run/records.js';
+import { printLine, printTable } from './output.js';
+import type { Row } from './output.js';
+
+const families = ['path', 'entity-path', 'relation-path', 'target', 'target-sum'];
+
+/** Prints metrics by k, slices, and what could not be answered. */
+export function printEvaluation(record: EvaluationRecord): void {
+  printLine(headline(record));
+  printLine();
+  const ks = ksOf(record.metrics);
+  printTable([
+    ...families.map((family) => ({
+      metric: `${family}@k`,
+      ...Object.fromEntries(ks.map((k) => [`k=${k}`, bracketed(record.metrics[`${family}@${k}`])])),
+    })),
+    ...['mrr', 'target-mrr'].map((metric) => ({ metric, [`k=${ks[0]}`]: bracketed(record.metrics[metric]) })),
+  ]);
+  printLine();
+  const columns = shortColumns(ks);
+  printTable(
+    Object.entries({ all: record.metrics, ...record.slices }).map(([slice, metrics]) => ({
+      slice,
+      n: metrics['path@1']?.n ?? metrics.mrr!.n,
+      ...Object.fromEntries(columns.map((key) => [key, percent(metrics[key])])),
+    })),
+  );
+  printLine();
+  const { goldInGraph, startHasEdges, reachable, meanActions } = record.coverage;
+  printLine(
+    `gold in graph ${share(goldInGraph)}, start has edges ${share(startHasEdges)}, upper bound ${share(reachable ?? goldInGraph)}, actions at the start ${meanActions.toFixed(1)} on average`,
+  );
+  const misses = Object.entries(record.misses ?? {}).filter(([, count]) => count > 0);
+  printLine(`gold not ranked: ${misses.map(([reason, count]) => `${reason} ${count}`).join(', ') || 'never'}`);
+  printLine('percent; brackets: 95 % bootstrap over dialogues');
+}
+
+/** Prints one row an agent, and its difference to the reference with the test. */
+export function printComparison(
+  named: readonly { name: string; record: EvaluationRecord }[],
+  comparisons: readonly Comparison[],
+): void {
+  const { record } = named[0]!;
+  printLine(headline({ ...record, agent: `${named.length} agents` }));
+  printLine();
+  const columns = shortColumns(ksOf(record.metrics));
+  const tested = columns[0]!;
+  const against = comparisons[0]?.against;
+  printTable(
+    named.map(({ name, record: { metrics, note } }): Row => {
+      const difference = comparisons.find(({ agent }) => agent === name)?.differences[tested];
+      return {
+        agent: name,
+        [tested]: bracketed(metrics[tested]),
+        ...Object.fromEntries(columns.slice(1).map((key) => [key, percent(metrics[key])])),
+        mrr: percent(metrics.mrr),
+        ...(against !== undefined && {
+          [`${tested} − ${against}`]: bracketed(difference) ?? '',
+          p: difference ? difference.pValue.toFixed(3) : '',
+        }),
+        note: note ?? '',
+      };
+    }),
+  );
+  printLine(
+    'percent; brackets: 95 % bootstrap over dialogues; p: paired, two-sided, not corrected for the number of agents',
+  );
+}
+
+function headline({ agent, note, dataset, graph, split, turns, n, beamWidth, checkpoint }: EvaluationRecord): string {
+  const which = checkpoint === undefined ? '' : ` (${checkpoint})`;
+  const remark = note === undefined ? '' : ` [${note}]`;
+  return `${agent}${which}${remark} on ${dataset}, graph ${graph}, split ${split}, turns ${turns}: n = ${n}, beam ${beamWidth}`;
+}
+
+function ksOf(metrics: EvaluationMetrics): number[] {
+  return Object.keys(metrics).flatMap((key) => (key.startsWith('path@') ? [Number(key.slice('path@'.length))] : []));
+}
+
+/** Path and target at the smallest, a middle and the largest k. */
+function shortColumns(ks: readonly number[]): string[] {
+  const shown = [...new Set([ks[0]!, ks[Math.floor(ks.length / 2)]!, ks.at(-1)!])];
+  return ['path', 'target'].flatMap((family) => shown.map((k) => `${family}@${k}`));
+}
+
+function bracketed(estimate: Estimate | undefined): string | undefined {
+  return estimate && `${percent(estimate)} [${share(estimate.low, '')}, ${share(estimate.high, '')}]`;
+}
+
+function percent(estimate: Estimate | undefined): string | undefined {
+  return estimate && share(estimate.value, '');
+}
+
+function share(value: number, unit = ' %'): string {
+  return `${(100 * value).toFixed(1)}${unit}`;
+}

@@ -1,0 +1,127 @@
+/** Agents as the command line names them: untrained ones by name, trained ones by their run. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Agent } from '../agents/agent.js';
+import type { AgentResources } from '../agents/registry.js';
+import type { EvaluateOptions } from '../evaluation/evaluate.js';
+import type { EncoderSettings } from '../src/encoder/settings.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { cacheFolder, runsFolder } from '../src/run/locations.js';
+import type { RunInfo } from '../src/run/records.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
+import { evaluationInputs } from './evaluation-inputs.js';
+import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
+
+export interface AgentFlags extends InputFlags {
+  checkpoint: string;
+  encoder?: string;
+}
+
+export interface OpenedAgent {
+  /** As it was asked for. */
+  name: string;
+  agent: Agent;
+  /** What the record says about it beyond its name. */
+  about: Partial<EvaluateOptions['about']>;
+  /** Folder of its run; absent for untrained agents. */
+  runFolder?: string;
+}
+
+export interface OpenedAgents {
+  inputs: EvaluationInputs;
+  /** In the order they were asked for. */
+  agents: OpenedAgent[];
+  close(): Promise<void>;
+}
+
+/**
+ * Opens agents on the data of the runs among them, else on that of the flags.
+ * @param wanted `kind` says what a name means; without it an agent's name goes before a run's
+ * @throws WorkbenchError `usage` for a name that is neither, and what loading throws, all before any evaluation starts
+ */
+export async function openAgents(
+  wanted: readonly { name: string; kind?: 'agent' | 'run' }[],
+  flags: AgentFlags,
+): Promise<OpenedAgents> {
+  const { agentNames } = await import('../agents/registry.js');
+  const resolved = wanted.map(({ name, kind = agentNames.includes(name) ? 'agent' : 'run' }) =>
+    kind === 'agent' ? { name } : { name, run: runOf(name, agentNames) },
+  );
+  const runs = resolved.flatMap(({ run }) => run ?? []);
+  const inputs = await evaluationInputs(flags, runs);
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closeOne of closers.splice(0)) await closeOne();
+  };
+  const resources = await resourcesOf(inputs, runs.at(-1), flags, closers);
+  try {
+    const agents: OpenedAgent[] = [];
+    for (const { name, run } of resolved) agents.push(await open(name, run, inputs, flags, resources));
+    return { inputs, agents, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function open(
+  name: string,
+  run: RunInfo | undefined,
+  { settings }: EvaluationInputs,
+  flags: AgentFlags,
+  resources: AgentResources,
+): Promise<OpenedAgent> {
+  if (!run) {
+    const { createAgent } = await import('../agents/registry.js');
+    return { name, agent: await createAgent(name, resources), about: {} };
+  }
+  const { loadWalkerRun } = await import('../agents/walker/load-walker.js');
+  const { beamWidth, twoHopBonus } = settings;
+  const { agent } = await loadWalkerRun(run.folder, { checkpoint: flags.checkpoint, beamWidth, twoHopBonus });
+  const about = { checkpoint: flags.checkpoint, seed: run.config.seed as number };
+  return { name, agent, about, runFolder: run.folder };
+}
+
+function runOf(name: string, agentNames: readonly string[]): RunInfo {
+  const folders = [name, join(runsFolder(), name)];
+  if (folders.some((folder) => existsSync(runFiles(folder).config))) return openRun(name);
+  throw new WorkbenchError('usage', `expected an agent or a run, got ${JSON.stringify(name)}`, {
+    hint: `Agents: ${agentNames.join(', ')}. Runs: \`kgwalk runs list\`.`,
+  });
+}
+
+async function resourcesOf(
+  { graph, train, settings }: EvaluationInputs,
+  run: RunInfo | undefined,
+  flags: AgentFlags,
+  closers: (() => Promise<void>)[],
+): Promise<AgentResources> {
+  const { encoderSettings } = await import('../src/encoder/settings.js');
+  const texts = encoderSettings.parse(run?.config.encoder ?? {});
+  let encoder: Promise<StateEncoder> | undefined;
+  return {
+    graph,
+    train,
+    ranking: settings,
+    async embedding() {
+      const { transeTable } = await import('./transe-table.js');
+      return transeTable(graph, train, run);
+    },
+    encoder: () => (encoder ??= openTextEncoder(flags.encoder, texts, closers)),
+    textLimits: texts,
+  };
+}
+
+/** The model that was asked for, else the run's, else a hashed one; the agent's note names it. */
+async function openTextEncoder(
+  model: string | undefined,
+  settings: EncoderSettings,
+  closers: (() => Promise<void>)[],
+): Promise<StateEncoder> {
+  const { openEncoder } = await import('../src/encoder/open-encoder.js');
+  const modelPath = model ?? settings.model ?? 'hashed:256';
+  const encoder = await openEncoder(settings, { modelPath, cacheFolder: cacheFolder() });
+  closers.push(() => encoder.dispose());
+  return encoder;
+}
