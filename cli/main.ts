@@ -5,13 +5,15 @@ import { Command } from 'commander';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { register as cache } from './cache.js';
 import { register as checkpoint } from './checkpoint.js';
+import { register as compare } from './compare.js';
 import { register as config } from './config.js';
 import { register as datasets } from './datasets.js';
 import { register as doctor } from './doctor.js';
+import { register as evaluate } from './evaluate.js';
 import { describeFailure, printUsageError } from './failure.js';
 import { register as runs } from './runs.js';
 
-const commands = [datasets, runs, checkpoint, config, cache, doctor];
+const commands = [datasets, evaluate, compare, runs, checkpoint, config, cache, doctor];
 
 const firstSteps = `
 First steps:
