@@ -1,0 +1,148 @@
+/** Evaluations of all runs as comparable rows: one an agent, averaged over seeds, apart for each split and graph. */
+import type { EvaluationMetrics, EvaluationRecord } from '../src/run/records.js';
+import type { RunGroup } from './run-data.js';
+import { deviationOf, meanOf } from './series.js';
+
+/** A figure averaged over seeds; its interval is over samples, averaged alike. Fractions in [0, 1]. */
+export interface Figure {
+  value: number;
+  low: number;
+  high: number;
+  n: number;
+  /** Standard deviation over seeds; absent for one. */
+  deviation?: number;
+}
+
+export type Figures = Readonly<Record<string, Figure>>;
+
+export interface ResultRow {
+  label: string;
+  note?: string;
+  /** Whether it is an agent that a run of the report trained, not a baseline. */
+  own: boolean;
+  /** Index of the group of runs that trained it; of a baseline, of the first group that was measured with it. */
+  group: number;
+  /** How many different evaluations were averaged. */
+  seeds: number;
+  metrics: Figures;
+  slices: Readonly<Record<string, Figures>>;
+  /** One of the averaged records: coverage, cost, examples. */
+  record: EvaluationRecord;
+}
+
+/** All that was measured on the same samples. */
+export interface ResultSet {
+  dataset: string;
+  graph: string;
+  split: string;
+  turns: string;
+  n: number;
+  /** Best path@1 first. */
+  rows: ResultRow[];
+}
+
+/** The metric that orders rows and makes the summary. */
+export const mainMetric = 'path@1';
+
+/** Collects the evaluations; sets with trained agents come first, and those of `valid` before others. */
+export function collectResults(groups: readonly RunGroup[]): ResultSet[] {
+  const sets = new Map<string, { first: EvaluationRecord; rows: Map<string, Measured> }>();
+  groups.forEach((group, g) => {
+    for (const record of group.runs.flatMap(({ evaluations }) => evaluations)) {
+      const { dataset, graph, split, turns, n } = record;
+      const setKey = JSON.stringify([dataset, graph, split, turns, n]);
+      const set = sets.get(setKey) ?? { first: record, rows: new Map() };
+      sets.set(setKey, set);
+      const row = rowKey(record, group, groups.length > 1);
+      const key = JSON.stringify(row);
+      const entry = set.rows.get(key) ?? { row, group: g, records: [] };
+      set.rows.set(key, entry);
+      entry.records.push(record);
+    }
+  });
+  const rank = ({ rows, split }: ResultSet) =>
+    (rows.some(({ own }) => own) ? 0 : 2) + (split.includes('valid') ? 0 : 1);
+  return [...sets.values()]
+    .map(({ first, rows }) => ({
+      dataset: first.dataset,
+      graph: first.graph,
+      split: first.split,
+      turns: first.turns,
+      n: first.n,
+      rows: [...rows.values()].map(resultRow).sort((a, b) => mainValue(b) - mainValue(a)),
+    }))
+    .sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
+}
+
+/** The smallest, a middle and the largest k of `name@k`: what charts and narrow tables show. */
+export function shownKs(rows: readonly ResultRow[], name: string): number[] {
+  const ks = ksOf(rows, name);
+  return [...new Set([ks[0], ks[Math.floor(ks.length / 2)], ks.at(-1)])].filter((k) => k !== undefined);
+}
+
+/** The k of every `name@k` that some row has, ascending. */
+export function ksOf(rows: readonly ResultRow[], name: string): number[] {
+  const ks = rows.flatMap(({ metrics }) =>
+    Object.keys(metrics).flatMap((key) => (key.startsWith(`${name}@`) ? [Number(key.slice(name.length + 1))] : [])),
+  );
+  return [...new Set(ks)].sort((a, b) => a - b);
+}
+
+interface Measured {
+  row: RowKey;
+  group: number;
+  records: EvaluationRecord[];
+}
+
+interface RowKey {
+  label: string;
+  note?: string;
+  own: boolean;
+}
+
+function rowKey({ agent, note, checkpoint, twoHopBonus }: EvaluationRecord, group: RunGroup, several: boolean): RowKey {
+  const own = checkpoint !== undefined;
+  const details = [
+    ...(own ? [checkpoint] : []),
+    ...(twoHopBonus ? [`two-hop bonus ${twoHopBonus}`] : []),
+    ...(own && several ? [group.label] : []),
+  ];
+  const label = details.length > 0 ? `${agent} (${details.join('; ')})` : agent;
+  return { label, own, ...(note !== undefined && { note }) };
+}
+
+function resultRow({ row, group, records }: Measured): ResultRow {
+  // A baseline that knows no seed says the same in every run: that is one measurement, not several.
+  const distinct = [...new Map(records.map((record) => [JSON.stringify(record.metrics), record])).values()];
+  const slices = [...new Set(records.flatMap(({ slices }) => Object.keys(slices ?? {})))];
+  return {
+    ...row,
+    group,
+    seeds: distinct.length,
+    metrics: average(distinct.map(({ metrics }) => metrics)),
+    slices: Object.fromEntries(
+      slices.map((slice) => [
+        slice,
+        average(distinct.map((record) => record.slices[slice]).filter((one) => one !== undefined)),
+      ]),
+    ),
+    record: records.find(({ examples }) => examples?.length) ?? records[0]!,
+  };
+}
+
+function average(all: readonly EvaluationMetrics[]): Figures {
+  const keys = Object.keys(all[0] ?? {}).filter((key) => all.every((metrics) => metrics[key] !== undefined));
+  return Object.fromEntries(
+    keys.map((key) => {
+      const figures = all.map((metrics) => metrics[key]!);
+      const mean = (part: 'value' | 'low' | 'high') => meanOf(figures.map((figure) => figure[part]));
+      const deviation = deviationOf(figures.map(({ value }) => value));
+      const figure = { value: mean('value'), low: mean('low'), high: mean('high'), n: figures[0]!.n };
+      return [key, figures.length > 1 ? { ...figure, deviation } : figure];
+    }),
+  );
+}
+
+function mainValue({ metrics }: ResultRow): number {
+  return metrics[mainMetric]?.value ?? -1;
+}

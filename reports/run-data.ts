@@ -1,0 +1,94 @@
+/** What a report reads of a run folder, and which runs differ in nothing but the seed. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { configHash, diffConfig } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { readTextFile } from '../src/run/files.js';
+import { readMetrics } from '../src/run/metric-log.js';
+import type { EvaluationRecord, MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
+import { runFiles } from '../src/run/run-folder.js';
+import { readTimings } from '../src/run/timing-log.js';
+
+export interface RunData {
+  info: RunInfo;
+  metrics: MetricRecord[];
+  timings: TimingRecord[];
+  evaluations: EvaluationRecord[];
+}
+
+/** Runs of one configuration, one or more seeds. */
+export interface RunGroup {
+  /** What sets it apart from the other groups of the report; a single group has its preset's or run's name. */
+  label: string;
+  runs: RunData[];
+}
+
+/** Reads a run; what it has not written yet is empty. @throws {WorkbenchError} `data` for a file that is broken */
+export function loadRunData(info: RunInfo): RunData {
+  const files = runFiles(info.folder);
+  const names = existsSync(files.evaluations) ? readdirSync(files.evaluations).sort() : [];
+  const evaluations = names.filter((name) => name.endsWith('.json')).map((name) => join(files.evaluations, name));
+  return {
+    info,
+    metrics: existsSync(files.metrics) ? readMetrics(files.metrics) : [],
+    timings: existsSync(files.timing) ? readTimings(files.timing) : [],
+    evaluations: evaluations.map(readEvaluation),
+  };
+}
+
+/** Groups runs whose settings are equal but for `seed`, in the order given. */
+export function groupRuns(runs: readonly RunData[]): RunGroup[] {
+  const groups = new Map<string, RunData[]>();
+  for (const run of runs) {
+    const key = configHash(withoutSeed(run.info.config));
+    groups.set(key, [...(groups.get(key) ?? []), run]);
+  }
+  const members = [...groups.values()];
+  const configs = members.map(([run]) => withoutSeed(run!.info.config));
+  const keys = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
+  return members.map((group, i) => ({
+    runs: group,
+    label: members.length > 1 ? labelOf(configs[i]!, keys) : nameOf(group),
+  }));
+}
+
+/** The seed of a run. */
+export function seedOf({ info }: RunData): string {
+  return String(info.config.seed ?? '?');
+}
+
+function readEvaluation(file: string): EvaluationRecord {
+  const text = readTextFile(file, 'an evaluation');
+  try {
+    const record = JSON.parse(text) as EvaluationRecord;
+    if (record.schemaVersion !== 1) throw new Error(`schema version ${String(record.schemaVersion)}`);
+    if (typeof record.metrics !== 'object' || typeof record.agent !== 'string') throw new Error('another JSON value');
+    return record;
+  } catch (cause) {
+    throw new WorkbenchError('data', `expected an evaluation, got ${(cause as Error).message}, at ${file}`, {
+      hint: 'Evaluate again, or delete the file.',
+      cause,
+    });
+  }
+}
+
+function withoutSeed(config: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'seed'));
+}
+
+/** The run's name without what tells seeds of one preset apart. */
+function nameOf([first, ...others]: readonly RunData[]): string {
+  const id = first!.info.id;
+  return others.length === 0 ? id : id.replace(/-\d{8}-\d{6}/, '').replace(/-?(s|seed-?)\d+$/, '') || id;
+}
+
+function labelOf(config: Record<string, unknown>, keys: readonly string[]): string {
+  const parts = keys.slice(0, 3).map((key) => {
+    const value = key
+      .split('.')
+      .reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], config);
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    return `${key.slice(key.lastIndexOf('.') + 1)}=${text.slice(0, 24)}`;
+  });
+  return parts.join(', ') + (keys.length > parts.length ? ', …' : '');
+}

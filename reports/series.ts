@@ -1,0 +1,79 @@
+/** Metrics of runs as curves: one a seed, smoothed, and their mean with an interval. */
+import type { MetricRecord } from '../src/run/records.js';
+
+/** Values of one metric of one run by step, in the order they were logged; a step logged again counts once, its last value. */
+export type Series = ReadonlyMap<number, number>;
+
+export interface Curve {
+  /** Steps that every seed has. */
+  steps: number[];
+  /** One array a seed, smoothed, values at `steps`. */
+  seeds: number[][];
+  mean: number[];
+  /** 95 % interval of the mean over seeds (Student's t); absent below three seeds, where it says nothing. */
+  interval?: { low: number[]; high: number[] };
+  /** Updates in the centred moving mean; 1 is not smoothed. */
+  window: number;
+}
+
+/** Two-sided 95 % quantiles of Student's t for 2 to 9 degrees of freedom; beyond, the normal's is near enough. */
+const tQuantiles = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+
+/** The series of every metric of a phase, by key. */
+export function seriesOfPhase(records: readonly MetricRecord[], phase: string): Map<string, Map<number, number>> {
+  const series = new Map<string, Map<number, number>>();
+  for (const record of records) {
+    if (record.phase !== phase) continue;
+    for (const [key, value] of Object.entries(record.metrics)) {
+      if (!series.has(key)) series.set(key, new Map());
+      series.get(key)!.set(record.step, value);
+    }
+  }
+  return series;
+}
+
+/**
+ * Averages the series of several seeds over the steps they share. Evaluations are shown as measured; what is logged at
+ * every update of training is smoothed over a twentieth of its length.
+ */
+export function curveOf(series: readonly Series[], key: string): Curve {
+  const [first = new Map<number, number>(), ...others] = series;
+  const steps = [...first.keys()].filter((step) => others.every((other) => other.has(step))).sort((a, b) => a - b);
+  const window = key.startsWith('eval/') || steps.length < 40 ? 1 : 2 * Math.round(steps.length / 40) + 1;
+  const seeds = series.map((one) =>
+    movingMean(
+      steps.map((step) => one.get(step)!),
+      window,
+    ),
+  );
+  const at = (i: number) => seeds.map((values) => values[i]!);
+  const mean = steps.map((_, i) => meanOf(at(i)));
+  if (seeds.length < 3) return { steps, seeds, mean, window };
+  const half = steps.map((_, i) => halfInterval(at(i)));
+  const low = mean.map((value, i) => value - half[i]!);
+  const high = mean.map((value, i) => value + half[i]!);
+  return { steps, seeds, mean, interval: { low, high }, window };
+}
+
+/** Mean over a centred window, cut at the ends; not-a-number values are left out of it. */
+export function movingMean(values: readonly number[], window: number): number[] {
+  const reach = (window - 1) / 2;
+  return values.map((_, i) =>
+    meanOf(values.slice(Math.max(0, i - reach), i + reach + 1).filter((v) => !Number.isNaN(v))),
+  );
+}
+
+export function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Standard deviation of a sample; NaN for fewer than two values. */
+export function deviationOf(values: readonly number[]): number {
+  const mean = meanOf(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
+}
+
+function halfInterval(values: readonly number[]): number {
+  const quantile = tQuantiles[values.length - 3] ?? 1.96;
+  return (quantile * deviationOf(values)) / Math.sqrt(values.length);
+}

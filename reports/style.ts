@@ -1,0 +1,69 @@
+/** The look of the report page: one column that reads on paper, on a phone, by day and by night. */
+export const style = `
+:root {
+  color-scheme: light dark;
+  --paper: #fff; --panel: #f6f8f9; --ink: #1f2933; --quiet: #66727d; --line: #e2e7ea;
+  --accent: #0072b2; --soft: #e6f1f8; --good: #00795a; --good-soft: #e3f4ee; --bad: #b34700; --bad-soft: #fcebe0;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #15191c; --panel: #1d2327; --ink: #e3e8eb; --quiet: #93a0aa; --line: #2d353b;
+    --accent: #5cb8ec; --soft: #17303f; --good: #4fc7a0; --good-soft: #12332a; --bad: #f0935a; --bad-soft: #3b2417;
+  }
+  img { filter: invert(0.93) hue-rotate(180deg); mix-blend-mode: lighten; }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 2.5rem 1.5rem 4rem; max-width: 1120px; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 Inter, system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans", sans-serif;
+}
+h1 { font-size: 1.9rem; line-height: 1.2; letter-spacing: -0.015em; margin: 0 0 0.9rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.3rem; letter-spacing: -0.01em; margin: 3.2rem 0 0.6rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.8rem 0 0.5rem; }
+p { margin: 0.5rem 0; max-width: 46rem; }
+.summary { font-size: 1.14rem; line-height: 1.6; max-width: 50rem; }
+.caption, .quiet { color: var(--quiet); font-size: 0.86rem; }
+nav { margin: 1.4rem 0 0; font-size: 0.9rem; display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; }
+a { color: var(--accent); text-decoration: none; }
+a:hover { text-decoration: underline; }
+.facts { display: flex; flex-wrap: wrap; gap: 0.9rem 2.4rem; margin: 1.4rem 0 0; }
+.facts dt { color: var(--quiet); font-size: 0.8rem; }
+.facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(430px, 100%), 1fr)); gap: 1.6rem 2rem; margin: 1.2rem 0; align-items: start; }
+.figures.small { grid-template-columns: repeat(auto-fill, minmax(min(300px, 100%), 1fr)); gap: 1.2rem 1.6rem; }
+figure { margin: 0; }
+img { width: 100%; height: auto; display: block; }
+.scroll { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; width: 100%; }
+th { text-align: right; font-weight: 600; color: var(--quiet); font-size: 0.8rem; white-space: nowrap; }
+td { text-align: right; white-space: nowrap; }
+th, td { padding: 0.42rem 0.4rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+th:first-child, td:first-child { text-align: left; padding-left: 0.5rem; }
+td:first-child { white-space: normal; min-width: 9rem; }
+td small { display: block; color: var(--quiet); font-size: 0.78rem; }
+tr.own td { background: var(--soft); }
+tr.own td:first-child { font-weight: 600; }
+tr.own td:first-child small { font-weight: 400; }
+.examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(470px, 100%), 1fr)); gap: 1.2rem; margin-top: 1.2rem; }
+.example { border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.1rem; min-width: 0; overflow-wrap: anywhere; }
+.example header { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.82rem; margin-bottom: 0.6rem; }
+.verdict { padding: 0.05rem 0.55rem; border-radius: 99px; font-weight: 600; white-space: nowrap; }
+.verdict.right { background: var(--good-soft); color: var(--good); }
+.verdict.wrong { background: var(--bad-soft); color: var(--bad); }
+.message { margin: 0.3rem 0; padding: 0.4rem 0.75rem; border-radius: 10px; background: var(--panel); font-size: 0.9rem; width: fit-content; max-width: 88%; }
+.message.assistant { margin-left: auto; background: var(--soft); }
+.earlier summary { cursor: pointer; color: var(--quiet); font-size: 0.82rem; }
+.walks { margin-top: 0.9rem; font-size: 0.88rem; }
+.walk { display: grid; grid-template-columns: 4.2rem 1fr; gap: 0.7rem; padding: 0.32rem 0; border-top: 1px solid var(--line); align-items: baseline; }
+.walk .share { font-variant-numeric: tabular-nums; text-align: right; color: var(--quiet); font-size: 0.82rem; }
+.share i { display: block; height: 3px; border-radius: 2px; background: var(--accent); margin-left: auto; min-width: 1px; }
+.walk.gold .share { color: var(--good); font-weight: 600; }
+.relation { color: var(--quiet); font-size: 0.82rem; white-space: nowrap; }
+.hop.right b { color: var(--good); }
+.hop.wrong b, .hop.wrong .relation { color: var(--bad); }
+.hop b { font-weight: 500; }
+pre { background: var(--panel); border-radius: 8px; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }
+details { margin: 0.5rem 0; }
+details > summary { cursor: pointer; }
+@media print { nav { display: none; } .example, figure, tr { break-inside: avoid; } body { padding: 0; } }
+`;

@@ -1,0 +1,156 @@
+/** The tables of a report: results, slices, coverage, cost. */
+import type { Cell, Fact, Table } from './html.js';
+import { duration, interval, percent, plain } from './numbers.js';
+import type { Figure, Figures, ResultRow, ResultSet } from './results.js';
+import { ksOf, shownKs } from './results.js';
+import type { RunGroup } from './run-data.js';
+import { meanOf } from './series.js';
+
+const sliceNames: Record<string, string> = {
+  'hops=1': 'one-hop golds',
+  'hops=2': 'two-hop golds',
+  'sender=user': 'user chooses',
+  'sender=assistant': 'assistant chooses',
+  'target=seen': 'target seen in train',
+  'target=unseen': 'target unseen in train',
+  'path=first': 'first path of its dialogue',
+  'path=later': 'later path of its dialogue',
+};
+
+/** Every agent with its figures and intervals. */
+export function agentTable({ rows }: ResultSet): Table {
+  const keys = metricKeys(rows);
+  return {
+    head: ['agent', ...keys],
+    rows: rows.map(({ label, note, own, seeds, metrics }) => {
+      return {
+        own,
+        cells: [
+          { text: label, details: [...(note ? [note] : []), ...(seeds > 1 ? [`mean of ${seeds} seeds`] : [])] },
+          ...keys.map((key) => figureCell(metrics[key])),
+        ],
+      };
+    }),
+  };
+}
+
+/** The parts of the samples, for one agent beside the strongest baseline. */
+export function sliceTable(row: ResultRow, baseline: ResultRow | undefined): Table {
+  const keys = ['path', 'target'].flatMap((name) => shownKs([row], name).map((k) => `${name}@${k}`));
+  const slices = Object.keys(row.slices);
+  const compared = baseline && slices.some((slice) => baseline.slices[slice]?.['path@1']) ? baseline : undefined;
+  return {
+    head: ['samples', 'n', ...keys, ...(compared ? [`path@1 of ${compared.label}`] : [])],
+    rows: [
+      ['all', row.metrics, compared?.metrics] as const,
+      ...slices.map((name) => [name, row.slices[name], compared?.slices[name]] as const),
+    ].map(([name, figures, other]) => ({
+      cells: [
+        { text: sliceNames[name] ?? name },
+        { text: plain(sizeOf(figures)) },
+        ...keys.map((key) => figureCell(figures?.[key])),
+        ...(compared ? [figureCell(other?.['path@1'])] : []),
+      ],
+    })),
+  };
+}
+
+/** How much of the set can be answered by anyone, and why the first agent missed what it missed. */
+export function coverageFacts({ rows, n }: ResultSet): Fact[] {
+  const { coverage, misses } = rows[0]!.record;
+  const share = (name: string, value: number | undefined) =>
+    value === undefined ? [] : [{ name, value: `${percent(value)} %` }];
+  const missed = Object.entries(misses ?? {}).filter(([, count]) => count > 0);
+  return [
+    { name: 'samples', value: plain(n) },
+    ...share('start has edges', coverage?.startHasEdges),
+    ...share('gold path in the graph', coverage?.goldInGraph),
+    ...share('upper bound of path@k', coverage?.reachable),
+    ...(coverage ? [{ name: 'edges at the start, mean', value: plain(coverage.meanActions) }] : []),
+    ...missed.map(([reason, count]) => ({
+      name: `missed, ${reason.replaceAll('-', ' ')}`,
+      value: plain(count),
+    })),
+  ];
+}
+
+/** Wall time, memory and the figures of each phase, averaged over runs. */
+export function phaseCostTable(groups: readonly RunGroup[]): Table {
+  const runs = groups.flatMap((group) => group.runs);
+  const phases = [...new Set(runs.flatMap(({ timings }) => timings.map(({ phase }) => phase)))];
+  const rows = phases.map((phase) => {
+    const timed = runs
+      .map(({ timings }) => timings.filter((record) => record.phase === phase))
+      .filter((records) => records.length > 0);
+    const seconds = timed.map((records) => records.reduce((sum, record) => sum + record.seconds, 0));
+    const memory = Math.max(...timed.flat().map(({ rss_mb }) => rss_mb));
+    return {
+      cells: [
+        { text: phase },
+        { text: duration(meanOf(seconds)), details: seconds.length > 1 ? [`mean of ${seconds.length} runs`] : [] },
+        { text: `${plain(memory)} MiB` },
+        {
+          text: figuresOfPhase(runs, phase)
+            .map(([name, value]) => `${plain(value)} ${name}`)
+            .join(' · '),
+        },
+      ],
+    };
+  });
+  return { head: ['phase', 'wall time', 'largest resident memory', 'figures'], rows };
+}
+
+/** What answering cost each agent; columns that nobody has are left out. */
+export function agentCostTable({ rows, n }: ResultSet): Table {
+  const figures = [...new Set(rows.flatMap(({ record }) => Object.keys(record.cost ?? {})))].filter(
+    (key) => key !== 'seconds',
+  );
+  const timed = rows.some(({ record }) => record.cost?.seconds !== undefined);
+  const priced = rows.filter(({ record }) => Object.keys(record.cost ?? {}).length > 0);
+  return {
+    head: [
+      'agent',
+      ...(timed ? ['time a sample'] : []),
+      ...figures.map((key) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)),
+    ],
+    rows: priced.map(({ label, own, record: { cost } }) => ({
+      own,
+      cells: [
+        { text: label },
+        ...(timed ? [{ text: cost.seconds === undefined ? '' : `${plain((1000 * cost.seconds) / n)} ms` }] : []),
+        ...figures.map((key) => ({ text: cost[key] === undefined ? '' : plain(cost[key]) })),
+      ],
+    })),
+  };
+}
+
+/** The last rates that were timed, and what a phase of a single step counted. */
+function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string): [string, number][] {
+  const { timings, metrics } = runs.find((run) => run.timings.some((record) => record.phase === phase))!;
+  const {
+    phase: _phase,
+    step: _step,
+    seconds: _seconds,
+    rss_mb: _rss,
+    ...timed
+  } = timings.findLast((one) => one.phase === phase)!;
+  const logged = metrics.filter((record) => record.phase === phase);
+  const counted = logged.length === 1 ? logged[0]!.metrics : {};
+  const figures = Object.entries({ ...counted, ...timed });
+  return figures.flatMap(([key, value]) =>
+    typeof value === 'number' ? [[key.replace(/^\w+\//, '').replaceAll('_', ' '), value]] : [],
+  );
+}
+
+function metricKeys(rows: readonly ResultRow[]): string[] {
+  const keys = ['path', 'target'].flatMap((name) => ksOf(rows, name).map((k) => `${name}@${k}`));
+  return [...keys, ...(rows.some(({ metrics }) => metrics.mrr) ? ['mrr'] : [])];
+}
+
+function figureCell(figure: Figure | undefined): Cell {
+  return figure ? { text: percent(figure.value), details: interval(figure) } : { text: '' };
+}
+
+function sizeOf(figures: Figures | undefined): number {
+  return Object.values(figures ?? {})[0]?.n ?? 0;
+}

@@ -1,0 +1,93 @@
+/** The page as eta templates: everything between `<%=` and `%>` is escaped; nothing here runs in the reader's browser. */
+
+const table = `
+<div class="scroll"><table>
+<thead><tr><% for (const head of it.head) { %><th><%= head %></th><% } %></tr></thead>
+<tbody><% for (const row of it.rows) { %>
+<tr<% if (row.own) { %> class="own"<% } %>><% for (const cell of row.cells) { %><td><%= cell.text %><% for (const line of cell.details ?? []) { %><small><%= line %></small><% } %></td><% } %></tr><% } %>
+</tbody></table></div>`;
+
+const facts = `
+<dl class="facts"><% for (const fact of it.facts) { %><div><dt><%= fact.name %></dt><dd><%= fact.value %></dd></div><% } %></dl>`;
+
+const figures = `
+<% for (const group of it.groups) { %>
+<% if (group.heading) { %><h3><%= group.heading %></h3><% } %>
+<div class="figures<% if (it.small) { %> small<% } %>"><% for (const picture of group.pictures) { %>
+<figure><img src="<%= picture.source %>" width="<%= picture.width %>" height="<%= picture.height %>" alt="<%= picture.alt %>"></figure><% } %>
+</div>
+<p class="caption"><%= group.caption %></p>
+<% } %>`;
+
+const message = `
+<div class="message<% if (it.assistant) { %> assistant<% } %>"><% it.lines.forEach((line, i) => { %><% if (i > 0) { %><br><% } %><%= line %><% }) %></div>`;
+
+const walk = `
+<bdi><b><%= it.start %></b></bdi><% if (it.hops.length === 0) { %> <span class="quiet">stays</span><% } %><% for (const hop of it.hops) { %> <span class="hop <%= hop.mark %>"><span class="relation"><%= hop.inverse ? '←' : '—' %><bdi><%= hop.relation %></bdi><%= hop.inverse ? '—' : '→' %></span> <bdi><b><%= hop.entity %></b></bdi></span><% } %>`;
+
+const example = `
+<article class="example">
+<header><span class="quiet"><%= it.id %></span><span class="verdict <%= it.right ? 'right' : 'wrong' %>"><%= it.verdict %></span></header>
+<% if (it.earlier.length > 0) { %><details class="earlier"><summary><%= it.earlier.length %> earlier messages</summary><% for (const one of it.earlier) { %><%~ include('@message', one) %><% } %></details><% } %>
+<% for (const one of it.messages) { %><%~ include('@message', one) %><% } %>
+<div class="walks">
+<div class="walk gold"><span class="share">gold</span><span><%~ include('@walk', it.gold) %></span></div>
+<% for (const one of it.beam) { %><div class="walk"><span class="share"><%= one.share %><i style="width:<%= one.width %>%"></i></span><span><%~ include('@walk', one) %></span></div>
+<% } %></div>
+</article>`;
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<title><%= it.title %></title>
+<style><%~ it.style %></style>
+</head>
+<body>
+<h1><%= it.title %></h1>
+<p class="summary"><%= it.summary %></p>
+<%~ include('@facts', { facts: it.facts }) %>
+<nav><% for (const section of it.sections) { %><a href="#<%= section.id %>"><%= section.title %></a><% } %></nav>
+<% if (it.results.length > 0) { %>
+<h2 id="results">Results</h2>
+<% for (const set of it.results) { %>
+<% if (it.results.length > 1) { %><h3><%= set.title %></h3><% } %>
+<%~ include('@figures', { groups: set.figures, small: true }) %>
+<%~ include('@table', set.agents) %>
+<p class="caption"><%= set.caption %></p>
+<% if (set.slices.rows.length > 0) { %><h3><%= set.slicesTitle %></h3><%~ include('@table', set.slices) %><% } %>
+<h3>What can be answered at all</h3>
+<%~ include('@facts', { facts: set.coverage }) %>
+<% } %><% } %>
+<% if (it.curves.length > 0) { %>
+<h2 id="curves">Learning curves</h2>
+<%~ include('@figures', { groups: it.curves, small: false }) %>
+<% } %>
+<% if (it.diagnostics.length > 0) { %>
+<h2 id="diagnostics">Losses and diagnostics</h2>
+<%~ include('@figures', { groups: it.diagnostics, small: true }) %>
+<% } %>
+<% if (it.costs.length > 0) { %>
+<h2 id="cost">Cost</h2>
+<% for (const cost of it.costs) { %><h3><%= cost.title %></h3><%~ include('@table', cost.table) %><% } %>
+<% } %>
+<% if (it.examples.length > 0) { %>
+<h2 id="examples">Example walks</h2>
+<p class="caption"><%= it.examplesCaption %></p>
+<div class="examples"><% for (const one of it.examples) { %><%~ include('@example', one) %><% } %></div>
+<% } %>
+<h2 id="reproduce">Configuration, environment and how to reproduce</h2>
+<% for (const run of it.runs) { %>
+<h3><%= run.title %></h3>
+<pre><%= run.command %></pre>
+<%~ include('@facts', { facts: run.environment }) %>
+<details><summary>Configuration</summary><pre><%= run.config %></pre></details>
+<% } %>
+</body>
+</html>
+`;
+
+/** Templates by the name under which others include them. */
+export const templates = { table, facts, figures, message, walk, example, page } as const;
