@@ -11,9 +11,10 @@ import { register as datasets } from './datasets.js';
 import { register as doctor } from './doctor.js';
 import { register as evaluate } from './evaluate.js';
 import { describeFailure, printUsageError } from './failure.js';
+import { register as report } from './report.js';
 import { register as runs } from './runs.js';
 
-const commands = [datasets, evaluate, compare, runs, checkpoint, config, cache, doctor];
+const commands = [datasets, evaluate, compare, report, runs, checkpoint, config, cache, doctor];
 
 const firstSteps = `
 First steps:
