@@ -1,0 +1,77 @@
+/** The `transe` part of a configuration. */
+import { z } from 'zod';
+
+export const transeSettings = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('Pretrain entity and relation vectors on the graph. Off: agents that need them get none.'),
+  dim: z.int().min(1).max(4096).default(100).describe('Width of the vectors. Time and size grow with it.'),
+  norm: z
+    .union([z.literal(1), z.literal(2)])
+    .default(1)
+    .describe('Distance: 1 sums absolute differences, 2 is Euclidean. The margin must suit it.'),
+  loss: z
+    .enum(['self-adversarial', 'margin'])
+    .default('self-adversarial')
+    .describe(
+      'self-adversarial: log-sigmoid loss that weights negatives by how wrong the model is about them; margin: a hinge for each negative.',
+    ),
+  margin: z
+    .number()
+    .positive()
+    .default(9)
+    .describe('Distance where a triple turns from true to false (self-adversarial), or the gap of the hinge (margin).'),
+  temperature: z
+    .number()
+    .min(0)
+    .default(1)
+    .describe('Sharpness of the weights of negatives in the self-adversarial loss; 0 weights them alike.'),
+  negatives: z.int().min(1).max(4096).default(25).describe('Corrupted triples for each true one. Time grows with it.'),
+  negativeCutoff: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.01)
+    .describe(
+      'Negatives whose gradient is below this share of the largest in their group are left out: faster, and nearly the same; 0 keeps all.',
+    ),
+  bernoulli: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Choose the side to corrupt by how many tails a head and how many heads a tail has under the relation; off: each side half the time.',
+    ),
+  optimizer: z
+    .enum(['adagrad', 'sgd'])
+    .default('adagrad')
+    .describe(
+      'adagrad keeps one accumulator a row (the mean of its squared gradient); sgd needs another learning rate.',
+    ),
+  learningRate: z.number().positive().default(0.1).describe('Step size of the first epoch.'),
+  schedule: z
+    .enum(['linear', 'constant'])
+    .default('linear')
+    .describe('linear lets the step size fall to 0 over `epochs`; constant keeps it.'),
+  epochs: z.int().min(1).default(30).describe('Most passes over the training triples.'),
+  validShare: z
+    .number()
+    .min(0)
+    .max(0.5)
+    .default(0.01)
+    .describe(
+      'Share of the facts held out to validate, none of them on a dialogue path; 0 trains all epochs unwatched.',
+    ),
+  evalEvery: z
+    .int()
+    .min(1)
+    .default(5)
+    .describe('Epochs between validations (filtered MRR); the last epoch always validates.'),
+  patience: z
+    .int()
+    .min(1)
+    .default(3)
+    .describe('Stop after this many validations without a gain. The best weights are kept in any case.'),
+});
+
+export type TransESettings = z.output<typeof transeSettings>;
