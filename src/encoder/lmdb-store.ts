@@ -1,5 +1,6 @@
 /** The one door to lmdb: loaded on first need. */
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
 import { writeError } from '../run/files.js';
@@ -20,21 +21,47 @@ export async function openStore(folder: string): Promise<RootDatabase> {
   }
   try {
     mkdirSync(folder, { recursive: true });
+    checkDatabase(folder);
     return library.open({ path: folder, maxDbs: 4, noSubdir: false });
   } catch (error) {
     throw storeError(error, folder);
   }
 }
 
-/** Turns what the database says into the error a user sees. */
+/** A file that is no database would take the process down, error handling or not. @source mdb.c, `MDB_meta` */
+function checkDatabase(folder: string): void {
+  const path = join(folder, 'data.mdb');
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  const start = Buffer.alloc(8192);
+  const descriptor = openSync(path, 'r');
+  try {
+    const length = readSync(descriptor, start, 0, start.length, 0);
+    if (length < start.length || start.readUInt32LE(24) !== 0xbeefc0de) throw new Error('another file in its place');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Turns what the database says into the error a user sees. @param folder the database's */
 export function storeError(error: unknown, folder: string): unknown {
-  const known = writeError(error, `${folder}/data.mdb`);
+  // The database reports the reason of a failed commit as a second, rejected promise, and a full disk as an I/O error.
+  const { commitError } = error as { commitError?: Promise<unknown> };
+  commitError?.catch(() => {});
+  const known = writeError(isFull(folder) ? Object.assign(error as object, { code: 'ENOSPC' }) : error, folder);
   if (known instanceof WorkbenchError) return known;
   const message = error instanceof Error ? error.message : String(error);
   return new WorkbenchError('failure', `expected a usable vector cache, got: ${message}, at ${folder}`, {
-    hint: /no space/i.test(message)
-      ? 'Free some space; what was stored before is intact.'
-      : 'Delete that folder (it is only a cache), or give another place with KGWALK_HOME.',
+    hint: 'Delete that folder (it is only a cache), or give another place with KGWALK_HOME.',
     cause: error,
   });
+}
+
+/** Whether less than a mebibyte is left; a database grows in pages and stops a little before the end. */
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < 2 ** 20;
+  } catch {
+    return false;
+  }
 }

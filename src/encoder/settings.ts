@@ -24,6 +24,7 @@ export const encoderSettings = z.strictObject({
   workers: z
     .int()
     .min(0)
+    .max(64)
     .default(0)
     .describe(
       'texts encoded at the same time, one processor thread each; 0 = one a core, at most 4 (more needs UV_THREADPOOL_SIZE). Vectors do not depend on it',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EncoderCache, hasEncoderCache, openEncoderCache } from '../../../src/encoder/encoder-cache.js';
@@ -52,6 +52,7 @@ test('a second handle on the same folder sees commits', async () => {
   const other = await openEncoderCache(folder);
   await keep(spaceA, 'shared', 1, 2, 3);
   expect(other.space(spaceA).read('shared', '96', new Float32Array(3))).toBe(true);
+  await other.close();
 });
 
 test('info counts by encoder', async () => {
@@ -83,6 +84,16 @@ test('a file is hashed again when it changes', async () => {
   expect(await cache.fileHash(path)).toBe(first);
   writeFileSync(path, 'abcd');
   expect(await cache.fileHash(path)).not.toBe(first);
+});
+
+test('a damaged database is one clear error', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
+  mkdirSync(join(other, 'vectors'));
+  writeFileSync(join(other, 'vectors/data.mdb'), Buffer.alloc(8192, 7));
+  await expect(openEncoderCache(other)).rejects.toMatchObject({
+    code: 'failure',
+    hint: expect.stringMatching(/Delete/),
+  });
 });
 
 test('a folder that cannot be made is one clear error', async () => {
