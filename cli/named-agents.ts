@@ -57,7 +57,9 @@ export async function openAgents(
   const resources = await resourcesOf(inputs, runs.at(-1), flags, closers);
   try {
     const agents: OpenedAgent[] = [];
-    for (const { name, run } of resolved) agents.push(await open(name, run, inputs, flags, resources));
+    for (const { name, run } of resolved) {
+      agents.push(run ? await openWalker(name, run, inputs, flags, closers) : await openUntrained(name, resources));
+    }
     return { inputs, agents, close };
   } catch (error) {
     await close();
@@ -65,22 +67,34 @@ export async function openAgents(
   }
 }
 
-async function open(
+async function openUntrained(name: string, resources: AgentResources): Promise<OpenedAgent> {
+  const { createAgent } = await import('../agents/registry.js');
+  return { name, agent: await createAgent(name, resources), about: {} };
+}
+
+async function openWalker(
   name: string,
-  run: RunInfo | undefined,
-  { settings }: EvaluationInputs,
-  flags: AgentFlags,
-  resources: AgentResources,
+  run: RunInfo,
+  { settings: { beamWidth, twoHopBonus } }: EvaluationInputs,
+  { checkpoint, encoder }: AgentFlags,
+  closers: (() => Promise<void>)[],
 ): Promise<OpenedAgent> {
-  if (!run) {
-    const { createAgent } = await import('../agents/registry.js');
-    return { name, agent: await createAgent(name, resources), about: {} };
-  }
   const { loadWalkerRun } = await import('../agents/walker/load-walker.js');
-  const { beamWidth, twoHopBonus } = settings;
-  const { agent } = await loadWalkerRun(run.folder, { checkpoint: flags.checkpoint, beamWidth, twoHopBonus });
-  const about = { checkpoint: flags.checkpoint, seed: run.config.seed as number };
-  return { name, agent, about, runFolder: run.folder };
+  const { resolveCheckpoint } = await import('../checkpoints/store.js');
+  const { sha256File } = await import('../src/run/files.js');
+  const modelPath = encoder === undefined ? {} : { modelPath: encoder };
+  const loaded = await loadWalkerRun(run.folder, { checkpoint, beamWidth, twoHopBonus, ...modelPath });
+  closers.push(() => loaded.close());
+  const hashes = {
+    encoder: loaded.encoder.id,
+    checkpoint: await sha256File(resolveCheckpoint(run.folder, checkpoint).file),
+  };
+  return {
+    name,
+    agent: loaded.agent,
+    about: { checkpoint, seed: run.config.seed as number, hashes },
+    runFolder: run.folder,
+  };
 }
 
 function runOf(name: string, agentNames: readonly string[]): RunInfo {

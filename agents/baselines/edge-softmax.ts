@@ -3,7 +3,7 @@ import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 
 /** Sharpnesses tried; 0 is uniform. */
-const sharpnesses = [0, 0.5, 1, 2, 4, 8, 16, 32, 64];
+const sharpnesses = [0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32, 64];
 
 /**
  * Log-probability of each edge among the edges of its head.

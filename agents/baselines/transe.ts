@@ -1,5 +1,4 @@
-/** Walks where the embedding says that edges are plausible, whatever is said: what the graph alone is worth. */
-import { scoreTriple } from '../../src/embedding/embedding-table.js';
+/** Walks to what the embedding puts near, whatever is said: what the graph alone is worth. */
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import type { Agent } from '../agent.js';
 import { oneHopShare, rankingAgent, stopPriorScores } from './baseline.js';
@@ -7,19 +6,30 @@ import type { BaselineContext } from './baseline.js';
 import { edgeLogSoftmax, fittedSharpness } from './edge-softmax.js';
 
 /**
- * An edge's probability is the softmax of its negative distance |head + relation − tail| over the edges of its head, its
- * sharpness fitted to train's first edges; stops after the first edge with train's share of one-hop golds.
+ * An edge's probability is the softmax of the negative distance |head − tail| of its ends over the edges of its head, the
+ * sharpness fitted to train's first edges; stops after the first edge with train's share of one-hop golds. The score of
+ * the triple itself, |head + relation − tail|, says whether an edge is true: all candidates are, and it ranks no better
+ * than chance.
  * @param table of the graph in `context`
  */
 export function transeBaseline(context: BaselineContext, table: EmbeddingTable): Agent {
   const { graph, train } = context;
-  const scores = new Float32Array(graph.numEdges);
+  const nearness = new Float32Array(graph.numEdges);
   for (let head = 0; head < graph.numEntities; head++) {
     for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
-      scores[edge] = scoreTriple(table, head, graph.relations[edge]!, graph.tails[edge]!);
+      nearness[edge] = -entityDistance(table, head, graph.tails[edge]!);
     }
   }
-  const edgeLogProbs = edgeLogSoftmax(graph, scores, fittedSharpness(graph, scores, train));
+  const edgeLogProbs = edgeLogSoftmax(graph, nearness, fittedSharpness(graph, nearness, train));
   const walkScores = stopPriorScores(graph, edgeLogProbs, oneHopShare(train));
   return rankingAgent({ name: 'transe' }, context, () => walkScores);
+}
+
+function entityDistance({ entities, dim, norm }: EmbeddingTable, a: number, b: number): number {
+  let sum = 0;
+  for (let k = 0; k < dim; k++) {
+    const difference = entities[a * dim + k]! - entities[b * dim + k]!;
+    sum += norm === 1 ? Math.abs(difference) : difference * difference;
+  }
+  return norm === 1 ? sum : Math.sqrt(sum);
 }

@@ -13,12 +13,19 @@ const train = [
   sampleOf('e', namedWalk('Heat', 'starred', 'Nobody')),
 ];
 
-/** Heat + directed_by lands on Mann exactly, everything else is far. */
+/** Mann lies near Heat, everything else is far. */
 function table(): EmbeddingTable {
   const at = Float32Array.from(world.entityNames, (name) => (name === 'Heat' ? 0 : name === 'Mann' ? 1 : 9));
-  const by = Float32Array.from(world.relationNames, (name) => (name === 'directed_by' ? 1 : 0));
   const [numEntities, numRelations] = [world.numEntities, world.numRelations];
-  return { model: 'transe', norm: 1, dim: 1, numEntities, numRelations, entities: at, relations: by };
+  return {
+    model: 'transe',
+    norm: 1,
+    dim: 1,
+    numEntities,
+    numRelations,
+    entities: at,
+    relations: new Float32Array(numRelations),
+  };
 }
 
 const resources: AgentResources = {
@@ -104,9 +111,11 @@ describe('what each baseline prefers', () => {
     expect((await ask('memory', pacino)).paths).toEqual((await ask('random', pacino)).paths);
   });
 
-  test('transe takes the edge that the vectors make plausible, where train agrees', async () => {
+  test('transe takes the edge to the nearest entity, as sharply as train agrees', async () => {
     const favouring = [sampleOf('x', namedWalk('Heat', 'directed_by', 'Mann'))];
     expect(await best('transe', { train: favouring })).toBe('directed_by Mann');
+    const { paths } = await ask('transe', undefined, { train: [] });
+    expect(paths[0]!.logProb).toBeCloseTo(Math.log((1 / 4) * (1 / 2)), 6); // nothing fitted: uniform
   });
 
   test('text-similarity takes the edge that the last message names, and books its encodes', async () => {
