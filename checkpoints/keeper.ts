@@ -9,6 +9,8 @@ export interface CheckpointEntry {
   /** Updates done in the phase. */
   step: number;
   metrics: Readonly<Record<string, number>>;
+  /** Written because the user stopped the run, outside its schedule: gone with the next one, as if it had never been. */
+  interim?: boolean;
 }
 
 export type Pointer = 'best' | 'last' | 'clone';

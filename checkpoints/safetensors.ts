@@ -21,7 +21,17 @@ const arrayTypes = {
 type Dtype = keyof typeof arrayTypes;
 
 /** The arrays of a tensor; the class is its dtype. Bytes are little-endian, as every platform Node runs on has them. */
-export type TensorData = InstanceType<(typeof arrayTypes)[Dtype]>;
+export type TensorData =
+  | Float64Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Int32Array
+  | Uint32Array
+  | Int16Array
+  | Uint16Array
+  | Int8Array
+  | Uint8Array;
 
 export interface Tensor {
   /** Sizes, outermost first; `[]` is a scalar. Row-major. */

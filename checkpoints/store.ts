@@ -33,6 +33,7 @@ const indexFile = z.object({
       phase: z.enum(phases),
       step: z.number().int().nonnegative(),
       metrics: z.record(z.string(), z.number()),
+      interim: z.boolean().optional(),
     }),
   ),
 });
@@ -49,19 +50,23 @@ export function checkpointName({ phase, step }: Pick<CheckpointEntry, 'phase' | 
  * Writes a checkpoint into the run, then the index, then removes what does not stay. Checkpoints at or after its phase
  * and step are dropped: they are of a future that was left when the run was resumed from an earlier one.
  * @param runFolder the run's folder; `checkpoints/` is made in it
+ * @param options.interim written because the user stopped the run, outside its schedule: it is `last` until the next is
+ *   saved, then it goes, so that a run that was stopped and resumed keeps what one that was not stopped keeps
  */
 export function saveCheckpoint(
   runFolder: string,
   checkpoint: Checkpoint,
   settings: Pick<CheckpointSettings, 'keepLast' | 'keepEvery'>,
+  { interim = false } = {},
 ): StoredCheckpoint {
   const { phase, step, metrics } = checkpoint.header;
-  const entry = stored(runFolder, { phase, step, metrics });
-  const earlier = readIndex(runFolder).checkpoints.filter((other) => compareEntries(other, entry) < 0);
-  const checkpoints = survivors([...earlier, entry], settings);
+  const entry = stored(runFolder, { phase, step, metrics, ...(interim && { interim }) });
+  const known = readIndex(runFolder).checkpoints;
+  const earlier = known.filter((other) => compareEntries(other, entry) < 0 && !other.interim);
+  const checkpoints = interim ? [...earlier, entry] : survivors([...earlier, entry], settings);
   writeCheckpoint(entry.file, checkpoint);
   const pointers = Object.entries(choosePointers(checkpoints)).map(([pointer, to]) => [pointer, checkpointName(to)]);
-  const listed = checkpoints.map(({ name, phase, step, metrics }) => ({ name, phase, step, metrics }));
+  const listed = checkpoints.map(({ file: _file, ...rest }) => rest);
   const index = { schemaVersion: 1, ...(Object.fromEntries(pointers) as object), checkpoints: listed };
   writeFileAtomic(join(runFiles(runFolder).checkpoints, 'index.json'), `${JSON.stringify(index, null, 2)}\n`);
   // By name, not by what the old index said: a kill between the steps above leaves files that no index knows.

@@ -24,7 +24,7 @@ export interface ChartGroup {
 }
 
 /** What a step of a phase counts. */
-const stepNames: Record<string, string> = { transe: 'epoch', clone: 'epoch', ppo: 'update' };
+const stepNames: Record<string, string> = { transe: 'epoch', clone: 'update', ppo: 'update' };
 const phaseTitles: Record<string, string> = { transe: 'TransE', clone: 'Cloning', ppo: 'PPO' };
 const learningKeys = ['eval/path@1', 'eval/target@1', 'rollout/reward'];
 const barSize = 400;
@@ -101,8 +101,9 @@ function phaseFigures(
     charts.push(namedLineChart(phase, key, lines, levelsOf?.(key)));
   }
   if (charts.length === 0) return [];
+  const sample = levelsOf && evalSamplesOf(groups);
   const still = constant.length > 0 ? ` Constant throughout: ${constant.join(', ')}.` : '';
-  return [{ heading: phaseTitles[phase] ?? phase, charts, caption: captionOf(groups, curves, phase) + still }];
+  return [{ heading: phaseTitles[phase] ?? phase, charts, caption: captionOf(groups, curves, sample) + still }];
 }
 
 function namedLineChart(phase: string, key: string, lines: Line[], levels?: Level[]): NamedChart {
@@ -130,7 +131,13 @@ function levelOf(valid: ResultSet | undefined, key: string, isMeant: (row: Resul
   return row && figure && key.startsWith('eval/') ? [{ label: row.label, value: figure.value }] : [];
 }
 
-function captionOf(groups: readonly RunGroup[], curves: readonly Curve[], phase: string): string {
+function evalSamplesOf([first]: readonly RunGroup[]): number | undefined {
+  const { evalSamples } = (first!.runs[0]!.info.config.ppo ?? {}) as { evalSamples?: unknown };
+  return typeof evalSamples === 'number' ? evalSamples : undefined;
+}
+
+/** @param sample how many samples of valid training evaluates on; absent for all, or where nothing was evaluated */
+function captionOf(groups: readonly RunGroup[], curves: readonly Curve[], sample?: number): string {
   const seeds = groups.map(({ label, runs }) => {
     const list = runs.map(seedOf).join(', ');
     return `${groups.length > 1 ? `${label}: ` : ''}${runs.length > 1 ? 'seeds' : 'seed'} ${list}`;
@@ -141,9 +148,8 @@ function captionOf(groups: readonly RunGroup[], curves: readonly Curve[], phase:
     `Of ${seeds.join('; ')}.`,
     most > 1 && 'Thick: mean over seeds; thin: each seed.',
     curves.some((curve) => curve.interval) && 'Shaded: 95\u00a0% interval of the mean over seeds (Student’s t).',
-    window > 1
-      ? `Smoothing: moving mean over ${window} ${stepNames[phase] ?? 'step'}s; evaluations on valid are as measured.`
-      : 'No smoothing.',
+    window > 1 ? `Smoothing: moving mean over ${window} points; evaluations are as measured.` : 'No smoothing.',
+    sample && `Evaluated on a fixed sample of ${sample} of valid; dashed levels are of all of it.`,
   ]
     .filter(Boolean)
     .join(' ');

@@ -124,7 +124,7 @@ export function agentCostTable({ rows, n }: ResultSet): Table {
   };
 }
 
-/** The last rates that were timed, and what a phase of a single step counted. */
+/** The last `time/` figures, and what a phase of a single step counted. */
 function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string): [string, number][] {
   const { timings, metrics } = runs.find((run) => run.timings.some((record) => record.phase === phase))!;
   const {
@@ -136,7 +136,8 @@ function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string
   } = timings.findLast((one) => one.phase === phase)!;
   const logged = metrics.filter((record) => record.phase === phase);
   const counted = logged.length === 1 ? logged[0]!.metrics : {};
-  const figures = Object.entries({ ...counted, ...timed });
+  const rates = Object.entries(timed).filter(([key]) => key.startsWith('time/'));
+  const figures = [...Object.entries(counted), ...rates];
   return figures.flatMap(([key, value]) =>
     typeof value === 'number' ? [[key.replace(/^\w+\//, '').replaceAll('_', ' '), value]] : [],
   );

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(run, { recursive: true }));
 
-function save(phase: Phase, step: number, metrics: Record<string, number>, keepEvery = 0) {
+function save(phase: Phase, step: number, metrics: Record<string, number>, keepEvery = 0, interim = false) {
   const header = {
     schemaVersion: 1 as const,
     kind: 'walker' as const,
@@ -26,7 +26,7 @@ function save(phase: Phase, step: number, metrics: Record<string, number>, keepE
     metrics,
   };
   const tensors = { w: { shape: [1], data: new Float32Array([step]) } };
-  return saveCheckpoint(run, { header, tensors }, { keepLast: 1, keepEvery });
+  return saveCheckpoint(run, { header, tensors }, { keepLast: 1, keepEvery }, { interim });
 }
 
 const files = () => readdirSync(join(run, 'checkpoints')).sort();
@@ -65,6 +65,19 @@ describe('the checkpoints of a run', () => {
     expect([files(), readFileSync(join(run, 'checkpoints', 'index.json'), 'utf8')]).toEqual(straight);
     save('ppo', 30, { 'eval/path@1': 0.3 });
     expect(readIndex(run).checkpoints.map(({ step }) => step)).toEqual([30]);
+  });
+
+  test('a checkpoint of a stop by the user is the last until the next, and then as if it had never been', () => {
+    save('ppo', 10, {});
+    save('ppo', 20, {});
+    save('ppo', 25, {}, 0, true);
+    expect(readIndex(run).checkpoints.map(({ step }) => step)).toEqual([20, 25]);
+    expect(resolveCheckpoint(run, 'last').step).toBe(25);
+    save('ppo', 27, {}, 0, true);
+    expect(readIndex(run).checkpoints.map(({ step }) => step)).toEqual([20, 27]);
+    save('ppo', 30, {});
+    expect(files()).toEqual(['index.json', 'ppo-000030.safetensors']);
+    expect(readFileSync(join(run, 'checkpoints', 'index.json'), 'utf8')).not.toContain('interim');
   });
 
   test('a file that no index knows, left by a kill, is removed; the files of users stay', () => {
