@@ -1,8 +1,6 @@
 /** `kgwalk report`: one page about one or more runs. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { runsFolder } from '../src/run/locations.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
 import { printJson, printLine } from './output.js';
 
 export function register(program: Command): void {
@@ -12,12 +10,16 @@ export function register(program: Command): void {
     .argument('<run...>', 'names or folders of runs; those that differ only in the seed are averaged')
     .option('--to <dir>', 'where to write; default: report/ in the run, for several runs report/ beside the runs')
     .option('--json', 'the paths as JSON')
-    .action(async (names: string[], { to, json }: { to?: string; json?: boolean }) => {
-      const runs = names.map((name) => openRun(name, runsFolder()));
-      const own = runs.length === 1 ? runFiles(runs[0]!.folder).report : resolve(runsFolder(), 'report');
-      const { writeReport } = await import('../reports/report.js');
-      const report = await writeReport(runs, { to: to === undefined ? own : resolve(to) });
-      if (json) printJson(report);
-      else printLine(report.page);
-    });
+    .action(report);
+}
+
+async function report(names: string[], { to, json }: { to?: string; json?: boolean }): Promise<void> {
+  const { runsFolder } = await import('../src/run/locations.js');
+  const { openRun, runFiles } = await import('../src/run/run-folder.js');
+  const { writeReport } = await import('../reports/report.js');
+  const runs = names.map((name) => openRun(name, runsFolder()));
+  const folder = runs.length === 1 ? runFiles(runs[0]!.folder).report : resolve(runsFolder(), 'report');
+  const written = await writeReport(runs, { to: to === undefined ? folder : resolve(to) });
+  if (json) printJson(written);
+  else printLine(written.page);
 }

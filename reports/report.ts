@@ -13,7 +13,7 @@ import type { Fact, FigureGroup, PageView, Picture, ResultView, RunView } from '
 import { renderPage } from './html.js';
 import { plain } from './numbers.js';
 import type { ResultSet } from './results.js';
-import { collectResults } from './results.js';
+import { collectResults, mainRow } from './results.js';
 import type { RunData, RunGroup } from './run-data.js';
 import { groupRuns, loadRunData, seedOf } from './run-data.js';
 import { summaryOf } from './summary.js';
@@ -55,7 +55,7 @@ export async function writeReport(runs: readonly RunInfo[], { to }: { to: string
 
   const results: ResultView[] = [];
   for (const set of sets) results.push(resultView(set, await draw(resultFigures(set, fileNameOf(set)))));
-  const main = sets[0]?.rows.find(({ own }) => own) ?? sets[0]?.rows[0];
+  const main = sets[0] && mainRow(sets[0]);
   const valid = sets.find(({ split }) => split.includes('valid'));
   const phases = phaseCostTable(groups);
   const view: PageView = {
@@ -81,7 +81,7 @@ export async function writeReport(runs: readonly RunInfo[], { to }: { to: string
 }
 
 function resultView(set: ResultSet, figures: FigureGroup[]): ResultView {
-  const main = set.rows.find(({ own }) => own) ?? set.rows[0]!;
+  const main = mainRow(set)!;
   const baseline = set.rows.find((row) => !row.own && row !== main);
   return {
     title: titleOf(set),

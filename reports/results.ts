@@ -22,7 +22,7 @@ export interface ResultRow {
   own: boolean;
   /** Index of the group of runs that trained it; of a baseline, of the first group that was measured with it. */
   group: number;
-  /** How many different evaluations were averaged. */
+  /** How many evaluations were averaged. */
   seeds: number;
   metrics: Figures;
   slices: Readonly<Record<string, Figures>>;
@@ -74,6 +74,12 @@ export function collectResults(groups: readonly RunGroup[]): ResultSet[] {
     .sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
 }
 
+/** The row a report is about: the `best` checkpoint of a run where there is one. */
+export function mainRow({ rows }: ResultSet): ResultRow | undefined {
+  const own = rows.filter((row) => row.own);
+  return own.find(({ record }) => record.checkpoint === 'best') ?? own[0] ?? rows[0];
+}
+
 /** The smallest, a middle and the largest k of `name@k`: what charts and narrow tables show. */
 export function shownKs(rows: readonly ResultRow[], name: string): number[] {
   const ks = ksOf(rows, name);
@@ -113,7 +119,8 @@ function rowKey({ agent, note, checkpoint, twoHopBonus }: EvaluationRecord, grou
 
 function resultRow({ row, group, records }: Measured): ResultRow {
   // A baseline that knows no seed says the same in every run: that is one measurement, not several.
-  const distinct = [...new Map(records.map((record) => [JSON.stringify(record.metrics), record])).values()];
+  const byFigures = new Map(records.map((record) => [JSON.stringify(record.metrics), record]));
+  const distinct = row.own ? records : [...byFigures.values()];
   const slices = [...new Set(records.flatMap(({ slices }) => Object.keys(slices ?? {})))];
   return {
     ...row,

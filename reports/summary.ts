@@ -1,12 +1,12 @@
 /** The report in a few sentences. */
 import { percent, plain } from './numbers.js';
 import type { Figure, ResultRow, ResultSet } from './results.js';
-import { mainMetric } from './results.js';
+import { mainMetric, mainRow } from './results.js';
 import type { RunGroup } from './run-data.js';
 
 /** What was found, with sample size, seeds and interval; without an evaluation, how to get one. */
 export function summaryOf(set: ResultSet | undefined, groups: readonly RunGroup[]): string {
-  const main = set?.rows.find(({ own }) => own) ?? set?.rows[0];
+  const main = set && mainRow(set);
   const figure = main?.metrics[mainMetric];
   if (!set || !main || !figure) {
     const id = groups[0]!.runs[0]!.info.id;
@@ -18,6 +18,7 @@ export function summaryOf(set: ResultSet | undefined, groups: readonly RunGroup[
   return [
     `On the ${set.split} split of ${set.dataset} (graph ${set.graph}, ${plain(set.n)} samples), ${main.label} puts the right path first for ${percent(figure.value)}\u00a0% of the samples (${evidence(main, figure)})${target ? ` and the right target for ${percent(target.value)} %` : ''}.`,
     baseline && comparison(figure, baseline),
+    groups.length > 1 && `It is the highest of ${groups.length} settings, chosen by this very figure.`,
     bound !== undefined && `With this graph and horizon no agent can exceed ${percent(bound)}\u00a0%.`,
   ]
     .filter(Boolean)

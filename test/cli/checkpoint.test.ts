@@ -1,0 +1,84 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Command } from 'commander';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { saveCheckpoint } from '../../checkpoints/store.js';
+import { register as registerCheckpoint } from '../../cli/checkpoint.js';
+import { register as registerReport } from '../../cli/report.js';
+import { madeUpCurves, writeMadeUpRun } from '../fixtures/made-up-runs.js';
+
+let printed: string;
+let run: string;
+beforeEach(() => {
+  printed = '';
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((printed += String(text))));
+  run = join(mkdtempSync(join(tmpdir(), 'kgwalk-cli-')), 'tiny');
+  writeMadeUpRun(run, { config: { seed: 1 }, metrics: madeUpCurves(1, 4) });
+  for (const [step, path1] of [
+    [10, 0.3],
+    [20, 0.2],
+  ] as const) {
+    const header = {
+      schemaVersion: 1 as const,
+      kind: 'walker' as const,
+      config: {},
+      configHash: 'c',
+      hashes: { graph: 'g' },
+      phase: 'ppo' as const,
+      step,
+      epoch: 0,
+      trainer: { rng: [1] },
+      metrics: { 'eval/path@1': path1 },
+    };
+    const data = new Float32Array([step]);
+    const tensors = { w: { shape: [1], data }, 'optimizer/m': { shape: [1], data } };
+    saveCheckpoint(run, { header, tensors }, { keepLast: 1, keepEvery: 0 });
+  }
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  rmSync(join(run, '..'), { recursive: true });
+});
+
+async function kgwalk(...args: string[]): Promise<string> {
+  const program = new Command().exitOverride();
+  registerCheckpoint(program);
+  registerReport(program);
+  await program.parseAsync(args, { from: 'user' });
+  return printed;
+}
+
+test('checkpoint list shows what was kept and what best and last are', async () => {
+  const lines = (await kgwalk('checkpoint', 'list', run)).trimEnd().split('\n');
+  expect(lines.map((line) => line.split(/\s+/))).toEqual([
+    ['name', 'phase', 'step', 'eval/path@1', 'eval/target@1', 'eval/loss', 'is'],
+    ['ppo-000010', 'ppo', '10', '0.3', 'best'],
+    ['ppo-000020', 'ppo', '20', '0.2', 'last'],
+  ]);
+});
+
+test('checkpoint show takes the best by default, as a card or as JSON', async () => {
+  expect(await kgwalk('checkpoint', 'show', run)).toContain('# `ppo-000010`');
+  printed = '';
+  const shown = JSON.parse(await kgwalk('checkpoint', 'show', run, '20', '--json')) as { header: { step: number } };
+  expect(shown).toMatchObject({ name: 'ppo-000020', header: { step: 20 }, tensors: { w: [1], 'optimizer/m': [1] } });
+});
+
+test('checkpoint export writes weights without the state of training, and a card beside them', async () => {
+  const to = join(run, 'shared.safetensors');
+  const paths = JSON.parse(await kgwalk('checkpoint', 'export', run, '--to', to, '--json')) as Record<string, string>;
+  const { header, tensors } = readCheckpoint(paths.weights!);
+  expect([Object.keys(tensors), header.trainer, header.step]).toEqual([['w'], {}, 10]);
+  expect(readFileSync(paths.card!, 'utf8')).toContain('`g`');
+  await expect(kgwalk('checkpoint', 'export', run, '--to', join(run, 'x.bin'))).rejects.toThrow('.safetensors');
+});
+
+test('report prints where the page of a run is', async () => {
+  const page = (await kgwalk('report', run)).trim();
+  expect(page).toBe(join(run, 'report', 'index.html'));
+  expect(existsSync(join(run, 'report', 'ppo-eval-path@1.png'))).toBe(false);
+  expect(existsSync(join(run, 'report', 'ppo-train-entropy.png'))).toBe(true);
+  await expect(kgwalk('report', join(run, 'none'))).rejects.toThrow('expected a run');
+});
