@@ -21,11 +21,21 @@ interface Partial {
  * two the second step is not pruned at all.
  * @param collectorOf opens nothing: the one collector of the agent, which tasks use in turn
  */
-export function beamSearch(policy: Policy, tasks: readonly WalkTask[], beamWidth: number, collector: WalkCollector): Ranking[] {
+export function beamSearch(
+  policy: Policy,
+  tasks: readonly WalkTask[],
+  beamWidth: number,
+  collector: WalkCollector,
+): Ranking[] {
   const { graph, rules } = policy.featurizer.parts;
   const walks = tasks.map((task) => {
     const state = initialState(graph, task.start, rules);
-    return { task, all: [{ state, logProb: 0, parent: -1, edge: -1 }] as Partial[], live: state.done ? [] : [0], complete: [] as Complete[] };
+    return {
+      task,
+      all: [{ state, logProb: 0, parent: -1, edge: -1 }] as Partial[],
+      live: state.done ? [] : [0],
+      complete: [] as Complete[],
+    };
   });
   for (let hop = 0; hop < rules.horizon; hop++) {
     const requests = walks.flatMap(({ task, all, live }) => live.map((i) => ({ task, state: all[i]!.state })));
@@ -43,7 +53,8 @@ export function beamSearch(policy: Policy, tasks: readonly WalkTask[], beamWidth
         for (let action = 0; action < count; action++) {
           const logProb = partial.logProb + logProbs[begin + action]!;
           if (action === degree) walk.complete.push({ prefix: partial.parent, edge: partial.edge, logProb });
-          else if (ends) walk.complete.push({ prefix: i, edge: graph.offsets[partial.state.current]! + action, logProb });
+          else if (ends)
+            walk.complete.push({ prefix: i, edge: graph.offsets[partial.state.current]! + action, logProb });
           else open.offer(logProb, action, i, action, logProb);
         }
       }

@@ -35,7 +35,9 @@ export function createCritic(tf: Tf, tables: FrozenTables, contextDim: number, w
     values: (batch) => {
       const states = tf.tensor2d(stateVectors(batch, tables, contextDim, stateDim), [batch.numStates, stateDim]);
       const first = tf.tanh(tf.add(matMulConst(tf, states, weight('critic.1')), weight('critic.1.bias')));
-      const second = tf.tanh(tf.add(matMul(tf, first as tfTypes.Tensor2D, weight('critic.2')), weight('critic.2.bias')));
+      const second = tf.tanh(
+        tf.add(matMul(tf, first as tfTypes.Tensor2D, weight('critic.2')), weight('critic.2.bias')),
+      );
       const out = tf.add(matMul(tf, second as tfTypes.Tensor2D, weight('critic.out')), weight('critic.out.bias'));
       return tf.reshape(out, [-1]);
     },
@@ -43,7 +45,12 @@ export function createCritic(tf: Tf, tables: FrozenTables, contextDim: number, w
   };
 }
 
-function stateVectors(batch: StateBatch, { entities, entityDim }: FrozenTables, contextDim: number, stateDim: number): Float32Array {
+function stateVectors(
+  batch: StateBatch,
+  { entities, entityDim }: FrozenTables,
+  contextDim: number,
+  stateDim: number,
+): Float32Array {
   const states = new Float32Array(batch.numStates * stateDim);
   for (let s = 0; s < batch.numStates; s++) {
     const at = s * stateDim;

@@ -35,13 +35,18 @@ export function frozenTables(
 ): FrozenTables {
   const needTranse = () => {
     if (transe) return transe;
-    throw new WorkbenchError('config', 'expected TransE embeddings for walker.entityVectors or walker.relationVectors, got none', {
-      hint: 'Set transe.enabled=true, or leave `transe` out of the walker.',
-    });
+    throw new WorkbenchError(
+      'config',
+      'expected TransE embeddings for walker.entityVectors or walker.relationVectors, got none',
+      {
+        hint: 'Set transe.enabled=true, or leave `transe` out of the walker.',
+      },
+    );
   };
   const parts = settings.entityVectors.map((part) => {
     if (part === 'name') return principalComponents(texts.entities, texts.dim, settings.componentDim);
-    if (part === 'transe') return { rows: scaledToMeanNorm(needTranse().entities, needTranse().dim), dim: needTranse().dim };
+    if (part === 'transe')
+      return { rows: scaledToMeanNorm(needTranse().entities, needTranse().dim), dim: needTranse().dim };
     return principalComponents(relationSignatures(graph), graph.numRelations, settings.componentDim);
   });
   const fromTranse = settings.relationVectors === 'transe';
@@ -58,8 +63,10 @@ function relationSignatures(graph: Graph): Float32Array {
   const signatures = new Float32Array(graph.numEntities * graph.numRelations);
   for (let entity = 0; entity < graph.numEntities; entity++) {
     const begin = entity * graph.numRelations;
-    for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) signatures[begin + graph.relations[edge]!]!++;
-    for (let i = begin; i < begin + graph.numRelations; i++) if (signatures[i]! > 0) signatures[i] = Math.log1p(signatures[i]!);
+    for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++)
+      signatures[begin + graph.relations[edge]!]!++;
+    for (let i = begin; i < begin + graph.numRelations; i++)
+      if (signatures[i]! > 0) signatures[i] = Math.log1p(signatures[i]!);
   }
   return signatures;
 }

@@ -5,23 +5,45 @@ export const walkerSettings = z.strictObject({
   head: z
     .enum(['candidate', 'pa-mlp'])
     .default('candidate')
-    .describe('Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK.'),
+    .describe(
+      'Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK.',
+    ),
   entityVectors: z
     .array(z.enum(['name', 'signature', 'transe']))
     .min(1)
     .default(['name', 'signature'])
-    .describe('Frozen parts of an entity vector: text vector of the name, relation counts, TransE. The text and count parts are reduced to `componentDim` principal components.'),
-  relationVectors: z.enum(['name', 'transe']).default('name').describe('Frozen vector of a relation: text vector of its name, or TransE.'),
+    .describe(
+      'Frozen parts of an entity vector: text vector of the name, relation counts, TransE. The text and count parts are reduced to `componentDim` principal components.',
+    ),
+  relationVectors: z
+    .enum(['name', 'transe'])
+    .default('name')
+    .describe('Frozen vector of a relation: text vector of its name, or TransE.'),
   componentDim: z.int().min(2).max(1024).default(128).describe('Principal components kept of each entity part.'),
-  edgeFeatures: z.boolean().default(true).describe('Whether the candidate head sees the features of an edge (mentions, overlaps, counts).'),
+  edgeFeatures: z
+    .boolean()
+    .default(true)
+    .describe('Whether the candidate head sees the features of an edge (mentions, overlaps, counts).'),
   trainCounts: z
     .boolean()
     .default(true)
-    .describe('Whether edge features include how often train walks used an edge; pair counts only, since entity counts leak on graphs cut to dialogue entities.'),
+    .describe(
+      'Whether edge features include how often train walks used an edge; pair counts only, since entity counts leak on graphs cut to dialogue entities.',
+    ),
   width: z.int().min(4).max(8192).default(256).describe('Units of each hidden layer over the state.'),
-  embeddingDim: z.int().min(4).max(2048).default(128).describe('Dimension in which states meet entities and relations (candidate head).'),
+  embeddingDim: z
+    .int()
+    .min(4)
+    .max(2048)
+    .default(128)
+    .describe('Dimension in which states meet entities and relations (candidate head).'),
   hidden: z.int().min(4).max(1024).default(64).describe('Units of the MLP per edge (candidate head).'),
-  dropout: z.number().min(0).max(0.9).default(0.2).describe('Share of state inputs and hidden units dropped while cloning.'),
+  dropout: z
+    .number()
+    .min(0)
+    .max(0.9)
+    .default(0.2)
+    .describe('Share of state inputs and hidden units dropped while cloning.'),
 });
 
 export type WalkerSettings = z.output<typeof walkerSettings>;

@@ -17,7 +17,11 @@ export interface EncodeWalkOptions {
 }
 
 /** Vectors of all names of a graph. */
-export async function encodeGraph(encoder: StateEncoder, graph: Graph, options: EncodeWalkOptions): Promise<FrozenVectors> {
+export async function encodeGraph(
+  encoder: StateEncoder,
+  graph: Graph,
+  options: EncodeWalkOptions,
+): Promise<FrozenVectors> {
   const { nameTokens } = options.settings;
   const entities = await encodeWith(encoder, 'encode entities', entityTexts(graph), nameTokens, options);
   const relations = await encodeWith(encoder, 'encode relations', relationTexts(graph), nameTokens, options);
@@ -25,7 +29,11 @@ export async function encodeGraph(encoder: StateEncoder, graph: Graph, options: 
 }
 
 /** Vectors of the texts of some tasks: two a turn, whatever the walk does. */
-export async function encodeTasks(encoder: StateEncoder, tasks: readonly WalkTask[], options: EncodeWalkOptions): Promise<TaskVectors> {
+export async function encodeTasks(
+  encoder: StateEncoder,
+  tasks: readonly WalkTask[],
+  options: EncodeWalkOptions,
+): Promise<TaskVectors> {
   const { lastMessageTokens, windowTokens, windowMessages } = options.settings;
   const last = await encodeWith(encoder, 'encode messages', tasks.map(lastMessageText), lastMessageTokens, options);
   const windows = tasks.map((task) => windowText(task, windowMessages));
@@ -45,7 +53,8 @@ async function encodeWith(
   const encoded = await encoder.encode(texts, {
     maxTokens,
     ...(signal && { signal }),
-    onProgress: (done, _total, tokens) => line.update(done, `${((tokens * 1000) / (performance.now() - started + 1)).toFixed(0)} tokens/s`),
+    onProgress: (done, _total, tokens) =>
+      line.update(done, `${((tokens * 1000) / (performance.now() - started + 1)).toFixed(0)} tokens/s`),
   });
   line.finish();
   return encoded;

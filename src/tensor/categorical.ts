@@ -18,7 +18,8 @@ export function segmentLogSoftmax(logits: Float32Array, offsets: Int32Array): Fl
   for (let s = 0; s + 1 < offsets.length; s++) {
     const begin = offsets[s]!;
     const end = offsets[s + 1]!;
-    if (begin === end) throw new WorkbenchError('failure', `expected at least one legal action, got none, at state ${s}`);
+    if (begin === end)
+      throw new WorkbenchError('failure', `expected at least one legal action, got none, at state ${s}`);
     let max = -Infinity;
     for (let i = begin; i < end; i++) if (logits[i]! > max) max = logits[i]!;
     let sum = 0;

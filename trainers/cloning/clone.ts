@@ -62,7 +62,10 @@ export async function clone(options: CloneOptions): Promise<void> {
     if (order.length === 0 || position === 0) {
       order = Rng.named(seed, 'clone/shuffle', epoch).shuffle(Int32Array.from(golds.keys()));
     }
-    const chosen = Array.from(order.subarray(position * settings.batchSize, (position + 1) * settings.batchSize), (i) => golds[i]!);
+    const chosen = Array.from(
+      order.subarray(position * settings.batchSize, (position + 1) * settings.batchSize),
+      (i) => golds[i]!,
+    );
     const learningRate = learningRateAt(step, numSteps, settings);
     const { loss, gradNorm } = update(options, chosen, step, learningRate);
     options.onStep?.({ step: step + 1, numSteps, loss, gradNorm, learningRate });
@@ -75,11 +78,18 @@ export async function clone(options: CloneOptions): Promise<void> {
   }
 }
 
-function update({ policy, optimizer, settings, seed }: CloneOptions, walks: readonly GoldWalk[], step: number, learningRate: number) {
+function update(
+  { policy, optimizer, settings, seed }: CloneOptions,
+  walks: readonly GoldWalk[],
+  step: number,
+  learningRate: number,
+) {
   const { head, featurizer } = policy;
   const { graph, rules } = featurizer.parts;
   const candidates = Rng.named(seed, 'clone/candidates', step);
-  const states = walks.flatMap((walk) => walk.states).map((gold) => sampleCandidates(gold, graph, rules, settings.maxCandidates, candidates));
+  const states = walks
+    .flatMap((walk) => walk.states)
+    .map((gold) => sampleCandidates(gold, graph, rules, settings.maxCandidates, candidates));
   const weights = walks.flatMap(({ states, hops }) => states.map(() => (hops > 1 ? settings.twoHopWeight : 1)));
   const batch = featurizer.batch(states);
   let total = 0;
@@ -111,5 +121,7 @@ function learningRateAt(step: number, numSteps: number, settings: CloneSettings)
   const { learningRate, warmupSteps, finalLearningRateShare } = settings;
   if (step < warmupSteps) return (learningRate * (step + 1)) / warmupSteps;
   const progress = (step - warmupSteps) / Math.max(1, numSteps - warmupSteps);
-  return learningRate * (finalLearningRateShare + (1 - finalLearningRateShare) * 0.5 * (1 + Math.cos(Math.PI * progress)));
+  return (
+    learningRate * (finalLearningRateShare + (1 - finalLearningRateShare) * 0.5 * (1 + Math.cos(Math.PI * progress)))
+  );
 }

@@ -46,7 +46,13 @@ export function goldStates({ task, gold }: WalkSample, graph: Graph, rules: Walk
  * Lists at most `maxCandidates` actions of a state: the gold one, staying, and a uniform sample of the others, each
  * standing for as many as were left out (sampled softmax with a uniform proposal).
  */
-export function sampleCandidates(gold: GoldState, graph: Graph, rules: WalkRules, maxCandidates: number, rng: Rng): GoldState {
+export function sampleCandidates(
+  gold: GoldState,
+  graph: Graph,
+  rules: WalkRules,
+  maxCandidates: number,
+  rng: Rng,
+): GoldState {
   const count = numActions(graph, gold.state, rules);
   if (count <= maxCandidates) return gold;
   const degree = graph.degree(gold.state.current);

@@ -3,18 +3,29 @@ import { z } from 'zod';
 
 export const cloneSettings = z.strictObject({
   enabled: z.boolean().default(true).describe('Whether to clone the gold walks before PPO.'),
-  epochs: z.int().min(1).max(1000).default(4).describe('Passes over the train samples; the epoch with the lowest valid loss is kept.'),
+  epochs: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(4)
+    .describe('Passes over the train samples; the epoch with the lowest valid loss is kept.'),
   batchSize: z.int().min(1).max(65536).default(128).describe('Samples an update; each brings one state a hop.'),
   learningRate: z.number().positive().max(1).default(2e-3).describe('Peak learning rate of AdamW.'),
   weightDecay: z.number().min(0).max(1).default(1e-4).describe('Decoupled weight decay.'),
-  warmupSteps: z.int().min(0).default(60).describe('Updates over which the learning rate rises linearly; then it falls as a cosine.'),
+  warmupSteps: z
+    .int()
+    .min(0)
+    .default(60)
+    .describe('Updates over which the learning rate rises linearly; then it falls as a cosine.'),
   finalLearningRateShare: z.number().min(0).max(1).default(0.02).describe('Share of the peak that the cosine ends at.'),
   maxGradNorm: z.number().positive().default(1).describe('Largest global gradient norm.'),
   maxCandidates: z
     .int()
     .min(2)
     .default(64)
-    .describe('Actions listed a state in training: larger hubs are sampled uniformly, with logits corrected for it. Evaluation never samples.'),
+    .describe(
+      'Actions listed a state in training: larger hubs are sampled uniformly, with logits corrected for it. Evaluation never samples.',
+    ),
   twoHopWeight: z.number().positive().max(100).default(1).describe('Weight of two-hop golds in the loss.'),
 });
 

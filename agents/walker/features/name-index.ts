@@ -14,7 +14,13 @@ const maxMentionTokens = 8;
 
 /** Splits a text into lower-case runs of letters and digits; accents are dropped. */
 export function tokenize(text: string): string[] {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return (
+    text
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
 }
 
 /** Token tables of a graph's entity names, built once. */
