@@ -1,0 +1,171 @@
+/** Tables and unfinished training on disk: checkpoints of kind `embedding`. */
+import type { Checkpoint, JsonObject } from '../../checkpoints/checkpoint.js';
+import { checkFits, readCheckpoint, schemaVersion, writeCheckpoint } from '../../checkpoints/checkpoint.js';
+import type { Tensor } from '../../checkpoints/safetensors.js';
+import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import { meanEntityNorm } from '../../src/embedding/embedding-table.js';
+import type { LinkMetrics } from '../../src/embedding/rank-links.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { configHash } from '../../src/run/config.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { TransESettings } from './settings.js';
+import type { TransEState } from './transe-state.js';
+import { createTransE } from './transe-state.js';
+
+/** What one epoch logs, under the keys of the metric log. */
+export interface EpochRecord {
+  /** Epochs done. */
+  step: number;
+  metrics: Record<string, number>;
+}
+
+export interface SavedTable {
+  /** Entity vectors have a mean L2 norm of 1. */
+  table: EmbeddingTable;
+  /** Of the table on the held-out triples; absent where nothing was held out. */
+  metrics?: LinkMetrics;
+  /** One record an epoch, so that a run that reuses the table logs the same. */
+  history: EpochRecord[];
+}
+
+/** What a file belongs to; a file of other settings, seed or graph is refused. */
+export interface TableIdentity {
+  graph: Graph;
+  settings: TransESettings;
+  seed: number;
+}
+
+/** Writes a normalised table. Equal content gives equal bytes. */
+export function writeTable(file: string, identity: TableIdentity, { table, metrics, history }: SavedTable): void {
+  const { entities, relations } = table;
+  writeCheckpoint(file, {
+    header: header(identity, history.length, { history: history as unknown as JsonObject[] }, metrics),
+    tensors: { entities: matrix(entities, table.dim), relations: matrix(relations, table.dim) },
+  });
+}
+
+/**
+ * Reads a table of `graph`. What it was trained with is in the file.
+ * @throws WorkbenchError `data` for a file that is missing, damaged, of another graph, or not normalised
+ */
+export function readTable(file: string, graph: Graph): SavedTable {
+  const { header, tensors } = readCheckpoint(file, { finite: true });
+  checkFits(header, { graph: graph.hash }, file);
+  const { norm, dim } = (header.config as { transe: TransESettings }).transe;
+  const sizes = { numEntities: graph.numEntities, numRelations: graph.numRelations };
+  const table: EmbeddingTable = {
+    model: 'transe',
+    norm,
+    dim,
+    ...sizes,
+    entities: values(tensors.entities, Float32Array, sizes.numEntities * dim, file),
+    relations: values(tensors.relations, Float32Array, sizes.numRelations * dim, file),
+  };
+  const scale = meanEntityNorm(table);
+  if (Math.abs(scale - 1) > 1e-3) throw unfit('entity vectors of mean norm 1', scale.toFixed(4), file);
+  const { n, ...shares } = header.metrics;
+  const metrics = n === undefined ? undefined : ({ ...shares, n } as unknown as LinkMetrics);
+  const { history } = header.trainer as unknown as { history: EpochRecord[] };
+  return { table, ...(metrics && { metrics }), history };
+}
+
+/** Writes the whole training state, to go on from later as if never stopped. */
+export function writeTraining(file: string, identity: TableIdentity, state: TransEState, history: EpochRecord[]): void {
+  const { table, best, epoch, checksWithoutGain } = state;
+  const { dim } = table;
+  const trainer = {
+    history,
+    epoch,
+    checksWithoutGain,
+    best: best ? { epoch: best.epoch, metrics: best.metrics } : null,
+  };
+  writeCheckpoint(file, {
+    header: header(identity, epoch, trainer as unknown as JsonObject),
+    tensors: {
+      entities: matrix(table.entities, dim),
+      relations: matrix(table.relations, dim),
+      'optimizer/entitySquares': { shape: [state.entitySquares.length], data: state.entitySquares },
+      'optimizer/relationSquares': { shape: [state.relationSquares.length], data: state.relationSquares },
+      ...(best && {
+        'best/entities': matrix(best.entities, dim),
+        'best/relations': matrix(best.relations, dim),
+      }),
+    },
+  });
+}
+
+/** Reads what `writeTraining` wrote. @throws WorkbenchError `data` for a damaged file or one of another identity */
+export function readTraining(file: string, identity: TableIdentity): { state: TransEState; history: EpochRecord[] } {
+  const { header, tensors } = readCheckpoint(file, { finite: true });
+  const { graph, settings, seed } = identity;
+  checkFits(header, { graph: graph.hash }, file);
+  const wanted = configHash(configOf(identity));
+  if (header.configHash !== wanted) throw unfit(`training of settings ${wanted}`, header.configHash, file);
+  const { numEntities, numRelations } = graph;
+  const { dim } = settings;
+  const { history, epoch, checksWithoutGain, best } = header.trainer as unknown as {
+    history: EpochRecord[];
+    epoch: number;
+    checksWithoutGain: number;
+    best: { epoch: number; metrics: LinkMetrics } | null;
+  };
+  const rows = (prefix: string) => ({
+    entities: values(tensors[`${prefix}entities`], Float32Array, numEntities * dim, file),
+    relations: values(tensors[`${prefix}relations`], Float32Array, numRelations * dim, file),
+  });
+  const fresh = createTransE({ numEntities, numRelations, settings, seed });
+  const state: TransEState = {
+    epoch,
+    checksWithoutGain,
+    table: { ...fresh.table, ...rows('') },
+    entitySquares: values(tensors['optimizer/entitySquares'], Float64Array, numEntities, file),
+    relationSquares: values(tensors['optimizer/relationSquares'], Float64Array, numRelations, file),
+    best: best ? { ...best, ...rows('best/') } : undefined,
+  };
+  return { state, history };
+}
+
+function header(
+  identity: TableIdentity,
+  epoch: number,
+  trainer: JsonObject,
+  metrics?: LinkMetrics,
+): Checkpoint['header'] {
+  const config = configOf(identity);
+  return {
+    schemaVersion,
+    kind: 'embedding',
+    config,
+    configHash: configHash(config),
+    hashes: { graph: identity.graph.hash },
+    phase: 'transe',
+    step: epoch,
+    epoch,
+    trainer,
+    metrics: { ...metrics },
+  };
+}
+
+function configOf({ settings, seed }: TableIdentity): JsonObject {
+  return { transe: settings, seed };
+}
+
+function matrix(data: Float32Array, dim: number): Tensor {
+  return { shape: [data.length / dim, dim], data };
+}
+
+function values<T extends Float32Array | Float64Array>(
+  tensor: Tensor | undefined,
+  type: new (length: number) => T,
+  length: number,
+  file: string,
+): T {
+  if (tensor?.data instanceof type && tensor.data.length === length) return tensor.data;
+  throw unfit(`${length} values of ${type.name}`, tensor ? `${tensor.data.length}` : 'none', file);
+}
+
+function unfit(expected: string, got: string, file: string): WorkbenchError {
+  return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${file}`, {
+    hint: 'Delete the file and pretrain again.',
+  });
+}

@@ -1,0 +1,138 @@
+/** Pretraining for a graph: reuse the table that fits, else train one and keep it. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { normalisedTable } from '../../src/embedding/embedding-table.js';
+import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import type { Triple } from '../../src/kg/path.js';
+import { configHash } from '../../src/run/config.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { writeFileAtomic } from '../../src/run/files.js';
+import { kgwalkHome } from '../../src/run/locations.js';
+import { silentProgress } from '../../src/run/progress.js';
+import type { ProgressReporter } from '../../src/run/progress.js';
+import type { EpochRecord, SavedTable, TableIdentity } from './embedding-file.js';
+import { readTable, readTraining, writeTable, writeTraining } from './embedding-file.js';
+import { forwardRelations, holdOutTriples } from './hold-out.js';
+import type { TransESettings } from './settings.js';
+import type { EpochReport } from './train-transe.js';
+import { trainTransE } from './train-transe.js';
+
+export interface PretrainOptions {
+  settings: TransESettings;
+  seed: number;
+  /** Triples that must not be held out, in either direction: those of all dialogue paths. */
+  exclude?: Iterable<Triple>;
+  /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
+  folder?: string;
+  progress?: ProgressReporter;
+  /** Aborted: the epoch is finished and the state saved; the next call with equal options goes on from there. */
+  signal?: AbortSignal;
+}
+
+export interface Pretrained extends SavedTable {
+  /** Absolute path of the table; a run copies it into its own folder. */
+  file: string;
+  /** Whether the table was there already. */
+  reused: boolean;
+}
+
+/**
+ * A TransE table of all relations of the graph, `~relation` included: facts are trained in one direction and the vector
+ * of an inverse is the negative, which is exact for TransE (see `graphFacts`). On OpenDialKG's dialogue graph, at equal
+ * numbers of updates, free vectors for both directions rank worse than these (see the settings' guide in docs).
+ * The table depends on the graph, the settings, the seed and what was held out, and on nothing else.
+ * @throws the signal's reason when it was aborted
+ */
+export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
+  const { settings, seed, signal, exclude = [], folder = join(kgwalkHome(), 'embeddings') } = options;
+  const { train, valid } = holdOutTriples(graph, { share: settings.validShare, exclude, seed });
+  const identity: TableIdentity = { graph, settings, seed };
+  const key = configHash({ graph: graph.hash, settings, seed, valid: hashOf(valid) }).slice(0, 16);
+  const file = join(folder, `${key}.safetensors`);
+  const unfinished = join(folder, `${key}.unfinished.safetensors`);
+  const saved = usable(file, () => readTable(file, graph));
+  if (saved) return { ...saved, file, reused: true };
+
+  const resumed = usable(unfinished, () => readTraining(unfinished, identity));
+  const history: EpochRecord[] = resumed?.history ?? [];
+  const progress = (options.progress ?? silentProgress)('transe', settings.epochs * train.heads.length, 'triples');
+  let note = '';
+  const result = await trainTransE({
+    numEntities: graph.numEntities,
+    numRelations: graph.numRelations,
+    train,
+    valid,
+    settings,
+    seed,
+    ...(resumed && { resumeFrom: resumed.state }),
+    ...(signal && { signal }),
+    onProgress: (done) => progress.update(done, note),
+    onEpoch(report) {
+      const record = recordOf(report);
+      history.push(record);
+      note = `loss ${report.loss.toFixed(3)}${report.metrics ? ` · MRR ${report.metrics.mrr.toFixed(3)}` : ''}`;
+    },
+  });
+  progress.finish(note);
+  if (result.stopped) {
+    writeTraining(unfinished, identity, result.state, history);
+    signal!.throwIfAborted();
+  }
+  const { table } = normalisedTable(withInverses(result.table, graph));
+  const finished: SavedTable = { table, ...(result.metrics && { metrics: result.metrics }), history };
+  writeTable(file, identity, finished);
+  rmSync(unfinished, { force: true });
+  return { ...finished, file, reused: false };
+}
+
+/** The table with the vector of each relation that is told backwards replaced by the negative of its forward one. */
+export function withInverses(table: EmbeddingTable, graph: Graph): EmbeddingTable {
+  const { dim } = table;
+  const relations = table.relations.slice();
+  forwardRelations(graph).forEach((told, relation) => {
+    if (told === relation) return;
+    for (let k = 0; k < dim; k++) relations[relation * dim + k] = -relations[told * dim + k]!;
+  });
+  return { ...table, relations };
+}
+
+function recordOf({ epoch, loss, learningRate, metrics }: EpochReport): EpochRecord {
+  const evaluated = Object.entries(metrics ?? {}).map(([key, value]) => [`eval/${key}`, value]);
+  return {
+    step: epoch,
+    metrics: { 'train/loss': loss, 'train/learning_rate': learningRate, ...Object.fromEntries(evaluated) },
+  };
+}
+
+/** What a kept file holds, or undefined where there is none or it is damaged: training again mends that. */
+function usable<T>(file: string, read: () => T): T | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof WorkbenchError) return undefined;
+    throw error;
+  }
+}
+
+function hashOf({ heads, relations, tails }: TripleColumns): string {
+  const hash = createHash('sha256');
+  for (const { buffer, byteOffset, byteLength } of [heads, relations, tails]) {
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  return hash.digest('hex');
+}
+
+/** The table of a run, in its `embeddings` folder. */
+export const runTableFile = 'transe.safetensors';
+
+/**
+ * Puts the table and its metrics into a run: the same bytes whether it was trained or reused.
+ * @param embeddings the run's `embeddings` folder
+ */
+export function keepInRun({ file, metrics, history }: Pretrained, embeddings: string): void {
+  writeFileAtomic(join(embeddings, runTableFile), readFileSync(file));
+  writeFileAtomic(join(embeddings, 'transe.json'), `${JSON.stringify({ metrics, history }, null, 2)}\n`);
+}
