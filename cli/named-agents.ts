@@ -106,7 +106,7 @@ function runOf(name: string, agentNames: readonly string[]): RunInfo {
 }
 
 async function resourcesOf(
-  { graph, train, settings }: EvaluationInputs,
+  { dataset, graph, train, settings }: EvaluationInputs,
   run: RunInfo | undefined,
   flags: AgentFlags,
   closers: (() => Promise<void>)[],
@@ -120,7 +120,7 @@ async function resourcesOf(
     ranking: settings,
     async embedding() {
       const { transeTable } = await import('./transe-table.js');
-      return transeTable(graph, train, run);
+      return transeTable(graph, dataset, run);
     },
     encoder: () => (encoder ??= openTextEncoder(flags.encoder, texts, closers)),
     textLimits: texts,

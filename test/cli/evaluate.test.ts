@@ -1,0 +1,125 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { env, stdout } from 'node:process';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Command } from 'commander';
+import { register as compare } from '../../cli/compare.js';
+import { register as evaluate } from '../../cli/evaluate.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import type { EvaluationRecord } from '../../src/run/records.js';
+import { csvOf, folderWith, longDialogue, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
+
+const previousHome = env.KGWALK_HOME;
+let printed = '';
+
+async function kgwalk(...words: string[]): Promise<string> {
+  printed = '';
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  evaluate(program);
+  compare(program);
+  program.commands.forEach((command) => command.exitOverride().configureOutput({ writeErr: () => {} }));
+  await program.parseAsync(['node', 'kgwalk', ...words, '--dataset', 'toy']);
+  return printed;
+}
+const evaluateJson = async (...words: string[]) =>
+  JSON.parse(await kgwalk('evaluate', ...words, '--json')) as EvaluationRecord;
+
+beforeEach(async () => {
+  env.KGWALK_HOME = folderWith({});
+  await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
+  jest.spyOn(stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+describe('kgwalk evaluate', () => {
+  test('prints metrics, slices and coverage, and the same as JSON', async () => {
+    const text = await kgwalk('evaluate', '--agent', 'memory');
+    expect(text).toMatch(/memory on toy, graph dialogue, split valid, turns all: n = 2, beam 30/);
+    expect(text).toMatch(/path@k +100\.0 \[100\.0, 100\.0\]/);
+    expect(text).toMatch(/hops=2 +1 /);
+    const record = await evaluateJson('--agent', 'memory');
+    expect(record).toMatchObject({ agent: 'memory', dataset: 'toy', split: 'valid', n: 2, count: 'strict' });
+    expect(record.metrics['path@1']).toEqual({ value: 1, low: 1, high: 1, n: 2 });
+    expect(record.slices['sender=assistant']!['target@1']!.n).toBe(1);
+  });
+
+  test('takes another split, graph and turns', async () => {
+    expect(await evaluateJson('--agent', 'random', '--split', 'test')).toMatchObject({
+      n: 1,
+      misses: { 'start-without-edges': 1 },
+      coverage: { startHasEdges: 0 },
+    });
+    const wide = await evaluateJson('--agent', 'random', '--graph', 'wide', '--turns', 'assistant', '--split', 'train');
+    expect(wide).toMatchObject({ graph: 'wide', turns: 'assistant', n: 2 });
+  });
+
+  test('takes dialogues of a file, a seeded limit, and writes predictions', async () => {
+    const folder = folderWith({ 'mine.csv': csvOf([longDialogue, longDialogue, missDialogue]) });
+    const predictions = join(folder, 'out.jsonl');
+    const words = ['--agent', 'frequency', '--data', join(folder, 'mine.csv'), '--limit', '3'];
+    const record = await evaluateJson(...words, '--predictions', predictions);
+    expect(record).toMatchObject({
+      split: 'mine.csv',
+      n: 3,
+      hashes: { data: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    const ids = readFileSync(predictions, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids).toHaveLength(3);
+    await evaluateJson(...words, '--predictions', join(folder, 'again.jsonl'));
+    expect(readFileSync(join(folder, 'again.jsonl'), 'utf8')).toBe(readFileSync(predictions, 'utf8'));
+  });
+
+  test.each([
+    [['evaluate'], 'expected a run or --agent NAME, got neither'],
+    [['evaluate', 'some-run', '--agent', 'random'], 'got both'],
+    [['evaluate', '--agent', 'randon'], 'expected an agent'],
+    [['evaluate', 'no-such-run'], 'expected an agent or a run, got "no-such-run"'],
+    [['evaluate', '--agent', 'random', '--split', 'tset'], 'expected train, valid or test, got tset'],
+    [['evaluate', '--agent', 'random', '--limit', '0'], 'expected a whole number from 1, got 0, at --limit'],
+    [['evaluate', '--agent', 'random', '--predictions', 'x.txt'], 'ends in .jsonl or .csv'],
+    [['evaluate', '--agent', 'random', '--beam-width', '10'], 'beam'],
+    [['evaluate', '--agent', 'random', '--turns', 'nobody'], 'turns'],
+    [['evaluate', '--agent', 'random', '--graph', 'huge'], 'expected a graph of toy'],
+  ])('%j is refused', async (words, message) => {
+    await expect(kgwalk(...words)).rejects.toThrow(message);
+    expect(printed).toBe('');
+  });
+
+  test('an empty split is refused before any work', async () => {
+    const folder = folderWith({ 'none.csv': csvOf([]) });
+    await expect(kgwalk('evaluate', '--agent', 'random', '--data', join(folder, 'none.csv'))).rejects.toMatchObject({
+      code: 'data',
+    });
+    expect(existsSync(join(folder, 'evaluations'))).toBe(false);
+  });
+});
+
+describe('kgwalk compare', () => {
+  test('tests every agent against the last one', async () => {
+    const text = await kgwalk('compare', 'random', 'popularity', 'memory');
+    expect(text).toMatch(/3 agents on toy/);
+    expect(text).toMatch(/path@1 − memory/);
+    expect(text).toMatch(/uses entity counts/);
+    const { agents, comparisons } = JSON.parse(await kgwalk('compare', 'random', 'memory', '--json'));
+    expect(agents.map(({ name }: { name: string }) => name)).toEqual(['random', 'memory']);
+    expect(comparisons).toHaveLength(1);
+    expect(comparisons[0]).toMatchObject({ agent: 'random', against: 'memory', differences: { 'path@1': { n: 2 } } });
+  });
+
+  test('opens the agents that need vectors, and names them', async () => {
+    const { agents } = JSON.parse(await kgwalk('compare', 'transe', 'text-similarity', '--json'));
+    expect(agents[1].note).toBe('vectors of hashed:256');
+    expect(existsSync(join(env.KGWALK_HOME!, 'embeddings'))).toBe(true);
+  });
+});
