@@ -1,0 +1,6 @@
+/** `kgwalk/agents`: the interface, agents by name, trained walkers, and the parts to build others from. */
+export * from './agent.js';
+export type { BaselineContext } from './baselines/baseline.js';
+export { agentNames, createAgent, type AgentFactory, type AgentResources } from './registry.js';
+export * from './top-paths.js';
+export { loadWalkerRun, type LoadedWalker, type LoadWalkerOptions } from './walker/load-walker.js';
