@@ -8,7 +8,7 @@
 import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { gatherRows, gatherSum, matMul, matMulConst, pairDot } from '../../src/tensor/ops.js';
+import { gatherRows, gatherSum, matMul, matMulConst, pairDot, readTensor } from '../../src/tensor/ops.js';
 import { normalValues, ParameterSet, uniformFanIn } from '../../src/tensor/parameters.js';
 import type { HeadShape, WalkerHead } from './head.js';
 import { createLocalEntities, hostRows } from './local-rows.js';
@@ -32,10 +32,13 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
   const parameters = initialise(tf, settings, shape, seed);
   const parameter = (name: string) => parameters.get(name) as unknown as Tensor2D;
   const localise = createLocalEntities(numEntities);
-  const relationTexts = tf.keep(tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]));
+  const relationTexts = tf.keep(
+    tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]),
+  );
   let kept: RowTables | undefined;
 
-  const dense = (input: Tensor2D, name: string) => tf.add(matMul(tf, input, parameter(name)), parameter(`${name}.bias`)) as Tensor2D;
+  const dense = (input: Tensor2D, name: string) =>
+    tf.add(matMul(tf, input, parameter(name)), parameter(`${name}.bias`)) as Tensor2D;
   const dropped = (input: Tensor2D, rng: Rng | undefined) => {
     if (!rng || settings.dropout === 0) return input;
     const keep = 1 - settings.dropout;
@@ -43,20 +46,34 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
     return tf.mul(input, tf.tensor2d(mask, input.shape)) as Tensor2D;
   };
   const entityRows = (statics: Tensor2D) => {
-    const embedded = tf.tanh(tf.add(matMulConst(tf, statics, parameter('entity')), parameter('entity.bias'))) as Tensor2D;
+    const embedded = tf.tanh(
+      tf.add(matMulConst(tf, statics, parameter('entity')), parameter('entity.bias')),
+    ) as Tensor2D;
     return tf.concat([embedded, matMul(tf, embedded, parameter('edge.tail'))], 1);
   };
   const relationRows = () => {
-    const embedded = tf.add(matMulConst(tf, relationTexts, parameter('relation')), parameter('relation.residual')) as Tensor2D;
+    const embedded = tf.add(
+      matMulConst(tf, relationTexts, parameter('relation')),
+      parameter('relation.residual'),
+    ) as Tensor2D;
     return tf.concat([embedded, matMul(tf, embedded, parameter('edge.relation'))], 1);
   };
 
-  const score = (batch: StateBatch, rows: { entities: Tensor2D; relations: Tensor2D }, local: ReturnType<typeof localise>, rng?: Rng) => {
-    const columns = (table: Tensor2D, begin: number, size: number) => tf.slice(table, [0, begin], [table.shape[0], size]);
+  const score = (
+    batch: StateBatch,
+    rows: { entities: Tensor2D; relations: Tensor2D },
+    local: ReturnType<typeof localise>,
+    rng?: Rng,
+  ) => {
+    const columns = (table: Tensor2D, begin: number, size: number) =>
+      tf.slice(table, [0, begin], [table.shape[0], size]);
     const entities = columns(rows.entities, 0, d);
     const relations = columns(rows.relations, 0, d);
     const context = tf.relu(
-      tf.add(matMulConst(tf, tf.tensor2d(batch.context, [batch.numStates, contextDim]), parameter('context')), parameter('context.bias')),
+      tf.add(
+        matMulConst(tf, tf.tensor2d(batch.context, [batch.numStates, contextDim]), parameter('context')),
+        parameter('context.bias'),
+      ),
     ) as Tensor2D;
     const inputs = tf.concat(
       [
@@ -75,14 +92,18 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
     const toTail = matMul(tf, state, parameter('state.tail'));
     const toRelation = matMul(tf, matMul(tf, state, parameter('state.relation')), tf.transpose(relations));
     const relationScores = pickScores(tf, toRelation, batch);
-    const dots = tf.mul(tf.add(pairDot(tf, toTail, entities, batch.stateOf, local.tails), relationScores), 1 / Math.sqrt(d));
+    const dots = tf.mul(
+      tf.add(pairDot(tf, toTail, entities, batch.stateOf, local.tails), relationScores),
+      1 / Math.sqrt(d),
+    );
 
     const sums = gatherSum(
       tf,
       [dense(state, 'edge.state'), columns(rows.relations, d, hidden), columns(rows.entities, d, hidden)],
       [batch.stateOf, batch.relations, local.tails],
     );
-    const features = numEdgeFeatures > 0 ? tf.tensor2d(batch.edgeFeatures, [batch.tails.length, numEdgeFeatures]) : undefined;
+    const features =
+      numEdgeFeatures > 0 ? tf.tensor2d(batch.edgeFeatures, [batch.tails.length, numEdgeFeatures]) : undefined;
     const mixed = features ? (tf.add(sums, matMulConst(tf, features, parameter('edge.features'))) as Tensor2D) : sums;
     const second = tf.relu(dense(tf.relu(mixed), 'edge.hidden'));
     const byMlp = tf.reshape(matMul(tf, second, parameter('edge.out')), [-1]);
@@ -92,17 +113,18 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
   };
 
   const tablesForInference = (): RowTables => {
-    kept ??= tf.tidy(() => {
-      const entities = new Float32Array(numEntities * rowWidth);
-      const chunk = 16384;
-      for (let begin = 0; begin < numEntities; begin += chunk) {
-        const count = Math.min(chunk, numEntities - begin);
-        const statics = tables.entities.subarray(begin * tables.entityDim, (begin + count) * tables.entityDim);
-        const rows = tf.tidy(() => entityRows(tf.tensor2d(statics, [count, tables.entityDim])).dataSync());
-        entities.set(rows, begin * rowWidth);
-      }
-      return { entities, relations: tf.keep(relationRows()) };
-    });
+    if (kept) return kept;
+    const entities = new Float32Array(numEntities * rowWidth);
+    const chunk = 16384;
+    for (let begin = 0; begin < numEntities; begin += chunk) {
+      const count = Math.min(chunk, numEntities - begin);
+      const statics = tables.entities.subarray(begin * tables.entityDim, (begin + count) * tables.entityDim);
+      entities.set(
+        readTensor(tf, () => entityRows(tf.tensor2d(statics, [count, tables.entityDim]))),
+        begin * rowWidth,
+      );
+    }
+    kept = { entities, relations: tf.tidy(() => tf.keep(relationRows())) };
     return kept;
   };
 
@@ -115,15 +137,18 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
     parameters,
     logits: (batch, dropout) => {
       const local = localise(batch);
-      const statics = tf.tensor2d(hostRows(tables.entities, tables.entityDim, local.ids), [local.ids.length, tables.entityDim]);
+      const statics = tf.tensor2d(hostRows(tables.entities, tables.entityDim, local.ids), [
+        local.ids.length,
+        tables.entityDim,
+      ]);
       return score(batch, { entities: entityRows(statics), relations: relationRows() }, local, dropout);
     },
     infer: (batch) => {
       const { entities, relations } = tablesForInference();
-      return tf.tidy(() => {
+      return readTensor(tf, () => {
         const local = localise(batch);
         const rows = tf.tensor2d(hostRows(entities, rowWidth, local.ids), [local.ids.length, rowWidth]);
-        return Float32Array.from(score(batch, { entities: rows, relations }, local).dataSync());
+        return score(batch, { entities: rows, relations }, local);
       });
     },
     weightsChanged,
@@ -160,7 +185,11 @@ function initialise(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: nu
   layer('context', contextDim, width, true);
   layer('entity', tables.entityDim, d, true);
   layer('relation', tables.relationDim, d, false);
-  parameters.add('relation.residual', [numRelations + 2, d], normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d));
+  parameters.add(
+    'relation.residual',
+    [numRelations + 2, d],
+    normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d),
+  );
   layer('trunk.1', width + 4 * d + stateScalars.length, width, true);
   layer('trunk.2', width, width, true);
   layer('state.tail', width, d, false);

@@ -5,7 +5,7 @@
  */
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { matMul, matMulConst, pairDot } from '../../src/tensor/ops.js';
+import { matMul, matMulConst, pairDot, readTensor } from '../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { HeadShape, WalkerHead } from './head.js';
@@ -48,7 +48,7 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   return {
     parameters,
     logits,
-    infer: (batch) => tf.tidy(() => Float32Array.from(logits(batch).dataSync())),
+    infer: (batch) => readTensor(tf, () => logits(batch)),
     weightsChanged: () => {},
     dispose: () => {
       relations.dispose();
@@ -57,7 +57,12 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   };
 }
 
-function stateVectors(batch: StateBatch, tables: HeadShape['tables'], relationTable: Float32Array, stateDim: number): Float32Array {
+function stateVectors(
+  batch: StateBatch,
+  tables: HeadShape['tables'],
+  relationTable: Float32Array,
+  stateDim: number,
+): Float32Array {
   const { entities, entityDim, relationDim } = tables;
   const contextDim = batch.context.length / batch.numStates;
   const states = new Float32Array(batch.numStates * stateDim);

@@ -12,17 +12,23 @@ export interface WalkerAgentOptions {
   /** Added to the score of walks of two or more hops when ranking. Default 0. */
   twoHopBonus?: number;
   note?: string;
+  /** Encodes the texts of tasks before they are walked; absent where the policy's featurizer holds them already. */
+  prepare?: (tasks: readonly WalkTask[]) => Promise<void>;
 }
 
 /** Tasks whose beams grow together. */
 const tasksPerBatch = 16;
 
-export function walkerAgent(policy: Policy, { name, note, beamWidth, twoHopBonus = 0 }: WalkerAgentOptions): Agent {
+export function walkerAgent(
+  policy: Policy,
+  { name, note, beamWidth, twoHopBonus = 0, prepare }: WalkerAgentOptions,
+): Agent {
   const collector = walkCollector(policy.featurizer.parts.graph, { beamWidth, twoHopBonus });
   return {
     name,
     ...(note !== undefined && { note }),
     answer: async (tasks: readonly WalkTask[], onProgress) => {
+      await prepare?.(tasks);
       const answers: Answer[] = [];
       for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
         const rankings = beamSearch(policy, tasks.slice(begin, begin + tasksPerBatch), beamWidth, collector);

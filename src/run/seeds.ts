@@ -21,8 +21,9 @@ export class Rng {
   #generator: ReturnType<typeof xoroshiro128plus>;
   #spareNormal: number | undefined;
 
+  /** @param seed any integer; it is hashed, since neighbouring raw seeds would begin with nearly equal draws */
   constructor(seed: number) {
-    this.#generator = xoroshiro128plus(seed);
+    this.#generator = xoroshiro128plus(subSeed(seed, 'rng'));
   }
 
   static named(seed: number, name: string, ...counters: number[]): Rng {

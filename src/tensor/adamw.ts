@@ -1,7 +1,7 @@
 /** AdamW with a global gradient clip, whose whole state can be saved and restored bit for bit. */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from './backend.js';
-import { ParameterSet, type HostTensor } from './parameters.js';
+import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
 
 export interface AdamWOptions {
   /** Decay of the first moment, default 0.9. */
@@ -64,23 +64,30 @@ export class AdamW {
     });
   }
 
-  /** Moments and step count, for a checkpoint. */
-  exportState(): { steps: number; tensors: Record<string, HostTensor> } {
-    const prefixed = (prefix: string, set: ParameterSet) =>
-      Object.entries(set.export()).map(([name, tensor]) => [`${prefix}.${name}`, tensor] as const);
+  /**
+   * Moments and step count, for a checkpoint.
+   * @param prefix goes before every name, so that optimizers can share a file
+   */
+  exportState(prefix: string): { steps: number; tensors: Record<string, HostTensor> } {
+    const named = (moment: string, set: ParameterSet) =>
+      Object.entries(set.export()).map(([name, tensor]) => [`${prefix}${moment}/${name}`, tensor] as const);
     return {
       steps: this.#steps,
-      tensors: Object.fromEntries([...prefixed('adam.first', this.#first), ...prefixed('adam.second', this.#second)]),
+      tensors: Object.fromEntries([...named('first', this.#first), ...named('second', this.#second)]),
     };
   }
 
-  /** Restores what `exportState` gave; other names in `tensors` are ignored. */
-  importState(steps: number, tensors: Readonly<Record<string, { shape: readonly number[]; data: ArrayLike<number> }>>): void {
+  /** Restores what `exportState` gave under the same prefix; other names in `tensors` are ignored. */
+  importState(prefix: string, steps: number, tensors: StoredTensors): void {
     this.#steps = steps;
-    const unprefixed = (prefix: string, set: ParameterSet) =>
-      Object.fromEntries(set.names.flatMap((name) => (tensors[`${prefix}.${name}`] ? [[name, tensors[`${prefix}.${name}`]!]] : [])));
-    this.#first.import(unprefixed('adam.first', this.#first));
-    this.#second.import(unprefixed('adam.second', this.#second));
+    const named = (moment: string, set: ParameterSet) =>
+      Object.fromEntries(
+        set.names.flatMap((name) =>
+          tensors[`${prefix}${moment}/${name}`] ? [[name, tensors[`${prefix}${moment}/${name}`]!]] : [],
+        ),
+      );
+    this.#first.import(named('first', this.#first));
+    this.#second.import(named('second', this.#second));
   }
 
   dispose(): void {

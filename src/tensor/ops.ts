@@ -24,10 +24,7 @@ export function matMul(tf: Tf, a: Tensor2D, b: Tensor2D): Tensor2D {
       value: tf.matMul(x as Tensor2D, y as Tensor2D),
       gradFunc: (dy: tfTypes.Tensor, saved: tfTypes.Tensor[]) => {
         const [left, right] = saved as [Tensor2D, Tensor2D];
-        return [
-          tf.matMul(dy as Tensor2D, tf.transpose(right)),
-          tf.matMul(tf.transpose(left), dy as Tensor2D),
-        ];
+        return [tf.matMul(dy as Tensor2D, tf.transpose(right)), tf.matMul(tf.transpose(left), dy as Tensor2D)];
       },
     };
   });
@@ -37,11 +34,16 @@ export function matMul(tf: Tf, a: Tensor2D, b: Tensor2D): Tensor2D {
 /** Product with a constant left side: no gradient is computed for it. */
 export function matMulConst(tf: Tf, a: Tensor2D, b: Tensor2D): Tensor2D {
   const op = tf.customGrad((y, save) => {
-    (save as Save)([]);
+    // Saved, since the forward pass frees what it made before the gradient is asked for.
+    (save as Save)([a]);
     return {
       value: tf.matMul(a, y as Tensor2D),
-      gradFunc: (dy: tfTypes.Tensor) =>
-        onHost(tf) ? tf.matMul(tf.transpose(a), dy as Tensor2D) : tf.matMul(a, dy as Tensor2D, true, false),
+      gradFunc: (dy: tfTypes.Tensor, saved: tfTypes.Tensor[]) => {
+        const left = saved[0] as Tensor2D;
+        return onHost(tf)
+          ? tf.matMul(tf.transpose(left), dy as Tensor2D)
+          : tf.matMul(left, dy as Tensor2D, true, false);
+      },
     };
   });
   return op(b) as Tensor2D;
@@ -90,7 +92,13 @@ export function gatherSum(tf: Tf, tables: Tensor2D[], indices: Int32Array[]): Te
  * Dot products of paired rows: out[i] = left[leftIndex[i]] · right[rightIndex[i]], without the [m, d] intermediates.
  * @returns [m]
  */
-export function pairDot(tf: Tf, left: Tensor2D, right: Tensor2D, leftIndex: Int32Array, rightIndex: Int32Array): Tensor1D {
+export function pairDot(
+  tf: Tf,
+  left: Tensor2D,
+  right: Tensor2D,
+  leftIndex: Int32Array,
+  rightIndex: Int32Array,
+): Tensor1D {
   const width = left.shape[1];
   if (!onHost(tf)) {
     const rows = tf.gather(left, tf.tensor1d(leftIndex, 'int32'));
@@ -154,4 +162,15 @@ function scatterRows(gradient: Float32Array, upstream: Float32Array, index: Int3
     const from = i * width;
     for (let j = 0; j < width; j++) gradient[to + j]! += upstream[from + j]!;
   }
+}
+
+/**
+ * Computes a tensor in its own tidy and copies it to the host. Returning the copy from `tf.tidy` itself would make tfjs
+ * search the array for tensors, element by element.
+ */
+export function readTensor(tf: Tf, compute: () => tfTypes.Tensor): Float32Array {
+  const tensor = tf.tidy(compute);
+  const values = Float32Array.from(tensor.dataSync());
+  tensor.dispose();
+  return values;
 }

@@ -10,6 +10,9 @@ export interface HostTensor {
   data: Float32Array;
 }
 
+/** Tensors by name as a checkpoint gives them back; only float32 ones can be parameters. */
+export type StoredTensors = Readonly<Record<string, { shape: readonly number[]; data: unknown }>>;
+
 /** Named tf variables in insertion order. Owned by the set: `dispose` frees them. */
 export class ParameterSet {
   readonly #variables = new Map<string, tfTypes.Variable>();
@@ -31,7 +34,8 @@ export class ParameterSet {
 
   /** @param data row-major float32 values; copied */
   add(name: string, shape: number[], data: Float32Array): tfTypes.Variable {
-    if (this.#variables.has(name)) throw new WorkbenchError('failure', `expected a new parameter name, got ${name} twice`);
+    if (this.#variables.has(name))
+      throw new WorkbenchError('failure', `expected a new parameter name, got ${name} twice`);
     const initial = this.tf.tensor(data.slice(), shape, 'float32');
     const variable = this.tf.variable(initial, true);
     initial.dispose();
@@ -59,17 +63,17 @@ export class ParameterSet {
    * Replaces every parameter's values.
    * @throws WorkbenchError `data` when a name or shape does not fit
    */
-  import(tensors: Readonly<Record<string, { shape: readonly number[]; data: ArrayLike<number> }>>): void {
+  import(tensors: StoredTensors): void {
     for (const [name, variable] of this.#variables) {
       const tensor = tensors[name];
-      if (!tensor || tensor.shape.join() !== variable.shape.join()) {
+      if (!(tensor?.data instanceof Float32Array) || tensor.shape.join() !== variable.shape.join()) {
         throw new WorkbenchError(
           'data',
-          `expected parameter ${name} of shape [${variable.shape.join()}], got ${tensor ? `[${tensor.shape.join()}]` : 'none'}`,
+          `expected float32 parameter ${name} of shape [${variable.shape.join()}], got ${tensor ? `[${tensor.shape.join()}]` : 'none'}`,
           { hint: 'The weights belong to other walker settings; use the configuration they were trained with.' },
         );
       }
-      const values = this.tf.tensor(Float32Array.from(tensor.data), variable.shape, 'float32');
+      const values = this.tf.tensor(tensor.data.slice(), variable.shape, 'float32');
       variable.assign(values);
       values.dispose();
     }
@@ -113,7 +117,8 @@ export function orthogonalValues(rng: Rng, rows: number, columns: number, gain: 
   }
   const values = new Float32Array(rows * columns);
   for (let r = 0; r < rows; r++) {
-    for (let c = 0; c < columns; c++) values[r * columns + c] = gain * (rows <= columns ? basis[r]![c]! : basis[c]![r]!);
+    for (let c = 0; c < columns; c++)
+      values[r * columns + c] = gain * (rows <= columns ? basis[r]![c]! : basis[c]![r]!);
   }
   return values;
 }

@@ -7,6 +7,7 @@ import type { VectorEnv } from '../../envs/vector-env.js';
 import { pathKey } from '../../src/kg/path.js';
 import { Rng } from '../../src/run/seeds.js';
 import { sampleSegment } from '../../src/tensor/categorical.js';
+import { readTensor } from '../../src/tensor/ops.js';
 import type { RolloutBuffer } from './rollout-buffer.js';
 
 export interface RolloutFigures {
@@ -53,13 +54,24 @@ export function collectRollouts(
       const begin = offsets[state - known]!;
       const action = sampleSegment(logProbs, begin, offsets[state - known + 1]!, rng);
       actions[copy] = action;
-      const transition = { state, sample: sampleOf[copy]!, action, logProb: logProbs[begin + action]!, value: values[state - known]! };
+      const transition = {
+        state,
+        sample: sampleOf[copy]!,
+        action,
+        logProb: logProbs[begin + action]!,
+        value: values[state - known]!,
+      };
       return { copy, transition };
     });
     const step = envs.step(actions);
     for (const { copy, transition } of rows) {
       const reward = step.rewards[copy]!;
-      previous[copy] = buffer.add({ ...transition, reward, terminated: step.terminated[copy] === 1, previous: previous[copy]! });
+      previous[copy] = buffer.add({
+        ...transition,
+        reward,
+        terminated: step.terminated[copy] === 1,
+        previous: previous[copy]!,
+      });
       figures.reward += reward;
       figures.hits += Number(step.infos[copy]!.hit === true);
       figures.steps++;
@@ -67,7 +79,12 @@ export function collectRollouts(
     ({ observations, live } = step);
   }
   const walks = sampleOf.length;
-  return { reward: figures.reward / walks, hits: figures.hits / walks, length: figures.steps / walks, steps: figures.steps };
+  return {
+    reward: figures.reward / walks,
+    hits: figures.hits / walks,
+    length: figures.steps / walks,
+    steps: figures.steps,
+  };
 }
 
 function requestOf({ task, start, current, hop, path }: DialogueWalkObservation): StateRequest {
@@ -78,5 +95,5 @@ function criticValues(policy: Policy, critic: Critic, requests: readonly StateRe
   // The critic reads no actions: none are listed.
   const none = new Int32Array(0);
   const batch = policy.featurizer.batch(requests.map((request) => ({ ...request, actions: none })));
-  return critic.parameters.tf.tidy(() => Float32Array.from(critic.values(batch).dataSync()));
+  return readTensor(critic.parameters.tf, () => critic.values(batch));
 }

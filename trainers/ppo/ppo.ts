@@ -5,14 +5,14 @@
  */
 import type { Critic } from '../../agents/walker/critic.js';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
-import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
+import { actionLogProbs, type ActionLogProbs, type Policy } from '../../agents/walker/policy.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
 import type { VectorEnv } from '../../envs/vector-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
-import { injectGradient } from '../../src/tensor/ops.js';
+import { injectGradient, readTensor } from '../../src/tensor/ops.js';
 import { explainedVariance, generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from './advantages.js';
 import { collectRollouts } from './collect.js';
 import { ppoObjective, type ObjectiveResult } from './objective.js';
@@ -76,13 +76,14 @@ export async function ppo(options: PpoOptions): Promise<void> {
     buffer.setAdvantages(advantages);
 
     const learningRate = learningRateAt(update, settings);
+    const anchored = options.anchor && settings.klCoef > 0 ? actionLogProbs(options.anchor, buffer.states) : undefined;
     const results: (ObjectiveResult & { gradNorm: number })[] = [];
     const shuffle = Rng.named(seed, 'ppo/shuffle', update);
     let stopped = false;
     for (let epoch = 0; epoch < settings.updateEpochs && !stopped; epoch++) {
       for (const minibatch of buffer.minibatches(settings.minibatchSamples, shuffle)) {
         if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(minibatch.transitions.advantage, centre);
-        const result = step(options, buffer, minibatch, learningRate);
+        const result = step(options, buffer, minibatch, anchored, learningRate);
         if (results.length === 0) checkRatio(result.diagnostics.maxRatioDeviation, update);
         results.push(result);
         stopped = settings.targetKl !== null && result.diagnostics.approxKl > 1.5 * settings.targetKl;
@@ -105,13 +106,19 @@ export async function ppo(options: PpoOptions): Promise<void> {
 }
 
 /** One gradient step of actor and critic on one minibatch. */
-function step({ policy, optimizer, critic, anchor, settings }: PpoOptions, buffer: RolloutBuffer<StateRequest>, minibatch: Minibatch, learningRate: number) {
+function step(
+  { policy, optimizer, critic, settings }: PpoOptions,
+  buffer: RolloutBuffer<StateRequest>,
+  minibatch: Minibatch,
+  anchored: ActionLogProbs | undefined,
+  learningRate: number,
+) {
   const { tf } = policy.head.parameters;
   // States of one sample side by side: the featurizer reads a dialogue once for all of them.
   const requests = Array.from(minibatch.states, (state) => buffer.states[state]!);
   const batch = policy.featurizer.batch(requests);
-  const anchorLogProbs = anchor && settings.klCoef > 0 ? actionLogProbs(anchor, requests).logProbs : undefined;
-  const values = critic && tf.tidy(() => Float32Array.from(critic.network.values(batch).dataSync()));
+  const anchorLogProbs = anchored && gatherSegments(anchored, minibatch.states);
+  const values = critic && readTensor(tf, () => critic.network.values(batch));
   let result: ObjectiveResult | undefined;
   const gradNorm = optimizer.minimize(() => {
     const logits = policy.head.logits(batch);
@@ -126,19 +133,35 @@ function step({ policy, optimizer, critic, anchor, settings }: PpoOptions, buffe
   return { ...result!, gradNorm };
 }
 
+/** The log-probabilities of some states, side by side. */
+function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: Int32Array): Float32Array {
+  const parts = Array.from(states, (state) => logProbs.subarray(offsets[state]!, offsets[state + 1]!));
+  const gathered = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    gathered.set(part, at);
+    at += part.length;
+  }
+  return gathered;
+}
+
 /** Samples of an update: the train set in a new seeded order at each pass, cut into equal parts. */
 function samplesOf(update: number, walkable: Int32Array, count: number, seed: number): number[] {
   const chosen: number[] = [];
   let order: Int32Array | undefined;
   for (let position = update * count; chosen.length < count; position++) {
     const pass = Math.floor(position / walkable.length);
-    if (!order || position % walkable.length === 0) order = Rng.named(seed, 'ppo/order', pass).shuffle(walkable.slice());
+    if (!order || position % walkable.length === 0)
+      order = Rng.named(seed, 'ppo/order', pass).shuffle(walkable.slice());
     chosen.push(order[position % walkable.length]!);
   }
   return chosen;
 }
 
-function learningRateAt(update: number, { learningRate, warmupUpdates, updates, lrDecay, finalLrShare }: PpoSettings): number {
+function learningRateAt(
+  update: number,
+  { learningRate, warmupUpdates, updates, lrDecay, finalLrShare }: PpoSettings,
+): number {
   if (update < warmupUpdates) return (learningRate * (update + 1)) / warmupUpdates;
   if (lrDecay === 'none') return learningRate;
   const progress = (update - warmupUpdates) / Math.max(1, updates - warmupUpdates);
@@ -156,7 +179,8 @@ function checkRatio(deviation: number, update: number): void {
 
 /** Means over the minibatches of an update. */
 function summary(results: readonly (ObjectiveResult & { gradNorm: number })[]): Record<string, number> {
-  const mean = (of: (result: (typeof results)[number]) => number) => results.reduce((sum, result) => sum + of(result), 0) / results.length;
+  const mean = (of: (result: (typeof results)[number]) => number) =>
+    results.reduce((sum, result) => sum + of(result), 0) / results.length;
   return {
     'train/loss': mean(({ losses }) => losses.loss),
     'train/policy_loss': mean(({ losses }) => losses.policyLoss),

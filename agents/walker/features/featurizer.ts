@@ -2,6 +2,7 @@
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { numActions, type WalkRules, type WalkState } from '../../../envs/rules.js';
 import type { Graph } from '../../../src/kg/graph.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
 import { allocateBatch, stateScalars, type StateBatch } from '../state-batch.js';
 import { DialogueScratch, type FrozenVectors } from './dialogue-scratch.js';
@@ -29,7 +30,6 @@ export interface FeaturizerParts {
   graph: Graph;
   rules: WalkRules;
   vectors: FrozenVectors;
-  texts: TaskVectors;
   /** Train counts, or absent for a head that does not use them. */
   counts?: WalkCounts;
   /** Whether to compute the features of edges at all. */
@@ -38,6 +38,8 @@ export interface FeaturizerParts {
 
 /** Builds batches; requests of one task should stand side by side, since a dialogue is read once for all of them. */
 export class Featurizer {
+  /** Vectors of the tasks that batches are asked for; set them first. */
+  texts: TaskVectors | undefined;
   readonly contextDim: number;
   readonly numEdgeFeatures: number;
   readonly #sources: EdgeFeatureSources;
@@ -82,9 +84,12 @@ export class Featurizer {
   }
 
   #textVector(which: 'last' | 'window', task: WalkTask): Float32Array {
-    const { texts } = this.parts;
-    const { matrix, rows, dim } = texts[which];
-    const row = rows[texts.rowOf.get(task.id)!]!;
+    const place = this.texts?.rowOf.get(task.id);
+    if (place === undefined) {
+      throw new WorkbenchError('failure', `expected encoded texts of task ${task.id}, got none, at Featurizer.batch`);
+    }
+    const { matrix, rows, dim } = this.texts![which];
+    const row = rows[place]!;
     return matrix.subarray(row * dim, (row + 1) * dim);
   }
 

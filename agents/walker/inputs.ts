@@ -1,0 +1,67 @@
+/** Everything a walker's network stands on, put together the same way for training and for answering. */
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { WalkRules } from '../../envs/rules.js';
+import type { EncoderSettings } from '../../src/encoder/settings.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import type { Graph } from '../../src/kg/graph.js';
+import type { ProgressReporter } from '../../src/run/progress.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import type { FrozenVectors } from './features/dialogue-scratch.js';
+import { Featurizer } from './features/featurizer.js';
+import { WalkCounts } from './features/walk-counts.js';
+import { frozenTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
+import { createWalkerHead } from './head.js';
+import type { Policy } from './policy.js';
+import type { WalkerSettings } from './settings.js';
+import { encodeGraph } from './text-vectors.js';
+
+export interface WalkerInputs {
+  settings: WalkerSettings;
+  graph: Graph;
+  vectors: FrozenVectors;
+  tables: FrozenTables;
+  featurizer: Featurizer;
+}
+
+export interface WalkerInputOptions {
+  settings: WalkerSettings;
+  encoderSettings: EncoderSettings;
+  graph: Graph;
+  rules: WalkRules;
+  encoder: StateEncoder;
+  /** The train split: what the counts count. */
+  train: readonly WalkSample[];
+  /** Asked for when a setting names TransE. */
+  transe?: EmbeddingVectors | undefined;
+  /** Tables made before from the same inputs; default: made now. */
+  tables?: FrozenTables | undefined;
+  progress?: ProgressReporter;
+  signal?: AbortSignal | undefined;
+}
+
+/** Encodes the names of the graph and prepares tables, counts and features. */
+export async function walkerInputs(options: WalkerInputOptions): Promise<WalkerInputs> {
+  const { settings, encoderSettings, graph, rules, encoder, train, transe, progress, signal } = options;
+  const vectors = await encodeGraph(encoder, graph, {
+    settings: encoderSettings,
+    ...(progress && { progress }),
+    signal,
+  });
+  const tables = options.tables ?? frozenTables(graph, vectors, transe, settings);
+  const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
+  const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(graph, train) : undefined;
+  const featurizer = new Featurizer({ graph, rules, vectors, edgeFeatures, ...(counts && { counts }) });
+  return { settings, graph, vectors, tables, featurizer };
+}
+
+/** A policy with fresh weights over given inputs; several may share them. */
+export function createPolicy(tf: Tf, { settings, graph, tables, featurizer }: WalkerInputs, seed: number): Policy {
+  const { contextDim, numEdgeFeatures } = featurizer;
+  const head = createWalkerHead(
+    tf,
+    settings,
+    { contextDim, numEdgeFeatures, numRelations: graph.numRelations, tables },
+    seed,
+  );
+  return { head, featurizer };
+}

@@ -1,0 +1,92 @@
+/** Opens a trained walker from its run folder. */
+import { z } from 'zod';
+import { checkFits, readCheckpoint, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { loadDataset } from '../../datasets/registry.js';
+import { dataSettings } from '../../datasets/settings.js';
+import { walkSamples } from '../../datasets/walk-samples.js';
+import type { WalkTask } from '../../datasets/walk-sample.js';
+import { envSettings } from '../../envs/settings.js';
+import { openEncoder } from '../../src/encoder/open-encoder.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { cacheFolder } from '../../src/run/locations.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { backendNames, openBackend } from '../../src/tensor/backend.js';
+import type { Agent } from '../agent.js';
+import { createPolicy, walkerInputs } from './inputs.js';
+import { walkerSettings } from './settings.js';
+import { readTables } from './tables-file.js';
+import { encodeTasks } from './text-vectors.js';
+import { walkerAgent } from './walker-agent.js';
+
+/** The settings of a run that loading needs; others may be there. */
+const runConfig = z.object({
+  name: z.string(),
+  backend: z.enum(['auto', ...backendNames]),
+  data: dataSettings,
+  env: envSettings,
+  encoder: encoderSettings,
+  walker: walkerSettings,
+});
+
+export interface LoadWalkerOptions {
+  /** `best`, `last`, `clone`, a name or a step. */
+  checkpoint: string;
+  beamWidth: number;
+  twoHopBonus?: number;
+  /** GGUF file, where it is no longer at the path that the run names. */
+  modelPath?: string;
+}
+
+export interface LoadedWalker {
+  agent: Agent;
+  graph: Graph;
+  encoder: StateEncoder;
+  header: CheckpointHeader;
+  close(): Promise<void>;
+}
+
+/**
+ * Loads data, encoder, tables and weights; refuses a checkpoint of another graph or encoder.
+ * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend
+ */
+export async function loadWalkerRun(runFolder: string, options: LoadWalkerOptions): Promise<LoadedWalker> {
+  const { folder, config } = openRun(runFolder);
+  const settings = runConfig.parse(config);
+  const stored = resolveCheckpoint(folder, options.checkpoint);
+  const { header, tensors } = readCheckpoint(stored.file);
+  const dataset = loadDataset(settings.data.dataset);
+  const graph = await dataset.loadGraph(settings.data.graph);
+  const encoder = await openEncoder(settings.encoder, { modelPath: options.modelPath, cacheFolder: cacheFolder() });
+  try {
+    checkFits(header, { graph: graph.hash, encoder: encoder.id }, stored.file);
+    const { tf } = await openBackend(settings.backend);
+    const { horizon, equalAtStep1 } = settings.env;
+    const inputs = await walkerInputs({
+      settings: settings.walker,
+      encoderSettings: settings.encoder,
+      graph,
+      rules: { horizon, equalAtStep1 },
+      encoder,
+      train: walkSamples(dataset.loadDialogues('train'), graph, settings.data),
+      tables: readTables(folder),
+    });
+    const policy = createPolicy(tf, inputs, header.config.seed as number);
+    policy.head.parameters.import(tensors);
+    const prepare = async (tasks: readonly WalkTask[]) => {
+      inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder });
+    };
+    const { beamWidth, twoHopBonus = 0 } = options;
+    const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, prepare });
+    const close = async () => {
+      policy.head.dispose();
+      await encoder.dispose();
+    };
+    return { agent, graph, encoder, header, close };
+  } catch (error) {
+    await encoder.dispose();
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+/** `kgwalk ask`: one question to a trained walker. */
+import type { Command } from 'commander';
+import type { Message } from '../datasets/dialogue.js';
+import type { WalkTask } from '../datasets/walk-sample.js';
+import type { Graph } from '../src/kg/graph.js';
+import type { Path } from '../src/kg/path.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { printJson, printLine, printTable } from './output.js';
+
+interface AskFlags {
+  start: string;
+  dialogue?: string;
+  checkpoint: string;
+  model?: string;
+  top: string;
+  json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('ask')
+    .description('where a trained walker goes from an entity after something was said')
+    .argument('<run>', 'name or folder of a run')
+    .argument('<question>', 'what is said')
+    .requiredOption('--start <entity>', 'name of the entity to start from, as the graph writes it')
+    .option('--dialogue <file>', 'what was said before: JSON in the release’s form, a list of {message, sender} items')
+    .option('--checkpoint <which>', 'best, last, clone or a step', 'best')
+    .option('--model <file>', 'the encoder’s GGUF file, if it has moved')
+    .option('--top <n>', 'paths to show', '10')
+    .option('--json', 'print JSON')
+    .action(ask);
+}
+
+async function ask(run: string, question: string, flags: AskFlags): Promise<void> {
+  const top = Number(flags.top);
+  if (!Number.isInteger(top) || top < 1) {
+    throw new WorkbenchError('usage', `expected a whole number from 1, got ${flags.top}, at --top`);
+  }
+  const before = flags.dialogue === undefined ? [] : await messagesOf(flags.dialogue);
+  const { loadWalkerRun } = await import('../agents/walker/load-walker.js');
+  const modelPath = flags.model === undefined ? {} : { modelPath: flags.model };
+  const walker = await loadWalkerRun(run, { checkpoint: flags.checkpoint, beamWidth: Math.max(30, top), ...modelPath });
+  try {
+    const { agent, graph } = walker;
+    const start = await entityOf(graph, flags.start);
+    const task: WalkTask = {
+      id: 'ask#1',
+      dialogueId: 'ask',
+      messages: [...before, { sender: 'user', text: question }],
+      sender: 'assistant',
+      start,
+      startName: flags.start,
+      earlierPaths: [],
+    };
+    const [answer] = await agent.answer([task]);
+    const paths = answer!.paths
+      .slice(0, top)
+      .map(({ path, logProb }) => ({ path: named(path, graph), probability: Math.exp(logProb) }));
+    const answers = answer!.answers.slice(0, top).map(({ entity, summedLogProb }) => ({
+      entity: graph.entityNames[entity]!,
+      probability: Math.exp(summedLogProb),
+    }));
+    if (flags.json) return printJson({ start: flags.start, question, paths, answers });
+    if (paths.length === 0)
+      return printLine(`${flags.start} has no edges in graph ${graph.name}: there is nowhere to go.`);
+    printTable(
+      paths.map(({ path, probability }, i) => ({
+        rank: i + 1,
+        probability: probability.toFixed(4),
+        path: path
+          .map(([head, relation, tail], hop) => `${hop === 0 ? head : ''} —${relation}→ ${tail}`.trim())
+          .join(' '),
+      })),
+    );
+  } finally {
+    await walker.close();
+  }
+}
+
+function named(path: Path, graph: Graph): [string, string, string][] {
+  return path.map(([head, relation, tail]) => [
+    graph.entityNames[head]!,
+    graph.relationNames[relation]!,
+    graph.entityNames[tail]!,
+  ]);
+}
+
+/** @throws WorkbenchError `usage` naming the nearest entity */
+async function entityOf(graph: Graph, name: string): Promise<number> {
+  const entity = graph.entityId(name);
+  if (entity >= 0) return entity;
+  const folded = graph.entityNames.findIndex((other) => other.toLowerCase() === name.toLowerCase());
+  if (folded >= 0) return folded;
+  const { nearestName } = await import('../src/run/nearest-name.js');
+  const near = nearestName(name, graph.entityNames);
+  throw new WorkbenchError(
+    'usage',
+    `expected an entity of graph ${graph.name}, got ${JSON.stringify(name)}, at --start`,
+    {
+      ...(near !== undefined && { hint: `Did you mean ${JSON.stringify(near)}?` }),
+    },
+  );
+}
+
+/** The chat items of a dialogue in the release's form. */
+async function messagesOf(file: string): Promise<Message[]> {
+  const { readDialogues } = await import('../datasets/opendialkg/read-dialogues.js');
+  const { dialogues } = await readDialogues(file);
+  const [dialogue, ...others] = dialogues;
+  if (dialogue && others.length === 0) return dialogue.messages;
+  throw new WorkbenchError('data', `expected one dialogue, got ${dialogues.length}, at ${file}`);
+}

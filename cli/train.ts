@@ -1,0 +1,130 @@
+/** `kgwalk train`: one run, or one for each of several seeds. */
+import { stderr } from 'node:process';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { RunSettings } from '../presets/schema.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { printJson, printLine, printTable } from './output.js';
+
+interface TrainFlags {
+  model?: string;
+  set: string[];
+  seed?: string;
+  seeds?: string;
+  runDir?: string;
+  resume?: string | true;
+  backend?: string;
+  dryRun?: boolean;
+  maxMinutes?: string;
+  json?: boolean;
+}
+
+const collect = (value: string, previous: string[]) => [...previous, value];
+
+export function register(program: Command): void {
+  program
+    .command('train')
+    .description('train a walker by a preset: TransE, text vectors, cloning, PPO')
+    .argument('[preset]', 'a YAML file, or the name of a preset of the package; not needed with --resume', 'opendialkg')
+    .option('--model <file>', 'GGUF file that encodes the texts, or hashed:DIM (encoder.model)')
+    .option('--set <key=value>', 'change a setting, such as ppo.clipRange=0.1; repeatable', collect, [])
+    .option('--seed <n>', 'the run’s seed')
+    .option('--seeds <list>', 'one run for each of several seeds, such as 1,2,3')
+    .option('--run-dir <dir>', 'the run’s folder (with --seeds: DIR-s1, DIR-s2 …); default runs/NAME-TIME-sSEED')
+    .option('--resume [which]', 'go on with the run in --run-dir from its last, best or a numbered checkpoint')
+    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
+    .option('--dry-run', 'only say what would be done: samples, texts, tokens, updates, time')
+    .option('--max-minutes <n>', 'stop after that long, with a checkpoint to resume from')
+    .option('--json', 'print the run folders as JSON')
+    .action(train);
+}
+
+async function train(preset: string, flags: TrainFlags): Promise<void> {
+  const runs = await plannedRuns(preset, flags);
+  if (flags.dryRun) {
+    const { dryRun } = await import('./dry-run.js');
+    const rows = await dryRun(runs[0]!.settings);
+    return flags.json ? printJson(rows) : printTable(rows);
+  }
+  const { train: trainRun } = await import('../trainers/train.js');
+  const { terminalProgress } = await import('../src/run/progress.js');
+  const { interruptSignal } = await import('./interrupt.js');
+  const { openRun } = await import('../src/run/run-folder.js');
+  const { existsSync } = await import('node:fs');
+  const minutes = flags.maxMinutes === undefined ? undefined : positive(flags.maxMinutes, '--max-minutes');
+  const interrupted = interruptSignal();
+  const signal =
+    minutes === undefined ? interrupted : AbortSignal.any([interrupted, AbortSignal.timeout(minutes * 60_000)]);
+  const resume = flags.resume === true ? 'last' : flags.resume;
+  for (const { settings, folder } of runs) {
+    if (resume === 'last' && existsSync(join(folder, 'config.yaml')) && openRun(folder).state.status === 'finished') {
+      stderr.write(`${folder} is finished; nothing to do\n`);
+      continue;
+    }
+    stderr.write(`run ${folder}\n`);
+    try {
+      await trainRun({ settings, folder, resume, progress: terminalProgress(), signal });
+    } catch (error) {
+      if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
+      throw new WorkbenchError('stopped', `stopped; what was done is saved, at ${folder}`, {
+        hint: `Go on: kgwalk train --resume --run-dir ${folder}`,
+      });
+    }
+  }
+  const folders = runs.map(({ folder }) => folder);
+  if (flags.json) return printJson({ runs: folders });
+  for (const folder of folders) printLine(folder);
+  stderr.write(`\nkgwalk evaluate ${folders[0]} --split valid\nkgwalk report ${folders.join(' ')}\n`);
+}
+
+/** Settings and folder of every run, all checked before the first starts. */
+async function plannedRuns(preset: string, flags: TrainFlags): Promise<{ settings: RunSettings; folder: string }[]> {
+  const { runSettings } = await import('../presets/schema.js');
+  const { loadConfig } = await import('../src/run/config.js');
+  const { resolvePreset, runsFolder } = await import('../src/run/locations.js');
+  const { openRun, runId } = await import('../src/run/run-folder.js');
+  const { existsSync } = await import('node:fs');
+  if (flags.resume !== undefined && flags.runDir === undefined) {
+    throw new WorkbenchError('usage', 'expected --run-dir with --resume, got none', {
+      hint: 'Runs: `kgwalk runs list`.',
+    });
+  }
+  const seeds = seedsOf(flags);
+  const folderOf = (seed: number | undefined) =>
+    flags.runDir === undefined ? undefined : resolve(seeds.length > 1 ? `${flags.runDir}-s${seed}` : flags.runDir);
+  return seeds.map((seed) => {
+    const folder = folderOf(seed);
+    const existing = flags.resume !== undefined && folder !== undefined && existsSync(join(folder, 'config.yaml'));
+    const overrides = [
+      ...flags.set,
+      ...(flags.model === undefined ? [] : [`encoder.model=${JSON.stringify(modelPath(flags.model))}`]),
+      ...(seed === undefined ? [] : [`seed=${seed}`]),
+      ...(flags.backend === undefined ? [] : [`backend=${flags.backend}`]),
+    ];
+    // A resumed run keeps its own settings; what is given besides must not contradict them, which createRun checks.
+    const settings = existing
+      ? loadConfig(runSettings, { text: JSON.stringify(openRun(folder).config), overrides, source: folder })
+      : loadConfig(runSettings, { file: resolvePreset(preset), overrides });
+    return { settings, folder: folder ?? join(runsFolder(), runId(settings.name, settings.seed)) };
+  });
+}
+
+function modelPath(model: string): string {
+  return model.startsWith('hashed:') ? model : resolve(model);
+}
+
+function seedsOf({ seed, seeds }: TrainFlags): (number | undefined)[] {
+  if (seeds === undefined) return [seed === undefined ? undefined : whole(seed, '--seed')];
+  if (seed !== undefined) throw new WorkbenchError('usage', 'expected --seed or --seeds, got both');
+  return seeds.split(',').map((text) => whole(text, '--seeds'));
+}
+
+function whole(text: string, flag: string): number {
+  if (/^\d+$/.test(text.trim())) return Number(text);
+  throw new WorkbenchError('usage', `expected whole numbers from 0, got ${JSON.stringify(text)}, at ${flag}`);
+}
+
+function positive(text: string, flag: string): number {
+  if (Number(text) > 0) return Number(text);
+  throw new WorkbenchError('usage', `expected a number above 0, got ${JSON.stringify(text)}, at ${flag}`);
+}

@@ -1,0 +1,57 @@
+/** The cloning phase of a run: trains, evaluates and saves every epoch, and goes on where a run was stopped. */
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { evaluateOnValid, restoreTrainee, saveTrainee, type Session, type Trainee } from '../session.js';
+import { clone } from './clone.js';
+
+/** Updates between two records of the metric log. */
+const logEvery = 10;
+
+/** @param resumeFrom a checkpoint of this phase */
+export async function clonePhase(session: Session, trainee: Trainee, resumeFrom?: Checkpoint): Promise<void> {
+  const { settings, logs, train, valid, signal } = session;
+  if (resumeFrom) restoreTrainee(session, trainee, resumeFrom.header, resumeFrom.tensors);
+  const startStep = resumeFrom?.header.step ?? 0;
+  let epochsDone = resumeFrom?.header.epoch ?? 0;
+  let step = startStep;
+  let saved = startStep;
+  let line: ReturnType<Session['progress']> | undefined;
+  try {
+    await clone({
+      ...trainee,
+      train,
+      valid,
+      settings: settings.clone,
+      seed: settings.seed,
+      startStep,
+      ...(signal && { signal }),
+      onStep: (update) => {
+        step = update.step;
+        line ??= session.progress('clone', update.numSteps, 'updates');
+        line.update(step, `loss ${update.loss.toFixed(3)}`);
+        if (step % logEvery === 0) {
+          logs.metrics('clone', step, {
+            'train/loss': update.loss,
+            'train/grad_norm': update.gradNorm,
+            'train/learning_rate': update.learningRate,
+          });
+        }
+      },
+      onEpoch: async ({ epoch, step: at, validLoss }) => {
+        line?.finish(`epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
+        line = undefined;
+        logs.timing('clone', at);
+        const metrics = { 'eval/loss': validLoss, ...(await evaluateOnValid(session, trainee.policy)) };
+        logs.metrics('clone', at, metrics);
+        epochsDone = epoch;
+        await saveTrainee(session, trainee, { phase: 'clone', step: at, epoch, metrics });
+        saved = at;
+      },
+    });
+  } catch (error) {
+    if (error instanceof WorkbenchError && error.code === 'stopped' && step > saved) {
+      await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });
+    }
+    throw error;
+  }
+}

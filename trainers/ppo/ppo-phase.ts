@@ -1,0 +1,135 @@
+/** The PPO phase of a run: starts from the clone or from scratch, evaluates, saves, goes on where a run was stopped. */
+import { createCritic } from '../../agents/walker/critic.js';
+import { createPolicy } from '../../agents/walker/inputs.js';
+import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { makeVectorEnv } from '../../envs/registry.js';
+import { dialogueWalkId } from '../../envs/dialogue-walk-env.js';
+import { initialState } from '../../envs/rules.js';
+import { embeddingPotential } from '../../envs/walk-reward.js';
+import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { AdamW } from '../../src/tensor/adamw.js';
+import { evaluateOnValid, restoreTrainee, saveTrainee, type Session, type Trainee } from '../session.js';
+import { ppo } from './ppo.js';
+
+/** Where early stopping stands: kept in checkpoints. */
+interface Patience {
+  best: number;
+  evaluationsWithoutGain: number;
+}
+
+/**
+ * @param transe embeddings, for `env.shaping: transe`
+ * @param resumeFrom a checkpoint of this phase
+ */
+export async function ppoPhase(
+  session: Session,
+  transe: EmbeddingTable | undefined,
+  resumeFrom?: Checkpoint,
+): Promise<void> {
+  const { tf, run, settings, logs, inputs, train, signal } = session;
+  const { graph, featurizer } = inputs;
+  const { rules } = featurizer.parts;
+  const fromClone = settings.ppo.init === 'clone';
+  const clone = fromClone ? readCheckpoint(resolveCheckpoint(run.folder, 'clone').file) : undefined;
+  const policy = createPolicy(tf, inputs, settings.seed);
+  if (clone) policy.head.parameters.import(clone.tensors);
+  const anchor = clone && settings.ppo.klCoef > 0 ? createPolicy(tf, inputs, settings.seed) : undefined;
+  if (anchor) anchor.head.parameters.import(clone!.tensors);
+  const clip = settings.ppo.maxGradNorm > 0 ? { maxGradNorm: settings.ppo.maxGradNorm } : {};
+  const critic =
+    settings.ppo.baseline === 'critic'
+      ? createCritic(tf, inputs.tables, featurizer.contextDim, settings.walker.width, settings.seed)
+      : undefined;
+  const trainee: Trainee = {
+    policy,
+    optimizer: new AdamW(policy.head.parameters, clip),
+    critic: critic && { network: critic, optimizer: new AdamW(critic.parameters, clip) },
+  };
+  if (resumeFrom) restoreTrainee(session, trainee, resumeFrom.header, resumeFrom.tensors);
+  const startUpdate = resumeFrom?.header.step ?? 0;
+  let patience = (resumeFrom?.header.trainer.patience as unknown as Patience | undefined) ?? {
+    best: -1,
+    evaluationsWithoutGain: 0,
+  };
+  const shaped = settings.env.shaping === 'transe';
+  if (shaped && !transe) {
+    throw new WorkbenchError('config', 'expected TransE embeddings for env.shaping=transe, got none', {
+      hint: 'Set transe.enabled=true.',
+    });
+  }
+  const envs = makeVectorEnv(
+    dialogueWalkId,
+    {
+      graph,
+      samples: train,
+      rules,
+      reward: settings.env.reward,
+      gamma: settings.ppo.gamma,
+      ...(shaped && { potential: embeddingPotential(transe!.entities, transe!.dim) }),
+    },
+    settings.ppo.samplesPerUpdate * settings.ppo.explorations,
+  );
+  const walkable = Int32Array.from(train.keys()).filter((i) => !initialState(graph, train[i]!.task.start, rules).done);
+  const line = session.progress('ppo', settings.ppo.updates, 'updates');
+  let done = startUpdate;
+  let saved = startUpdate;
+  const save = async (metrics: Record<string, number> = {}, interim = false) => {
+    await saveTrainee(session, trainee, {
+      phase: 'ppo',
+      step: done,
+      epoch: 0,
+      metrics,
+      state: { patience: { ...patience } },
+      interim,
+    });
+    saved = done;
+  };
+  try {
+    await ppo({
+      ...trainee,
+      anchor,
+      envs,
+      walkable,
+      settings: settings.ppo,
+      seed: settings.seed,
+      startUpdate,
+      signal,
+      onUpdate: async ({ update, steps, metrics }) => {
+        done = update;
+        logs.metrics('ppo', update, metrics);
+        line.update(
+          update,
+          `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`,
+        );
+        const last = update === settings.ppo.updates;
+        const evaluates = last || update % settings.ppo.evalEvery === 0;
+        logs.timing('ppo', update, { 'time/env_steps': steps });
+        if (evaluates) {
+          const figures = await evaluateOnValid(session, policy);
+          logs.metrics('ppo', update, figures);
+          const gained = figures['eval/path@1']! > patience.best;
+          patience = gained
+            ? { best: figures['eval/path@1']!, evaluationsWithoutGain: 0 }
+            : { ...patience, evaluationsWithoutGain: patience.evaluationsWithoutGain + 1 };
+          await save(figures);
+          return settings.ppo.patience !== null && patience.evaluationsWithoutGain >= settings.ppo.patience;
+        }
+        if (update % settings.checkpoint.everyUpdates === 0) await save();
+        return false;
+      },
+    });
+    line.finish();
+  } catch (error) {
+    if (error instanceof WorkbenchError && error.code === 'stopped' && done > saved) await save({}, true);
+    throw error;
+  } finally {
+    envs.close();
+    anchor?.head.dispose();
+    trainee.optimizer.dispose();
+    trainee.critic?.optimizer.dispose();
+    critic?.dispose();
+    policy.head.dispose();
+  }
+}
