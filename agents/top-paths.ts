@@ -9,6 +9,9 @@ import type { Path, Triple } from '../src/kg/path.js';
 import type { Answer, RankedAnswer, RankedPath } from './agent.js';
 import { boundedHeap } from './bounded-heap.js';
 
+// Looked up once: they run for every walk, a million times a task.
+const { exp, fround, imul } = Math;
+
 export interface RankingSettings {
   /** Walks to keep; at least the largest k that is evaluated. */
   beamWidth: number;
@@ -76,7 +79,7 @@ export function walkCollector(graph: Graph, { beamWidth, twoHopBonus = 0, seed =
     },
     add(prefix, last, logProb) {
       if (logProb === -Infinity) return;
-      const score = Math.fround(prefix < 0 ? logProb : logProb + twoHopBonus);
+      const score = fround(prefix < 0 ? logProb : logProb + twoHopBonus);
       const tie = mix(mix(salt, prefix), last);
       walks.offer(score, tie, prefix, last, logProb);
       const entity = last >= 0 ? graph.tails[last]! : start >= 0 ? start : graph.numEntities;
@@ -85,9 +88,9 @@ export function walkCollector(graph: Graph, { beamWidth, twoHopBonus = 0, seed =
         bestLogProb[entity] = logProb;
         mass[entity] = 1;
       } else if (logProb > bestLogProb[entity]!) {
-        mass[entity] = mass[entity]! * Math.exp(bestLogProb[entity]! - logProb) + 1;
+        mass[entity] = mass[entity]! * exp(bestLogProb[entity]! - logProb) + 1;
         bestLogProb[entity] = logProb;
-      } else mass[entity]! += Math.exp(logProb - bestLogProb[entity]!);
+      } else mass[entity]! += exp(logProb - bestLogProb[entity]!);
       if (score > bestScore[entity]! || (score === bestScore[entity] && tie < bestTie[entity]!)) {
         bestScore[entity] = score;
         bestTie[entity] = tie;
@@ -105,7 +108,7 @@ export function walkCollector(graph: Graph, { beamWidth, twoHopBonus = 0, seed =
       const offset = touched.reduce((max, entity) => Math.max(max, bestLogProb[entity]!), -Infinity);
       for (const entity of touched) {
         const summed = bestLogProb[entity]! + Math.log(mass[entity]!);
-        total += Math.exp(summed - offset);
+        total += exp(summed - offset);
         bestFinals.offer(bestScore[entity]!, bestTie[entity]!, entity, 0, summed);
         likelyFinals.offer(summed, bestTie[entity]!, entity, 0, summed);
       }
@@ -117,7 +120,7 @@ export function walkCollector(graph: Graph, { beamWidth, twoHopBonus = 0, seed =
       const answers: RankedAnswer[] = [...best, ...lifted].map(({ a: entity, value: summedLogProb }) => {
         return { entity: entity < graph.numEntities ? entity : start, logProb: bestLogProb[entity]!, summedLogProb };
       });
-      const confidence = answers.length === 0 ? 0 : Math.min(1, Math.exp(answers[0]!.summedLogProb - offset) / total);
+      const confidence = answers.length === 0 ? 0 : Math.min(1, exp(answers[0]!.summedLogProb - offset) / total);
       return { paths, answers, confidence };
     },
   };
@@ -150,8 +153,8 @@ export function rankAllWalks(graph: Graph, task: WalkTask, scores: WalkScores, c
 
 /** Mixes 32 bits (MurmurHash3's finaliser); the order of its values follows no order of its arguments. */
 function mix(hash: number, value: number): number {
-  let h = Math.imul(hash ^ value, 0x9e3779b1);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  let h = imul(hash ^ value, 0x9e3779b1);
+  h = imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;
 }

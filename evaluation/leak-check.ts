@@ -16,7 +16,10 @@ export interface CountShare {
 
 export interface LeakCheck {
   shares: CountShare[];
-  /** Whether a higher count never means a lower share; false for a count that marks the answer by being low. */
+  /**
+   * Whether no higher count has a lower share, by more than two standard errors; false for a count that marks the answer
+   * by being low.
+   */
   monotone: boolean;
 }
 
@@ -63,6 +66,10 @@ export function goldShareByCount(
   const shares = [...candidates.keys()]
     .filter((count) => candidates[count]! > 0)
     .map((count) => ({ count, candidates: candidates[count]!, goldShare: golds[count]! / candidates[count]! }));
-  const monotone = shares.every(({ goldShare }, i) => i === 0 || goldShare >= shares[i - 1]!.goldShare);
-  return { shares, monotone };
+  return { shares, monotone: shares.every((share, i) => i === 0 || !isBelow(share, shares[i - 1]!)) };
+}
+
+function isBelow(a: CountShare, b: CountShare): boolean {
+  const variance = ({ goldShare, candidates: n }: CountShare) => (goldShare * (1 - goldShare)) / n;
+  return b.goldShare - a.goldShare > 2 * Math.sqrt(variance(a) + variance(b));
 }
