@@ -74,7 +74,7 @@ export async function train({
         : undefined;
       run.update({ phase: 'encode' });
       const rules = { horizon: settings.env.horizon, equalAtStep1: settings.env.equalAtStep1 };
-      const shared = { encoder, graph, rules, train: trainSamples, progress, signal };
+      const shared = { tf, encoder, graph, rules, train: trainSamples, progress, signal };
       const inputs = await walkerInputs({
         ...shared,
         settings: settings.walker,

@@ -1,7 +1,8 @@
 /** The frozen vectors of entities and relations that a walker's network starts from. */
-import { principalComponents, scaledToMeanNorm } from '../../src/embedding/principal-components.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import { principalComponents, scaledToMeanNorm } from '../../src/tensor/principal-components.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import type { WalkerSettings } from './settings.js';
 
@@ -28,6 +29,7 @@ export interface EmbeddingVectors {
  * @param transe embeddings, where a setting asks for them
  */
 export function frozenTables(
+  tf: Tf,
   graph: Graph,
   texts: FrozenVectors,
   transe: EmbeddingVectors | undefined,
@@ -44,10 +46,14 @@ export function frozenTables(
     );
   };
   const parts = settings.entityVectors.map((part) => {
-    if (part === 'name') return principalComponents(texts.entities, texts.dim, settings.componentDim);
+    if (part === 'name') {
+      const rows = (begin: number, end: number) => texts.entities.subarray(begin * texts.dim, end * texts.dim);
+      return principalComponents(tf, rows, graph.numEntities, texts.dim, settings.componentDim);
+    }
     if (part === 'transe')
       return { rows: scaledToMeanNorm(needTranse().entities, needTranse().dim), dim: needTranse().dim };
-    return principalComponents(relationSignatures(graph), graph.numRelations, settings.componentDim);
+    const signatures = (begin: number, end: number) => relationSignatures(graph, begin, end);
+    return principalComponents(tf, signatures, graph.numEntities, graph.numRelations, settings.componentDim);
   });
   const fromTranse = settings.relationVectors === 'transe';
   return {
@@ -58,17 +64,16 @@ export function frozenTables(
   };
 }
 
-/** ln(1 + edges of each relation) at each entity, float32 [numEntities, numRelations]: what kind of thing it is. */
-function relationSignatures(graph: Graph): Float32Array {
-  const signatures = new Float32Array(graph.numEntities * graph.numRelations);
-  for (let entity = 0; entity < graph.numEntities; entity++) {
-    const begin = entity * graph.numRelations;
-    for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++)
-      signatures[begin + graph.relations[edge]!]!++;
-    for (let i = begin; i < begin + graph.numRelations; i++)
-      if (signatures[i]! > 0) signatures[i] = Math.log1p(signatures[i]!);
+/** ln(1 + edges of each relation) at entities `begin .. end - 1`, float32 [end - begin, numRelations]: what kind of thing each is. */
+function relationSignatures(graph: Graph, begin: number, end: number): Float32Array {
+  const signatures = new Float32Array((end - begin) * graph.numRelations);
+  for (let entity = begin; entity < end; entity++) {
+    const row = (entity - begin) * graph.numRelations;
+    for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
+      signatures[row + graph.relations[edge]!]!++;
+    }
   }
-  return signatures;
+  return signatures.map((count) => (count === 0 ? 0 : Math.log1p(count)));
 }
 
 function concatenate(numRows: number, parts: { rows: Float32Array; dim: number }[]): Float32Array {

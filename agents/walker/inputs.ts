@@ -24,6 +24,7 @@ export interface WalkerInputs {
 }
 
 export interface WalkerInputOptions {
+  tf: Tf;
   settings: WalkerSettings;
   encoderSettings: EncoderSettings;
   graph: Graph;
@@ -41,13 +42,13 @@ export interface WalkerInputOptions {
 
 /** Encodes the names of the graph and prepares tables, counts and features. */
 export async function walkerInputs(options: WalkerInputOptions): Promise<WalkerInputs> {
-  const { settings, encoderSettings, graph, rules, encoder, train, transe, progress, signal } = options;
+  const { tf, settings, encoderSettings, graph, rules, encoder, train, transe, progress, signal } = options;
   const vectors = await encodeGraph(encoder, graph, {
     settings: encoderSettings,
     ...(progress && { progress }),
     signal,
   });
-  const tables = options.tables ?? frozenTables(graph, vectors, transe, settings);
+  const tables = options.tables ?? frozenTables(tf, graph, vectors, transe, settings);
   const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(graph, train) : undefined;
   const featurizer = new Featurizer({ graph, rules, vectors, edgeFeatures, ...(counts && { counts }) });

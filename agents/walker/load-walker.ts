@@ -65,6 +65,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     const { tf } = await openBackend(settings.backend);
     const { horizon, equalAtStep1 } = settings.env;
     const inputs = await walkerInputs({
+      tf,
       settings: settings.walker,
       encoderSettings: settings.encoder,
       graph,

@@ -51,51 +51,78 @@ export interface EdgeFeatureSources {
 }
 
 /**
- * Writes the features of one action.
- * @param firstEdge index of the walk's first edge, or -1 at the first hop
- * @param edge index of the action's edge, or -1 for staying
- * @param out float32, written at `at .. at + edgeFeatureNames.length - 1`
+ * Writes the features of the listed actions of one state, row by row.
+ * @param actions indices of legal actions, ascending
+ * @param out float32, written from `at` on, `edgeFeatureNames.length` values an action
  */
 export function writeEdgeFeatures(
-  sources: EdgeFeatureSources,
+  { graph, statistics, scratch, counts }: EdgeFeatureSources,
   task: WalkTask,
   state: WalkState,
-  firstEdge: number,
-  edge: number,
+  actions: Int32Array,
   out: Float32Array,
   at: number,
 ): void {
-  const { graph, statistics, scratch, counts } = sources;
-  const stay = edge < 0;
-  const tail = stay ? state.current : graph.tails[edge]!;
-  const relation = stay ? graph.equalRelation : graph.relations[edge]!;
-  const flags = scratch.flags[tail]!;
+  const { start, current, hop, path } = state;
+  const degree = graph.degree(current);
+  const base = degree === 0 ? 0 : graph.offsets[current]!;
+  const firstEdge = path[0] ? graph.edgeIndex(...path[0]) : -1;
+  const before = path.at(-1)?.[0] ?? -1;
   const lastPath = task.earlierPaths.at(-1);
-  out[at] = Number((flags & flagMentionedLast) !== 0);
-  out[at + 1] = Number((flags & flagMentionedEarlier) !== 0);
-  out[at + 2] = scratch.overlapLast(tail);
-  out[at + 3] = scratch.overlapEarlier(tail);
-  out[at + 4] = Number((flags & flagVisited) !== 0);
-  out[at + 5] = Number((flags & flagVisitedLast) !== 0);
-  out[at + 6] = Number(tail === state.start);
-  out[at + 7] = Number(state.path.at(-1)?.[0] === tail);
-  out[at + 8] = statistics.logDegree[tail]! / 8;
-  out[at + 9] = stay ? 0 : statistics.logFanOut[edge]! / 8;
-  out[at + 10] = stay ? 0 : statistics.logParallel[edge]!;
-  out[at + 11] = firstEdge < 0 ? 0 : statistics.logFanOut[firstEdge]! / 8;
-  out[at + 12] = scratch.cosineLastRelation(relation);
-  out[at + 13] = scratch.cosineLastEntity(tail);
-  out[at + 14] = scratch.cosineWindowEntity(tail);
-  out[at + 15] = Number(stay);
-  out[at + 16] = scratch.nearLast[tail]!;
-  out[at + 17] = scratch.nearEarlier[tail]!;
-  out[at + 18] = Number(lastPath !== undefined && lastPath[Math.min(state.hop, lastPath.length - 1)]?.[1] === relation);
-  if (!counts) return;
-  out[at + 19] = stay ? 0 : Math.log1p(counts.edge[edge]!) / 3;
-  out[at + 20] = stay || firstEdge >= 0 ? 0 : Math.log1p(counts.firstEdge[edge]!) / 3;
-  out[at + 21] = stay ? 0 : Math.log1p(counts.headRelation(state.current, relation)) / 3;
-  out[at + 22] = Math.log1p(counts.ends(state.start, tail)) / 3;
-  out[at + 23] = stay || firstEdge < 0 ? 0 : Math.log1p(counts.edgePair(firstEdge, edge)) / 3;
-  out[at + 24] = stay && firstEdge >= 0 ? Math.log1p(counts.stopped[firstEdge]!) / 3 : 0;
-  out[at + 25] = firstEdge >= 0 ? Math.log1p(counts.continued[firstEdge]!) / 3 : 0;
+  const sameRelation = lastPath?.[Math.min(hop, lastPath.length - 1)]?.[1] ?? -1;
+  const firstFanOut = firstEdge < 0 ? 0 : statistics.logFanOut[firstEdge]! / 8;
+  const ends = counts?.endsFrom(start);
+  const after = firstEdge < 0 ? undefined : counts?.edgesAfter(firstEdge);
+  const stopped = counts && firstEdge >= 0 ? logCount(counts.stopped[firstEdge]!) : 0;
+  const continued = counts && firstEdge >= 0 ? logCount(counts.continued[firstEdge]!) : 0;
+  // Edges of one relation stand side by side, so what hangs on the relation alone is looked up once a run of them.
+  let relation = -1;
+  let relationCosine = 0;
+  let relationCount = 0;
+  for (const action of actions) {
+    const stay = action >= degree;
+    const edge = base + action;
+    const tail = stay ? current : graph.tails[edge]!;
+    const flags = scratch.flags[tail]!;
+    if (!stay && graph.relations[edge] !== relation) {
+      relation = graph.relations[edge]!;
+      relationCosine = scratch.cosineLastRelation(relation);
+      relationCount = counts ? logCount(counts.headRelation(current, relation)) : 0;
+    }
+    out[at] = flags & flagMentionedLast ? 1 : 0;
+    out[at + 1] = flags & flagMentionedEarlier ? 1 : 0;
+    out[at + 2] = scratch.overlapLast(tail);
+    out[at + 3] = scratch.overlapEarlier(tail);
+    out[at + 4] = flags & flagVisited ? 1 : 0;
+    out[at + 5] = flags & flagVisitedLast ? 1 : 0;
+    out[at + 6] = tail === start ? 1 : 0;
+    out[at + 7] = tail === before ? 1 : 0;
+    out[at + 8] = statistics.logDegree[tail]! / 8;
+    out[at + 11] = firstFanOut;
+    out[at + 13] = scratch.cosineLastEntity(tail);
+    out[at + 14] = scratch.cosineWindowEntity(tail);
+    out[at + 15] = stay ? 1 : 0;
+    out[at + 16] = scratch.nearLast[tail]!;
+    out[at + 17] = scratch.nearEarlier[tail]!;
+    out[at + 22] = logCount(ends?.get(tail) ?? 0);
+    out[at + 25] = continued;
+    if (stay) out[at + 24] = stopped;
+    else {
+      out[at + 9] = statistics.logFanOut[edge]! / 8;
+      out[at + 10] = statistics.logParallel[edge]!;
+      out[at + 12] = relationCosine;
+      out[at + 18] = relation === sameRelation ? 1 : 0;
+      if (counts) {
+        out[at + 19] = logCount(counts.edge[edge]!);
+        out[at + 20] = firstEdge < 0 ? logCount(counts.firstEdge[edge]!) : 0;
+        out[at + 21] = relationCount;
+        out[at + 23] = logCount(after?.get(edge) ?? 0);
+      }
+    }
+    at += edgeFeatureNames.length;
+  }
+}
+
+function logCount(count: number): number {
+  return count === 0 ? 0 : Math.log1p(count) / 3;
 }

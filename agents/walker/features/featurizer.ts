@@ -118,18 +118,24 @@ export class Featurizer {
     const { graph } = this.parts;
     const begin = batch.offsets[s]!;
     const end = batch.offsets[s + 1]!;
+    const listed = actions ?? firstIntegers(end - begin);
     const degree = graph.degree(state.current);
     const base = degree === 0 ? 0 : graph.offsets[state.current]!;
-    const first = state.path[0];
-    const firstEdge = first ? graph.edgeIndex(...first) : -1;
     for (let i = begin; i < end; i++) {
-      const action = actions ? actions[i - begin]! : i - begin;
-      const edge = action < degree ? base + action : -1;
+      const action = listed[i - begin]!;
       batch.stateOf[i] = s;
-      batch.relations[i] = edge < 0 ? graph.equalRelation : graph.relations[edge]!;
-      batch.tails[i] = edge < 0 ? state.current : graph.tails[edge]!;
-      if (this.numEdgeFeatures === 0) continue;
-      writeEdgeFeatures(this.#sources, task, state, firstEdge, edge, batch.edgeFeatures, i * this.numEdgeFeatures);
+      batch.relations[i] = action < degree ? graph.relations[base + action]! : graph.equalRelation;
+      batch.tails[i] = action < degree ? graph.tails[base + action]! : state.current;
     }
+    if (this.numEdgeFeatures === 0) return;
+    writeEdgeFeatures(this.#sources, task, state, listed, batch.edgeFeatures, begin * this.numEdgeFeatures);
   }
+}
+
+let integers = Int32Array.from({ length: 1024 }, (_, i) => i);
+
+/** 0 .. count − 1, as a view of one array that grows as hubs come. */
+function firstIntegers(count: number): Int32Array {
+  if (count > integers.length) integers = Int32Array.from({ length: 2 * count }, (_, i) => i);
+  return integers.subarray(0, count);
 }

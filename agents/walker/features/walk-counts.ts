@@ -17,8 +17,8 @@ export class WalkCounts {
   /** int32 [numEdges]: gold walks that went on after this first edge. */
   readonly continued: Int32Array;
   readonly #headRelation = new Map<number, number>();
-  readonly #ends = new Map<number, number>();
-  readonly #edgePairs = new Map<number, number>();
+  readonly #endsFrom = new Map<number, Map<number, number>>();
+  readonly #edgesAfter = new Map<number, Map<number, number>>();
   readonly #byDialogue = new Map<string, Path[]>();
 
   /** @param samples the train split's samples, and no others */
@@ -44,14 +44,14 @@ export class WalkCounts {
     return this.#headRelation.get(head * (this.graph.numRelations + 1) + relation) ?? 0;
   }
 
-  /** Walks from `start` that ended at `target`. */
-  ends(start: number, target: number): number {
-    return this.#ends.get(start * this.graph.numEntities + target) ?? 0;
+  /** Walks from `start` by where they ended; absent where there were none. */
+  endsFrom(start: number): ReadonlyMap<number, number> | undefined {
+    return this.#endsFrom.get(start);
   }
 
-  /** Walks that used the first edge and then the second. */
-  edgePair(first: number, second: number): number {
-    return this.#edgePairs.get(first * this.graph.numEdges + second) ?? 0;
+  /** Walks that began with an edge by the edge they took next; absent where there were none. */
+  edgesAfter(first: number): ReadonlyMap<number, number> | undefined {
+    return this.#edgesAfter.get(first);
   }
 
   /**
@@ -79,12 +79,18 @@ export class WalkCounts {
     if (edges.length === 1) this.stopped[first]! += amount;
     else {
       this.continued[first]! += amount;
-      bump(this.#edgePairs, first * this.graph.numEdges + edges[1]!, amount);
+      bump(inner(this.#edgesAfter, first), edges[1]!, amount);
     }
-    bump(this.#ends, path[0]![0] * this.graph.numEntities + path.at(-1)![2], amount);
+    bump(inner(this.#endsFrom, path[0]![0]), path.at(-1)![2], amount);
   }
 }
 
 function bump(counts: Map<number, number>, key: number, amount: number): void {
   counts.set(key, (counts.get(key) ?? 0) + amount);
+}
+
+function inner(counts: Map<number, Map<number, number>>, key: number): Map<number, number> {
+  let found = counts.get(key);
+  if (!found) counts.set(key, (found = new Map()));
+  return found;
 }

@@ -1,0 +1,86 @@
+/** Principal components of the rows of a table. */
+import type * as tfTypes from '@tensorflow/tfjs';
+import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
+import type { Tf } from './backend.js';
+import { readTensor } from './ops.js';
+
+/** A table that need never be whole: float32 rows `begin .. end - 1`, row-major. */
+export type RowBlocks = (begin: number, end: number) => Float32Array;
+
+/** Rows held at once. */
+const blockRows = 4096;
+
+/**
+ * Projects centred rows on their leading components and scales the result to a mean norm of 1.
+ * @param numComponents components kept; fewer when the table is narrower
+ * @returns float32 [numRows, dim] and its dim
+ */
+export function principalComponents(
+  tf: Tf,
+  blocks: RowBlocks,
+  numRows: number,
+  width: number,
+  numComponents: number,
+): { rows: Float32Array; dim: number } {
+  const dim = Math.min(numComponents, width);
+  const { mean, covariance } = moments(tf, blocks, numRows, width);
+  const { eigenvectorMatrix, realEigenvalues } = new EigenvalueDecomposition(covariance, { assumeSymmetric: true });
+  const leading = realEigenvalues.map((value, i) => [value, i] as const).sort((a, b) => b[0] - a[0]);
+  const basis = new Float32Array(width * dim);
+  for (let c = 0; c < dim; c++) {
+    for (let j = 0; j < width; j++) basis[j * dim + c] = eigenvectorMatrix.get(j, leading[c]![1]);
+  }
+  const rows = new Float32Array(numRows * dim);
+  forBlocks(numRows, (begin, end) => {
+    const projected = readTensor(tf, () => {
+      const centred = tf.sub(tf.tensor2d(blocks(begin, end), [end - begin, width]), tf.tensor1d(mean));
+      return tf.matMul(centred as tfTypes.Tensor2D, tf.tensor2d(basis, [width, dim]));
+    });
+    rows.set(projected, begin * dim);
+  });
+  return { rows: scaledToMeanNorm(rows, dim), dim };
+}
+
+/** Scales rows to a mean norm of 1, so that parts of a vector weigh alike. */
+export function scaledToMeanNorm(table: Float32Array, width: number): Float32Array {
+  let norms = 0;
+  for (let begin = 0; begin < table.length; begin += width) {
+    let square = 0;
+    for (let j = begin; j < begin + width; j++) square += table[j]! * table[j]!;
+    norms += Math.sqrt(square);
+  }
+  const factor = table.length / width / Math.max(norms, 1e-12);
+  return table.map((value) => value * factor);
+}
+
+/** Mean and covariance; sums over blocks run in float64. */
+function moments(
+  tf: Tf,
+  blocks: RowBlocks,
+  numRows: number,
+  width: number,
+): { mean: Float32Array; covariance: Matrix } {
+  const sums = new Float64Array(width);
+  const products = new Float64Array(width * width);
+  forBlocks(numRows, (begin, end) => {
+    const block = blocks(begin, end);
+    for (let i = 0; i < block.length; i++) sums[i % width]! += block[i]!;
+    const square = readTensor(tf, () => {
+      const rows = tf.tensor2d(block, [end - begin, width]);
+      return tf.matMul(tf.transpose(rows), rows);
+    });
+    for (let i = 0; i < products.length; i++) products[i]! += square[i]!;
+  });
+  const mean = Float32Array.from(sums, (sum) => sum / numRows);
+  const covariance = new Matrix(width, width);
+  for (let i = 0; i < width; i++) {
+    for (let j = 0; j < width; j++) {
+      covariance.set(i, j, products[i * width + j]! / numRows - (sums[i]! / numRows) * (sums[j]! / numRows));
+    }
+  }
+  return { mean, covariance };
+}
+
+function forBlocks(numRows: number, body: (begin: number, end: number) => void): void {
+  for (let begin = 0; begin < numRows; begin += blockRows) body(begin, Math.min(numRows, begin + blockRows));
+}
