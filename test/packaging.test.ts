@@ -1,0 +1,56 @@
+/** What people get who install the package. Reads `dist`: `npm test` builds it first. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { execPath } from 'node:process';
+import { describe, expect, test } from '@jest/globals';
+
+interface Manifest {
+  exports: Record<string, string | { types: string; default: string }>;
+  bin: Record<string, string>;
+}
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
+  typeof target === 'string' ? [] : [{ name: name.replace('.', 'kgwalk'), ...target }],
+);
+
+describe('the library', () => {
+  test('has code and types behind every entry', () => {
+    const targets = [...Object.values(manifest.bin), ...entries.flatMap((entry) => [entry.types, entry.default])];
+    expect(targets.filter((target) => !existsSync(target))).toEqual([]);
+  });
+
+  test('loads every entry by its public name', () => {
+    const code = entries
+      .map(({ name }) => `if (!Object.keys(await import('${name}')).length) throw '${name}';`)
+      .join('');
+    const { status, stderr } = spawnSync(execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+describe('the tarball', () => {
+  const [packed] = JSON.parse(
+    execFileSync('npm', ['pack', '--dry-run', '--json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+  ) as [{ files: { path: string }[]; size: number }];
+  const paths = packed.files.map((file) => file.path);
+
+  test('holds the program, the presets and what must be read first', () => {
+    expect(paths).toEqual(
+      expect.arrayContaining(['dist/cli/main.js', 'presets/opendialkg.yaml', 'README.md', 'LICENSE', 'CHANGELOG.md']),
+    );
+  });
+
+  test('brings the canvas that chartjs-node-canvas finds, as overrides do not reach who installs it', () => {
+    expect(paths).toEqual(
+      expect.arrayContaining(['node_modules/canvas/index.js', 'node_modules/chartjs-node-canvas/package.json']),
+    );
+    expect(paths.filter((path) => path.endsWith('.node'))).toEqual([]);
+  });
+
+  test('holds no tests, sources of the parts or build records, and stays small', () => {
+    const own = paths.filter((path) => !path.startsWith('node_modules/'));
+    expect(own.filter((path) => /^(test|src|cli|bench|runs)\/|\.tsbuildinfo$/.test(path))).toEqual([]);
+    expect(packed.size).toBeLessThan(5 * 2 ** 20);
+  });
+});
