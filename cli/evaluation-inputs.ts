@@ -29,7 +29,7 @@ export interface EvaluationInputs {
   seenTargets: ReadonlySet<number>;
   settings: EvaluationSettings;
   about: EvaluateOptions['about'];
-  /** Names the samples in file names: `valid`, `test-limit200`, `data-mine`. */
+  /** Names the samples and what was changed in file names: `valid`, `test-limit200`, `data-mine`, `valid-bonus0.6`. */
   label: string;
 }
 
@@ -74,7 +74,13 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
   const limited = limit !== undefined && limit < samples.length;
   if (limited) samples = await drawn(samples, limit);
   const name = split ?? `data-${basename(flags.data!, extname(flags.data!)).replace(/[^\w.-]+/g, '-')}`;
-  const label = limited ? `${name}-limit${limit}` : name;
+  // What changes the figures is in the name, so that nothing replaces a plain evaluation unnoticed.
+  const suffixes = [
+    limited && `-limit${limit}`,
+    flags.beamWidth !== undefined && `-beam${settings.beamWidth}`,
+    flags.twoHopBonus !== undefined && `-bonus${settings.twoHopBonus}`,
+  ];
+  const label = name + suffixes.filter(Boolean).join('');
   return { dataset, data, graph, train, samples, seenTargets: seenEntities(train), settings, about, label };
 }
 

@@ -34,7 +34,7 @@ export function bootstrapMeans(
 ): Estimate[] {
   const { level = 0.95 } = options;
   const means = resampledMeans(columns, clusters, options);
-  return columns.map((column, c) => ({ ...percentiles(means[c]!, level), value: mean(column), n: clusters.length }));
+  return columns.map((column, c) => ({ value: mean(column), ...percentiles(means[c]!, level), n: clusters.length }));
 }
 
 /**
