@@ -19,7 +19,7 @@ describe('the interval of a mean', () => {
   test('is wider where the samples of a dialogue agree', () => {
     const column = Array.from({ length: 400 }, (_, i) => (Math.floor(i / 10) % 2 === 0 ? 1 : 0));
     const width = (clusters: number[]) => {
-      const [interval] = bootstrapMeans([column], clusters);
+      const [interval] = bootstrapMeans([column], clusters, { resamples: 500 });
       return interval!.high - interval!.low;
     };
     // 40 clusters of 10 equal values: the effective sample is ten times smaller, the width √10 larger.
@@ -42,12 +42,12 @@ describe('the interval of a mean', () => {
   test('covers the truth about as often as it says', () => {
     let covered = 0;
     const rng = new Rng(1);
-    for (let trial = 0; trial < 200; trial++) {
+    for (let trial = 0; trial < 100; trial++) {
       const column = Float64Array.from({ length: 60 }, () => (rng.uniform() < 0.4 ? 1 : 0));
       const [interval] = bootstrapMeans([column], [...column.keys()], { resamples: 200, seed: trial });
       if (interval!.low <= 0.4 && interval!.high >= 0.4) covered++;
     }
-    expect(covered).toBeGreaterThan(178);
+    expect(covered).toBeGreaterThan(86);
   });
 });
 
@@ -78,13 +78,13 @@ describe('the paired difference', () => {
   test('rejects about one in twenty where there is no difference', () => {
     const rng = new Rng(5);
     let rejected = 0;
-    for (let trial = 0; trial < 200; trial++) {
+    for (let trial = 0; trial < 100; trial++) {
       const draw = () => Float64Array.from({ length: 80 }, () => (rng.uniform() < 0.5 ? 1 : 0));
       const ids = Array.from({ length: 80 }, (_, i) => i);
       const [result] = pairedDifferences([draw()], [draw()], ids, { resamples: 200, seed: trial });
       if (result!.pValue < 0.05) rejected++;
     }
-    expect(rejected).toBeLessThan(22);
+    expect(rejected).toBeLessThan(14);
   });
 });
 
