@@ -142,7 +142,7 @@ function startClock() {
 }
 
 function readPart(file: string): TripleColumns {
-  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  const lines = readFileSync(file, 'utf8').split(/\r?\n/).filter(Boolean);
   const columns = [0, 1, 2].map(() => new Int32Array(lines.length)) as [Int32Array, Int32Array, Int32Array];
   const ids = [entityIds, relationIds, entityIds] as const;
   lines.forEach((line, i) => {

@@ -158,8 +158,8 @@ function fourWithin(
 }
 
 /**
- * Adds |query − row| over `length` values to the sums of four queries. Reading a row once for four halves the time; few
- * variables (for registers) and `| 0` (no overflow checks) halve it again.
+ * Adds |query − row| over `length` values to the sums of four queries. Reading a row once for four, few live variables
+ * and `| 0` (no overflow checks) make it about twice as fast as one query at a time.
  */
 function addAbsolute(
   queries: Float64Array,

@@ -20,7 +20,7 @@ export const transeSettings = z.strictObject({
   margin: z
     .number()
     .positive()
-    .default(9)
+    .default(6)
     .describe('Distance where a triple turns from true to false (self-adversarial), or the gap of the hinge (margin).'),
   temperature: z
     .number()
@@ -38,7 +38,7 @@ export const transeSettings = z.strictObject({
     ),
   bernoulli: z
     .boolean()
-    .default(true)
+    .default(false)
     .describe(
       'Choose the side to corrupt by how many tails a head and how many heads a tail has under the relation; off: each side half the time.',
     ),
@@ -53,7 +53,7 @@ export const transeSettings = z.strictObject({
     .enum(['linear', 'constant'])
     .default('linear')
     .describe('linear lets the step size fall to 0 over `epochs`; constant keeps it.'),
-  epochs: z.int().min(1).default(30).describe('Most passes over the training triples.'),
+  epochs: z.int().min(1).default(20).describe('Most passes over the training triples.'),
   validShare: z
     .number()
     .min(0)

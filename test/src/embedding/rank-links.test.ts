@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { EmbeddingTable } from '../../../src/embedding/embedding-table.js';
+import { knownAnswers } from '../../../src/embedding/known-answers.js';
+import { evaluateLinks, linkRanks } from '../../../src/embedding/rank-links.js';
+import type { TripleColumns } from '../../../src/kg/graph.js';
+import { rankOf } from '../../../src/metrics/ranks.js';
+import { Rng } from '../../../src/run/seeds.js';
+
+const columns = (triples: [number, number, number][]): TripleColumns => ({
+  heads: Int32Array.from(triples, ([head]) => head),
+  relations: Int32Array.from(triples, ([, relation]) => relation),
+  tails: Int32Array.from(triples, ([, , tail]) => tail),
+});
+
+/** Small whole numbers: sums are exact and ties are many. */
+function integerTable(rng: Rng, norm: 1 | 2, dim: number, numEntities: number, numRelations: number): EmbeddingTable {
+  const draw = (rows: number) => Float32Array.from({ length: rows * dim }, () => rng.integer(3) - 1);
+  return {
+    model: 'transe',
+    norm,
+    dim,
+    numEntities,
+    numRelations,
+    entities: draw(numEntities),
+    relations: draw(numRelations),
+  };
+}
+
+function slowRank(
+  table: EmbeddingTable,
+  known: [number, number, number][],
+  [head, relation, tail]: [number, number, number],
+  tailSide: boolean,
+): number {
+  const { entities, relations, dim } = table;
+  const scores = Array.from({ length: table.numEntities }, (_, other) => {
+    const [from, to] = tailSide ? [head, other] : [other, tail];
+    let sum = 0;
+    for (let k = 0; k < dim; k++) {
+      const x = entities[from * dim + k]! + relations[relation * dim + k]! - entities[to * dim + k]!;
+      sum += table.norm === 1 ? Math.abs(x) : x * x;
+    }
+    return -sum;
+  });
+  return rankOf(scores, tailSide ? tail : head, (other) =>
+    known.some(([h, r, t]) => r === relation && (tailSide ? h === head && t === other : t === tail && h === other)),
+  );
+}
+
+describe('ranking links', () => {
+  test('agrees with a slow ranking, ties and filter included', () => {
+    const cases = fc.record({
+      seed: fc.integer(),
+      norm: fc.constantFrom(1 as const, 2 as const),
+      dim: fc.integer({ min: 1, max: 60 }),
+      numEntities: fc.integer({ min: 1, max: 40 }),
+      numTriples: fc.integer({ min: 1, max: 50 }),
+    });
+    fc.assert(
+      fc.property(cases, ({ seed, norm, dim, numEntities, numTriples }) => {
+        const rng = new Rng(seed);
+        const table = integerTable(rng, norm, dim, numEntities, 3);
+        const triples = Array.from({ length: numTriples }, (): [number, number, number] => [
+          rng.integer(numEntities),
+          rng.integer(3),
+          rng.integer(numEntities),
+        ]);
+        const ranks = linkRanks(table, columns(triples), knownAnswers([columns(triples)], 3));
+        triples.forEach((triple, i) => {
+          expect(ranks[2 * i]).toBe(slowRank(table, triples, triple, true));
+          expect(ranks[2 * i + 1]).toBe(slowRank(table, triples, triple, false));
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('crosses blocks of entities', () => {
+    const rng = new Rng(5);
+    const table = integerTable(rng, 1, 6, 1100, 1);
+    const triples = Array.from({ length: 40 }, (): [number, number, number] => [
+      rng.integer(1100),
+      0,
+      rng.integer(1100),
+    ]);
+    const ranks = linkRanks(table, columns(triples), knownAnswers([], 1));
+    triples.forEach((triple, i) => expect(ranks[2 * i]).toBe(slowRank(table, [], triple, true)));
+  });
+
+  test('a broken vector ranks last', () => {
+    const table = integerTable(new Rng(1), 1, 4, 5, 1);
+    table.entities[0] = NaN;
+    expect([...linkRanks(table, columns([[1, 0, 0]]), knownAnswers([], 1))].at(0)).toBe(5);
+  });
+
+  test('gives fractions over both sides', () => {
+    const table: EmbeddingTable = {
+      ...integerTable(new Rng(1), 1, 1, 4, 1),
+      entities: Float32Array.of(0, 1, 2, 3),
+      relations: Float32Array.of(1),
+    };
+    // (0, 2): 0 + 1 = 1 is nearest to 1; 0 and 2 tie → rank 2.5. 2 − 1 = 1 likewise for the head 0.
+    const metrics = evaluateLinks(table, columns([[0, 0, 2]]), knownAnswers([], 1));
+    expect(metrics).toEqual({ mrr: 1 / 2.5, 'hits@1': 0, 'hits@3': 1, 'hits@10': 1, n: 2 });
+  });
+});
