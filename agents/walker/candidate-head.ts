@@ -25,7 +25,7 @@ interface RowTables {
 }
 
 export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: number): WalkerHead {
-  const { width, embeddingDim: d, hidden } = settings;
+  const { embeddingDim: d, hidden } = settings;
   const { tables, numRelations, contextDim, numEdgeFeatures } = shape;
   const numEntities = tables.entities.length / tables.entityDim;
   const rowWidth = d + hidden;

@@ -5,7 +5,7 @@ import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
 import type { VectorEnv } from '../../envs/vector-env.js';
 import { pathKey } from '../../src/kg/path.js';
-import { Rng } from '../../src/run/seeds.js';
+import type { Rng } from '../../src/run/seeds.js';
 import { sampleSegment } from '../../src/tensor/categorical.js';
 import { readTensor } from '../../src/tensor/ops.js';
 import type { RolloutBuffer } from './rollout-buffer.js';
