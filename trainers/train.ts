@@ -30,7 +30,7 @@ import { openRunLogs, type RunLogs } from './run-logs.js';
 import type { Session } from './session.js';
 import type { TrainSettings } from './train-settings.js';
 import { dialogueTriples } from './transe/dialogue-triples.js';
-import { pretrainEmbeddings, type Pretrained } from './transe/pretrain.js';
+import { keepInRun, pretrainEmbeddings, type Pretrained } from './transe/pretrain.js';
 
 export interface TrainOptions {
   settings: TrainSettings;
@@ -173,8 +173,7 @@ async function embed(
     ...(progress && { progress }),
     ...(signal && { signal }),
   });
-  mkdirSync(run.files.embeddings, { recursive: true });
-  copyFileSync(pretrained.file, join(run.files.embeddings, 'transe.safetensors'));
+  keepInRun(pretrained, run.files.embeddings);
   if (log) for (const { step, metrics } of pretrained.history) logs.metrics('transe', step, metrics);
   logs.timing('transe', pretrained.history.length, { 'time/reused': Number(pretrained.reused) });
   run.update({ done: { ...run.state.done, transe: true } });

@@ -11,7 +11,9 @@ import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { evaluateOnValid, restoreTrainee, saveTrainee, type Session, type Trainee } from '../session.js';
-import { ppo } from './ppo.js';
+import { goldWalks } from '../cloning/gold-states.js';
+import { expectedReward } from './expected-reward.js';
+import { ppo, type PpoUpdate } from './ppo.js';
 
 /** Where early stopping stands: kept in checkpoints. */
 interface Patience {
@@ -87,39 +89,32 @@ export async function ppoPhase(
     saved = done;
   };
   try {
-    await ppo({
-      ...trainee,
-      anchor,
-      envs,
-      walkable,
-      settings: settings.ppo,
-      seed: settings.seed,
-      startUpdate,
-      signal,
-      onUpdate: async ({ update, steps, metrics }) => {
-        done = update;
-        logs.metrics('ppo', update, metrics);
-        line.update(
-          update,
-          `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`,
-        );
-        const last = update === settings.ppo.updates;
-        const evaluates = last || update % settings.ppo.evalEvery === 0;
-        logs.timing('ppo', update, { 'time/env_steps': steps });
-        if (evaluates) {
-          const figures = await evaluateOnValid(session, policy);
-          logs.metrics('ppo', update, figures);
-          const gained = figures['eval/path@1']! > patience.best;
-          patience = gained
-            ? { best: figures['eval/path@1']!, evaluationsWithoutGain: 0 }
-            : { ...patience, evaluationsWithoutGain: patience.evaluationsWithoutGain + 1 };
-          await save(figures);
-          return settings.ppo.patience !== null && patience.evaluationsWithoutGain >= settings.ppo.patience;
-        }
-        if (update % settings.checkpoint.everyUpdates === 0) await save();
-        return false;
-      },
-    });
+    const onUpdate = async ({ update, steps, metrics }: PpoUpdate): Promise<boolean> => {
+      done = update;
+      logs.metrics('ppo', update, metrics);
+      line.update(
+        update,
+        `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`,
+      );
+      const last = update === settings.ppo.updates;
+      const evaluates = last || update % settings.ppo.evalEvery === 0;
+      logs.timing('ppo', update, { 'time/env_steps': steps });
+      if (evaluates) {
+        const figures = await evaluateOnValid(session, policy);
+        logs.metrics('ppo', update, figures);
+        const gained = figures['eval/path@1']! > patience.best;
+        patience = gained
+          ? { best: figures['eval/path@1']!, evaluationsWithoutGain: 0 }
+          : { ...patience, evaluationsWithoutGain: patience.evaluationsWithoutGain + 1 };
+        await save(figures);
+        return settings.ppo.patience !== null && patience.evaluationsWithoutGain >= settings.ppo.patience;
+      }
+      if (update % settings.checkpoint.everyUpdates === 0) await save();
+      return false;
+    };
+    const shared = { ...trainee, anchor, settings: settings.ppo, seed: settings.seed, startUpdate, signal, onUpdate };
+    if (settings.ppo.gradient === 'exact') await expectedReward({ ...shared, walks: goldWalks(train, graph, rules) });
+    else await ppo({ ...shared, envs, walkable });
     line.finish();
   } catch (error) {
     if (error instanceof WorkbenchError && error.code === 'stopped' && done > saved) await save({}, true);

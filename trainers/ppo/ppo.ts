@@ -17,6 +17,7 @@ import { explainedVariance, generalizedAdvantages, groupMeanAdvantages, normaliz
 import { collectRollouts } from './collect.js';
 import { ppoObjective, type ObjectiveResult } from './objective.js';
 import { RolloutBuffer, type Minibatch } from './rollout-buffer.js';
+import { learningRateAt, samplesOf } from './schedule.js';
 import type { PpoSettings } from './settings.js';
 
 export interface PpoOptions {
@@ -143,29 +144,6 @@ function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: Int32Arra
     at += part.length;
   }
   return gathered;
-}
-
-/** Samples of an update: the train set in a new seeded order at each pass, cut into equal parts. */
-function samplesOf(update: number, walkable: Int32Array, count: number, seed: number): number[] {
-  const chosen: number[] = [];
-  let order: Int32Array | undefined;
-  for (let position = update * count; chosen.length < count; position++) {
-    const pass = Math.floor(position / walkable.length);
-    if (!order || position % walkable.length === 0)
-      order = Rng.named(seed, 'ppo/order', pass).shuffle(walkable.slice());
-    chosen.push(order[position % walkable.length]!);
-  }
-  return chosen;
-}
-
-function learningRateAt(
-  update: number,
-  { learningRate, warmupUpdates, updates, lrDecay, finalLrShare }: PpoSettings,
-): number {
-  if (update < warmupUpdates) return (learningRate * (update + 1)) / warmupUpdates;
-  if (lrDecay === 'none') return learningRate;
-  const progress = (update - warmupUpdates) / Math.max(1, updates - warmupUpdates);
-  return learningRate * (1 - (1 - finalLrShare) * progress);
 }
 
 function checkRatio(deviation: number, update: number): void {

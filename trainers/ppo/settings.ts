@@ -7,6 +7,12 @@ export const ppoSettings = z.strictObject({
     .enum(['clone', 'scratch'])
     .default('clone')
     .describe('Where the policy starts: from behaviour cloning, or from fresh weights (then set klCoef to 0).'),
+  gradient: z
+    .enum(['sampled', 'exact'])
+    .default('sampled')
+    .describe(
+      'Where the policy gradient comes from: sampled walks (PPO), or the expected path reward in closed form, the yardstick that PPO estimates. `exact` takes the path reward, no critic and no shaping.',
+    ),
   updates: z.int().min(1).max(1_000_000).default(200).describe('Rollout-and-update rounds.'),
   samplesPerUpdate: z.int().min(1).max(100_000).default(96).describe('Samples walked in a round.'),
   explorations: z

@@ -1,0 +1,26 @@
+/** Which samples an update sees and how fast it learns: functions of the update's number, so that nothing needs saving. */
+import { Rng } from '../../src/run/seeds.js';
+import type { PpoSettings } from './settings.js';
+
+/** Samples of an update: the train set in a new seeded order at each pass, cut into equal parts. */
+export function samplesOf(update: number, indices: Int32Array, count: number, seed: number): number[] {
+  const chosen: number[] = [];
+  let order: Int32Array | undefined;
+  for (let position = update * count; chosen.length < count; position++) {
+    const pass = Math.floor(position / indices.length);
+    if (!order || position % indices.length === 0) order = Rng.named(seed, 'ppo/order', pass).shuffle(indices.slice());
+    chosen.push(order[position % indices.length]!);
+  }
+  return chosen;
+}
+
+/** Linear warm-up, then constant or linear down to a share of the peak. */
+export function learningRateAt(
+  update: number,
+  { learningRate, warmupUpdates, updates, lrDecay, finalLrShare }: PpoSettings,
+): number {
+  if (update < warmupUpdates) return (learningRate * (update + 1)) / warmupUpdates;
+  if (lrDecay === 'none') return learningRate;
+  const progress = (update - warmupUpdates) / Math.max(1, updates - warmupUpdates);
+  return learningRate * (1 - (1 - finalLrShare) * progress);
+}
