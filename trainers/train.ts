@@ -1,6 +1,4 @@
 /** One training run from data to a finished folder: TransE, text vectors, cloning, PPO, and the best on valid. */
-import { copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { createPolicy, walkerInputs } from '../agents/walker/inputs.js';
 import { writeTables } from '../agents/walker/tables-file.js';
 import { encodeTasks } from '../agents/walker/text-vectors.js';

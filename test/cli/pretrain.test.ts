@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { env, stdout } from 'node:process';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Command } from 'commander';
+import { register } from '../../cli/pretrain.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { loadDataset } from '../../datasets/registry.js';
+import { readTable } from '../../trainers/transe/embedding-file.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+
+const previousHome = env.KGWALK_HOME;
+let printed = '';
+
+async function pretrain(...words: string[]): Promise<string> {
+  printed = '';
+  const program = new Command().exitOverride();
+  register(program);
+  const small = ['--dataset', 'toy', '--set', 'transe.dim=8', '--set', 'transe.epochs=3'];
+  await program.parseAsync(['pretrain', 'opendialkg', ...small, ...words], { from: 'user' });
+  return printed;
+}
+
+beforeEach(async () => {
+  env.KGWALK_HOME = folderWith({});
+  await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
+  jest.spyOn(stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+test('pretrain keeps a table of the graph in the home folder, says where, and finds it again', async () => {
+  const first = JSON.parse(await pretrain('--json')) as { file: string; reused: boolean; epochs: number };
+  expect(first).toMatchObject({ reused: false, epochs: 3 });
+  expect(first.file.startsWith(env.KGWALK_HOME!)).toBe(true);
+  expect(existsSync(first.file)).toBe(true);
+  const { table } = readTable(first.file, await loadDataset('toy').loadGraph());
+  expect(table.dim).toBe(8);
+  expect(await pretrain()).toBe(`kept from before: ${first.file}\n`);
+});
+
+test('another seed or graph trains another table', async () => {
+  const file = async (...words: string[]) => (JSON.parse(await pretrain('--json', ...words)) as { file: string }).file;
+  const files = [await file(), await file('--seed', '7'), await file('--graph', 'wide')];
+  expect(new Set(files).size).toBe(3);
+});
+
+test('a wrong setting is one clear error before any work', async () => {
+  await expect(pretrain('--set', 'transe.epoch=3')).rejects.toThrow(
+    /unknown key transe\.epoch; did you mean transe\.epochs/,
+  );
+});
