@@ -42,7 +42,7 @@ export interface Pretrained extends SavedTable {
  * A TransE table of all relations of the graph, `~relation` included: facts are trained in one direction, and the vector
  * of an inverse is the negative of its relation's, under which t − r ≈ h scores exactly as h + r ≈ t. Free vectors for
  * both directions gain nothing: on OpenDialKG's dialogue graph, at equal numbers of updates, filtered MRR 0.329 with
- * them and 0.332 without (one seed, n = 1,732: level), at half the epochs a second.
+ * them and 0.332 without (one seed, margin 9, n = 1,732: level), at half the epochs a second.
  * The table depends on the graph, the settings, the seed and what was held out, and on nothing else.
  * @throws the signal's reason when it was aborted
  */

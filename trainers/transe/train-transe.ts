@@ -4,6 +4,7 @@ import { knownAnswers } from '../../src/embedding/known-answers.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import { evaluateLinks } from '../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { tailCorruptionChance } from './corruption.js';
 import type { TransESettings } from './settings.js';
@@ -60,6 +61,7 @@ export interface TransEResult {
  * Trains on one thread. Same input and seed give the same bytes, also when a run is continued from any epoch's state.
  * Updates are made positive by positive: with sparse rows there is nothing to gain from summing gradients first, and
  * rows stay in cache from their distance to their update.
+ * @throws WorkbenchError `failure` when the loss is no longer finite
  */
 export async function trainTransE(options: TransEOptions): Promise<TransEResult> {
   const { train, valid, settings, seed, onEpoch, onProgress, signal } = options;
@@ -84,6 +86,11 @@ export async function trainTransE(options: TransEOptions): Promise<TransEResult>
       step.train(index, rng.uniform() < chance, learningRate, rng);
       if (i % lossEvery === 0) loss += step.lastLoss();
       if (i % reportEvery === 0) onProgress?.(epoch * count + i, settings.epochs * count);
+    }
+    if (!Number.isFinite(loss)) {
+      throw new WorkbenchError('failure', `expected a finite loss, got ${loss}, at TransE epoch ${epoch + 1}`, {
+        hint: 'Lower transe.learningRate.',
+      });
     }
     state.epoch++;
     const report: EpochReport = {
