@@ -34,7 +34,7 @@ export class AdamW {
 
   /**
    * One step down the gradient of `loss`.
-   * @param loss builds a scalar from the parameters; called once
+   * @param loss builds a scalar in which every parameter of the set takes part; called once
    * @param learningRate this step's rate
    * @returns the gradients' global norm before clipping
    */

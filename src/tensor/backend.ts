@@ -54,13 +54,13 @@ export async function probeBackend(name: BackendName): Promise<BackendProbe> {
     }
     if (!(await tf.setBackend(name))) return { name, found: false, reason: 'it did not start' };
     await tf.ready();
+    return computesCorrectly(tf)
+      ? { name, found: true, reason: 'computes a checked gradient' }
+      : { name, found: false, reason: 'its gradient of a small product is wrong' };
   } catch (error) {
     const remedy = name === 'tensorflow' ? '; its native part is not installed' : '';
     return { name, found: false, reason: `it does not load here${remedy} (${firstLine(error)})` };
   }
-  return computesCorrectly(tf)
-    ? { name, found: true, reason: 'computes a checked gradient' }
-    : { name, found: false, reason: 'its gradient of a small product is wrong' };
 }
 
 /** d/dW sum(tanh(xW)²) for x = [1, 2], W = [[0.1], [-0.2]]: 2·t·(1−t²)·x with t = tanh(−0.3). */
