@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type * as tfTypes from '@tensorflow/tfjs';
+import { AdamW, type AdamWOptions } from '../../../src/tensor/adamw.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { ParameterSet } from '../../../src/tensor/parameters.js';
+
+const starts = { a: [1, -2, 0.5], b: [3, 0] };
+const targets = { a: [0, 1, 0.5], b: [-1, 2] };
+/** Curvature of each parameter's square; large for `b`, so that a clip of the whole norm differs from one of each part. */
+const curvature = { a: 1, b: 6 };
+
+/** The same rule in float64, one scalar at a time, with moments divided by their bias as the paper writes it. */
+function scalarAdamW(steps: number, learningRate: number, options: AdamWOptions) {
+  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = options;
+  const values = [...starts.a, ...starts.b];
+  const goals = [...targets.a, ...targets.b];
+  const slopes = [1, 1, 1, 6, 6];
+  const m = values.map(() => 0);
+  const v = values.map(() => 0);
+  const norms: number[] = [];
+  for (let t = 1; t <= steps; t++) {
+    const gradients = values.map((value, i) => 2 * slopes[i]! * (value - goals[i]!));
+    const norm = Math.hypot(...gradients);
+    norms.push(norm);
+    values.forEach((value, i) => {
+      const g = gradients[i]! * Math.min(1, maxGradNorm / norm);
+      m[i] = beta1 * m[i]! + (1 - beta1) * g;
+      v[i] = beta2 * v[i]! + (1 - beta2) * g * g;
+      const mHat = m[i]! / (1 - beta1 ** t);
+      const vHat = v[i]! / (1 - beta2 ** t);
+      values[i] = value - learningRate * (mHat / (Math.sqrt(vHat) + epsilon) + weightDecay * value);
+    });
+  }
+  return { values, norms };
+}
+
+let tf: Tf;
+beforeAll(async () => {
+  ({ tf } = await openBackend('cpu'));
+});
+
+function parameterSet(): ParameterSet {
+  const parameters = new ParameterSet(tf);
+  parameters.add('a', [3], Float32Array.from(starts.a));
+  parameters.add('b', [2, 1], Float32Array.from(starts.b));
+  return parameters;
+}
+
+function loss(parameters: ParameterSet): tfTypes.Scalar {
+  const part = (name: 'a' | 'b') => {
+    const parameter = parameters.get(name);
+    const difference = tf.sub(parameter, tf.tensor(targets[name], parameter.shape));
+    return tf.mul(tf.sum(tf.square(difference)), curvature[name]);
+  };
+  return tf.add(part('a'), part('b')) as tfTypes.Scalar;
+}
+
+const valuesOf = (parameters: ParameterSet) =>
+  Object.values(parameters.export()).flatMap(({ data }) => Array.from(data));
+
+describe('AdamW', () => {
+  test.each<[string, AdamWOptions]>([
+    ['its defaults', {}],
+    ['weight decay', { weightDecay: 0.1 }],
+    ['a clip of the global norm', { maxGradNorm: 2 }],
+    ['everything set', { beta1: 0.8, beta2: 0.95, epsilon: 1e-3, weightDecay: 0.05, maxGradNorm: 5 }],
+  ])('with %s follows an independent scalar version for 25 steps', (_, options) => {
+    const parameters = parameterSet();
+    const optimizer = new AdamW(parameters, options);
+    const norms = Array.from({ length: 25 }, () => optimizer.minimize(() => loss(parameters), 0.05));
+    const expected = scalarAdamW(25, 0.05, options);
+    valuesOf(parameters).forEach((value, i) => expect(value).toBeCloseTo(expected.values[i]!, 4));
+    norms.forEach((norm, i) => expect(norm / expected.norms[i]!).toBeCloseTo(1, 4));
+    optimizer.dispose();
+    parameters.dispose();
+  });
+
+  test('the norm that is returned is the one before clipping', () => {
+    const parameters = parameterSet();
+    const optimizer = new AdamW(parameters, { maxGradNorm: 0.5 });
+    // 2·1·(1, −3, 0) and 2·6·(4, −2): √(4 + 36 + 0 + 2304 + 576).
+    expect(optimizer.minimize(() => loss(parameters), 0.1)).toBeCloseTo(Math.sqrt(2920), 3);
+    optimizer.dispose();
+    parameters.dispose();
+  });
+
+  test('after its state is restored elsewhere, one more step is equal to the bit', () => {
+    const options = { weightDecay: 0.01, maxGradNorm: 3 };
+    const original = parameterSet();
+    const optimizer = new AdamW(original, options);
+    for (let i = 0; i < 5; i++) optimizer.minimize(() => loss(original), 0.1);
+    const { steps, tensors } = optimizer.exportState('optimizer/');
+    const weights = original.export();
+    expect(steps).toBe(5);
+    expect(Object.keys(tensors).sort()).toEqual([
+      'optimizer/first/a',
+      'optimizer/first/b',
+      'optimizer/second/a',
+      'optimizer/second/b',
+    ]);
+
+    const copy = parameterSet();
+    const resumed = new AdamW(copy, options);
+    copy.import(weights);
+    resumed.importState('optimizer/', steps, { ...tensors, 'other/first/a': weights.a! });
+    for (const [one, set] of [
+      [optimizer, original],
+      [resumed, copy],
+    ] as const) {
+      one.minimize(() => loss(set), 0.1);
+    }
+    expect(copy.export()).toEqual(original.export());
+    expect(resumed.exportState('')).toEqual(optimizer.exportState(''));
+    for (const thing of [optimizer, resumed, original, copy]) thing.dispose();
+  });
+
+  test('a state that lacks a moment is refused', () => {
+    const parameters = parameterSet();
+    const optimizer = new AdamW(parameters);
+    const { tensors } = optimizer.exportState('');
+    const { 'second/b': _left, ...others } = tensors;
+    expect(() => optimizer.importState('', 3, others)).toThrow('expected float32 parameter b of shape [2,1], got none');
+    optimizer.dispose();
+    parameters.dispose();
+  });
+
+  test('steps leave no tensor behind, and disposing frees the moments', () => {
+    const parameters = parameterSet();
+    const before = tf.memory().numTensors;
+    const optimizer = new AdamW(parameters, { weightDecay: 0.1, maxGradNorm: 1 });
+    optimizer.minimize(() => loss(parameters), 0.1);
+    const held = tf.memory().numTensors;
+    expect(held).toBe(before + 4);
+    for (let i = 0; i < 3; i++) optimizer.minimize(() => loss(parameters), 0.1);
+    expect(tf.memory().numTensors).toBe(held);
+    optimizer.dispose();
+    expect(tf.memory().numTensors).toBe(before);
+    parameters.dispose();
+  });
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type * as tfTypes from '@tensorflow/tfjs';
+import { Rng } from '../../../src/run/seeds.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import {
+  gatherRows,
+  gatherSum,
+  injectGradient,
+  matMul,
+  matMulConst,
+  pairDot,
+  readTensor,
+} from '../../../src/tensor/ops.js';
+import { backendsHere } from '../../fixtures/tensor-backends.js';
+
+type Tensor2D = tfTypes.Tensor2D;
+
+interface Case {
+  name: string;
+  /** Shapes of the differentiable inputs. */
+  shapes: [number, number][];
+  ours(tf: Tf, inputs: Tensor2D[]): tfTypes.Tensor;
+  stock(tf: Tf, inputs: Tensor2D[]): tfTypes.Tensor;
+}
+
+const left = Float32Array.from([0.5, -1, 2, 0, 1, 3]);
+const first = Int32Array.from([2, 0, 2, 2, 1]);
+const second = Int32Array.from([0, 1, 1, 0, 3]);
+const rowsOf = (tf: Tf, table: Tensor2D, index: Int32Array) =>
+  tf.gather(table, tf.tensor1d(index, 'int32')) as Tensor2D;
+
+const cases: Case[] = [
+  {
+    name: 'matMul',
+    shapes: [
+      [3, 2],
+      [2, 4],
+    ],
+    ours: (tf, [a, b]) => matMul(tf, a!, b!),
+    stock: (tf, [a, b]) => tf.matMul(a!, b!),
+  },
+  {
+    name: 'matMulConst',
+    shapes: [[2, 3]],
+    ours: (tf, [b]) => matMulConst(tf, tf.tensor2d(left, [3, 2]), b!),
+    stock: (tf, [b]) => tf.matMul(tf.tensor2d(left, [3, 2]), b!),
+  },
+  {
+    name: 'gatherRows',
+    shapes: [[3, 4]],
+    ours: (tf, [table]) => gatherRows(tf, table!, first),
+    stock: (tf, [table]) => rowsOf(tf, table!, first),
+  },
+  {
+    name: 'gatherSum',
+    shapes: [
+      [3, 2],
+      [4, 2],
+      [3, 2],
+    ],
+    ours: (tf, tables) => gatherSum(tf, tables, [first, second, first]),
+    stock: (tf, [a, b, c]) => tf.addN([rowsOf(tf, a!, first), rowsOf(tf, b!, second), rowsOf(tf, c!, first)]),
+  },
+  {
+    name: 'pairDot',
+    shapes: [
+      [3, 3],
+      [4, 3],
+    ],
+    ours: (tf, [a, b]) => pairDot(tf, a!, b!, first, second),
+    stock: (tf, [a, b]) => tf.sum(tf.mul(rowsOf(tf, a!, first), rowsOf(tf, b!, second)), 1),
+  },
+];
+
+/** Values of an operation and the gradients of Σ upstream · value, on the host. */
+function valueAndGradients(tf: Tf, operation: Case['ours'], inputs: { shape: [number, number]; data: Float32Array }[]) {
+  return tf.tidy(() => {
+    const tensors = inputs.map(({ shape, data }) => tf.tensor2d(data.slice(), shape));
+    const value = operation(tf, tensors);
+    const upstream = tf.tensor(upstreamOf(value.size), value.shape);
+    const gradients = tf.grads((...args) => tf.sum(tf.mul(operation(tf, args as Tensor2D[]), upstream)))(tensors);
+    return [value, ...gradients].map((tensor) => ({ shape: tensor.shape, data: Array.from(tensor.dataSync()) }));
+  });
+}
+
+function upstreamOf(size: number): Float32Array {
+  return Float32Array.from({ length: size }, (_, i) => Math.cos(i + 1));
+}
+
+function inputsOf({ name, shapes }: Case) {
+  const rng = Rng.named(1, `test/${name}`);
+  return shapes.map((shape) => ({
+    shape,
+    data: Float32Array.from({ length: shape[0] * shape[1] }, () => rng.normal()),
+  }));
+}
+
+function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance: number): void {
+  expect(actual.length).toBe(expected.length);
+  const worst = Array.from(actual, (value, i) => Math.abs(value - expected[i]!)).reduce((a, b) => Math.max(a, b), 0);
+  expect(worst).toBeLessThan(tolerance);
+}
+
+const names = await backendsHere();
+const { tf: stockTf } = await openBackend('cpu');
+const oracles = cases.map((one) => valueAndGradients(stockTf, one.stock, inputsOf(one)));
+
+describe.each(names)('operations on %s', (name) => {
+  let tf: Tf;
+  let before = 0;
+  beforeAll(async () => {
+    tf = (await openBackend(name)).tf;
+    before = tf.memory().numTensors;
+  });
+  afterAll(() => expect(tf.memory().numTensors).toBe(before));
+
+  test.each(cases.map((one, i) => [one.name, one, oracles[i]!] as const))(
+    '%s has the values and gradients of the stock operation',
+    (_, one, oracle) => {
+      const ours = valueAndGradients(tf, one.ours, inputsOf(one));
+      ours.forEach(({ shape, data }, i) => {
+        expect(shape).toEqual(oracle[i]!.shape);
+        expectClose(data, oracle[i]!.data, 1e-5);
+      });
+    },
+  );
+
+  test.each(cases.map((one) => [one.name, one] as const))('the gradient of %s is the slope of its value', (_, one) => {
+    const inputs = inputsOf(one);
+    const [, ...gradients] = valueAndGradients(tf, one.ours, inputs);
+    const objective = () =>
+      valueAndGradients(tf, one.ours, inputs)[0]!.data.reduce((sum, v, i) => sum + v * Math.cos(i + 1), 0);
+    inputs.forEach(({ data }, which) => {
+      for (let i = 0; i < data.length; i++) {
+        // Linear in each input, so that a wide difference is exact and keeps rounding small.
+        const at = data[i]!;
+        data[i] = at + 0.5;
+        const above = objective();
+        data[i] = at - 0.5;
+        const below = objective();
+        data[i] = at;
+        expect(gradients[which]!.data[i]).toBeCloseTo(above - below, 4);
+      }
+    });
+  });
+
+  test('the same table may be gathered twice', () => {
+    const gradient = tf.tidy(() =>
+      Array.from(
+        tf
+          .grad((x) => tf.sum(gatherSum(tf, [x as Tensor2D, x as Tensor2D], [first, second.map((i) => i % 3)])))(
+            tf.zeros([3, 1]),
+          )
+          .dataSync(),
+      ),
+    );
+    // Row 0: once in first, three times in second (3 % 3 = 0 too); row 1: 1 + 2; row 2: 3.
+    expect(gradient).toEqual([4, 3, 3]);
+  });
+
+  test('an injected gradient reaches the parameters by the chain rule', () => {
+    const gradient = tf.tidy(() =>
+      Array.from(
+        tf
+          .grad((x) => injectGradient(tf, tf.square(x), Float32Array.from([1, -2, 0.5])))(tf.tensor1d([3, 1, -4]))
+          .dataSync(),
+      ),
+    );
+    expect(gradient).toEqual([6, -4, -4]);
+  });
+
+  test('a tensor that was read is a copy and leaves nothing behind', () => {
+    const table = tf.tensor1d([1, 2]);
+    const held = tf.memory().numTensors;
+    const values = readTensor(tf, () => tf.add(table, 1));
+    values[0] = 99;
+    expect(Array.from(readTensor(tf, () => tf.add(table, 1)))).toEqual([2, 3]);
+    expect(tf.memory().numTensors).toBe(held);
+    table.dispose();
+  });
+
+  test('repeated steps hold no more tensors than one', () => {
+    const step = () => cases.forEach((one) => valueAndGradients(tf, one.ours, inputsOf(one)));
+    step();
+    const held = tf.memory().numTensors;
+    for (let i = 0; i < 3; i++) step();
+    expect(tf.memory().numTensors).toBe(held);
+  });
+});
