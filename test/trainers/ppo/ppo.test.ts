@@ -1,0 +1,202 @@
+import { describe, expect, test } from '@jest/globals';
+import { actionLogProbs, type Policy } from '../../../agents/walker/policy.js';
+import { makeVectorEnv } from '../../../envs/registry.js';
+import { applyAction, initialState, type WalkRules } from '../../../envs/rules.js';
+import { canonicalPath, pathKey } from '../../../src/kg/path.js';
+import { AdamW } from '../../../src/tensor/adamw.js';
+import { argmaxSegment } from '../../../src/tensor/categorical.js';
+import { ppo, type PpoUpdate } from '../../../trainers/ppo/ppo.js';
+import { samplesOf } from '../../../trainers/ppo/schedule.js';
+import { ppoSettings, type PpoSettings } from '../../../trainers/ppo/settings.js';
+import { toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
+import { graphOf, sampleOf, toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
+
+const oneStep = { horizon: 1, equalAtStep1: false };
+const twoSteps = { horizon: 2, equalAtStep1: false };
+
+/** Without normalisation, and with a bonus that keeps every arm tried: a gold that was never walked teaches nothing. */
+const fromScratch: Partial<PpoSettings> = {
+  init: 'scratch',
+  updates: 60,
+  explorations: 32,
+  updateEpochs: 3,
+  klCoef: 0,
+  entropyCoef: 0.1,
+  normalizeAdvantage: 'none',
+  learningRate: 0.01,
+  lrDecay: 'none',
+  warmupUpdates: 0,
+};
+
+interface TrainOptions {
+  world: ToyWorld;
+  rules: WalkRules;
+  toy: ToyWalker;
+  settings: Partial<PpoSettings>;
+  anchor?: Policy;
+  start?: Policy;
+}
+
+async function trainPpo({ world, rules, toy, settings: given, anchor, start = toy.policy(1) }: TrainOptions) {
+  const perUpdate = { samplesPerUpdate: world.samples.length, minibatchSamples: world.samples.length };
+  const settings = ppoSettings.parse({ ...perUpdate, ...given });
+  const network = settings.baseline === 'critic' ? toy.critic(1) : undefined;
+  const optimizer = new AdamW(start.head.parameters, { maxGradNorm: settings.maxGradNorm });
+  const updates: PpoUpdate[] = [];
+  await ppo({
+    policy: start,
+    optimizer,
+    critic: network && { network, optimizer: new AdamW(network.parameters) },
+    anchor,
+    envs: makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, settings.samplesPerUpdate * settings.explorations),
+    walkable: Int32Array.from(world.samples.keys()),
+    settings,
+    seed: 1,
+    onUpdate: (update) => void updates.push(update),
+  });
+  return {
+    policy: start,
+    steps: optimizer.exportState('').steps,
+    updates,
+    of: (key: string) => updates.map(({ metrics }) => metrics[key]!),
+  };
+}
+
+/** Share of samples whose most likely walk is their gold. */
+function greedyHits(policy: Policy, { graph, samples }: ToyWorld, rules: WalkRules): number {
+  const hits = samples.filter(({ task, gold }) => {
+    let state = initialState(graph, task.start, rules);
+    while (!state.done) {
+      const { logProbs } = actionLogProbs(policy, [{ task, state }]);
+      state = applyAction(graph, state, argmaxSegment(logProbs, 0, logProbs.length), rules);
+    }
+    return pathKey(canonicalPath(state.path, graph.equalRelation)) === pathKey(gold.path);
+  });
+  return hits.length / samples.length;
+}
+
+const mean = (numbers: number[]) => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
+
+describe('PPO with a network finds the optimum', () => {
+  test.each([
+    ['a bandit', 'candidate', 'group-mean'],
+    ['a bandit', 'pa-mlp', 'critic'],
+    ['a two-hop graph', 'candidate', 'group-mean'],
+    ['a two-hop graph', 'pa-mlp', 'group-mean'],
+    ['a two-hop graph', 'pa-mlp', 'critic'],
+  ] as const)('of %s from scratch, head %s, baseline %s', async (name, head, baseline) => {
+    const [world, rules] = name === 'a bandit' ? [toyBandit(), oneStep] : [toyTwoHop(), twoSteps];
+    const toy = await toyWalker(world, rules, { head });
+    const { policy, of } = await trainPpo({ world, rules, toy, settings: { ...fromScratch, baseline } });
+    const rewards = of('rollout/reward');
+    expect(mean(rewards.slice(0, 3))).toBeLessThan(0.4);
+    expect(mean(rewards.slice(-10))).toBeGreaterThan(0.9);
+    expect(greedyHits(policy, world, rules)).toBe(1);
+    expect(Math.max(...of('train/first_ratio_deviation'))).toBeLessThanOrEqual(1e-6);
+    // Each golden arm is worth the same, so there is little for the critic to explain: it only must not be missing.
+    const explained = of('train/explained_variance');
+    expect(explained.every((value) => (baseline === 'critic' ? value <= 1 : value === undefined))).toBe(true);
+  });
+});
+
+describe('PPO', () => {
+  test.each(['candidate', 'pa-mlp'] as const)('samples by the probabilities it learns from, head %s', async (head) => {
+    // Two hubs whose actions do not fit one chunk of inference, and minibatches of another composition than the chunks.
+    const arm = (hub: string, i: number) => [hub, `to${i % 3}`, `arm ${i}`] as const;
+    const arms = ['hub', 'knot'].flatMap((hub) => Array.from({ length: 9000 }, (_, i) => arm(hub, i)));
+    const graph = graphOf('hubs', arms);
+    const samples = ['hub', 'knot', 'hub'].map((hub, i) =>
+      sampleOf(graph, `sample-${i}`, `the arm numbered ${i}`, hub, [arm(hub, i)]),
+    );
+    const world = { graph, samples };
+    const toy = await toyWalker(world, oneStep, { head, entityVectors: ['name'] });
+    const settings = { ...fromScratch, updates: 2, explorations: 2, updateEpochs: 1, minibatchSamples: 2 };
+    const { of } = await trainPpo({ world, rules: oneStep, toy, settings });
+    expect(Math.max(...of('train/first_ratio_deviation'))).toBeLessThanOrEqual(1e-6);
+  });
+
+  test('stays at the clone under a heavy anchor, and leaves it without', async () => {
+    const world = toyTwoHop();
+    const toy = await toyWalker(world, twoSteps);
+    const settings = { ...fromScratch, entropyCoef: 0, updates: 12 };
+    const moved = async (klCoef: number) => {
+      const { of } = await trainPpo({
+        world,
+        rules: twoSteps,
+        toy,
+        settings: { ...settings, klCoef },
+        ...(klCoef > 0 && { anchor: toy.policy(1) }),
+      });
+      return { kl: of('train/anchor_kl'), rewards: of('rollout/reward') };
+    };
+    const [anchored, barely] = [await moved(1000), await moved(1e-9)];
+    expect(Math.max(...anchored.kl)).toBeLessThan(0.02);
+    expect(barely.kl.at(-1)!).toBeGreaterThan(0.2);
+    expect(barely.rewards.at(-1)!).toBeGreaterThan(anchored.rewards.at(-1)! + 0.1);
+  });
+
+  test('stops a round once the policy moved beyond the target KL', async () => {
+    const world = toyBandit();
+    const toy = await toyWalker(world, oneStep, { head: 'pa-mlp' });
+    const settings = { ...fromScratch, updates: 3, updateEpochs: 50, learningRate: 0.05 };
+    const free = await trainPpo({ world, rules: oneStep, toy, settings });
+    const bounded = await trainPpo({ world, rules: oneStep, toy, settings: { ...settings, targetKl: 0.01 } });
+    expect(free.steps).toBe(150);
+    expect(bounded.steps).toBeGreaterThanOrEqual(3);
+    expect(bounded.steps).toBeLessThan(30);
+    expect(bounded.updates).toHaveLength(3);
+  });
+
+  test('goes on from any update as if it had never stopped', async () => {
+    const world = toyBandit();
+    const toy = await toyWalker(world, oneStep, { head: 'pa-mlp' });
+    const settings = ppoSettings.parse({ ...fromScratch, updates: 6, samplesPerUpdate: 2, minibatchSamples: 1 });
+    const run = async (startUpdate: number, stopAt: number, from?: ReturnType<typeof save>) => {
+      const policy = toy.policy(1);
+      const optimizer = new AdamW(policy.head.parameters);
+      if (from) {
+        policy.head.parameters.import(from.weights);
+        optimizer.importState('', from.state.steps, from.state.tensors);
+      }
+      const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules: oneStep }, 2 * settings.explorations);
+      const walkable = Int32Array.from(world.samples.keys());
+      const onUpdate = ({ update }: PpoUpdate) => update === stopAt;
+      await ppo({ policy, optimizer, envs, walkable, settings, seed: 7, startUpdate, onUpdate });
+      return save(policy, optimizer);
+    };
+    const save = (policy: Policy, optimizer: AdamW) => ({
+      weights: policy.head.parameters.export(),
+      state: optimizer.exportState(''),
+    });
+    expect(await run(3, 6, await run(0, 3))).toEqual(await run(0, 6));
+  });
+
+  test('refuses a policy that samples by other probabilities than it learns from', async () => {
+    const world = toyBandit();
+    const toy = await toyWalker(world, oneStep, { head: 'pa-mlp' });
+    const honest = toy.policy(1);
+    const infer: Policy['head']['infer'] = (batch) =>
+      honest.head.infer(batch).map((logit, i) => logit + (i % 2) * 1e-3);
+    const start = { ...honest, head: { ...honest.head, infer } };
+    const training = trainPpo({ world, rules: oneStep, toy, settings: fromScratch, start });
+    await expect(training).rejects.toThrow('expected probability ratios of 1 before the first step');
+  });
+});
+
+describe('the samples of updates', () => {
+  const walkable = Int32Array.of(2, 3, 5, 7, 11, 13, 17);
+
+  test.each([1, 3, 7, 10])('cover every walkable sample once a pass, %i at a time', (count) => {
+    const updates = Array.from({ length: 21 }, (_, update) => samplesOf(update, walkable, count, 4));
+    expect(updates.every((samples) => samples.length === count)).toBe(true);
+    const drawn = updates.flat();
+    for (let pass = 0; (pass + 1) * 7 <= drawn.length; pass++) {
+      expect(drawn.slice(pass * 7, (pass + 1) * 7).sort((a, b) => a - b)).toEqual([...walkable]);
+    }
+  });
+
+  test('come in another order at each pass and seed', () => {
+    const orders = [0, 1, 2].map((pass) => samplesOf(pass, walkable, 7, 4).join());
+    expect(new Set([...orders, samplesOf(0, walkable, 7, 5).join()]).size).toBe(4);
+  });
+});
