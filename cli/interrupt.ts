@@ -6,7 +6,7 @@ let controller: AbortController | undefined;
 
 /**
  * The signal of this process, aborted by the first SIGINT or SIGTERM; the same at every call. A command that takes it
- * must look at it between steps, save, and throw its reason (`signal.throwIfAborted()`), which exits with 130.
+ * must look at it between steps, save, and throw `stopped` (`throwIfStopped`), which exits with 130.
  * Commands that never ask for it keep the system's behaviour.
  */
 export function interruptSignal(): AbortSignal {

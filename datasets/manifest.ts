@@ -1,5 +1,6 @@
 /** What stands in a data set's `dataset.json`. */
 import { z } from 'zod';
+import { configHash } from '../src/run/config.js';
 import type { SplitName } from './walk-sample.js';
 
 /** In the order in which they are always shown. */
@@ -53,6 +54,9 @@ export const manifestSchema = z.strictObject({
 
 /** What was imported, from what, what was left out, and how to check that it is still the same. */
 export type DatasetManifest = z.output<typeof manifestSchema>;
+
+/** Hash of the files that a data set was imported from: equal imports, equal hash. */
+export const sourcesHash = ({ sources }: DatasetManifest): string => configHash(sources);
 
 /** Name of the file of a graph. */
 export const graphFileName = (graph: string): string => `graph-${graph}.bin`;

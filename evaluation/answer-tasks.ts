@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Agent, Answer } from '../agents/agent.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { throwIfStopped } from '../src/run/stop.js';
 
 export interface AnswerOptions {
   /** Tasks a call. */
@@ -17,7 +18,7 @@ export type Attempt = { answer: Answer } | { failure: string };
 
 /**
  * One attempt a task, in order. A batch that throws is asked again task by task, so that only the failing ones are lost.
- * @throws the signal's reason when it is aborted; and whatever would fail for every task alike: bad settings, broken
+ * @throws WorkbenchError `stopped` once the signal is aborted; and whatever would fail for every task alike: bad settings, broken
  * data, a missing native part
  */
 export async function answerTasks(
@@ -36,7 +37,7 @@ export async function answerTasks(
     }
     onProgress?.(attempts.length);
     await setImmediate(); // lets Ctrl-C through
-    signal?.throwIfAborted();
+    throwIfStopped(signal);
   }
   return attempts;
 }

@@ -1,17 +1,17 @@
 /** One training run from data to a finished folder: TransE, text vectors, cloning, PPO, and the best on valid. */
+import { existsSync } from 'node:fs';
 import { createPolicy, walkerInputs } from '../agents/walker/inputs.js';
 import { writeTables } from '../agents/walker/tables-file.js';
 import { encodeTasks } from '../agents/walker/text-vectors.js';
-import { walkerAgent } from '../agents/walker/walker-agent.js';
-import { readCheckpoint, type Checkpoint } from '../checkpoints/checkpoint.js';
+import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint } from '../checkpoints/store.js';
-import { loadDataset } from '../datasets/registry.js';
+import { sourcesHash } from '../datasets/manifest.js';
+import { loadDataset, type Dataset } from '../datasets/registry.js';
 import { walkSamples } from '../datasets/walk-samples.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
-import { evaluateAgent } from '../evaluation/evaluate.js';
 import { seenEntities } from '../evaluation/outcome.js';
-import { saveEvaluation } from '../evaluation/save-evaluation.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Graph } from '../src/kg/graph.js';
 import { configHash } from '../src/run/config.js';
 import { collectEnvironment } from '../src/run/environment.js';
@@ -19,10 +19,13 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
-import { createRun, type Run } from '../src/run/run-folder.js';
+import { createRun, openRun, runFiles, type Run } from '../src/run/run-folder.js';
 import { AdamW } from '../src/tensor/adamw.js';
-import { openBackend } from '../src/tensor/backend.js';
+import { openBackend, type Tf } from '../src/tensor/backend.js';
+import { checkTrainSettings } from './check-settings.js';
 import { clonePhase } from './cloning/clone-phase.js';
+import { goldWalks } from './cloning/gold-states.js';
+import { evaluateBest } from './evaluate-best.js';
 import { ppoPhase } from './ppo/ppo-phase.js';
 import { openRunLogs, type RunLogs } from './run-logs.js';
 import type { Session } from './session.js';
@@ -42,90 +45,32 @@ export interface TrainOptions {
 }
 
 /**
- * Trains a walker. Everything that can be refused is refused before the folder is made.
+ * Trains a walker. What can be refused is refused before the folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
-export async function train({
-  settings,
-  folder,
-  resume,
-  progress = silentProgress,
-  signal,
-}: TrainOptions): Promise<void> {
+export async function train(options: TrainOptions): Promise<void> {
+  const { settings, folder, resume } = options;
+  checkTrainSettings(settings, readIndex(folder).clone !== undefined);
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
-  const trainSamples = samplesOf(dataset.loadDialogues('train'), graph, settings, 'train');
-  const valid = samplesOf(dataset.loadDialogues('valid'), graph, settings, 'valid');
+  const samples = {
+    train: samplesOf(dataset, graph, settings, 'train'),
+    valid: samplesOf(dataset, graph, settings, 'valid'),
+  };
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
     const { tf, name: backend } = await openBackend(settings.backend);
-    const config = JSON.parse(JSON.stringify(settings)) as Record<string, unknown>;
-    const hashes = { graph: graph.hash, encoder: encoder.id, dataset: configHash(dataset.manifest.sources) };
+    const hashes = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
+    const from = resume === undefined ? undefined : checkpointToResume(folder, resume, hashes);
+    const config = configOf(settings, resume === undefined ? undefined : folder, encoder.id);
     const environment = collectEnvironment({ configHash: configHash(config), backend, threads: 1, hashes });
     const run = createRun({ folder, config, environment, resume: resume !== undefined });
-    const logs = openRunLogs(run, settings.log.tensorboard);
     try {
-      const from = resume === undefined ? undefined : checkpointToResume(folder, resume);
-      if (!from) logs.truncateAfter(0);
-      const transe = settings.transe.enabled
-        ? await embed(run, logs, graph, dialogueTriples(dataset, graph), { settings, progress, signal, log: !from })
-        : undefined;
-      run.update({ phase: 'encode' });
-      const rules = { horizon: settings.env.horizon, equalAtStep1: settings.env.equalAtStep1 };
-      const shared = { tf, encoder, graph, rules, train: trainSamples, progress, signal };
-      const inputs = await walkerInputs({
-        ...shared,
-        settings: settings.walker,
-        encoderSettings: settings.encoder,
-        transe: transe?.table,
-      });
-      const tasks = [...trainSamples, ...valid].map(({ task }) => task);
-      inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder, progress, signal });
-      writeTables(run.folder, inputs.tables);
-      const { encodes, cacheHits, tokens, seconds } = encoder.counters;
-      logs.timing('encode', 1, {
-        'time/encodes': encodes,
-        'time/cache_hits': cacheHits,
-        'time/tokens': tokens,
-        'time/encode_seconds': seconds,
-      });
-      run.update({ done: { ...run.state.done, encode: true } });
-
-      const seenTargets = seenEntities(trainSamples);
-      const session: Session = {
-        tf,
-        run,
-        settings,
-        logs,
-        inputs,
-        train: trainSamples,
-        valid,
-        seenTargets,
-        hashes,
-        progress,
-        signal,
-      };
-      if (settings.clone.enabled && from?.header.phase !== 'ppo') await cloneInto(session, from);
-      if (settings.ppo.enabled) {
-        run.update({ phase: 'ppo' });
-        await ppoPhase(session, transe?.table, from?.header.phase === 'ppo' ? from : undefined);
-        run.update({ done: { ...run.state.done, ppo: true } });
-      }
-      await evaluateBest(session);
-      logs.flush();
-      await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
-      run.update({ status: 'finished' });
+      await trainIn(run, from, options, { tf, encoder, dataset, graph, ...samples, hashes });
     } catch (error) {
-      logs.flush();
-      const stopped = error instanceof WorkbenchError && error.code === 'stopped';
-      run.update(
-        stopped
-          ? { status: 'stopped' }
-          : { status: 'failed', reason: String((error as Error).message).split('\n')[0]! },
-      );
+      recordEnd(run, error);
       throw error;
     } finally {
-      logs.close();
       run.close();
     }
   } finally {
@@ -133,26 +78,122 @@ export async function train({
   }
 }
 
+/** What a run trains on, opened and checked. */
+interface Material {
+  tf: Tf;
+  encoder: StateEncoder;
+  dataset: Dataset;
+  graph: Graph;
+  train: WalkSample[];
+  valid: WalkSample[];
+  hashes: CheckpointHashes;
+}
+
+/** All phases, in a folder that is this process's. */
+async function trainIn(
+  run: Run,
+  from: Checkpoint | undefined,
+  { settings, progress = silentProgress, signal }: TrainOptions,
+  { tf, encoder, dataset, graph, train, valid, hashes }: Material,
+): Promise<void> {
+  const logs = openRunLogs(run, settings.log.tensorboard);
+  try {
+    if (!from) logs.truncateAfter(0);
+    const transe = settings.transe.enabled
+      ? await embed(run, logs, graph, dialogueTriples(dataset, graph), { settings, progress, signal, log: !from })
+      : undefined;
+    run.update({ phase: 'encode' });
+    const { horizon, equalAtStep1 } = settings.env;
+    const inputs = await walkerInputs({
+      tf,
+      settings: settings.walker,
+      encoderSettings: settings.encoder,
+      graph,
+      rules: { horizon, equalAtStep1 },
+      encoder,
+      train,
+      transe: transe?.table,
+      progress,
+      signal,
+    });
+    const tasks = [...train, ...valid].map(({ task }) => task);
+    inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder, progress, signal });
+    writeTables(run.folder, inputs.tables);
+    const { encodes, cacheHits, tokens, seconds } = encoder.counters;
+    logs.timing('encode', 1, {
+      'time/encodes': encodes,
+      'time/cache_hits': cacheHits,
+      'time/tokens': tokens,
+      'time/encode_seconds': seconds,
+    });
+    run.update({ done: { ...run.state.done, encode: true } });
+
+    const seenTargets = seenEntities(train);
+    const session: Session = { tf, run, settings, logs, inputs, train, valid, seenTargets, hashes, progress, signal };
+    if (settings.clone.enabled && from?.header.phase !== 'ppo') await cloneInto(session, from);
+    if (settings.ppo.enabled) {
+      run.update({ phase: 'ppo' });
+      await ppoPhase(session, transe?.table, from?.header.phase === 'ppo' ? from : undefined);
+      run.update({ done: { ...run.state.done, ppo: true } });
+    }
+    await evaluateBest(session);
+    logs.flush();
+    await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
+    run.update({ status: 'finished' });
+  } finally {
+    logs.close();
+  }
+}
+
+/** Says in the run's state how it ended. */
+function recordEnd(run: Run, error: unknown): void {
+  const stopped = error instanceof WorkbenchError && error.code === 'stopped';
+  const reason = String((error as Error).message).split('\n')[0]!;
+  try {
+    run.update(stopped ? { status: 'stopped' } : { status: 'failed', reason });
+  } catch {
+    // A full disk takes no state either; the error itself says more.
+  }
+}
+
+/**
+ * The settings as the run's folder keeps them. A run that goes on keeps the place it knows its model by, wherever the
+ * file is now: the encoder's id says that it is the same.
+ * @param folder of the run to resume
+ */
+function configOf(settings: TrainSettings, folder: string | undefined, encoder: string): Record<string, unknown> {
+  const config = JSON.parse(JSON.stringify(settings)) as Record<string, unknown> & Pick<TrainSettings, 'encoder'>;
+  if (folder !== undefined && existsSync(runFiles(folder).config)) {
+    const before = openRun(folder);
+    const known = (before.config.encoder as Partial<TrainSettings['encoder']> | undefined)?.model;
+    if (known !== undefined && before.environment.hashes.encoder === encoder) config.encoder.model = known;
+  }
+  return config;
+}
+
+/** @throws WorkbenchError `data` for a split without a gold that the rules of the walk can reach */
 function samplesOf(
-  dialogues: Parameters<typeof walkSamples>[0],
+  dataset: Dataset,
   graph: Graph,
-  { data }: TrainSettings,
-  split: string,
+  { data, env }: Pick<TrainSettings, 'data' | 'env'>,
+  split: 'train' | 'valid',
 ): WalkSample[] {
-  const samples = walkSamples(dialogues, graph, data);
-  if (samples.some(({ gold }) => gold.inGraph)) return samples;
+  const samples = walkSamples(dataset.loadDialogues(split), graph, data);
+  if (goldWalks(samples, graph, env).length > 0) return samples;
   throw new WorkbenchError(
     'data',
-    `expected samples whose path is in graph ${graph.name}, got none, at split ${split} of ${data.dataset}`,
-    {
-      hint: '`kgwalk datasets stats` shows what each split holds.',
-    },
+    `expected samples whose path is in graph ${graph.name} and within ${env.horizon} hops, got none, at split ${split} of ${data.dataset}`,
+    { hint: '`kgwalk datasets stats` shows what each split holds.' },
   );
 }
 
-function checkpointToResume(folder: string, which: string): Checkpoint | undefined {
+/** @throws WorkbenchError `data` for a checkpoint that is not there or was trained on something else */
+function checkpointToResume(folder: string, which: string, hashes: CheckpointHashes): Checkpoint | undefined {
   if (!readIndex(folder).last) return undefined;
-  return readCheckpoint(resolveCheckpoint(folder, which).file);
+  const { file } = resolveCheckpoint(folder, which);
+  const checkpoint = readCheckpoint(file);
+  checkFits(checkpoint.header, hashes, file);
+  return checkpoint;
 }
 
 /** Trains or reuses embeddings and keeps a copy with the run. */
@@ -193,48 +234,4 @@ async function cloneInto(session: Session, from: Checkpoint | undefined): Promis
     policy.head.dispose();
   }
   run.update({ done: { ...run.state.done, clone: true } });
-}
-
-/** The full evaluation of the best checkpoint on valid, kept with the run. */
-async function evaluateBest({
-  tf,
-  run,
-  settings,
-  inputs,
-  valid,
-  seenTargets,
-  hashes,
-  progress,
-  signal,
-}: Session): Promise<void> {
-  const best = resolveCheckpoint(run.folder, 'best');
-  const policy = createPolicy(tf, inputs, settings.seed);
-  try {
-    policy.head.parameters.import(readCheckpoint(best.file).tensors);
-    const { beamWidth, twoHopBonus } = settings.evaluation;
-    const line = progress('evaluate the best on valid', valid.length, 'samples');
-    const evaluation = await evaluateAgent(
-      walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus }),
-      valid,
-      {
-        graph: inputs.graph,
-        settings: settings.evaluation,
-        seenTargets,
-        about: {
-          dataset: settings.data.dataset,
-          split: 'valid',
-          turns: settings.data.turns,
-          checkpoint: 'best',
-          seed: settings.seed,
-          hashes: { ...(hashes.encoder !== undefined && { encoder: hashes.encoder }) },
-        },
-        onProgress: (done) => line.update(done),
-        ...(signal && { signal }),
-      },
-    );
-    line.finish();
-    await saveEvaluation(run.folder, 'valid-best', evaluation);
-  } finally {
-    policy.head.dispose();
-  }
 }

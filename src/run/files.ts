@@ -61,7 +61,7 @@ export function writeError(error: unknown, path: string): unknown {
       cause: error,
     });
   }
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EISDIR') {
+  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(code)) {
     return new WorkbenchError('failure', `expected a place that can be written, got ${code}, at ${path}`, {
       hint: 'Check the name and its permissions, or choose another place.',
       cause: error,

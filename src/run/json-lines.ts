@@ -74,8 +74,11 @@ export function openJsonLines(file: string): JsonLines {
       size = offset;
     },
     close() {
-      flush();
-      closeSync(descriptor);
+      try {
+        flush();
+      } finally {
+        closeSync(descriptor);
+      }
     },
   };
 }

@@ -24,6 +24,7 @@ export async function clonePhase(session: Session, trainee: Trainee, resumeFrom?
       settings: settings.clone,
       seed: settings.seed,
       startStep,
+      epochsDone,
       ...(signal && { signal }),
       onStep: (update) => {
         step = update.step;
@@ -49,6 +50,7 @@ export async function clonePhase(session: Session, trainee: Trainee, resumeFrom?
       },
     });
   } catch (error) {
+    // Stopped in the evaluation of an epoch, it says that one fewer is done: resuming evaluates it first.
     if (error instanceof WorkbenchError && error.code === 'stopped' && step > saved) {
       await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });
     }

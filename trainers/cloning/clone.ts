@@ -18,6 +18,8 @@ export interface CloneOptions {
   seed: number;
   /** Updates done before, by the run that is resumed. Default 0. */
   startStep?: number;
+  /** Epochs that `onEpoch` has heard of: one fewer than were trained where the run was stopped in it. Default 0. */
+  epochsDone?: number;
   /** After every update; `step` counts from 1. */
   onStep?: (step: CloneStep) => void;
   /** After every epoch: the time to evaluate and to save. */
@@ -48,12 +50,17 @@ export interface CloneEpoch {
  * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update
  */
 export async function clone(options: CloneOptions): Promise<void> {
-  const { policy, train, valid, settings, seed, startStep = 0 } = options;
+  const { policy, train, valid, settings, seed, startStep = 0, epochsDone = 0 } = options;
   const { graph, rules } = policy.featurizer.parts;
   const golds = goldWalks(train, graph, rules);
   const validGolds = goldWalks(valid, graph, rules);
   const stepsPerEpoch = Math.ceil(golds.length / settings.batchSize);
   const numSteps = stepsPerEpoch * settings.epochs;
+  const endEpoch = async (epoch: number) => {
+    const validLoss = meanLoss(policy, validGolds);
+    await options.onEpoch?.({ epoch, step: epoch * stepsPerEpoch, validLoss });
+  };
+  if (startStep >= (epochsDone + 1) * stepsPerEpoch) await endEpoch(epochsDone + 1);
   let order = new Int32Array(0);
   for (let step = startStep; step < numSteps; step++) {
     throwIfStopped(options.signal);
@@ -69,10 +76,7 @@ export async function clone(options: CloneOptions): Promise<void> {
     const learningRate = learningRateAt(step, numSteps, settings);
     const { loss, gradNorm } = update(options, chosen, step, learningRate);
     options.onStep?.({ step: step + 1, numSteps, loss, gradNorm, learningRate });
-    if (position === stepsPerEpoch - 1) {
-      const validLoss = meanLoss(policy, validGolds);
-      await options.onEpoch?.({ epoch: epoch + 1, step: step + 1, validLoss });
-    }
+    if (position === stepsPerEpoch - 1) await endEpoch(epoch + 1);
     // Lets progress lines and interrupts through.
     if (step % 8 === 0) await new Promise((resolve) => setImmediate(resolve));
   }

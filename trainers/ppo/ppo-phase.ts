@@ -2,9 +2,10 @@
 import { createCritic } from '../../agents/walker/critic.js';
 import { createPolicy } from '../../agents/walker/inputs.js';
 import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { bestMetric } from '../../checkpoints/keeper.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { makeVectorEnv } from '../../envs/registry.js';
-import { dialogueWalkId } from '../../envs/dialogue-walk-env.js';
+import type { dialogueWalkId } from '../../envs/dialogue-walk-env.js';
 import { initialState } from '../../envs/rules.js';
 import { embeddingPotential } from '../../envs/walk-reward.js';
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
@@ -55,21 +56,17 @@ export async function ppoPhase(
     best: -1,
     evaluationsWithoutGain: 0,
   };
-  const shaped = settings.env.shaping === 'transe';
-  if (shaped && !transe) {
-    throw new WorkbenchError('config', 'expected TransE embeddings for env.shaping=transe, got none', {
-      hint: 'Set transe.enabled=true.',
-    });
-  }
+  const shaping = settings.env.shaping === 'transe' ? transe! : undefined;
   const envs = makeVectorEnv(
-    dialogueWalkId,
+    // Ids of a user's own environment are not known to the types; `checkTrainSettings` has looked it up.
+    settings.env.id as typeof dialogueWalkId,
     {
       graph,
       samples: train,
       rules,
       reward: settings.env.reward,
       gamma: settings.ppo.gamma,
-      ...(shaped && { potential: embeddingPotential(transe!.entities, transe!.dim) }),
+      ...(shaping && { potential: embeddingPotential(shaping.entities, shaping.dim) }),
     },
     settings.ppo.samplesPerUpdate * settings.ppo.explorations,
   );
@@ -88,31 +85,35 @@ export async function ppoPhase(
     });
     saved = done;
   };
+  const evaluatesAt = (update: number) => update === settings.ppo.updates || update % settings.ppo.evalEvery === 0;
+  const evaluate = async () => {
+    const figures = await evaluateOnValid(session, policy);
+    logs.metrics('ppo', done, figures);
+    const path1 = figures[bestMetric]!;
+    patience =
+      path1 > patience.best
+        ? { best: path1, evaluationsWithoutGain: 0 }
+        : { ...patience, evaluationsWithoutGain: patience.evaluationsWithoutGain + 1 };
+    await save(figures);
+  };
+  const givesUp = () => settings.ppo.patience !== null && patience.evaluationsWithoutGain >= settings.ppo.patience;
+  const onUpdate = async ({ update, steps, metrics }: PpoUpdate): Promise<boolean> => {
+    done = update;
+    logs.metrics('ppo', update, metrics);
+    line.update(
+      update,
+      `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`,
+    );
+    logs.timing('ppo', update, { 'time/env_steps': steps });
+    if (evaluatesAt(update)) await evaluate();
+    else if (update % settings.checkpoint.everyUpdates === 0) await save();
+    return givesUp();
+  };
   try {
-    const onUpdate = async ({ update, steps, metrics }: PpoUpdate): Promise<boolean> => {
-      done = update;
-      logs.metrics('ppo', update, metrics);
-      line.update(
-        update,
-        `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`,
-      );
-      const last = update === settings.ppo.updates;
-      const evaluates = last || update % settings.ppo.evalEvery === 0;
-      logs.timing('ppo', update, { 'time/env_steps': steps });
-      if (evaluates) {
-        const figures = await evaluateOnValid(session, policy);
-        logs.metrics('ppo', update, figures);
-        const gained = figures['eval/path@1']! > patience.best;
-        patience = gained
-          ? { best: figures['eval/path@1']!, evaluationsWithoutGain: 0 }
-          : { ...patience, evaluationsWithoutGain: patience.evaluationsWithoutGain + 1 };
-        await save(figures);
-        return settings.ppo.patience !== null && patience.evaluationsWithoutGain >= settings.ppo.patience;
-      }
-      if (update % settings.checkpoint.everyUpdates === 0) await save();
-      return false;
-    };
+    // A run that was stopped in an evaluation owes it.
+    if (resumeFrom && evaluatesAt(done) && !(bestMetric in resumeFrom.header.metrics)) await evaluate();
     const shared = { ...trainee, anchor, settings: settings.ppo, seed: settings.seed, startUpdate, signal, onUpdate };
+    if (givesUp()) return;
     if (settings.ppo.gradient === 'exact') await expectedReward({ ...shared, walks: goldWalks(train, graph, rules) });
     else await ppo({ ...shared, envs, walkable });
     line.finish();

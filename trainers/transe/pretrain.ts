@@ -12,6 +12,7 @@ import { writeFileAtomic } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
 import { silentProgress } from '../../src/run/progress.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
+import { throwIfStopped } from '../../src/run/stop.js';
 import type { EpochRecord, SavedTable, TableIdentity } from './embedding-file.js';
 import { readTable, readTraining, writeTable, writeTraining } from './embedding-file.js';
 import { forwardRelations, holdOutTriples } from './hold-out.js';
@@ -44,7 +45,7 @@ export interface Pretrained extends SavedTable {
  * both directions gain nothing: on OpenDialKG's dialogue graph, at equal numbers of updates, filtered MRR 0.329 with
  * them and 0.332 without (one seed, margin 9, n = 1,732: level), at half the epochs a second.
  * The table depends on the graph, the settings, the seed and what was held out, and on nothing else.
- * @throws the signal's reason when it was aborted
+ * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
   const { settings, seed, signal, exclude = [], folder = join(kgwalkHome(), 'embeddings') } = options;
@@ -79,7 +80,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   progress.finish(note);
   if (result.stopped) {
     writeTraining(unfinished, identity, result.state, history);
-    signal!.throwIfAborted();
+    throwIfStopped(signal);
   }
   const { table } = normalisedTable(withInverses(result.table, graph));
   const finished: SavedTable = { table, ...(result.metrics && { metrics: result.metrics }), history };

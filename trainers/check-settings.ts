@@ -1,0 +1,54 @@
+/** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
+import { envIds } from '../envs/registry.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { TrainSettings } from './train-settings.js';
+
+/**
+ * @param hasClone whether the run's folder holds a cloned checkpoint already
+ * @throws WorkbenchError `config` that lists every contradiction
+ */
+export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): void {
+  const { env, transe, walker, clone, ppo, evaluation } = settings;
+  const problems: string[] = [];
+  const refuse = (wrong: boolean, problem: string) => wrong && problems.push(problem);
+  const exact = ppo.enabled && ppo.gradient === 'exact';
+  refuse(!clone.enabled && !ppo.enabled, 'expected something to train, got clone.enabled=false and ppo.enabled=false');
+  refuse(
+    ppo.enabled && ppo.init === 'clone' && !clone.enabled && !hasClone,
+    'expected a clone to start from, got ppo.init=clone with clone.enabled=false; set ppo.init=scratch and ppo.klCoef=0, or clone.enabled=true',
+  );
+  refuse(
+    ppo.enabled && ppo.init === 'scratch' && ppo.klCoef > 0,
+    `expected ppo.klCoef=0 with ppo.init=scratch, where there is no clone to stay near, got ${ppo.klCoef}`,
+  );
+  refuse(
+    ppo.enabled && !exact && ppo.baseline === 'group-mean' && ppo.explorations < 2,
+    'expected ppo.explorations of at least 2 with ppo.baseline=group-mean, got 1: every advantage would be 0',
+  );
+  refuse(
+    exact && (ppo.baseline === 'critic' || env.shaping !== 'none' || env.reward.kind !== 'path'),
+    'expected the path reward, no critic and no shaping with ppo.gradient=exact, which has a closed form for that alone',
+  );
+  refuse(
+    ppo.enabled && env.shaping === 'transe' && !transe.enabled,
+    'expected transe.enabled=true with env.shaping=transe, got false',
+  );
+  refuse(
+    !transe.enabled && (walker.entityVectors.includes('transe') || walker.relationVectors === 'transe'),
+    'expected transe.enabled=true with transe in walker.entityVectors or walker.relationVectors, got false',
+  );
+  refuse(
+    !evaluation.ks.includes(1),
+    `expected 1 in evaluation.ks, since the best checkpoint is chosen by path@1, got ${evaluation.ks.join(', ')}`,
+  );
+  refuse(
+    !envIds().includes(env.id),
+    `expected a known environment (${envIds().join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
+  );
+  if (problems.length === 0) return;
+  const list =
+    problems.length === 1
+      ? problems[0]!
+      : `${problems.length} problems:\n${problems.map((one) => `  ${one}`).join('\n')}`;
+  throw new WorkbenchError('config', list, { hint: 'Every key is described by `kgwalk config explain KEY`.' });
+}
