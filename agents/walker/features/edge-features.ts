@@ -1,7 +1,7 @@
 /** The features of one legal action: what dialogue, graph and train walks say of this edge. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import type { WalkState } from '../../../envs/rules.js';
-import type { Graph } from '../../../src/kg/graph.js';
+import { unknownId, type Graph } from '../../../src/kg/graph.js';
 import {
   type DialogueScratch,
   flagMentionedEarlier,
@@ -64,8 +64,13 @@ export function writeEdgeFeatures(
   at: number,
 ): void {
   const { start, current, hop, path } = state;
+  if (current === unknownId) {
+    // A start that the graph lacks: nothing is known of it, and staying is all it can do.
+    out[at + 15] = 1;
+    return;
+  }
   const degree = graph.degree(current);
-  const base = degree === 0 ? 0 : graph.offsets[current]!;
+  const base = graph.offsets[current]!;
   const firstEdge = path[0] ? graph.edgeIndex(...path[0]) : -1;
   const before = path.at(-1)?.[0] ?? -1;
   const lastPath = task.earlierPaths.at(-1);
