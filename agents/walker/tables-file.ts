@@ -1,7 +1,8 @@
 /** The frozen tables of a run on disk, so that loading a walker need not make them again. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
-import { existsSync } from 'node:fs';
+import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import type { FrozenTables } from './frozen-tables.js';
@@ -23,12 +24,21 @@ export function readTables(runFolder: string): FrozenTables | undefined {
   const file = tablesFile(runFolder);
   if (!existsSync(file)) return undefined;
   const { tensors } = readSafetensors(file);
-  const entities = tensors.get('entities')!;
-  const relations = tensors.get('relations')!;
+  const table = (name: string) => {
+    const tensor = tensors.get(name);
+    if (tensor?.data instanceof Float32Array && tensor.shape.length === 2) {
+      return { data: tensor.data, dim: tensor.shape[1]! };
+    }
+    throw new WorkbenchError('data', `expected a float32 table ${name}, got none, at ${file}`, {
+      hint: 'The file is damaged; once it is deleted, tables that need no TransE are made again.',
+    });
+  };
+  const entities = table('entities');
+  const relations = table('relations');
   return {
-    entities: entities.data as Float32Array,
-    entityDim: entities.shape[1]!,
-    relations: relations.data as Float32Array,
-    relationDim: relations.shape[1]!,
+    entities: entities.data,
+    entityDim: entities.dim,
+    relations: relations.data,
+    relationDim: relations.dim,
   };
 }
