@@ -6,7 +6,7 @@ import { boundedHeap } from '../bounded-heap.js';
 import type { Ranking, WalkCollector } from '../top-paths.js';
 import { actionLogProbs, type Policy } from './policy.js';
 
-interface Partial {
+interface PartialWalk {
   state: WalkState;
   logProb: number;
   /** Position of the walk it extends in the list of all partial walks, -1 for none. */
@@ -15,11 +15,18 @@ interface Partial {
   edge: number;
 }
 
+interface CompleteWalk {
+  /** Position of the walk before its last step, or -1. */
+  prefix: number;
+  edge: number;
+  logProb: number;
+}
+
 /**
  * Ranks walks of several tasks at once, so that the network sees full batches.
  * At each step the `beamWidth` most probable partial walks are expanded by all their legal actions; with a horizon of
  * two the second step is not pruned at all.
- * @param collectorOf opens nothing: the one collector of the agent, which tasks use in turn
+ * @param collector used by one task after another
  */
 export function beamSearch(
   policy: Policy,
@@ -32,9 +39,9 @@ export function beamSearch(
     const state = initialState(graph, task.start, rules);
     return {
       task,
-      all: [{ state, logProb: 0, parent: -1, edge: -1 }] as Partial[],
+      all: [{ state, logProb: 0, parent: -1, edge: -1 }] as PartialWalk[],
       live: state.done ? [] : [0],
-      complete: [] as Complete[],
+      complete: [] as CompleteWalk[],
     };
   });
   for (let hop = 0; hop < rules.horizon; hop++) {
@@ -63,12 +70,6 @@ export function beamSearch(
         const edge = graph.offsets[state.current]! + action;
         return walk.all.push({ state: applyAction(graph, state, action, rules), logProb, parent, edge }) - 1;
       });
-      // A walk that reached an entity without legal actions is over.
-      for (const i of walk.live) {
-        const { state, parent, edge, logProb } = walk.all[i]!;
-        if (state.done) walk.complete.push({ prefix: parent, edge, logProb });
-      }
-      walk.live = walk.live.filter((i) => !walk.all[i]!.state.done);
     }
   }
   return walks.map(({ task, all, complete }) => {
@@ -77,10 +78,4 @@ export function beamSearch(
     for (const { prefix, edge, logProb } of complete) collector.add(prefix > 0 ? prefix : -1, edge, logProb);
     return collector.finish((prefix): Path => all[prefix]!.state.path);
   });
-}
-
-interface Complete {
-  prefix: number;
-  edge: number;
-  logProb: number;
 }

@@ -15,7 +15,7 @@ export interface Critic {
 }
 
 /**
- * V = w·tanh(W2·tanh(W1·s)), apart from the actor; orthogonal starts with gains √2 and 1.
+ * V = w·tanh(W2·tanh(W1·s + b1) + b2) + b, apart from the actor; orthogonal starts with gains √2 and 1.
  * @param width units of each hidden layer
  */
 export function createCritic(tf: Tf, tables: FrozenTables, contextDim: number, width: number, seed: number): Critic {

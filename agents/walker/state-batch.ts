@@ -37,7 +37,7 @@ export const stateScalars = [
   'messages so far / 8',
 ] as const;
 
-/** A growable batch: `actionCapacity` rises as hubs arrive, so that nothing is ever cut. */
+/** Widths of a batch's rows. */
 export interface BatchShape {
   contextDim: number;
   numEdgeFeatures: number;

@@ -21,7 +21,7 @@ export const flagVisitedLast = 8;
 export class DialogueScratch {
   /** uint8 [numEntities]: the `flag…` bits. */
   readonly flags: Uint8Array;
-  /** float32 [numEntities]: weighted number of entities of the last message that are neighbours. */
+  /** float32 [numEntities]: summed rarity of entities of the last message that are neighbours. */
   readonly nearLast: Float32Array;
   /** float32 [numEntities]: the same for entities mentioned earlier or visited. */
   readonly nearEarlier: Float32Array;
@@ -90,9 +90,9 @@ export class DialogueScratch {
     return this.#overlap(entity, this.#earlierTokens);
   }
 
-  /** Cosine of the last message with a relation; 0 for staying. */
+  /** Cosine of the last message with a relation of the graph. */
   cosineLastRelation(relation: number): number {
-    return relation < this.graph.numRelations ? this.#cosines[0]!.of(relation) : 0;
+    return this.#cosines[0]!.of(relation);
   }
 
   cosineLastEntity(entity: number): number {
@@ -117,7 +117,10 @@ export class DialogueScratch {
     this.flags[entity]! |= bits;
   }
 
-  /** Adds an entity's rarity to each neighbour, once a neighbour: hubs say little, so they weigh little. */
+  /**
+   * Adds an entity's rarity to each neighbour: hubs say little, so they weigh little. Neighbours by several relations
+   * gain once a run of equal tails in the edge order, not once in all.
+   */
   #spread(entity: number, near: Float32Array): void {
     const { offsets, tails, numEntities } = this.graph;
     const weight = Math.log((1 + numEntities) / (1 + this.graph.degree(entity))) / 10;
