@@ -1,0 +1,160 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { walkCollector } from '../../../agents/top-paths.js';
+import { beamSearch } from '../../../agents/walker/beam.js';
+import { actionLogProbs, type Policy } from '../../../agents/walker/policy.js';
+import type { StateBatch } from '../../../agents/walker/state-batch.js';
+import { applyAction, initialState, numActions, type WalkRules, type WalkState } from '../../../envs/rules.js';
+import type { WalkTask } from '../../../datasets/walk-sample.js';
+import { Graph } from '../../../src/kg/graph.js';
+import { canonicalPath, pathKey, type Path } from '../../../src/kg/path.js';
+import { subSeed } from '../../../src/run/seeds.js';
+import { toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { graphOf } from '../../fixtures/toy-walks.js';
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const wide = 10_000;
+
+/** Logits that hang on the state and the action alone, and look like noise. */
+const head = {
+  infer: ({ start, current, stateOf, relations, tails }: StateBatch) =>
+    Float32Array.from(tails, (tail, i) => {
+      const s = stateOf[i]!;
+      return subSeed(0, 'logit', start[s]!, current[s]!, relations[i]!, tail) / 2 ** 30;
+    }),
+} as Policy['head'];
+
+function taskAt(graph: Graph, start: number, id = `from-${start}`): WalkTask {
+  const startName = graph.entityNames[start] ?? 'nowhere';
+  return { id, dialogueId: id, messages: [], sender: 'assistant', start, startName, earlierPaths: [] };
+}
+
+async function policyOver(graph: Graph, tasks: readonly WalkTask[], rules: WalkRules): Promise<Policy> {
+  const samples = tasks.map((task) => ({ task, gold: { path: [], target: -1, inGraph: false } }));
+  return { head, featurizer: await toyFeaturizer({ graph, samples }, { rules, edgeFeatures: false }) };
+}
+
+interface Walk {
+  path: Path;
+  logProb: number;
+}
+
+/** Every complete walk of a task with its probability, by trying each action of each state. */
+function allWalks(policy: Policy, task: WalkTask): Walk[] {
+  const { graph, rules } = policy.featurizer.parts;
+  const walks: Walk[] = [];
+  const visit = (state: WalkState, logProb: number) => {
+    if (state.done) {
+      if (state.path.length > 0) walks.push({ path: canonicalPath(state.path, graph.equalRelation), logProb });
+      return;
+    }
+    const { logProbs } = actionLogProbs(policy, [{ task, state }]);
+    for (let action = 0; action < numActions(graph, state, rules); action++) {
+      visit(applyAction(graph, state, action, rules), logProb + logProbs[action]!);
+    }
+  };
+  visit(initialState(graph, task.start, rules), 0);
+  return walks.sort((one, other) => other.logProb - one.logProb);
+}
+
+const randomGraph = fc.array(fc.tuple(fc.nat(5), fc.nat(2), fc.nat(5)), { minLength: 1, maxLength: 14 }).map(
+  (triples) =>
+    new Graph('random', names, ['r', 's', 't'], {
+      heads: Int32Array.from(triples, ([h]) => h),
+      relations: Int32Array.from(triples, ([, r]) => r),
+      tails: Int32Array.from(triples, ([, , t]) => t),
+    }),
+);
+const randomRules = fc.record({ horizon: fc.integer({ min: 1, max: 3 }), equalAtStep1: fc.boolean() });
+
+describe('beam search', () => {
+  test('with a wide beam is exhaustive enumeration: same walks, same probabilities, which sum to one', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomGraph, randomRules, async (graph, rules) => {
+        const tasks = names.map((_, start) => taskAt(graph, start));
+        const policy = await policyOver(graph, tasks, rules);
+        const rankings = beamSearch(policy, tasks, wide, walkCollector(graph, { beamWidth: wide }));
+        tasks.forEach((task, i) => {
+          const expected = allWalks(policy, task);
+          const { paths, answers, confidence } = rankings[i]!;
+          const byKey = (walks: readonly Walk[]) =>
+            new Map(walks.map(({ path, logProb }) => [pathKey(path), logProb] as const));
+          expect(paths).toHaveLength(expected.length);
+          const found = byKey(paths);
+          expect(found.size).toBe(paths.length);
+          for (const [key, logProb] of byKey(expected)) expect(found.get(key)).toBeCloseTo(logProb, 4);
+          paths.slice(1).forEach(({ logProb }, k) => expect(logProb).toBeLessThanOrEqual(paths[k]!.logProb + 1e-6));
+          if (expected.length === 0) return;
+
+          expect(paths.reduce((sum, { logProb }) => sum + Math.exp(logProb), 0)).toBeCloseTo(1, 4);
+          const massOf = new Map<number, number>();
+          for (const { path, logProb } of expected) {
+            const end = path.at(-1)?.[2] ?? task.start;
+            massOf.set(end, (massOf.get(end) ?? 0) + Math.exp(logProb));
+          }
+          expect(answers).toHaveLength(massOf.size);
+          for (const { entity, summedLogProb } of answers) {
+            expect(Math.exp(summedLogProb)).toBeCloseTo(massOf.get(entity)!, 4);
+          }
+          expect(confidence).toBeCloseTo(massOf.get(answers[0]!.entity)!, 4);
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('of two hops and width k finds the best walks of the k best first hops', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomGraph, fc.integer({ min: 1, max: 4 }), async (graph, width) => {
+        const rules = { horizon: 2, equalAtStep1: false };
+        const task = taskAt(graph, 0);
+        const policy = await policyOver(graph, [task], rules);
+        const [ranking] = beamSearch(policy, [task], width, walkCollector(graph, { beamWidth: wide }));
+        const start = initialState(graph, 0, rules);
+        const firsts = start.done ? [] : [...actionLogProbs(policy, [{ task, state: start }]).logProbs.entries()];
+        const kept = firsts
+          .sort(([, one], [, other]) => other - one)
+          .slice(0, width)
+          .map(([action]) => graph.offsets[0]! + action);
+        const expected = allWalks(policy, task).filter(({ path }) => kept.includes(graph.edgeIndex(...path[0]!)));
+        expect(new Set(ranking!.paths.map(({ path }) => pathKey(path)))).toEqual(
+          new Set(expected.map(({ path }) => pathKey(path))),
+        );
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('ranks tasks the same together and one by one', async () => {
+    const graph = graphOf('small', [
+      ['a', 'r', 'b'],
+      ['a', 's', 'c'],
+      ['b', 'r', 'a'],
+      ['b', 'r', 'c'],
+      ['c', 's', 'a'],
+    ]);
+    const tasks = [0, 1, 2, 0].map((start, i) => taskAt(graph, start, `task-${i}`));
+    const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: false });
+    const collector = walkCollector(graph, { beamWidth: 5 });
+    const together = beamSearch(policy, tasks, 5, collector);
+    expect(together).toEqual(tasks.flatMap((task) => beamSearch(policy, [task], 5, collector)));
+  });
+
+  test('gives nothing for a start without edges or not in the graph', async () => {
+    const graph = graphOf('lonely', [['a', 'r', 'b']]);
+    const tasks = [taskAt(graph, graph.entityId('b')), taskAt(graph, -1), taskAt(graph, 0)];
+    const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: false });
+    const [lonely, unknown, known] = beamSearch(policy, tasks, 5, walkCollector(graph, { beamWidth: 5 }));
+    expect(lonely).toEqual({ paths: [], answers: [], confidence: 0 });
+    expect(unknown).toEqual({ paths: [], answers: [], confidence: 0 });
+    expect(known!.paths).toHaveLength(1);
+  });
+
+  test('stays at such a start where staying is legal at once', async () => {
+    const graph = graphOf('lonely', [['a', 'r', 'b']]);
+    const tasks = [taskAt(graph, graph.entityId('b')), taskAt(graph, -1)];
+    const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: true });
+    const rankings = beamSearch(policy, tasks, 5, walkCollector(graph, { beamWidth: 5 }));
+    for (const { paths } of rankings) expect(paths).toEqual([{ path: [], logProb: 0 }]);
+  });
+});

@@ -1,0 +1,261 @@
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createCritic } from '../../../agents/walker/critic.js';
+import type { Featurizer } from '../../../agents/walker/features/featurizer.js';
+import { frozenTables, type FrozenTables } from '../../../agents/walker/frozen-tables.js';
+import { createWalkerHead, type WalkerHead } from '../../../agents/walker/head.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { injectGradient, readTensor } from '../../../src/tensor/ops.js';
+import type { ParameterSet } from '../../../src/tensor/parameters.js';
+import type * as tfTypes from '@tensorflow/tfjs';
+import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { toyTwoHop } from '../../fixtures/toy-walks.js';
+
+const world = toyTwoHop();
+const { graph } = world;
+const states = reachableStates(world);
+const featurizers = {
+  candidate: await toyFeaturizer(world),
+  'pa-mlp': await toyFeaturizer(world, { edgeFeatures: false }),
+};
+
+let tf: Tf;
+let tables: FrozenTables;
+beforeAll(async () => {
+  ({ tf } = await openBackend('wasm'));
+  const { vectors } = featurizers.candidate.parts;
+  tables = frozenTables(tf, graph, vectors, undefined, tinySettings());
+});
+
+let made: WalkerHead | undefined;
+afterEach(() => {
+  made?.dispose();
+  made = undefined;
+});
+
+/** A head with random weights. */
+function headOf(kind: 'candidate' | 'pa-mlp', featurizer: Featurizer = featurizers[kind], dropout = 0): WalkerHead {
+  const { contextDim, numEdgeFeatures } = featurizer;
+  const shape = { contextDim, numEdgeFeatures, numRelations: graph.numRelations, tables };
+  made = createWalkerHead(tf, tinySettings({ head: kind, dropout }), shape, 1);
+  randomize(made.parameters, 2);
+  return made;
+}
+
+function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-5): void {
+  expect(actual.length).toBe(expected.length);
+  for (let i = 0; i < expected.length; i++) expect(Math.abs(actual[i]! - expected[i]!)).toBeLessThan(tolerance);
+}
+
+/**
+ * Compares the gradient of Σ cos(i + 1) · out[i] with slopes measured on three weights of every parameter.
+ * @param build differentiable
+ */
+function checkGradient(parameters: ParameterSet, build: () => tfTypes.Tensor): void {
+  const upstream = (size: number) => Float32Array.from({ length: size }, (_, i) => Math.cos(i + 1));
+  const objective = () => readTensor(tf, build).reduce((sum, value, i) => sum + value * Math.cos(i + 1), 0);
+  const gradients = tf.tidy(() => {
+    const loss = () => {
+      const out = build();
+      return injectGradient(tf, out, upstream(out.size));
+    };
+    const { grads } = tf.variableGrads(loss, parameters.variables);
+    return Object.fromEntries(
+      parameters.names.map((name) => [name, Array.from(grads[parameters.get(name).name]!.dataSync())]),
+    );
+  });
+  // Small, so that hardly a unit turns on or off in between.
+  const step = 2 ** -11;
+  const rng = Rng.named(3, 'test/weights-to-check');
+  for (const name of parameters.names) {
+    const { data } = parameters.export()[name]!;
+    for (let k = 0; k < 3; k++) {
+      const i = rng.integer(data.length);
+      const at = (offset: number) => {
+        const moved = parameters.export();
+        moved[name]!.data[i]! += offset;
+        parameters.import(moved);
+        const value = objective();
+        moved[name]!.data[i] = data[i]!;
+        parameters.import(moved);
+        return value;
+      };
+      const slope = (at(step) - at(-step)) / (2 * step);
+      const gradient = gradients[name]![i]!;
+      expect({ name, i, error: Math.abs(slope - gradient) / (1 + Math.abs(gradient)) }).toEqual({
+        name,
+        i,
+        error: expect.closeTo(0, 2),
+      });
+    }
+  }
+}
+
+describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
+  const featurizer = featurizers[kind];
+
+  test('scores each legal action, and infers what it trains on', () => {
+    const head = headOf(kind);
+    const batch = featurizer.batch(states);
+    const logits = readTensor(tf, () => head.logits(batch));
+    expect(logits).toHaveLength(batch.tails.length);
+    expect(new Set(logits).size).toBeGreaterThan(logits.length / 4);
+    expectClose(head.infer(batch), logits);
+  });
+
+  test('scores a state by itself, whatever stands beside it', () => {
+    const head = headOf(kind);
+    const together = featurizer.batch(states);
+    const logits = head.infer(together);
+    states.forEach((state, s) => {
+      const alone = head.infer(featurizer.batch([state]));
+      expectClose(alone, logits.subarray(together.offsets[s], together.offsets[s + 1]));
+    });
+  });
+
+  test('gives permuted logits for permuted states', () => {
+    const head = headOf(kind);
+    const order = Array.from(Rng.named(1, 'test/order').shuffle(Int32Array.from(states.keys())));
+    const straight = featurizer.batch(states);
+    const permuted = featurizer.batch(order.map((s) => states[s]!));
+    const logits = head.infer(straight);
+    const expected = order.flatMap((s) => Array.from(logits.subarray(straight.offsets[s], straight.offsets[s + 1])));
+    expectClose(head.infer(permuted), expected);
+    expectClose(
+      readTensor(tf, () => head.logits(permuted)),
+      expected,
+    );
+  });
+
+  test('gives the same logit to an action whether the others are listed or not', () => {
+    const head = headOf(kind);
+    const full = featurizer.batch(states);
+    const logits = head.infer(full);
+    const lastOnly = states.map((state, s) => ({
+      ...state,
+      actions: Int32Array.of(full.offsets[s + 1]! - full.offsets[s]! - 1),
+    }));
+    expectClose(
+      head.infer(featurizer.batch(lastOnly)),
+      states.map((_, s) => logits[full.offsets[s + 1]! - 1]!),
+    );
+  });
+
+  test('has the gradients that its logits have as slopes', () => {
+    const head = headOf(kind);
+    const batch = featurizer.batch(states.slice(0, 6));
+    checkGradient(head.parameters, () => head.logits(batch));
+  });
+
+  test('forgets what it kept once it is told that weights changed', () => {
+    const head = headOf(kind);
+    const batch = featurizer.batch(states);
+    head.infer(batch);
+    randomize(head.parameters, 9);
+    head.weightsChanged();
+    expectClose(
+      head.infer(batch),
+      readTensor(tf, () => head.logits(batch)),
+    );
+  });
+
+  test('starts from its seed alone', () => {
+    const { contextDim, numEdgeFeatures } = featurizer;
+    const shape = { contextDim, numEdgeFeatures, numRelations: graph.numRelations, tables };
+    const [one, same, other] = [1, 1, 2].map((seed) => {
+      const head = createWalkerHead(tf, tinySettings({ head: kind }), shape, seed);
+      const weights = head.parameters.export();
+      head.dispose();
+      return weights;
+    });
+    expect(same).toEqual(one);
+    expect(other).not.toEqual(one);
+  });
+
+  test('holds no more tensors after many calls, and none once disposed', () => {
+    const before = tf.memory().numTensors;
+    const head = headOf(kind);
+    const batch = featurizer.batch(states);
+    const use = () => {
+      head.infer(batch);
+      readTensor(tf, () => head.logits(batch, Rng.named(1, 'dropout')));
+      head.weightsChanged();
+      head.infer(batch);
+    };
+    use();
+    const held = tf.memory().numTensors;
+    for (let i = 0; i < 3; i++) use();
+    expect(tf.memory().numTensors).toBe(held);
+    head.dispose();
+    made = undefined;
+    expect(tf.memory().numTensors).toBe(before);
+  });
+});
+
+describe('the candidate head', () => {
+  test('drops units by the generator it is given, and none without', () => {
+    const head = headOf('candidate', featurizers.candidate, 0.5);
+    const batch = featurizers.candidate.batch(states);
+    const dropped = (seed: number) => readTensor(tf, () => head.logits(batch, Rng.named(seed, 'dropout')));
+    expect(dropped(1)).toEqual(dropped(1));
+    expect(dropped(1)).not.toEqual(dropped(2));
+    expectClose(
+      head.infer(batch),
+      readTensor(tf, () => head.logits(batch)),
+    );
+  });
+
+  test('works without edge features, with fewer weights', () => {
+    const featurizer = featurizers['pa-mlp'];
+    const withFeatures = headOf('candidate').parameters.names;
+    made!.dispose();
+    const head = headOf('candidate', featurizer);
+    expect(withFeatures.filter((name) => !head.parameters.names.includes(name))).toEqual([
+      'edge.features',
+      'edge.linear',
+    ]);
+    const batch = featurizer.batch(states.slice(0, 6));
+    checkGradient(head.parameters, () => head.logits(batch));
+  });
+
+  test('depends on each of the features of an edge', () => {
+    const head = headOf('candidate');
+    const batch = featurizers.candidate.batch(states.slice(0, 1));
+    const logits = head.infer(batch);
+    const width = featurizers.candidate.numEdgeFeatures;
+    for (let feature = 0; feature < width; feature++) {
+      const edgeFeatures = batch.edgeFeatures.slice();
+      edgeFeatures[feature]! += 1;
+      const moved = head.infer({ ...batch, edgeFeatures });
+      expect(moved[0]).not.toBeCloseTo(logits[0]!, 4);
+      expectClose(moved.subarray(1), logits.subarray(1));
+    }
+  });
+});
+
+describe('the critic', () => {
+  test('values states alike in any company, with the gradients that its values have as slopes', () => {
+    const before = tf.memory().numTensors;
+    const featurizer = featurizers.candidate;
+    const critic = createCritic(tf, tables, featurizer.contextDim, 6, 1);
+    randomize(critic.parameters, 4);
+    const valuesOf = (requests: typeof states) => readTensor(tf, () => critic.values(featurizer.batch(requests)));
+    const together = valuesOf(states);
+    expect(together).toHaveLength(states.length);
+    states.forEach((state, s) => expectClose(valuesOf([state]), [together[s]!]));
+    const batch = featurizer.batch(states.slice(0, 6));
+    checkGradient(critic.parameters, () => critic.values(batch));
+    critic.dispose();
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  test('reads no actions', () => {
+    const featurizer = featurizers.candidate;
+    const critic = createCritic(tf, tables, featurizer.contextDim, 6, 1);
+    const none = states.map((state) => ({ ...state, actions: new Int32Array(0) }));
+    expect(readTensor(tf, () => critic.values(featurizer.batch(none)))).toEqual(
+      readTensor(tf, () => critic.values(featurizer.batch(states))),
+    );
+    critic.dispose();
+  });
+});
