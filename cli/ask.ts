@@ -1,10 +1,10 @@
 /** `kgwalk ask`: one question to a trained walker. */
 import type { Command } from 'commander';
-import type { Message } from '../datasets/dialogue.js';
-import type { WalkTask } from '../datasets/walk-sample.js';
+import type { Dialogue, Message, PathAction } from '../datasets/dialogue.js';
 import type { Graph } from '../src/kg/graph.js';
 import type { Path } from '../src/kg/path.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { printable } from '../src/run/printable.js';
 import { printJson, printLine, printTable } from './output.js';
 
 interface AskFlags {
@@ -23,7 +23,10 @@ export function register(program: Command): void {
     .argument('<run>', 'name or folder of a run')
     .argument('<question>', 'what is said')
     .requiredOption('--start <entity>', 'name of the entity to start from, as the graph writes it')
-    .option('--dialogue <file>', 'what was said before: JSON in the release’s form, a list of {message, sender} items')
+    .option(
+      '--dialogue <file>',
+      'what was said and walked before: one dialogue in the release’s form (.json, .jsonl, .csv)',
+    )
     .option('--checkpoint <which>', 'best, last, clone or a step', 'best')
     .option('--model <file>', 'the encoder’s GGUF file, if it has moved')
     .option('--top <n>', 'paths to show', '10')
@@ -36,22 +39,26 @@ async function ask(run: string, question: string, flags: AskFlags): Promise<void
   if (!Number.isInteger(top) || top < 1) {
     throw new WorkbenchError('usage', `expected a whole number from 1, got ${flags.top}, at --top`);
   }
-  const before = flags.dialogue === undefined ? [] : await messagesOf(flags.dialogue);
+  const before = flags.dialogue === undefined ? undefined : await dialogueOf(flags.dialogue);
   const { loadWalkerRun } = await import('../agents/walker/load-walker.js');
+  const { walkSamples } = await import('../datasets/walk-samples.js');
+  const { evaluationSettings } = await import('../evaluation/settings.js');
+  const { openRun } = await import('../src/run/run-folder.js');
+  const { beamWidth, twoHopBonus } = evaluationSettings.parse(openRun(run).config.evaluation ?? {});
   const modelPath = flags.model === undefined ? {} : { modelPath: flags.model };
-  const walker = await loadWalkerRun(run, { checkpoint: flags.checkpoint, beamWidth: Math.max(30, top), ...modelPath });
+  const walker = await loadWalkerRun(run, {
+    checkpoint: flags.checkpoint,
+    beamWidth: Math.max(beamWidth, top),
+    twoHopBonus,
+    ...modelPath,
+  });
   try {
     const { agent, graph } = walker;
-    const start = await entityOf(graph, flags.start);
-    const task: WalkTask = {
-      id: 'ask#1',
-      dialogueId: 'ask',
-      messages: [...before, { sender: 'user', text: question }],
-      sender: 'assistant',
-      start,
-      startName: flags.start,
-      earlierPaths: [],
-    };
+    const start = graph.entityNames[await entityOf(graph, flags.start)]!;
+    // The dialogue so far, and an answer that still has to be found.
+    const messages: Message[] = [...(before?.messages ?? []), { sender: 'user', text: question }];
+    const asked: PathAction = { sender: 'assistant', position: messages.length, triples: [[start, '', '']] };
+    const { task } = walkSamples([{ id: 'ask', messages, paths: [...(before?.paths ?? []), asked] }], graph).at(-1)!;
     const [answer] = await agent.answer([task]);
     const paths = answer!.paths
       .slice(0, top)
@@ -60,9 +67,9 @@ async function ask(run: string, question: string, flags: AskFlags): Promise<void
       entity: graph.entityNames[entity]!,
       probability: Math.exp(summedLogProb),
     }));
-    if (flags.json) return printJson({ start: flags.start, question, paths, answers });
+    if (flags.json) return printJson({ start, question, paths, answers });
     if (paths.length === 0)
-      return printLine(`${flags.start} has no edges in graph ${graph.name}: there is nowhere to go.`);
+      return printLine(`${printable(start)} has no edges in graph ${graph.name}: there is nowhere to go.`);
     printTable(
       paths.map(({ path, probability }, i) => ({
         rank: i + 1,
@@ -102,11 +109,11 @@ async function entityOf(graph: Graph, name: string): Promise<number> {
   );
 }
 
-/** The chat items of a dialogue in the release's form. */
-async function messagesOf(file: string): Promise<Message[]> {
+/** @throws WorkbenchError `data` for a file of none or several dialogues */
+async function dialogueOf(file: string): Promise<Dialogue> {
   const { readDialogues } = await import('../datasets/opendialkg/read-dialogues.js');
   const { dialogues } = await readDialogues(file);
   const [dialogue, ...others] = dialogues;
-  if (dialogue && others.length === 0) return dialogue.messages;
+  if (dialogue && others.length === 0) return dialogue;
   throw new WorkbenchError('data', `expected one dialogue, got ${dialogues.length}, at ${file}`);
 }

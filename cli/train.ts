@@ -39,7 +39,13 @@ export function register(program: Command): void {
     .action(train);
 }
 
+interface PlannedRun {
+  settings: RunSettings;
+  folder: string;
+}
+
 async function train(preset: string, flags: TrainFlags): Promise<void> {
+  const minutes = flags.maxMinutes === undefined ? undefined : positive(flags.maxMinutes, '--max-minutes');
   const runs = await plannedRuns(preset, flags);
   if (flags.dryRun) {
     const { dryRun } = await import('./dry-run.js');
@@ -49,15 +55,13 @@ async function train(preset: string, flags: TrainFlags): Promise<void> {
   const { train: trainRun } = await import('../trainers/train.js');
   const { terminalProgress } = await import('../src/run/progress.js');
   const { interruptSignal } = await import('./interrupt.js');
-  const { openRun } = await import('../src/run/run-folder.js');
+  const { openRun, runFiles } = await import('../src/run/run-folder.js');
   const { existsSync } = await import('node:fs');
-  const minutes = flags.maxMinutes === undefined ? undefined : positive(flags.maxMinutes, '--max-minutes');
-  const interrupted = interruptSignal();
-  const signal =
-    minutes === undefined ? interrupted : AbortSignal.any([interrupted, AbortSignal.timeout(minutes * 60_000)]);
+  const signal = minutes === undefined ? interruptSignal() : AbortSignal.any([interruptSignal(), timeLimit(minutes)]);
   const resume = flags.resume === true ? 'last' : flags.resume;
-  for (const { settings, folder } of runs) {
-    if (resume === 'last' && existsSync(join(folder, 'config.yaml')) && openRun(folder).state.status === 'finished') {
+  for (const [i, { settings, folder }] of runs.entries()) {
+    const held = resume !== undefined && existsSync(runFiles(folder).config);
+    if (held && openRun(folder).state.status === 'finished') {
       stderr.write(`${folder} is finished; nothing to do\n`);
       continue;
     }
@@ -66,9 +70,7 @@ async function train(preset: string, flags: TrainFlags): Promise<void> {
       await trainRun({ settings, folder, resume, progress: terminalProgress(), signal });
     } catch (error) {
       if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
-      throw new WorkbenchError('stopped', `stopped; what was done is saved, at ${folder}`, {
-        hint: `Go on: kgwalk train --resume --run-dir ${folder}`,
-      });
+      throw stoppedError(folder, runs.slice(i + 1));
     }
   }
   const folders = runs.map(({ folder }) => folder);
@@ -77,24 +79,44 @@ async function train(preset: string, flags: TrainFlags): Promise<void> {
   stderr.write(`\nkgwalk evaluate ${folders[0]} --split valid\nkgwalk report ${folders.join(' ')}\n`);
 }
 
+function stoppedError(folder: string, waiting: readonly PlannedRun[]): WorkbenchError {
+  const seeds = waiting.map(({ settings }) => settings.seed).join(', ');
+  const rest = seeds === '' ? '' : `; not started: seed ${seeds}`;
+  return new WorkbenchError('stopped', `stopped; what was done is saved, at ${folder}${rest}`, {
+    hint: `Go on: kgwalk train --resume --run-dir ${folder}`,
+  });
+}
+
+/** Aborted after that many minutes; does not keep the process alive. */
+function timeLimit(minutes: number): AbortSignal {
+  const longestTimer = 2 ** 31 - 1;
+  return AbortSignal.timeout(Math.min(Math.ceil(minutes * 60_000), longestTimer));
+}
+
 /** Settings and folder of every run, all checked before the first starts. */
-async function plannedRuns(preset: string, flags: TrainFlags): Promise<{ settings: RunSettings; folder: string }[]> {
+async function plannedRuns(preset: string, flags: TrainFlags): Promise<PlannedRun[]> {
   const { runSettings } = await import('../presets/schema.js');
   const { loadConfig } = await import('../src/run/config.js');
   const { resolvePreset, runsFolder } = await import('../src/run/locations.js');
-  const { openRun, runId } = await import('../src/run/run-folder.js');
+  const { openRun, runFiles, runId } = await import('../src/run/run-folder.js');
   const { existsSync } = await import('node:fs');
   if (flags.resume !== undefined && flags.runDir === undefined) {
     throw new WorkbenchError('usage', 'expected --run-dir with --resume, got none', {
       hint: 'Runs: `kgwalk runs list`.',
     });
   }
-  const seeds = seedsOf(flags);
   const folderOf = (seed: number | undefined) =>
-    flags.runDir === undefined ? undefined : resolve(seeds.length > 1 ? `${flags.runDir}-s${seed}` : flags.runDir);
-  return seeds.map((seed) => {
+    flags.runDir === undefined
+      ? undefined
+      : resolve(flags.seeds === undefined ? flags.runDir : `${flags.runDir}-s${seed}`);
+  return seedsOf(flags).map((seed) => {
     const folder = folderOf(seed);
-    const existing = flags.resume !== undefined && folder !== undefined && existsSync(join(folder, 'config.yaml'));
+    const existing = folder !== undefined && existsSync(runFiles(folder).config);
+    if (existing && flags.resume === undefined) {
+      throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${folder}`, {
+        hint: 'Go on with it by --resume, or choose another --run-dir.',
+      });
+    }
     const overrides = [
       ...flags.set,
       ...(flags.model === undefined ? [] : [`encoder.model=${JSON.stringify(modelPath(flags.model))}`]),
@@ -116,7 +138,9 @@ function modelPath(model: string): string {
 function seedsOf({ seed, seeds }: TrainFlags): (number | undefined)[] {
   if (seeds === undefined) return [seed === undefined ? undefined : whole(seed, '--seed')];
   if (seed !== undefined) throw new WorkbenchError('usage', 'expected --seed or --seeds, got both');
-  return seeds.split(',').map((text) => whole(text, '--seeds'));
+  const list = seeds.split(',').map((text) => whole(text, '--seeds'));
+  if (new Set(list).size === list.length) return list;
+  throw new WorkbenchError('usage', `expected different seeds, got ${seeds}, at --seeds`);
 }
 
 function whole(text: string, flag: string): number {

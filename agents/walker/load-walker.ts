@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { checkFits, readCheckpoint, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { sourcesHash } from '../../datasets/manifest.js';
 import { loadDataset } from '../../datasets/registry.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
@@ -12,7 +13,8 @@ import { encoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { cacheFolder } from '../../src/run/locations.js';
-import { openRun } from '../../src/run/run-folder.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { openRun, runFiles } from '../../src/run/run-folder.js';
 import { backendNames, openBackend } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { createPolicy, walkerInputs } from './inputs.js';
@@ -49,19 +51,24 @@ export interface LoadedWalker {
 }
 
 /**
- * Loads data, encoder, tables and weights; refuses a checkpoint of another graph or encoder.
+ * Loads data, encoder, tables and weights; refuses a checkpoint of another graph, data set or encoder.
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend
  */
 export async function loadWalkerRun(runFolder: string, options: LoadWalkerOptions): Promise<LoadedWalker> {
   const { folder, config } = openRun(runFolder);
-  const settings = runConfig.parse(config);
+  const { data: settings, error } = runConfig.safeParse(config);
+  if (!settings) {
+    const got = z.prettifyError(error).replaceAll('\n', ' ');
+    throw new WorkbenchError('data', `expected the settings of a walker, got ${got}, at ${runFiles(folder).config}`);
+  }
   const stored = resolveCheckpoint(folder, options.checkpoint);
   const { header, tensors } = readCheckpoint(stored.file);
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const encoder = await openEncoder(settings.encoder, { modelPath: options.modelPath, cacheFolder: cacheFolder() });
   try {
-    checkFits(header, { graph: graph.hash, encoder: encoder.id }, stored.file);
+    const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
+    checkFits(header, expected, stored.file);
     const { tf } = await openBackend(settings.backend);
     const { horizon, equalAtStep1 } = settings.env;
     const inputs = await walkerInputs({
@@ -74,8 +81,13 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       train: walkSamples(dataset.loadDialogues('train'), graph, settings.data),
       tables: readTables(folder),
     });
-    const policy = createPolicy(tf, inputs, header.config.seed as number);
-    policy.head.parameters.import(tensors);
+    const policy = createPolicy(tf, inputs, 0);
+    try {
+      policy.head.parameters.import(tensors);
+    } catch (error) {
+      policy.head.dispose();
+      throw error;
+    }
     const prepare = async (tasks: readonly WalkTask[]) => {
       inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder });
     };

@@ -20,8 +20,8 @@ export interface DialogueFile {
 
 /**
  * Reads every conversation of a file. Ids are the file's stem and the conversation's number from 1: `train-17`.
- * `.csv`: a column `Messages` holding JSON. `.json`: a list of conversations. `.jsonl`: one a line. Outside CSV a conversation
- * is a list of items or an object with the list under `Messages` or `messages`.
+ * `.csv`: a column `Messages` holding JSON. `.json`: a list of conversations, or one. `.jsonl`: one a line. Outside CSV a
+ * conversation is a list of items or an object with the list under `Messages` or `messages`.
  * @throws WorkbenchError `data` naming file, row and line
  */
 export async function readDialogues(file: string): Promise<DialogueFile> {
@@ -73,12 +73,21 @@ async function readCsv(file: string, add: AddConversation): Promise<void> {
 }
 
 function readJson(file: string, add: AddConversation): void {
-  const conversations = parseJson(readTextFile(file, 'dialogues'), file);
+  const parsed = parseJson(readTextFile(file, 'dialogues'), file);
+  const conversations = isOneConversation(parsed) ? [parsed] : parsed;
   if (!Array.isArray(conversations)) throw wrongShape('a list of conversations', conversations, file);
   conversations.forEach((conversation: unknown, index) => {
     const place = `${file}, conversation ${index + 1}`;
     add(itemsOf(conversation, place), place);
   });
+}
+
+/** A list of items, or an object with such a list, instead of a list of conversations. */
+function isOneConversation(value: unknown): boolean {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  if (typeof first !== 'object' || first === null || Array.isArray(first)) return false;
+  const keys = Array.isArray(value) ? ['message', 'metadata', 'sender'] : ['messages', 'Messages'];
+  return keys.some((key) => Object.hasOwn(first, key));
 }
 
 function readJsonLines(file: string, add: AddConversation): void {

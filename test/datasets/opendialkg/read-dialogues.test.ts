@@ -18,6 +18,13 @@ describe('readDialogues', () => {
     expect(await read('talks.jsonl', lines)).toEqual(csv);
   });
 
+  test('takes a file that is one conversation for what it is', async () => {
+    const csv = await read('talk.csv', csvOf([longDialogue]));
+    for (const content of [longDialogue, { messages: longDialogue }, { Messages: JSON.stringify(longDialogue) }]) {
+      expect(await read('talk.json', JSON.stringify(content))).toEqual(csv);
+    }
+  });
+
   test('accepts a byte order mark, columns in another order and Windows line ends', async () => {
     const field = `"${JSON.stringify(shortDialogue).replaceAll('"', '""')}"`;
     const { dialogues } = await read('talks.csv', `\ufeffUser Rating,Messages\r\n{},${field}\r\n`);
