@@ -6,7 +6,6 @@ import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/walk-counts.js';
 import { frozenTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
@@ -18,7 +17,6 @@ import { encodeGraph } from './text-vectors.js';
 export interface WalkerInputs {
   settings: WalkerSettings;
   graph: Graph;
-  vectors: FrozenVectors;
   tables: FrozenTables;
   featurizer: Featurizer;
 }
@@ -52,7 +50,7 @@ export async function walkerInputs(options: WalkerInputOptions): Promise<WalkerI
   const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(graph, train) : undefined;
   const featurizer = new Featurizer({ graph, rules, vectors, edgeFeatures, ...(counts && { counts }) });
-  return { settings, graph, vectors, tables, featurizer };
+  return { settings, graph, tables, featurizer };
 }
 
 /** A policy with fresh weights over given inputs; several may share them. */

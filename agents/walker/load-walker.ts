@@ -88,11 +88,9 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       policy.head.dispose();
       throw error;
     }
-    const prepare = async (tasks: readonly WalkTask[]) => {
-      inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder });
-    };
+    const encode = (tasks: readonly WalkTask[]) => encodeTasks(encoder, tasks, { settings: settings.encoder });
     const { beamWidth, twoHopBonus = 0 } = options;
-    const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, prepare });
+    const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, encode });
     const close = async () => {
       policy.head.dispose();
       await encoder.dispose();

@@ -3,6 +3,7 @@ import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { Agent, Answer } from '../agent.js';
 import { walkCollector } from '../top-paths.js';
 import { beamSearch } from './beam.js';
+import type { TaskVectors } from './features/featurizer.js';
 import type { Policy } from './policy.js';
 
 export interface WalkerAgentOptions {
@@ -13,7 +14,7 @@ export interface WalkerAgentOptions {
   twoHopBonus?: number;
   note?: string;
   /** Encodes the texts of tasks before they are walked; absent where the policy's featurizer holds them already. */
-  prepare?: (tasks: readonly WalkTask[]) => Promise<void>;
+  encode?: (tasks: readonly WalkTask[]) => Promise<TaskVectors>;
 }
 
 /** Tasks whose beams grow together. */
@@ -21,16 +22,18 @@ const tasksPerBatch = 16;
 
 export function walkerAgent(
   policy: Policy,
-  { name, note, beamWidth, twoHopBonus = 0, prepare }: WalkerAgentOptions,
+  { name, note, beamWidth, twoHopBonus = 0, encode }: WalkerAgentOptions,
 ): Agent {
   const collector = walkCollector(policy.featurizer.parts.graph, { beamWidth, twoHopBonus });
   return {
     name,
     ...(note !== undefined && { note }),
     answer: async (tasks: readonly WalkTask[], onProgress) => {
-      await prepare?.(tasks);
+      const texts = await encode?.(tasks);
       const answers: Answer[] = [];
       for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
+        // Set anew for every batch: another call may have been served in between.
+        if (texts) policy.featurizer.texts = texts;
         const rankings = beamSearch(policy, tasks.slice(begin, begin + tasksPerBatch), beamWidth, collector);
         answers.push(...rankings.map((ranking) => ({ ...ranking, cost: {} })));
         onProgress?.(answers.length);
