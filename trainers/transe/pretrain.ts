@@ -83,10 +83,10 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
     throwIfStopped(signal);
   }
   const { table } = normalisedTable(withInverses(result.table, graph));
-  const finished: SavedTable = { table, ...(result.metrics && { metrics: result.metrics }), history };
-  writeTable(file, identity, finished);
+  writeTable(file, identity, { table, ...(result.metrics && { metrics: result.metrics }), history });
   rmSync(unfinished, { force: true });
-  return { ...finished, file, reused: false };
+  // Read back, so that what a run logs and keeps does not depend on whether the table was there already.
+  return { ...readTable(file, graph), file, reused: false };
 }
 
 /** The table with the vector of each relation that is told backwards replaced by the negative of its forward one. */

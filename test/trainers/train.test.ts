@@ -1,0 +1,269 @@
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { readIndex } from '../../checkpoints/store.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { readMetrics } from '../../src/run/metric-log.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { lockFolder } from '../../src/run/run-lock.js';
+import { readTimings } from '../../src/run/timing-log.js';
+import { train } from '../../trainers/train.js';
+import { csvOf, folderWith, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
+import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+let unbroken: string;
+let runs = 0;
+const newFolder = () => join(home, `run-${++runs}`);
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  unbroken = newFolder();
+  await train({ settings: tinySettings(), folder: unbroken });
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+describe('a training run', () => {
+  test('leaves a folder that tells everything', () => {
+    expect(Object.keys(runHashes(unbroken))).toEqual([
+      'checkpoints/clone-000006.safetensors',
+      'checkpoints/index.json',
+      'checkpoints/ppo-000003.safetensors',
+      'checkpoints/ppo-000004.safetensors',
+      'config.yaml',
+      'embeddings/transe.json',
+      'embeddings/transe.safetensors',
+      'embeddings/walker-tables.safetensors',
+      'evaluations/valid-best.arrow',
+      'evaluations/valid-best.json',
+      'metrics.arrow',
+      'metrics.jsonl',
+      'state.json',
+    ]);
+    const { config, environment, state } = openRun(unbroken);
+    expect(config).toEqual(JSON.parse(JSON.stringify(tinySettings())));
+    expect(state).toMatchObject({
+      status: 'finished',
+      done: { transe: true, encode: true, clone: true, ppo: true },
+    });
+    expect(environment).toMatchObject({ backend: 'wasm', hashes: { encoder: 'hashed:32:l2:v1' } });
+    // Neither the place of the run nor the time is in what must be equal between equal runs.
+    const told = readFileSync(join(unbroken, 'checkpoints/ppo-000004.safetensors'), 'latin1');
+    expect(told).not.toContain(home);
+    expect(told).not.toContain('hashed:32"');
+  });
+
+  test('logs every phase by the field’s names', () => {
+    const records = readMetrics(join(unbroken, 'metrics.jsonl'));
+    expect(records.map(({ phase, step }) => `${phase} ${step}`)).toEqual([
+      ...[1, 2, 3, 4].map((step) => `transe ${step}`),
+      ...['clone 3', 'clone 6', 'ppo 1', 'ppo 2', 'ppo 2', 'ppo 3', 'ppo 4', 'ppo 4'],
+    ]);
+    const ofUpdate = records.find(({ phase }) => phase === 'ppo')!.metrics;
+    for (const key of [
+      'approx_kl',
+      'clip_fraction',
+      'entropy',
+      'value_loss',
+      'policy_loss',
+      'anchor_kl',
+      'grad_norm',
+    ]) {
+      expect(ofUpdate[`train/${key}`]).toEqual(expect.any(Number));
+    }
+    expect(ofUpdate['train/first_ratio_deviation']).toBeLessThanOrEqual(1e-6);
+    expect(Object.keys(records.at(-1)!.metrics)).toEqual(
+      expect.arrayContaining(['eval/path@1', 'eval/target@25', 'eval/mrr']),
+    );
+    const timings = readTimings(join(unbroken, 'timing.jsonl'));
+    expect(timings.find(({ phase }) => phase === 'encode')).toMatchObject({ 'time/encodes': 14, 'time/cache_hits': 0 });
+  });
+
+  test('keeps the clone, the best and the last, whose weights it can go on from', () => {
+    const { best, last, clone } = readIndex(unbroken);
+    expect([clone?.name, last?.name]).toEqual(['clone-000006', 'ppo-000004']);
+    expect([best?.name]).toContain(
+      best!.metrics['eval/path@1'] === clone!.metrics['eval/path@1'] ? clone!.name : last!.name,
+    );
+    const { header, tensors } = readCheckpoint(last!.file);
+    expect(header).toMatchObject({ kind: 'walker', phase: 'ppo', step: 4, trainer: { optimizerSteps: 16 } });
+    expect(Object.keys(tensors).filter((name) => name.startsWith('optimizer/'))).not.toHaveLength(0);
+  });
+
+  test('of equal settings leaves equal bytes', async () => {
+    const again = newFolder();
+    await train({ settings: tinySettings(), folder: again });
+    expect(runHashes(again)).toEqual(runHashes(unbroken));
+  });
+
+  test.each([
+    ['in TransE', 'transe', 1, 1],
+    ['while texts are encoded', 'encode messages', 0, 1],
+    ['between two updates of cloning', 'clone', 4, 2],
+    ['in the evaluation of the first epoch', 'evaluate on valid', 1, 1],
+    ['in the evaluation of the last epoch', 'evaluate on valid', 1, 2],
+    ['in PPO', 'ppo', 1, 1],
+    ['in PPO before an evaluation', 'ppo', 3, 1],
+    ['in an evaluation of PPO', 'evaluate on valid', 1, 3],
+    ['in the last evaluation of PPO', 'evaluate on valid', 1, 4],
+    ['in the evaluation of the best', 'evaluate the best on valid', 1, 1],
+  ])('that was stopped %s ends as if it never was', async (_where, label, done, nth) => {
+    rmSync(join(home, 'embeddings'), { recursive: true, force: true });
+    const folder = newFolder();
+    const settings = tinySettings();
+    await expect(train({ settings, folder, ...stopAt(label, done, nth) })).rejects.toMatchObject({ code: 'stopped' });
+    expect(openRun(folder).state.status).toBe('stopped');
+    await train({ settings, folder, resume: 'last' });
+    expect(runHashes(folder)).toEqual(runHashes(unbroken));
+    expect(openRun(folder).environment.resumed).toHaveLength(1);
+  });
+
+  test('with a critic saves and restores it too', async () => {
+    const overrides = [
+      'ppo.baseline=critic',
+      'ppo.klCoef=0',
+      'ppo.init=scratch',
+      'clone.enabled=false',
+      'log.tensorboard=true',
+    ];
+    const settings = tinySettings(...overrides, 'transe.enabled=false', 'walker.head=pa-mlp');
+    const [whole, broken] = [newFolder(), newFolder()];
+    await train({ settings, folder: whole });
+    await expect(train({ settings, folder: broken, ...stopAt('ppo', 3) })).rejects.toMatchObject({ code: 'stopped' });
+    await train({ settings, folder: broken, resume: 'last' });
+    const hashesOf = (folder: string) =>
+      Object.fromEntries(Object.entries(runHashes(folder)).filter(([name]) => !name.startsWith('tensorboard')));
+    expect(hashesOf(broken)).toEqual(hashesOf(whole));
+    const { metrics } = readMetrics(join(whole, 'metrics.jsonl')).at(-2)!;
+    expect(metrics['train/explained_variance']).toBeLessThanOrEqual(1);
+    expect(readdirSync(join(whole, 'tensorboard'))).toHaveLength(1);
+    const names = Object.keys(readCheckpoint(readIndex(whole).last!.file).tensors);
+    expect(names).toEqual(expect.arrayContaining(['critic.1', 'optimizer/critic/first/critic.1']));
+  });
+
+  test('that gave up waiting for a gain does not go on when it is resumed', async () => {
+    const settings = tinySettings('transe.enabled=false', 'ppo.patience=1', 'ppo.evalEvery=1', 'ppo.learningRate=0');
+    const folder = newFolder();
+    const interrupted = train({ settings, folder, ...stopAt('evaluate the best on valid', 1) });
+    await expect(interrupted).rejects.toMatchObject({ code: 'stopped' });
+    expect(readIndex(folder).last!.name).toBe('ppo-000002');
+    await train({ settings, folder, resume: 'last' });
+    expect(readIndex(folder).last!.name).toBe('ppo-000002');
+  });
+
+  test('goes on from any checkpoint that it kept', async () => {
+    const folder = newFolder();
+    cpSync(unbroken, folder, { recursive: true });
+    await train({ settings: tinySettings(), folder, resume: '3' });
+    expect(runHashes(folder)).toEqual(runHashes(unbroken));
+    await expect(train({ settings: tinySettings(), folder, resume: '77' })).rejects.toThrow('expected checkpoint "77"');
+    expect(openRun(folder).state.status).toBe('finished');
+  });
+
+  test('starts afresh where nothing was saved yet', async () => {
+    const folder = newFolder();
+    await train({ settings: tinySettings(), folder, resume: 'last' });
+    expect(runHashes(folder)).toEqual(runHashes(unbroken));
+  });
+});
+
+describe('a training run is refused', () => {
+  test.each([
+    [['clone.enabled=false'], 'expected a clone to start from, got ppo.init=clone'],
+    [['clone.enabled=false', 'ppo.enabled=false'], 'expected something to train'],
+    [['ppo.init=scratch'], 'expected ppo.klCoef=0 with ppo.init=scratch'],
+    [['ppo.explorations=1'], 'expected ppo.explorations of at least 2'],
+    [['ppo.gradient=exact', 'env.reward.kind=target'], 'with ppo.gradient=exact'],
+    [['env.shaping=transe', 'transe.enabled=false'], 'expected transe.enabled=true with env.shaping=transe'],
+    [['walker.relationVectors=transe', 'transe.enabled=false'], 'expected transe.enabled=true'],
+    [['evaluation.ks=[5]'], 'expected 1 in evaluation.ks'],
+    [['env.id=mine/Walk-v1'], 'expected a known environment (kgwalk/OpenDialKG-v1)'],
+    [['clone.enabled=false', 'env.id=mine/Walk-v1'], '2 problems:'],
+  ])('with %j before anything is opened', async (overrides, message) => {
+    const folder = newFolder();
+    const settings = tinySettings(...overrides, 'data.dataset=not-even-looked-at');
+    await expect(train({ settings, folder })).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(message),
+    });
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test.each([
+    ['data', ['data.dataset=nowhere'], 'expected an imported data set, got "nowhere"'],
+    ['config', ['data.graph=nowhere'], 'expected a graph of opendialkg (dialogue, wide), got "nowhere"'],
+    ['config', ['encoder.model=hashed:2'], 'expected hashed:DIM'],
+    ['data', ['encoder.model=gone.gguf'], 'gone.gguf'],
+  ])('with %s that is not there: %j', async (code, overrides, message) => {
+    const folder = newFolder();
+    const refused = train({ settings: tinySettings(...overrides), folder });
+    await expect(refused).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+      hint: expect.any(String),
+    });
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('without an encoder', async () => {
+    const { encoder, ...settings } = tinySettings();
+    const { model: _model, ...others } = encoder;
+    const refused = train({ settings: { ...settings, encoder: others }, folder: newFolder() });
+    await expect(refused).rejects.toMatchObject({ code: 'config', hint: expect.stringContaining('--model FILE.gguf') });
+  });
+
+  test('without a gold that a walk can reach', async () => {
+    const talks = csvOf([missDialogue]);
+    const from = folderWith({ ...releaseFiles, 'valid.csv': talks });
+    await importOpenDialKg({ from, name: 'misses' });
+    const refused = train({ settings: tinySettings('data.dataset=misses'), folder: newFolder() });
+    await expect(refused).rejects.toMatchObject({
+      code: 'data',
+      message: expect.stringContaining('got none, at split valid of misses'),
+    });
+  });
+
+  test('where a file is in the way of its folder', async () => {
+    const file = join(folderWith({ taken: '' }), 'taken');
+    for (const folder of [file, join(file, 'run')]) {
+      await expect(train({ settings: tinySettings(), folder })).rejects.toMatchObject({
+        code: 'failure',
+        message: expect.stringContaining('expected a place that can be written'),
+      });
+    }
+  });
+
+  test('when it goes on with other settings, another graph or another encoder', async () => {
+    const folder = newFolder();
+    cpSync(unbroken, folder, { recursive: true });
+    await expect(train({ settings: tinySettings(), folder })).rejects.toMatchObject({ code: 'usage' });
+    const resume = (overrides: string[]) => train({ settings: tinySettings(...overrides), folder, resume: 'last' });
+    await expect(resume(['ppo.clipRange=0.1'])).rejects.toThrow('got others for ppo.clipRange');
+    await expect(resume(['data.graph=wide'])).rejects.toThrow('expected a checkpoint of graph');
+    await expect(resume(['encoder.model=hashed:64'])).rejects.toThrow('expected a checkpoint of encoder hashed:64');
+    expect(runHashes(folder)).toEqual(runHashes(unbroken));
+  });
+
+  test('when another process holds it, or its last checkpoint is damaged', async () => {
+    const folder = newFolder();
+    cpSync(unbroken, folder, { recursive: true });
+    writeFileSync(readIndex(folder).last!.file, 'not a checkpoint');
+    const resumed = train({ settings: tinySettings(), folder, resume: 'last' });
+    await expect(resumed).rejects.toMatchObject({ code: 'data', message: expect.stringContaining('ppo-000004') });
+    const release = lockFolder(folder);
+    const before = runHashes(folder);
+    await expect(train({ settings: tinySettings(), folder, resume: 'best' })).rejects.toMatchObject({ code: 'usage' });
+    expect(runHashes(folder)).toEqual(before);
+    release();
+  });
+});
