@@ -1,13 +1,11 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createCritic } from '../../../agents/walker/critic.js';
 import type { Featurizer } from '../../../agents/walker/features/featurizer.js';
 import { frozenTables, type FrozenTables } from '../../../agents/walker/frozen-tables.js';
 import { createWalkerHead, type WalkerHead } from '../../../agents/walker/head.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { injectGradient, readTensor } from '../../../src/tensor/ops.js';
-import type { ParameterSet } from '../../../src/tensor/parameters.js';
-import type * as tfTypes from '@tensorflow/tfjs';
+import { readTensor } from '../../../src/tensor/ops.js';
+import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
 import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
@@ -40,55 +38,6 @@ function headOf(kind: 'candidate' | 'pa-mlp', featurizer: Featurizer = featurize
   made = createWalkerHead(tf, tinySettings({ head: kind, dropout }), shape, 1);
   randomize(made.parameters, 2);
   return made;
-}
-
-function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-5): void {
-  expect(actual.length).toBe(expected.length);
-  for (let i = 0; i < expected.length; i++) expect(Math.abs(actual[i]! - expected[i]!)).toBeLessThan(tolerance);
-}
-
-/**
- * Compares the gradient of Σ cos(i + 1) · out[i] with slopes measured on three weights of every parameter.
- * @param build differentiable
- */
-function checkGradient(parameters: ParameterSet, build: () => tfTypes.Tensor): void {
-  const upstream = (size: number) => Float32Array.from({ length: size }, (_, i) => Math.cos(i + 1));
-  const objective = () => readTensor(tf, build).reduce((sum, value, i) => sum + value * Math.cos(i + 1), 0);
-  const gradients = tf.tidy(() => {
-    const loss = () => {
-      const out = build();
-      return injectGradient(tf, out, upstream(out.size));
-    };
-    const { grads } = tf.variableGrads(loss, parameters.variables);
-    return Object.fromEntries(
-      parameters.names.map((name) => [name, Array.from(grads[parameters.get(name).name]!.dataSync())]),
-    );
-  });
-  // Small, so that hardly a unit turns on or off in between.
-  const step = 2 ** -11;
-  const rng = Rng.named(3, 'test/weights-to-check');
-  for (const name of parameters.names) {
-    const { data } = parameters.export()[name]!;
-    for (let k = 0; k < 3; k++) {
-      const i = rng.integer(data.length);
-      const at = (offset: number) => {
-        const moved = parameters.export();
-        moved[name]!.data[i]! += offset;
-        parameters.import(moved);
-        const value = objective();
-        moved[name]!.data[i] = data[i]!;
-        parameters.import(moved);
-        return value;
-      };
-      const slope = (at(step) - at(-step)) / (2 * step);
-      const gradient = gradients[name]![i]!;
-      expect({ name, i, error: Math.abs(slope - gradient) / (1 + Math.abs(gradient)) }).toEqual({
-        name,
-        i,
-        error: expect.closeTo(0, 2),
-      });
-    }
-  }
 }
 
 describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
@@ -144,7 +93,7 @@ describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
   test('has the gradients that its logits have as slopes', () => {
     const head = headOf(kind);
     const batch = featurizer.batch(states.slice(0, 6));
-    checkGradient(head.parameters, () => head.logits(batch));
+    checkGradient(tf, head.parameters, () => head.logits(batch));
   });
 
   test('forgets what it kept once it is told that weights changed', () => {
@@ -215,7 +164,7 @@ describe('the candidate head', () => {
       'edge.linear',
     ]);
     const batch = featurizer.batch(states.slice(0, 6));
-    checkGradient(head.parameters, () => head.logits(batch));
+    checkGradient(tf, head.parameters, () => head.logits(batch));
   });
 
   test('depends on each of the features of an edge', () => {
@@ -230,32 +179,5 @@ describe('the candidate head', () => {
       expect(moved[0]).not.toBeCloseTo(logits[0]!, 4);
       expectClose(moved.subarray(1), logits.subarray(1));
     }
-  });
-});
-
-describe('the critic', () => {
-  test('values states alike in any company, with the gradients that its values have as slopes', () => {
-    const before = tf.memory().numTensors;
-    const featurizer = featurizers.candidate;
-    const critic = createCritic(tf, tables, featurizer.contextDim, 6, 1);
-    randomize(critic.parameters, 4);
-    const valuesOf = (requests: typeof states) => readTensor(tf, () => critic.values(featurizer.batch(requests)));
-    const together = valuesOf(states);
-    expect(together).toHaveLength(states.length);
-    states.forEach((state, s) => expectClose(valuesOf([state]), [together[s]!]));
-    const batch = featurizer.batch(states.slice(0, 6));
-    checkGradient(critic.parameters, () => critic.values(batch));
-    critic.dispose();
-    expect(tf.memory().numTensors).toBe(before);
-  });
-
-  test('reads no actions', () => {
-    const featurizer = featurizers.candidate;
-    const critic = createCritic(tf, tables, featurizer.contextDim, 6, 1);
-    const none = states.map((state) => ({ ...state, actions: new Int32Array(0) }));
-    expect(readTensor(tf, () => critic.values(featurizer.batch(none)))).toEqual(
-      readTensor(tf, () => critic.values(featurizer.batch(states))),
-    );
-    critic.dispose();
   });
 });

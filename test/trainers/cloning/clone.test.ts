@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beamSearch } from '../../../agents/walker/beam.js';
+import { frozenTables } from '../../../agents/walker/frozen-tables.js';
+import { createPolicy, type WalkerInputs } from '../../../agents/walker/inputs.js';
+import { walkCollector } from '../../../agents/top-paths.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { AdamW } from '../../../src/tensor/adamw.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { clone, type CloneEpoch, type CloneStep } from '../../../trainers/cloning/clone.js';
+import { cloneSettings } from '../../../trainers/cloning/settings.js';
+import { tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { toyTwoHop } from '../../fixtures/toy-walks.js';
+
+const world = toyTwoHop();
+const settings = cloneSettings.parse({ epochs: 4, batchSize: 2, warmupSteps: 2, learningRate: 0.02, maxCandidates: 4 });
+
+let tf: Tf;
+let inputs: WalkerInputs;
+beforeAll(async () => {
+  ({ tf } = await openBackend('wasm'));
+  const featurizer = await toyFeaturizer(world);
+  const { graph } = world;
+  const walker = tinySettings({ width: 12, embeddingDim: 8, hidden: 8 });
+  const { vectors } = featurizer.parts;
+  inputs = {
+    settings: walker,
+    graph,
+    featurizer,
+    tables: frozenTables(tf, graph, vectors, undefined, walker),
+  };
+});
+
+function trainee() {
+  const policy = createPolicy(tf, inputs, 1);
+  const optimizer = new AdamW(policy.head.parameters, { weightDecay: settings.weightDecay, maxGradNorm: 1 });
+  const dispose = () => {
+    optimizer.dispose();
+    policy.head.dispose();
+  };
+  return { policy, optimizer, dispose };
+}
+
+const data = { train: world.samples, valid: world.samples, seed: 1 };
+
+describe('behaviour cloning', () => {
+  test('learns the golds of a toy world: the beam ranks each first', async () => {
+    const before = tf.memory().numTensors;
+    const { policy, optimizer, dispose } = trainee();
+    const epochs: CloneEpoch[] = [];
+    await clone({
+      ...data,
+      policy,
+      optimizer,
+      settings: { ...settings, epochs: 40, batchSize: 5, maxCandidates: 64 },
+      onEpoch: (epoch) => void epochs.push(epoch),
+    });
+    expect(epochs.at(-1)!.validLoss).toBeLessThan(0.2 * epochs[0]!.validLoss);
+    const tasks = world.samples.map(({ task }) => task);
+    const rankings = beamSearch(policy, tasks, 10, walkCollector(world.graph, { beamWidth: 10 }));
+    expect(rankings.map(({ paths }) => paths[0]!.path)).toEqual(world.samples.map(({ gold }) => gold.path));
+    dispose();
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  test('counts steps and epochs, warms up and cools down', async () => {
+    const { policy, optimizer, dispose } = trainee();
+    const steps: CloneStep[] = [];
+    const epochs: CloneEpoch[] = [];
+    await clone({
+      ...data,
+      policy,
+      optimizer,
+      settings,
+      onStep: (step) => steps.push(step),
+      onEpoch: (epoch) => void epochs.push(epoch),
+    });
+    expect(steps.map(({ step }) => step)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+    expect(epochs.map(({ epoch, step }) => [epoch, step])).toEqual([1, 2, 3, 4].map((epoch) => [epoch, 3 * epoch]));
+    const rates = steps.map(({ learningRate }) => learningRate);
+    expect(rates.slice(0, 3)).toEqual([0.01, 0.02, 0.02]);
+    rates.slice(3).forEach((rate, i) => expect(rate).toBeLessThan(rates[i + 2]!));
+    dispose();
+  });
+
+  test('stopped and resumed from weights, optimizer and step ends equal to the bit', async () => {
+    const whole = trainee();
+    await clone({ ...data, ...whole, settings });
+
+    const first = trainee();
+    const stop = new AbortController();
+    const stopped = clone({
+      ...data,
+      ...first,
+      settings,
+      signal: stop.signal,
+      onStep: ({ step }) => {
+        if (step === 5) stop.abort();
+      },
+    });
+    await expect(stopped).rejects.toBeInstanceOf(WorkbenchError);
+    const { steps, tensors } = first.optimizer.exportState('');
+
+    const second = trainee();
+    second.policy.head.parameters.import(first.policy.head.parameters.export());
+    second.optimizer.importState('', steps, tensors);
+    await clone({ ...data, ...second, settings, startStep: 5 });
+    expect(second.policy.head.parameters.export()).toEqual(whole.policy.head.parameters.export());
+    for (const one of [whole, first, second]) one.dispose();
+  });
+});

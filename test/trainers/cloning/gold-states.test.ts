@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { WalkSample } from '../../../datasets/walk-sample.js';
+import { defaultWalkRules, numActions } from '../../../envs/rules.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/cloning/gold-states.js';
+import { graphOf, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
+
+const { graph, samples } = toyTwoHop();
+const id = (name: string) => graph.entityId(name);
+
+describe('states of a gold walk', () => {
+  test('of two hops are its start and its middle, with its edges as golds', () => {
+    const states = goldStates(samples[0]!, graph, defaultWalkRules);
+    expect(states.map(({ state }) => [state.hop, state.current])).toEqual([
+      [0, id('film')],
+      [1, id('nolan')],
+    ]);
+    const edges = states.map(({ state, gold }) => graph.offsets[state.current]! + gold);
+    expect(edges).toEqual(samples[0]!.gold.path.map((triple) => graph.edgeIndex(...triple)));
+  });
+
+  test('of one hop go on to staying', () => {
+    const [first, second] = goldStates(samples[3]!, graph, defaultWalkRules);
+    expect(graph.tails[graph.offsets[id('film')]! + first!.gold]).toBe(id('heist'));
+    expect(second!.state.current).toBe(id('heist'));
+    // A dead end: staying is its only action.
+    expect([second!.gold, graph.degree(id('heist'))]).toEqual([0, 0]);
+  });
+
+  test('stop at a horizon of one', () => {
+    expect(goldStates(samples[3]!, graph, { horizon: 1, equalAtStep1: false })).toHaveLength(1);
+  });
+
+  test('of three hops under a horizon of three are three, and a shorter one ends with its stay', () => {
+    const rules = { horizon: 3, equalAtStep1: false };
+    const three = sampleOf(graph, 'three', '', 'film', [
+      ['film', 'directed_by', 'nolan'],
+      ['nolan', 'directed', 'tenet'],
+      ['tenet', 'starring', 'washington'],
+    ]);
+    expect(goldStates(three, graph, rules)).toHaveLength(3);
+    expect(goldStates(samples[3]!, graph, rules)).toHaveLength(2);
+  });
+
+  test.each<[string, WalkSample]>([
+    [
+      'longer than the horizon',
+      sampleOf(graph, 'long', '', 'film', [
+        ['film', 'directed_by', 'nolan'],
+        ['nolan', 'directed', 'tenet'],
+        ['tenet', 'starring', 'washington'],
+      ]),
+    ],
+    ['with an edge that the graph lacks', sampleOf(graph, 'absent', '', 'film', [['film', 'genre', 'nolan']])],
+    [
+      'whose second edge the graph lacks',
+      sampleOf(graph, 'absent-2', '', 'film', [
+        ['film', 'directed_by', 'nolan'],
+        ['nolan', 'starring', 'page'],
+      ]),
+    ],
+    ['from a start that the graph lacks', sampleOf(graph, 'nowhere', '', 'Solaris', [['Solaris', 'genre', 'heist']])],
+    ['from a dead end', sampleOf(graph, 'dead', '', 'heist', [['heist', 'genre', 'film']])],
+  ])('do not exist for a gold %s', (_, sample) => {
+    expect(goldStates(sample, graph, defaultWalkRules)).toEqual([]);
+    expect(goldWalks([sample, samples[1]!], graph, defaultWalkRules)).toHaveLength(1);
+  });
+
+  test('of all samples say how long each gold is', () => {
+    expect(goldWalks(samples, graph, defaultWalkRules).map(({ hops }) => hops)).toEqual([2, 1, 2, 1, 2]);
+  });
+});
+
+describe('sampled candidates', () => {
+  const hub = graphOf('hub', [
+    ...Array.from({ length: 50 }, (_, i) => ['hub', 'to', `leaf-${i}`] as const),
+    ['door', 'to', 'hub'],
+  ]);
+  const inner = sampleOf(hub, 'inner', '', 'door', [
+    ['door', 'to', 'hub'],
+    ['hub', 'to', 'leaf-17'],
+  ]);
+  /** At the hub on the second hop: 50 edges and staying. */
+  const atHub = goldStates(inner, hub, defaultWalkRules)[1]!;
+  const stayingGold: GoldState = { ...atHub, gold: 50 };
+
+  test('are the state itself where it has no more actions than may be listed', () => {
+    for (const most of [51, 64]) {
+      expect(sampleCandidates(atHub, hub, defaultWalkRules, most, new Rng(1))).toBe(atHub);
+    }
+  });
+
+  test('always hold the gold and staying, are distinct, ascending and as many as asked', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 50 }), fc.integer(), fc.boolean(), (most, seed, stays) => {
+        const gold = stays ? stayingGold : atHub;
+        const sampled = sampleCandidates(gold, hub, defaultWalkRules, most, new Rng(seed));
+        const actions = Array.from(sampled.actions!);
+        expect(actions).toHaveLength(most);
+        expect(actions).toEqual([...new Set(actions)].sort((a, b) => a - b));
+        expect(actions[sampled.gold]).toBe(gold.gold);
+        expect(actions).toContain(50);
+        expect(Math.max(...actions)).toBeLessThan(numActions(hub, gold.state, defaultWalkRules));
+      }),
+    );
+  });
+
+  test('stand for all actions: their weights sum to the number of actions', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 3, max: 50 }), fc.integer(), (most, seed) => {
+        const { actions, gold, logWeights } = sampleCandidates(atHub, hub, defaultWalkRules, most, new Rng(seed));
+        const weights = Array.from(logWeights!, Math.exp);
+        expect(weights[gold]).toBe(1);
+        expect(weights[actions!.indexOf(50)]).toBe(1);
+        expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(51, 3);
+      }),
+    );
+  });
+
+  test('name every other action equally often', () => {
+    const rng = Rng.named(1, 'test/candidates');
+    const counts = new Array<number>(51).fill(0);
+    const draws = 4000;
+    for (let i = 0; i < draws; i++) {
+      for (const action of sampleCandidates(atHub, hub, defaultWalkRules, 9, rng).actions!) counts[action]!++;
+    }
+    // Seven of the 49 others a draw; four standard errors of a share of 1/7.
+    counts.forEach((count, action) => {
+      if (action === 50 || action === atHub.gold) expect(count).toBe(draws);
+      else expect(Math.abs(count / draws - 1 / 7)).toBeLessThan(4 * Math.sqrt(6 / 49 / draws));
+    });
+  });
+});
