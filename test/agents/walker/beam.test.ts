@@ -140,6 +140,23 @@ describe('beam search', () => {
     expect(together).toEqual(tasks.flatMap((task) => beamSearch(policy, [task], 5, collector)));
   });
 
+  test('ranks by a bonus for two hops that reaches all of those walks and no other', async () => {
+    const graph = graphOf('chain', [
+      ['a', 'r', 'b'],
+      ['a', 's', 'c'],
+      ['b', 'r', 'c'],
+      ['b', 's', 'a'],
+    ]);
+    const tasks = [taskAt(graph, 0)];
+    const policy = await policyOver(graph, tasks, { horizon: 2, equalAtStep1: false });
+    const hopsWith = (twoHopBonus: number) =>
+      beamSearch(policy, tasks, wide, walkCollector(graph, { beamWidth: wide, twoHopBonus }))[0]!.paths.map(
+        ({ path }) => path.length,
+      );
+    expect(hopsWith(50)).toEqual([2, 2, 1, 1]);
+    expect(hopsWith(-50)).toEqual([1, 1, 2, 2]);
+  });
+
   test('gives nothing for a start without edges or not in the graph', async () => {
     const graph = graphOf('lonely', [['a', 'r', 'b']]);
     const tasks = [taskAt(graph, graph.entityId('b')), taskAt(graph, -1), taskAt(graph, 0)];
