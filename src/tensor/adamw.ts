@@ -38,12 +38,16 @@ export class AdamW {
    * @param learningRate this step's rate
    * @returns the gradients' global norm before clipping
    */
-  minimize(loss: () => tfTypes.Scalar, learningRate: number): number {
+  minimize(losses: readonly (() => tfTypes.Scalar)[], learningRate: number): number {
     const tf = this.#tf;
     const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = this.options;
     return tf.tidy(() => {
-      const { grads } = tf.variableGrads(loss, this.parameters.variables);
-      const named = this.parameters.names.map((name) => ({ name, gradient: grads[this.parameters.get(name).name]! }));
+      const { variables } = this.parameters;
+      const gradients = losses.map((loss) => tf.variableGrads(loss, variables).grads);
+      const named = this.parameters.names.map((name) => {
+        const parts = gradients.map((grads) => grads[this.parameters.get(name).name]!);
+        return { name, gradient: parts.length === 1 ? parts[0]! : tf.addN(parts) };
+      });
       const squares = named.map(({ gradient }) => tf.sum(tf.square(gradient)));
       const norm = Math.sqrt(tf.addN(squares).dataSync()[0]!);
       const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;

@@ -97,12 +97,17 @@ function update(
   const weights = walks.flatMap(({ states, hops }) => states.map(() => (hops > 1 ? settings.twoHopWeight : 1)));
   const batch = featurizer.batch(states);
   let total = 0;
-  const gradNorm = optimizer.minimize(() => {
-    const logits = head.logits(batch, Rng.named(seed, 'clone/dropout', step));
-    const loss = cloningLoss(logits.dataSync() as Float32Array, batch, states, weights, walks.length);
-    total = loss.total;
-    return injectGradient(policy.head.parameters.tf, logits, loss.gradient);
-  }, learningRate);
+  const gradNorm = optimizer.minimize(
+    [
+      () => {
+        const logits = head.logits(batch, Rng.named(seed, 'clone/dropout', step));
+        const loss = cloningLoss(logits.dataSync() as Float32Array, batch, states, weights, walks.length);
+        total = loss.total;
+        return injectGradient(policy.head.parameters.tf, logits, loss.gradient);
+      },
+    ],
+    learningRate,
+  );
   head.weightsChanged();
   return { loss: total / walks.length, gradNorm };
 }

@@ -41,18 +41,23 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
     const anchored = anchor && settings.klCoef > 0 ? actionLogProbs(anchor, requests).logProbs : undefined;
     const learningRate = learningRateAt(update, settings);
     let result = { reward: 0, anchorKl: 0 };
-    const gradNorm = optimizer.minimize(() => {
-      const logits = policy.head.logits(batch);
-      const objective = expectedRewardGradient(
-        logits.dataSync() as Float32Array,
-        batch.offsets,
-        chosen,
-        anchored,
-        settings.klCoef,
-      );
-      result = objective;
-      return injectGradient(tf, logits, objective.gradient);
-    }, learningRate);
+    const gradNorm = optimizer.minimize(
+      [
+        () => {
+          const logits = policy.head.logits(batch);
+          const objective = expectedRewardGradient(
+            logits.dataSync() as Float32Array,
+            batch.offsets,
+            chosen,
+            anchored,
+            settings.klCoef,
+          );
+          result = objective;
+          return injectGradient(tf, logits, objective.gradient);
+        },
+      ],
+      learningRate,
+    );
     policy.head.weightsChanged();
     const metrics = {
       'rollout/reward': result.reward,

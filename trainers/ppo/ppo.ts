@@ -7,6 +7,7 @@ import type { Critic } from '../../agents/walker/critic.js';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import { actionLogProbs, type ActionLogProbs, type Policy } from '../../agents/walker/policy.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
+import { numActions } from '../../envs/rules.js';
 import type { VectorEnv } from '../../envs/vector-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -17,6 +18,7 @@ import { explainedVariance, generalizedAdvantages, groupMeanAdvantages, normaliz
 import { collectRollouts } from './collect.js';
 import { ppoObjective, type ObjectiveResult } from './objective.js';
 import { RolloutBuffer, type Minibatch } from './rollout-buffer.js';
+import { minibatchParts } from './minibatch-parts.js';
 import { learningRateAt, samplesOf } from './schedule.js';
 import type { PpoSettings } from './settings.js';
 
@@ -55,6 +57,15 @@ export interface PpoUpdate {
  */
 const ratioTolerance = (backend: string) => (backend === 'tensorflow' ? 1e-4 : 1e-6);
 
+/** Actions that go through the network at once: bounds memory, whatever hubs a policy visits. */
+const maxPartActions = 32768;
+
+interface StepResult {
+  /** By the field's names. */
+  figures: Record<string, number>;
+  maxRatioDeviation: number;
+}
+
 /**
  * Trains until the last update. Every random choice is named by its update, so a resumed run needs only weights,
  * optimizers and the number of updates done.
@@ -82,16 +93,16 @@ export async function ppo(options: PpoOptions): Promise<void> {
 
     const learningRate = learningRateAt(update, settings);
     const anchored = options.anchor && settings.klCoef > 0 ? actionLogProbs(options.anchor, buffer.states) : undefined;
-    const results: (ObjectiveResult & { gradNorm: number })[] = [];
+    const results: StepResult[] = [];
     const shuffle = Rng.named(seed, 'ppo/shuffle', update);
     let stopped = false;
     for (let epoch = 0; epoch < settings.updateEpochs && !stopped; epoch++) {
       for (const minibatch of buffer.minibatches(settings.minibatchSamples, shuffle)) {
         if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(minibatch.transitions.advantage, centre);
         const result = step(options, buffer, minibatch, anchored, learningRate);
-        if (results.length === 0) checkRatio(result.diagnostics.maxRatioDeviation, update, backend);
+        if (results.length === 0) checkRatio(result.maxRatioDeviation, update, backend);
         results.push(result);
-        stopped = settings.targetKl !== null && result.diagnostics.approxKl > 1.5 * settings.targetKl;
+        stopped = settings.targetKl !== null && result.figures['train/approx_kl']! > 1.5 * settings.targetKl;
         if (stopped) break;
       }
     }
@@ -101,7 +112,7 @@ export async function ppo(options: PpoOptions): Promise<void> {
       'rollout/hit_rate': rollout.hits,
       'rollout/length': rollout.length,
       ...summary(results),
-      'train/first_ratio_deviation': results[0]!.diagnostics.maxRatioDeviation,
+      'train/first_ratio_deviation': results[0]!.maxRatioDeviation,
       'train/learning_rate': learningRate,
       ...(critic && { 'train/explained_variance': explainedVariance(columns.values, advantages.returns) }),
     };
@@ -110,32 +121,54 @@ export async function ppo(options: PpoOptions): Promise<void> {
   }
 }
 
-/** One gradient step of actor and critic on one minibatch. */
+/** One gradient step of actor and critic on one minibatch, part by part. */
 function step(
   { policy, optimizer, critic, settings }: PpoOptions,
   buffer: RolloutBuffer<StateRequest>,
   minibatch: Minibatch,
   anchored: ActionLogProbs | undefined,
   learningRate: number,
-) {
+): StepResult {
   const { tf } = policy.head.parameters;
-  // States of one sample side by side: the featurizer reads a dialogue once for all of them.
-  const requests = Array.from(minibatch.states, (state) => buffer.states[state]!);
-  const batch = policy.featurizer.batch(requests);
-  const anchorLogProbs = anchored && gatherSegments(anchored, minibatch.states);
-  const values = critic && readTensor(tf, () => critic.network.values(batch));
-  let result: ObjectiveResult | undefined;
-  const gradNorm = optimizer.minimize(() => {
+  const { graph, rules } = policy.featurizer.parts;
+  const sizes = Array.from(minibatch.states, (state) => numActions(graph, buffer.states[state]!.state, rules));
+  const parts = minibatchParts(minibatch, sizes, maxPartActions).map((part) => {
+    // States of one sample side by side: the featurizer reads a dialogue once for all of them.
+    const batch = policy.featurizer.batch(Array.from(part.states, (state) => buffer.states[state]!));
+    const values = critic && readTensor(tf, () => critic.network.values(batch));
+    return { ...part, batch, values };
+  });
+  const results: ObjectiveResult[] = [];
+  const actorLosses = parts.map(({ batch, transitions, states, values, share }) => () => {
     const logits = policy.head.logits(batch);
-    const { transitions } = minibatch;
     const input = { logits: logits.dataSync() as Float32Array, offsets: batch.offsets, transitions };
-    result = ppoObjective({ ...input, ...(values && { values }), ...(anchorLogProbs && { anchorLogProbs }) }, settings);
-    return injectGradient(tf, logits, result.dLogits);
-  }, learningRate);
+    const anchorLogProbs = anchored && gatherSegments(anchored, states);
+    const result = ppoObjective(
+      { ...input, ...(values && { values }), ...(anchorLogProbs && { anchorLogProbs }) },
+      settings,
+    );
+    results.push(result);
+    return injectGradient(tf, logits, scaled(result.dLogits, share));
+  });
+  const gradNorm = optimizer.minimize(actorLosses, learningRate);
   policy.head.weightsChanged();
-  const { dValues } = result!;
-  critic?.optimizer.minimize(() => injectGradient(tf, critic.network.values(batch), dValues), learningRate);
-  return { ...result!, gradNorm };
+  critic?.optimizer.minimize(
+    parts.map(
+      ({ batch, share }, i) =>
+        () =>
+          injectGradient(tf, critic.network.values(batch), scaled(results[i]!.dValues, share)),
+    ),
+    learningRate,
+  );
+  const shares = parts.map(({ share }) => share);
+  return {
+    figures: { ...weightedMeans(results, shares), 'train/grad_norm': gradNorm },
+    maxRatioDeviation: Math.max(...results.map(({ diagnostics }) => diagnostics.maxRatioDeviation)),
+  };
+}
+
+function scaled(gradient: Float32Array, share: number): Float32Array {
+  return share === 1 ? gradient : gradient.map((value) => value * share);
 }
 
 /** The log-probabilities of some states, side by side. */
@@ -159,10 +192,10 @@ function checkRatio(deviation: number, update: number, backend: string): void {
   );
 }
 
-/** Means over the minibatches of an update. */
-function summary(results: readonly (ObjectiveResult & { gradNorm: number })[]): Record<string, number> {
-  const mean = (of: (result: (typeof results)[number]) => number) =>
-    results.reduce((sum, result) => sum + of(result), 0) / results.length;
+/** The figures of a step under the field's names, parts weighted by their share of transitions. */
+function weightedMeans(results: readonly ObjectiveResult[], shares: readonly number[]): Record<string, number> {
+  const mean = (of: (result: ObjectiveResult) => number) =>
+    results.reduce((sum, result, i) => sum + shares[i]! * of(result), 0);
   return {
     'train/loss': mean(({ losses }) => losses.loss),
     'train/policy_loss': mean(({ losses }) => losses.policyLoss),
@@ -172,6 +205,13 @@ function summary(results: readonly (ObjectiveResult & { gradNorm: number })[]): 
     'train/anchor_kl': mean(({ losses }) => losses.anchorKl),
     'train/approx_kl': mean(({ diagnostics }) => diagnostics.approxKl),
     'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
-    'train/grad_norm': mean(({ gradNorm }) => gradNorm),
   };
+}
+
+/** Means over the steps of an update. */
+function summary(steps: readonly StepResult[]): Record<string, number> {
+  const keys = Object.keys(steps[0]!.figures);
+  return Object.fromEntries(
+    keys.map((key) => [key, steps.reduce((sum, { figures }) => sum + figures[key]! / steps.length, 0)]),
+  );
 }

@@ -67,7 +67,7 @@ describe('AdamW', () => {
   ])('with %s follows an independent scalar version for 25 steps', (_, options) => {
     const parameters = parameterSet();
     const optimizer = new AdamW(parameters, options);
-    const norms = Array.from({ length: 25 }, () => optimizer.minimize(() => loss(parameters), 0.05));
+    const norms = Array.from({ length: 25 }, () => optimizer.minimize([() => loss(parameters)], 0.05));
     const expected = scalarAdamW(25, 0.05, options);
     valuesOf(parameters).forEach((value, i) => expect(value).toBeCloseTo(expected.values[i]!, 4));
     norms.forEach((norm, i) => expect(norm / expected.norms[i]!).toBeCloseTo(1, 4));
@@ -79,7 +79,7 @@ describe('AdamW', () => {
     const parameters = parameterSet();
     const optimizer = new AdamW(parameters, { maxGradNorm: 0.5 });
     // 2·1·(1, −3, 0) and 2·6·(4, −2): √(4 + 36 + 0 + 2304 + 576).
-    expect(optimizer.minimize(() => loss(parameters), 0.1)).toBeCloseTo(Math.sqrt(2920), 3);
+    expect(optimizer.minimize([() => loss(parameters)], 0.1)).toBeCloseTo(Math.sqrt(2920), 3);
     optimizer.dispose();
     parameters.dispose();
   });
@@ -88,7 +88,7 @@ describe('AdamW', () => {
     const options = { weightDecay: 0.01, maxGradNorm: 3 };
     const original = parameterSet();
     const optimizer = new AdamW(original, options);
-    for (let i = 0; i < 5; i++) optimizer.minimize(() => loss(original), 0.1);
+    for (let i = 0; i < 5; i++) optimizer.minimize([() => loss(original)], 0.1);
     const { steps, tensors } = optimizer.exportState('optimizer/');
     const weights = original.export();
     expect(steps).toBe(5);
@@ -107,7 +107,7 @@ describe('AdamW', () => {
       [optimizer, original],
       [resumed, copy],
     ] as const) {
-      one.minimize(() => loss(set), 0.1);
+      one.minimize([() => loss(set)], 0.1);
     }
     expect(copy.export()).toEqual(original.export());
     expect(resumed.exportState('')).toEqual(optimizer.exportState(''));
@@ -128,10 +128,10 @@ describe('AdamW', () => {
     const parameters = parameterSet();
     const before = tf.memory().numTensors;
     const optimizer = new AdamW(parameters, { weightDecay: 0.1, maxGradNorm: 1 });
-    optimizer.minimize(() => loss(parameters), 0.1);
+    optimizer.minimize([() => loss(parameters)], 0.1);
     const held = tf.memory().numTensors;
     expect(held).toBe(before + 4);
-    for (let i = 0; i < 3; i++) optimizer.minimize(() => loss(parameters), 0.1);
+    for (let i = 0; i < 3; i++) optimizer.minimize([() => loss(parameters)], 0.1);
     expect(tf.memory().numTensors).toBe(held);
     optimizer.dispose();
     expect(tf.memory().numTensors).toBe(before);
