@@ -14,6 +14,14 @@ export const dataSettings = z.strictObject({
     .enum(['all', 'assistant'])
     .default('all')
     .describe('Whose paths become samples: everybody’s, or only those chosen by the assistant.'),
+  maxDialogues: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'Only the first dialogues of every split, for quick tries; null: all. Numbers of a part say little of the whole.',
+    ),
 });
 
 export type DataSettings = z.output<typeof dataSettings>;

@@ -7,6 +7,8 @@ import type { WalkSample } from './walk-sample.js';
 export interface WalkSampleOptions {
   /** `assistant` keeps the paths that the assistant chose; earlier paths of both speakers stay visible. Default `all`. */
   turns?: 'all' | 'assistant';
+  /** Only the first dialogues; null or absent: all. */
+  maxDialogues?: number | null;
 }
 
 /**
@@ -16,10 +18,10 @@ export interface WalkSampleOptions {
 export function walkSamples(
   dialogues: readonly Dialogue[],
   graph: Graph,
-  { turns = 'all' }: WalkSampleOptions = {},
+  { turns = 'all', maxDialogues = null }: WalkSampleOptions = {},
 ): WalkSample[] {
   const samples: WalkSample[] = [];
-  for (const dialogue of dialogues) {
+  for (const dialogue of maxDialogues === null ? dialogues : dialogues.slice(0, maxDialogues)) {
     const paths = dialogue.paths.map((action) => pathOf(action, graph));
     dialogue.paths.forEach((action, index) => {
       if (turns === 'assistant' && action.sender !== 'assistant') return;
