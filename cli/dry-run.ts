@@ -11,18 +11,19 @@ const charactersPerToken = 4.3;
  */
 export async function dryRun(settings: RunSettings): Promise<Row[]> {
   const { loadDataset } = await import('../datasets/registry.js');
-  const { walkSamples } = await import('../datasets/walk-samples.js');
   const { entityTexts, lastMessageText, relationTexts, windowText } =
     await import('../agents/walker/features/dialogue-texts.js');
+  const { checkTrainSettings } = await import('../trainers/check-settings.js');
   const { goldWalks } = await import('../trainers/cloning/gold-states.js');
+  const { samplesOfSplit } = await import('../trainers/samples-of-split.js');
   const { openEncoder } = await import('../src/encoder/open-encoder.js');
   const { cacheFolder } = await import('../src/run/locations.js');
+  checkTrainSettings(settings, false);
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
-  const [train, valid] = (['train', 'valid'] as const).map((split) =>
-    walkSamples(dataset.loadDialogues(split), graph, settings.data),
-  );
-  const tasks = [...train!, ...valid!].map(({ task }) => task);
+  const train = samplesOfSplit(dataset, graph, settings, 'train');
+  const valid = samplesOfSplit(dataset, graph, settings, 'valid');
+  const tasks = [...train, ...valid].map(({ task }) => task);
   const texts = [
     ...new Set([
       ...entityTexts(graph),
@@ -33,8 +34,9 @@ export async function dryRun(settings: RunSettings): Promise<Row[]> {
   ].filter((text) => text !== '');
   const tokens = texts.reduce((sum, text) => sum + Math.ceil(text.length / charactersPerToken), 0);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
-  const golds = goldWalks(train!, graph, settings.env).length;
+  const golds = goldWalks(train, graph, settings.env).length;
   const updates = settings.clone.epochs * Math.ceil(golds / settings.clone.batchSize);
+  const walks = settings.ppo.gradient === 'exact' ? 'none walked' : `${settings.ppo.explorations} walks each`;
   try {
     // A spread of texts stands for all of them; their vectors stay in the cache.
     const probe = texts.filter((_, i) => i % Math.ceil(texts.length / 48) === 0);
@@ -43,7 +45,7 @@ export async function dryRun(settings: RunSettings): Promise<Row[]> {
     const rate = seconds > 0 ? probed / seconds : undefined;
     const missing = encodes / probe.length;
     return [
-      { phase: 'data', work: `${train!.length} train and ${valid!.length} valid samples on graph ${graph.name}` },
+      { phase: 'data', work: `${train.length} train and ${valid.length} valid samples on graph ${graph.name}` },
       {
         phase: 'transe',
         work: settings.transe.enabled ? `${settings.transe.epochs} epochs at most over ${graph.numEdges} edges` : 'off',
@@ -63,7 +65,7 @@ export async function dryRun(settings: RunSettings): Promise<Row[]> {
       {
         phase: 'ppo',
         work: settings.ppo.enabled
-          ? `${settings.ppo.updates} updates of ${settings.ppo.samplesPerUpdate} samples, ${settings.ppo.explorations} walks each`
+          ? `${settings.ppo.updates} updates of ${settings.ppo.samplesPerUpdate} samples, ${walks}`
           : 'off',
       },
     ];

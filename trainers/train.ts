@@ -7,7 +7,6 @@ import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } fro
 import { readIndex, resolveCheckpoint } from '../checkpoints/store.js';
 import { sourcesHash } from '../datasets/manifest.js';
 import { loadDataset, type Dataset } from '../datasets/registry.js';
-import { walkSamples } from '../datasets/walk-samples.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
 import { seenEntities } from '../evaluation/outcome.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
@@ -24,11 +23,11 @@ import { AdamW } from '../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { clonePhase } from './cloning/clone-phase.js';
-import { goldWalks } from './cloning/gold-states.js';
 import { evaluateBest } from './evaluate-best.js';
 import { ppoPhase } from './ppo/ppo-phase.js';
 import { openRunLogs, type RunLogs } from './run-logs.js';
 import type { Session } from './session.js';
+import { samplesOfSplit } from './samples-of-split.js';
 import type { TrainSettings } from './train-settings.js';
 import { dialogueTriples } from './transe/dialogue-triples.js';
 import { keepInRun, pretrainEmbeddings, type Pretrained } from './transe/pretrain.js';
@@ -54,8 +53,8 @@ export async function train(options: TrainOptions): Promise<void> {
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const samples = {
-    train: samplesOf(dataset, graph, settings, 'train'),
-    valid: samplesOf(dataset, graph, settings, 'valid'),
+    train: samplesOfSplit(dataset, graph, settings, 'train'),
+    valid: samplesOfSplit(dataset, graph, settings, 'valid'),
   };
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
@@ -169,22 +168,6 @@ function configOf(settings: TrainSettings, folder: string | undefined, encoder: 
     if (known !== undefined && before.environment.hashes.encoder === encoder) config.encoder.model = known;
   }
   return config;
-}
-
-/** @throws WorkbenchError `data` for a split without a gold that the rules of the walk can reach */
-function samplesOf(
-  dataset: Dataset,
-  graph: Graph,
-  { data, env }: Pick<TrainSettings, 'data' | 'env'>,
-  split: 'train' | 'valid',
-): WalkSample[] {
-  const samples = walkSamples(dataset.loadDialogues(split), graph, data);
-  if (goldWalks(samples, graph, env).length > 0) return samples;
-  throw new WorkbenchError(
-    'data',
-    `expected samples whose path is in graph ${graph.name} and within ${env.horizon} hops, got none, at split ${split} of ${data.dataset}`,
-    { hint: '`kgwalk datasets stats` shows what each split holds.' },
-  );
 }
 
 /** @throws WorkbenchError `data` for a checkpoint that is not there or was trained on something else */

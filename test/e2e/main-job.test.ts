@@ -1,0 +1,239 @@
+/** The main job on a made-up release, command by command, as a user would do it. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { EvaluationRecord } from '../../src/run/records.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { csvOf, folderWith, longDialogue, releaseFiles, shortDialogue } from '../fixtures/tiny-release.js';
+import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+let runs: string[];
+const set = (...overrides: string[]) => [...tinyOverrides.slice(1), ...overrides].flatMap((one) => ['--set', one]);
+const tiny = ['train', 'opendialkg-tiny', '--model', 'hashed:32', ...set()];
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  await kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles));
+  const trained = await kgwalkJson<{ runs: string[] }>(...tiny, '--seeds', '1,2', '--run-dir', join(home, 'tiny'));
+  runs = trained.runs;
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+describe('kgwalk train', () => {
+  test('makes a run for each seed, in folders named after them', () => {
+    expect(runs).toEqual([join(home, 'tiny-s1'), join(home, 'tiny-s2')]);
+    expect(runHashes(runs[0]!)).not.toEqual(runHashes(runs[1]!));
+  });
+
+  test('says what to do next', async () => {
+    const folder = join(home, 'said');
+    const { exitCode, out, told } = await kgwalk(...tiny, '--seed', '1', '--run-dir', folder);
+    expect([exitCode, out]).toEqual([0, `${folder}\n`]);
+    expect(told).toContain(`kgwalk evaluate ${folder} --split valid`);
+    expect(runHashes(folder)).toEqual(runHashes(runs[0]!));
+  });
+
+  test('on a finished run says so and leaves it alone', async () => {
+    const before = runHashes(runs[0]!);
+    const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', runs[0]!);
+    expect([exitCode, told]).toEqual([0, expect.stringContaining('is finished; nothing to do')]);
+    expect(runHashes(runs[0]!)).toEqual(before);
+  });
+
+  test('stops after the minutes it was given with a run to go on with, which ends as if it never stopped', async () => {
+    const folder = join(home, 'short');
+    const stopped = await kgwalk(...tiny, '--seeds', '1,2', '--run-dir', folder, '--max-minutes', '0.00001');
+    expect(stopped.exitCode).toBe(130);
+    expect(stopped.told).toContain(`stopped; what was done is saved, at ${folder}-s1; not started: seed 2`);
+    expect(stopped.told).toContain(`hint: Go on: kgwalk train --resume --run-dir ${folder}-s1`);
+    expect((await kgwalk('train', '--resume', '--run-dir', `${folder}-s1`)).exitCode).toBe(0);
+    expect(runHashes(`${folder}-s1`)).toEqual(runHashes(runs[0]!));
+  });
+
+  test('--resume of a folder that is not there starts afresh', async () => {
+    const folder = join(home, 'missing');
+    await kgwalkJson(...tiny, '--seed', '2', '--resume', '--run-dir', folder);
+    expect(runHashes(folder)).toEqual(runHashes(runs[1]!));
+  });
+
+  test('--dry-run says what it would do and starts nothing', async () => {
+    const folder = join(home, 'dry');
+    const rows = await kgwalkJson<{ phase: string; work: string }[]>(...tiny, '--run-dir', folder, '--dry-run');
+    expect(Object.fromEntries(rows.map(({ phase, work }) => [phase, work]))).toEqual({
+      data: '3 train and 2 valid samples on graph dialogue',
+      transe: '4 epochs at most over 6 edges',
+      encode: expect.stringMatching(/^1\d distinct texts, about \d+ tokens, 100 % of them new$/),
+      clone: '6 updates of 1 samples',
+      ppo: '4 updates of 2 samples, 4 walks each',
+    });
+    expect((await kgwalk(...tiny, '--dry-run')).out).toMatch(/^phase +work/);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test.each([
+    [['--resume'], 2, 'expected --run-dir with --resume'],
+    [['--seed', '1', '--seeds', '1,2'], 2, 'expected --seed or --seeds, got both'],
+    [['--seeds', '1,1'], 2, 'expected different seeds'],
+    [['--seed', '1.5'], 2, 'expected whole numbers from 0, got "1.5", at --seed'],
+    [['--max-minutes', 'soon'], 2, 'expected a number above 0, got "soon", at --max-minutes'],
+    [['--set', 'ppo.clipRang=0.1'], 2, 'unknown key ppo.clipRang; did you mean ppo.clipRange?'],
+    [['--set', 'ppo.clipRange=-1'], 2, 'ppo.clipRange: expected'],
+    [['--set', 'ppo.init=scratch', '--dry-run'], 2, 'expected ppo.klCoef=0'],
+    [['--set', 'clone.enabled=false'], 2, 'expected a clone to start from'],
+    [['--backend', 'abacus'], 2, 'backend'],
+    [['--model', 'gone.gguf'], 3, 'gone.gguf'],
+    [['--set', 'data.dataset=nowhere'], 3, 'expected an imported data set'],
+  ])('refuses %j with exit code %i', async (words, code, message) => {
+    const dir = words.includes('--resume') ? [] : ['--run-dir', join(home, 'refused')];
+    const { exitCode, told, out } = await kgwalk(...tiny, ...words, ...dir);
+    expect([exitCode, out]).toEqual([code, '']);
+    expect(told).toContain(message);
+    expect(existsSync(join(home, 'refused'))).toBe(false);
+  });
+
+  test('refuses a run without a model, and a preset that is not there', async () => {
+    const without = await kgwalk('train', 'opendialkg-tiny', '--run-dir', join(home, 'refused'));
+    expect([without.exitCode, without.told]).toEqual([2, expect.stringContaining('Give --model FILE.gguf')]);
+    const other = await kgwalk('train', 'opendialgk', '--model', 'hashed:32');
+    expect([other.exitCode, other.told]).toEqual([2, expect.stringContaining('opendialkg, opendialkg-tiny')]);
+  });
+
+  test('refuses folders that hold runs before it trains for the first seed', async () => {
+    const folder = join(home, 'tiny');
+    const { exitCode, told } = await kgwalk(...tiny, '--seeds', '3,2', '--run-dir', folder);
+    expect([exitCode, told]).toEqual([2, expect.stringContaining(`got one that holds a run, at ${folder}-s2`)]);
+    expect(existsSync(`${folder}-s3`)).toBe(false);
+  });
+
+  test('refuses to go on with other settings', async () => {
+    const folder = join(home, 'other');
+    await kgwalk(...tiny, '--run-dir', folder, '--max-minutes', '0.00001');
+    const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', folder, '--set', 'ppo.updates=5');
+    expect([exitCode, told]).toEqual([2, expect.stringContaining('got others for ppo.updates')]);
+  });
+});
+
+describe('kgwalk evaluate and compare', () => {
+  test('find what training found', async () => {
+    const record = await kgwalkJson<EvaluationRecord & { saved: string }>('evaluate', runs[0]!);
+    expect(record).toMatchObject({ split: 'valid', checkpoint: 'best', n: 2, seed: 1, beamWidth: 30 });
+    const kept = JSON.parse(readFileSync(join(runs[0]!, 'evaluations/valid-best.json'), 'utf8')) as EvaluationRecord;
+    expect(kept.metrics).toEqual(record.metrics);
+    expect(record.saved).toBe(join(runs[0]!, 'evaluations/valid-best.json'));
+  });
+
+  test('take checkpoints by name and dialogues of a file, and write predictions', async () => {
+    const folder = folderWith({ 'mine.csv': csvOf([longDialogue, shortDialogue]) });
+    const predictions = join(folder, 'out.csv');
+    const data = ['--data', join(folder, 'mine.csv'), '--checkpoint', 'clone', '--predictions', predictions];
+    const record = await kgwalkJson<EvaluationRecord>('evaluate', runs[0]!, ...data);
+    expect(record).toMatchObject({ split: 'mine.csv', checkpoint: 'clone', n: 3 });
+    expect(readFileSync(predictions, 'utf8')).toContain('Paper Moons');
+  });
+
+  test('put runs beside the baselines', async () => {
+    const { agents } = await kgwalkJson<{ agents: { name: string; record: EvaluationRecord }[] }>(
+      ...['compare', 'random', 'frequency', 'transe', ...runs],
+    );
+    expect(agents.map(({ name }) => name)).toEqual(['random', 'frequency', 'transe', ...runs]);
+  });
+
+  test.each([
+    [['--checkpoint', '99'], 3, 'expected checkpoint "99", got only'],
+    [['--graph', 'wide'], 2, 'expected the graph of run tiny-s1, which is dialogue, got wide'],
+    [['--encoder', 'hashed:64'], 3, 'expected a checkpoint of encoder hashed:64'],
+    [['--encoder', 'gone.gguf'], 3, 'gone.gguf'],
+  ])('refuse %j with exit code %i', async (words, code, message) => {
+    const { exitCode, told } = await kgwalk('evaluate', runs[0]!, ...words);
+    expect([exitCode, told]).toEqual([code, expect.stringContaining(message)]);
+    expect(told).toContain('hint: ');
+  });
+
+  test('refuse a run whose data set was replaced by another', async () => {
+    const folder = join(home, 'replaced');
+    const own = ['--set', 'data.dataset=own', '--set', 'transe.enabled=false', '--set', 'ppo.enabled=false'];
+    const importOwn = (files: Record<string, string>) =>
+      kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(files), '--name', 'own');
+    await importOwn(releaseFiles);
+    await kgwalkJson(...tiny, ...own, '--run-dir', folder);
+    await importOwn({ ...releaseFiles, 'train.csv': csvOf([longDialogue]) });
+    const { exitCode, told } = await kgwalk('evaluate', folder);
+    expect([exitCode, told]).toEqual([3, expect.stringContaining('expected a checkpoint of dataset')]);
+    await importOwn({ ...releaseFiles, 'opendialkg_triples.txt': releaseFiles['opendialkg_triples_wide.txt'] });
+    expect((await kgwalk('evaluate', folder)).told).toContain('expected a checkpoint of graph');
+  });
+});
+
+describe('kgwalk ask', () => {
+  const question = 'Where was she born?';
+  type Asked = { start: string; paths: { path: string[][]; probability: number }[]; answers: { entity: string }[] };
+
+  test('ranks walks with probabilities', async () => {
+    const { start, paths, answers } = await kgwalkJson<Asked>('ask', runs[0]!, question, '--start', 'ada quill');
+    expect(start).toBe('Ada Quill');
+    expect(paths[0]!.path[0]![0]).toBe('Ada Quill');
+    const probabilities = paths.map(({ probability }) => probability);
+    expect(probabilities).toEqual([...probabilities].sort((a, b) => b - a));
+    expect(probabilities.reduce((sum, p) => sum + p, 0)).toBeLessThanOrEqual(1 + 1e-6);
+    expect(answers.map(({ entity }) => entity)).toContain('Lund');
+    const top = await kgwalk('ask', runs[0]!, question, '--start', 'Ada Quill', '--top', '2');
+    expect(top.out.trimEnd().split('\n')).toHaveLength(3);
+    expect(top.out).toMatch(/rank +probability +path\n +1 +0\.\d{4} +Ada Quill —/);
+  });
+
+  test('listens to what was said and walked before', async () => {
+    const dialogue = folderWith({ 'said.json': JSON.stringify(longDialogue), 'two.json': JSON.stringify([[], []]) });
+    const ask = (...words: string[]) => kgwalkJson<Asked>('ask', runs[0]!, question, '--start', 'Ada Quill', ...words);
+    const after = await ask('--dialogue', join(dialogue, 'said.json'));
+    expect(after.paths[0]!.probability).not.toBe((await ask()).paths[0]!.probability);
+    const two = await kgwalk('ask', runs[0]!, question, '--start', 'Lund', '--dialogue', join(dialogue, 'two.json'));
+    expect([two.exitCode, two.told]).toEqual([3, expect.stringContaining('expected one dialogue, got 2')]);
+  });
+
+  test('names the nearest entity, and what else is wrong', async () => {
+    const near = await kgwalk('ask', runs[0]!, question, '--start', 'Ada Quil');
+    expect([near.exitCode, near.told]).toEqual([2, expect.stringContaining('Did you mean "Ada Quill"?')]);
+    const top = await kgwalk('ask', runs[0]!, question, '--start', 'Lund', '--top', '0');
+    expect([top.exitCode, top.told]).toEqual([2, expect.stringContaining('at --top')]);
+    const run = await kgwalk('ask', join(home, 'nothing'), question, '--start', 'Lund');
+    expect(run.exitCode).toBe(3);
+    expect((await kgwalk('ask', runs[0]!, question)).exitCode).toBe(2);
+  });
+});
+
+describe('what a run leaves', () => {
+  test('is listed, and its metrics come as CSV', async () => {
+    const rows = await kgwalkJson<{ run: string; status: string; seed: number }[]>('runs', 'list', home);
+    expect(rows.filter(({ run }) => run.startsWith('tiny-'))).toMatchObject([
+      { run: 'tiny-s1', status: 'finished', seed: 1 },
+      { run: 'tiny-s2', status: 'finished', seed: 2 },
+    ]);
+    const csv = join(home, 'metrics.csv');
+    await kgwalk('runs', 'export', runs[0]!, '--csv', csv);
+    expect(readFileSync(csv, 'utf8')).toMatch(/^phase,step,key,value\ntranse,1,train\//);
+  });
+
+  test('has checkpoints to look at and to take away', async () => {
+    expect((await kgwalk('checkpoint', 'list', runs[0]!)).out).toMatch(/ppo-000004 .*last/);
+    const shown = await kgwalkJson<{ header: { step: number } }>('checkpoint', 'show', runs[0]!, 'last');
+    expect(shown.header.step).toBe(4);
+    const exported = join(home, 'walker.safetensors');
+    await kgwalkJson('checkpoint', 'export', runs[0]!, '--to', exported);
+    expect(existsSync(exported)).toBe(true);
+  });
+
+  test('becomes a page of curves over seeds', async () => {
+    const { exitCode, out } = await kgwalk('report', ...runs);
+    expect(exitCode).toBe(0);
+    expect(readFileSync(out.trim(), 'utf8')).toContain('<html');
+  });
+});

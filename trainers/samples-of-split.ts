@@ -1,0 +1,24 @@
+/** The samples that a run trains or is judged on. */
+import type { Dataset } from '../datasets/registry.js';
+import { walkSamples } from '../datasets/walk-samples.js';
+import type { WalkSample } from '../datasets/walk-sample.js';
+import type { Graph } from '../src/kg/graph.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { goldWalks } from './cloning/gold-states.js';
+import type { TrainSettings } from './train-settings.js';
+
+/** @throws WorkbenchError `data` for a split without a gold that the rules of the walk can reach */
+export function samplesOfSplit(
+  dataset: Dataset,
+  graph: Graph,
+  { data, env }: Pick<TrainSettings, 'data' | 'env'>,
+  split: 'train' | 'valid',
+): WalkSample[] {
+  const samples = walkSamples(dataset.loadDialogues(split), graph, data);
+  if (goldWalks(samples, graph, env).length > 0) return samples;
+  throw new WorkbenchError(
+    'data',
+    `expected samples whose path is in graph ${graph.name} and within ${env.horizon} hops, got none, at split ${split} of ${data.dataset}`,
+    { hint: '`kgwalk datasets stats` shows what each split holds.' },
+  );
+}
