@@ -18,7 +18,7 @@ export interface CloneOptions {
   seed: number;
   /** Updates done before, by the run that is resumed. Default 0. */
   startStep?: number;
-  /** Epochs that `onEpoch` has heard of: one fewer than were trained where the run was stopped in it. Default 0. */
+  /** Epochs that `onEpoch` has heard of; default all that `startStep` completes. One fewer where a run was stopped in it. */
   epochsDone?: number;
   /** After every update; `step` counts from 1. */
   onStep?: (step: CloneStep) => void;
@@ -30,7 +30,7 @@ export interface CloneOptions {
 export interface CloneStep {
   step: number;
   numSteps: number;
-  /** Mean negative log-likelihood of a gold walk in the batch, candidates sampled. */
+  /** Mean negative log-likelihood of a gold walk in the batch, candidates sampled, two-hop walks weighted. */
   loss: number;
   gradNorm: number;
   learningRate: number;
@@ -50,7 +50,7 @@ export interface CloneEpoch {
  * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update
  */
 export async function clone(options: CloneOptions): Promise<void> {
-  const { policy, train, valid, settings, seed, startStep = 0, epochsDone = 0 } = options;
+  const { policy, train, valid, settings, seed, startStep = 0 } = options;
   const { graph, rules } = policy.featurizer.parts;
   const golds = goldWalks(train, graph, rules);
   const validGolds = goldWalks(valid, graph, rules);
@@ -60,7 +60,9 @@ export async function clone(options: CloneOptions): Promise<void> {
     const validLoss = meanLoss(policy, validGolds);
     await options.onEpoch?.({ epoch, step: epoch * stepsPerEpoch, validLoss });
   };
-  if (startStep >= (epochsDone + 1) * stepsPerEpoch) await endEpoch(epochsDone + 1);
+  const trained = Math.floor(startStep / stepsPerEpoch);
+  const epochsDone = options.epochsDone ?? trained;
+  if (trained > epochsDone) await endEpoch(epochsDone + 1);
   let order = new Int32Array(0);
   for (let step = startStep; step < numSteps; step++) {
     throwIfStopped(options.signal);

@@ -21,7 +21,7 @@ export const cloneSettings = z.strictObject({
   maxGradNorm: z.number().positive().default(1).describe('Largest global gradient norm.'),
   maxCandidates: z
     .int()
-    .min(2)
+    .min(3)
     .default(64)
     .describe(
       'Actions listed a state in training: larger hubs are sampled uniformly, with logits corrected for it. Evaluation never samples.',
