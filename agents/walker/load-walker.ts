@@ -1,4 +1,5 @@
 /** Opens a trained walker from its run folder. */
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { checkFits, readCheckpoint, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
@@ -55,7 +56,7 @@ export interface LoadedWalker {
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend
  */
 export async function loadWalkerRun(runFolder: string, options: LoadWalkerOptions): Promise<LoadedWalker> {
-  const { folder, config } = openRun(runFolder);
+  const { id, folder, config } = openRun(runFolder);
   const { data: settings, error } = runConfig.safeParse(config);
   if (!settings) {
     const got = z.prettifyError(error).replaceAll('\n', ' ');
@@ -65,7 +66,13 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
   const { header, tensors } = readCheckpoint(stored.file);
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
-  const encoder = await openEncoder(settings.encoder, { modelPath: options.modelPath, cacheFolder: cacheFolder() });
+  const modelPath = options.modelPath ?? settings.encoder.model;
+  if (modelPath !== undefined && !modelPath.startsWith('hashed:') && !existsSync(modelPath)) {
+    throw new WorkbenchError('data', `expected the model of run ${id}, got nothing, at ${modelPath}`, {
+      hint: 'Say where the file is now: `evaluate --encoder FILE`, `ask --model FILE`.',
+    });
+  }
+  const encoder = await openEncoder(settings.encoder, { modelPath, cacheFolder: cacheFolder() });
   try {
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
     checkFits(header, expected, stored.file);
