@@ -46,10 +46,10 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   const members = [...groups.values()];
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
   const keys = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
-  return members.map((group, i) => ({
-    runs: group,
-    label: members.length > 1 ? labelOf(configs[i]!, keys) : nameOf(group),
-  }));
+  // Whoever gave settings names of their own (`--set name=`) is taken at their word.
+  const named = new Set(configs.map(({ name }) => name)).size === configs.length;
+  const label = (i: number) => (named ? String(configs[i]!.name) : labelOf(configs[i]!, keys));
+  return members.map((group, i) => ({ runs: group, label: members.length > 1 ? label(i) : nameOf(group) }));
 }
 
 /** The seed of a run. */
