@@ -1,5 +1,5 @@
 /** `kgwalk report`: one page about one or more runs. */
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printJson, printLine } from './output.js';
 
@@ -8,7 +8,7 @@ export function register(program: Command): void {
     .command('report')
     .description('learning curves, tables and example walks of runs as PNG files and one HTML page that works offline')
     .argument('<run...>', 'names or folders of runs; those that differ only in the seed are averaged')
-    .option('--to <dir>', 'where to write; default: report/ in the run, for several runs report/ beside the runs')
+    .option('--to <dir>', 'where to write; default: report/ in the run, for several runs report/ beside the first')
     .option('--json', 'the paths as JSON')
     .action(report);
 }
@@ -18,7 +18,7 @@ async function report(names: string[], { to, json }: { to?: string; json?: boole
   const { openRun, runFiles } = await import('../src/run/run-folder.js');
   const { writeReport } = await import('../reports/report.js');
   const runs = names.map((name) => openRun(name, runsFolder()));
-  const folder = runs.length === 1 ? runFiles(runs[0]!.folder).report : resolve(runsFolder(), 'report');
+  const folder = runs.length === 1 ? runFiles(runs[0]!.folder).report : join(dirname(runs[0]!.folder), 'report');
   const written = await writeReport(runs, { to: to === undefined ? folder : resolve(to) });
   if (json) printJson(written);
   else printLine(written.page);

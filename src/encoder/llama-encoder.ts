@@ -58,10 +58,12 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     if (missing.length > 0) {
       lanes ??= loadLlamaLanes(modelPath, facts.contextLength, laneCount, settings.gpu);
       lanes.catch(() => (lanes = undefined));
+      const open = await (await lanes).open(budget);
+      // Loading the model is not the rate of encoding.
       const started = performance.now();
       let next = 0;
       let failed = false;
-      const work = (await (await lanes).open(budget)).map(async (lane) => {
+      const work = open.map(async (lane) => {
         try {
           while (next < missing.length && !failed && !signal?.aborted) {
             const place = missing[next++]!;

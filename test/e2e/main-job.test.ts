@@ -233,7 +233,7 @@ describe('what a run leaves', () => {
 
   test('becomes a page of curves over seeds', async () => {
     const { exitCode, out } = await kgwalk('report', ...runs);
-    expect(exitCode).toBe(0);
+    expect([exitCode, out.trim()]).toEqual([0, join(home, 'report/index.html')]);
     expect(readFileSync(out.trim(), 'utf8')).toContain('<html');
   });
 });
