@@ -1,7 +1,7 @@
 /** The PPO phase of a run: starts from the clone or from scratch, evaluates, saves, goes on where a run was stopped. */
 import { createCritic } from '../../agents/walker/critic.js';
 import { createPolicy } from '../../agents/walker/inputs.js';
-import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { bestMetric } from '../../checkpoints/keeper.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { makeVectorEnv } from '../../envs/registry.js';
@@ -22,6 +22,14 @@ interface Patience {
   evaluationsWithoutGain: number;
 }
 
+/** @throws WorkbenchError `data` for a clone of other data or another encoder, put into the folder by hand */
+function readClone({ run, hashes }: Session): Checkpoint {
+  const { file } = resolveCheckpoint(run.folder, 'clone');
+  const clone = readCheckpoint(file);
+  checkFits(clone.header, hashes, file);
+  return clone;
+}
+
 /**
  * @param transe embeddings, for `env.shaping: transe`
  * @param resumeFrom a checkpoint of this phase
@@ -35,7 +43,7 @@ export async function ppoPhase(
   const { graph, featurizer } = inputs;
   const { rules } = featurizer.parts;
   const fromClone = settings.ppo.init === 'clone';
-  const clone = fromClone ? readCheckpoint(resolveCheckpoint(run.folder, 'clone').file) : undefined;
+  const clone = fromClone ? readClone(session) : undefined;
   const policy = createPolicy(tf, inputs, settings.seed);
   if (clone) policy.head.parameters.import(clone.tensors);
   const anchor = clone && settings.ppo.klCoef > 0 ? createPolicy(tf, inputs, settings.seed) : undefined;

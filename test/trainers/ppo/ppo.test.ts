@@ -43,6 +43,7 @@ async function trainPpo({ world, rules, toy, settings: given, anchor, start = to
   const network = settings.baseline === 'critic' ? toy.critic(1) : undefined;
   const optimizer = new AdamW(start.head.parameters, { maxGradNorm: settings.maxGradNorm });
   const updates: PpoUpdate[] = [];
+  const tensors = new Set<number>();
   await ppo({
     policy: start,
     optimizer,
@@ -52,8 +53,13 @@ async function trainPpo({ world, rules, toy, settings: given, anchor, start = to
     walkable: Int32Array.from(world.samples.keys()),
     settings,
     seed: 1,
-    onUpdate: (update) => void updates.push(update),
+    onUpdate: (update) => {
+      updates.push(update);
+      tensors.add(toy.tf.memory().numTensors);
+    },
   });
+  // An update leaves no tensor behind.
+  expect(tensors.size).toBe(1);
   return {
     policy: start,
     steps: optimizer.exportState('').steps,
