@@ -39,7 +39,7 @@ export async function ppoPhase(
   transe: EmbeddingTable | undefined,
   resumeFrom?: Checkpoint,
 ): Promise<void> {
-  const { tf, run, settings, logs, inputs, train, signal } = session;
+  const { tf, settings, logs, inputs, train, signal } = session;
   const { graph, featurizer } = inputs;
   const { rules } = featurizer.parts;
   const fromClone = settings.ppo.init === 'clone';
