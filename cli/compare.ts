@@ -15,7 +15,10 @@ export function register(program: Command): void {
   const command = program
     .command('compare')
     .description('agents and runs on the same samples, each tested against the last one named')
-    .argument('<agent...>', 'names of agents (random, frequency, transe …) and names or folders of runs');
+    .argument(
+      '<agent...>',
+      'names of agents (random, frequency, transe …) and names or folders of runs, RUN@clone for a checkpoint',
+    );
   addInputOptions(command).action(compare);
 }
 

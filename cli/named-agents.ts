@@ -46,9 +46,9 @@ export async function openAgents(
 ): Promise<OpenedAgents> {
   const { agentNames } = await import('../agents/registry.js');
   const resolved = wanted.map(({ name, kind = agentNames.includes(name) ? 'agent' : 'run' }) =>
-    kind === 'agent' ? { name } : { name, run: runOf(name, agentNames) },
+    kind === 'agent' ? { name } : { name, trained: runOf(name, agentNames, flags.checkpoint) },
   );
-  const runs = resolved.flatMap(({ run }) => run ?? []);
+  const runs = resolved.flatMap(({ trained }) => trained?.run ?? []);
   const inputs = await evaluationInputs(flags, runs);
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -57,8 +57,9 @@ export async function openAgents(
   const resources = await resourcesOf(inputs, runs.at(-1), flags, closers);
   try {
     const agents: OpenedAgent[] = [];
-    for (const { name, run } of resolved) {
-      agents.push(run ? await openWalker(name, run, inputs, flags, closers) : await openUntrained(name, resources));
+    for (const { name, trained } of resolved) {
+      const opened = trained ? openWalker(name, trained, inputs, flags, closers) : openUntrained(name, resources);
+      agents.push(await opened);
     }
     return { inputs, agents, close };
   } catch (error) {
@@ -74,9 +75,9 @@ async function openUntrained(name: string, resources: AgentResources): Promise<O
 
 async function openWalker(
   name: string,
-  run: RunInfo,
+  { run, checkpoint }: { run: RunInfo; checkpoint: string },
   { settings: { beamWidth, twoHopBonus } }: EvaluationInputs,
-  { checkpoint, encoder }: AgentFlags,
+  { encoder }: AgentFlags,
   closers: (() => Promise<void>)[],
 ): Promise<OpenedAgent> {
   const { loadWalkerRun } = await import('../agents/walker/load-walker.js');
@@ -97,11 +98,15 @@ async function openWalker(
   };
 }
 
-function runOf(name: string, agentNames: readonly string[]): RunInfo {
-  const folders = [name, join(runsFolder(), name)];
-  if (folders.some((folder) => existsSync(runFiles(folder).config))) return openRun(name);
+/** A run by name or folder, with `@clone` and the like behind it for a checkpoint of its own. */
+function runOf(name: string, agentNames: readonly string[], checkpoint: string): { run: RunInfo; checkpoint: string } {
+  const isRun = (text: string) =>
+    [text, join(runsFolder(), text)].some((folder) => existsSync(runFiles(folder).config));
+  if (isRun(name)) return { run: openRun(name), checkpoint };
+  const [, plain, which] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
+  if (plain !== undefined && isRun(plain)) return { run: openRun(plain), checkpoint: which! };
   throw new WorkbenchError('usage', `expected an agent or a run, got ${JSON.stringify(name)}`, {
-    hint: `Agents: ${agentNames.join(', ')}. Runs: \`kgwalk runs list\`.`,
+    hint: `Agents: ${agentNames.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,
   });
 }
 
