@@ -147,6 +147,13 @@ describe('kgwalk evaluate and compare', () => {
     expect(agents.map(({ name }) => name)).toEqual(['random', 'frequency', 'transe', ...runs]);
   });
 
+  test('put two checkpoints of a run beside each other', async () => {
+    const { agents } = await kgwalkJson<{ agents: { checkpoint: string }[] }>(
+      ...['compare', `${runs[0]!}@clone`, `${runs[0]!}@last`],
+    );
+    expect(agents.map(({ checkpoint }) => checkpoint)).toEqual(['clone', 'last']);
+  });
+
   test.each([
     [['--checkpoint', '99'], 3, 'expected checkpoint "99", got only'],
     [['--graph', 'wide'], 2, 'expected the graph of run tiny-s1, which is dialogue, got wide'],
