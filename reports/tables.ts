@@ -124,23 +124,23 @@ export function agentCostTable({ rows, n }: ResultSet): Table {
   };
 }
 
-/** The last `time/` figures, and what a phase of a single step counted. */
+/** What a phase of a single step measured, and the sums of its `time/` counts, of the first run that has the phase. */
 function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string): [string, number][] {
   const { timings, metrics } = runs.find((run) => run.timings.some((record) => record.phase === phase))!;
-  const {
-    phase: _phase,
-    step: _step,
-    seconds: _seconds,
-    rss_mb: _rss,
-    ...timed
-  } = timings.findLast((one) => one.phase === phase)!;
+  const totals = new Map<string, number>();
+  for (const record of timings.filter((one) => one.phase === phase)) {
+    for (const [key, value] of Object.entries(record)) {
+      if (key.startsWith('time/')) totals.set(key, (totals.get(key) ?? 0) + Number(value));
+    }
+  }
+  const [tokens, encodeSeconds] = [totals.get('time/tokens'), totals.get('time/encode_seconds')];
+  if (tokens && encodeSeconds) totals.set('time/tokens/s', Math.round(tokens / encodeSeconds));
   const logged = metrics.filter((record) => record.phase === phase);
   const counted = logged.length === 1 ? logged[0]!.metrics : {};
-  const rates = Object.entries(timed).filter(([key]) => key.startsWith('time/'));
-  const figures = [...Object.entries(counted), ...rates];
-  return figures.flatMap(([key, value]) =>
-    typeof value === 'number' ? [[key.replace(/^\w+\//, '').replaceAll('_', ' '), value]] : [],
-  );
+  return [...Object.entries(counted), ...totals].map(([key, value]) => [
+    key.replace(/^\w+\//, '').replaceAll('_', ' '),
+    value,
+  ]);
 }
 
 function metricKeys(rows: readonly ResultRow[]): string[] {

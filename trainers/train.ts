@@ -123,7 +123,7 @@ async function trainIn(
       'time/encodes': encodes,
       'time/cache_hits': cacheHits,
       'time/tokens': tokens,
-      'time/encode_seconds': seconds,
+      'time/encode_seconds': Math.round(seconds * 1000) / 1000,
     });
     run.update({ done: { ...run.state.done, encode: true } });
 

@@ -23,7 +23,7 @@ export interface TimingRecord {
   seconds: number;
   /** Resident memory in MiB. */
   rss_mb: number;
-  /** Rates and other figures, such as `time/sps`. */
+  /** Counts since the previous record, such as `time/env_steps`; reports show their sums. */
   [figure: string]: number | string;
 }
 

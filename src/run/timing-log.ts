@@ -6,7 +6,7 @@ import type { TimingRecord } from './records.js';
 export interface TimingLog {
   /**
    * Appends seconds since the phase's previous record (or since the log was opened) and resident memory, on disk at once.
-   * @param figures further numbers, such as `{ 'time/sps': 812 }`
+   * @param figures what was counted since the previous record, such as `{ 'time/env_steps': 512 }`
    */
   record(phase: string, step: number, figures?: Record<string, number>): TimingRecord;
   close(): void;

@@ -54,6 +54,8 @@ describe('the report', () => {
     for (const text of [
       'mean of 3 seeds',
       '8 min 33 s',
+      '14,213 encodes · 1,000,000 tokens · 500 encode seconds · 2,000 tokens/s',
+      '1,812 env steps',
       'two-hop golds',
       'target unseen in train',
       'moving mean over 3',

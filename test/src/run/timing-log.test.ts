@@ -9,12 +9,12 @@ test('each record holds the seconds since the one before, memory and rates', () 
   let clock = 10;
   const log = openTimingLog(file, () => clock);
   clock = 12.5;
-  log.record('clone', 1, { 'time/sps': 80 });
+  log.record('clone', 1, { 'time/env_steps': 80 });
   clock = 13;
   log.record('clone', 2);
   log.close();
   const [first, second] = readTimings(file);
-  expect(first).toMatchObject({ phase: 'clone', step: 1, seconds: 2.5, 'time/sps': 80 });
+  expect(first).toMatchObject({ phase: 'clone', step: 1, seconds: 2.5, 'time/env_steps': 80 });
   expect(second!.seconds).toBe(0.5);
   expect(first!.rss_mb).toBeGreaterThan(1);
 });
