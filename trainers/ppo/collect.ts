@@ -21,7 +21,8 @@ export interface RolloutFigures {
 }
 
 /**
- * Fills the buffer. States that several explorations share are scored and stored once.
+ * Fills the buffer. States that several explorations share are scored and stored once. An episode that a custom
+ * environment truncates is bootstrapped by the critic; without one its rest counts as 0.
  * @param samples indices of the env's samples, each walked `explorations` times; `envs` needs that many copies
  */
 export function collectRollouts(
@@ -75,6 +76,15 @@ export function collectRollouts(
       figures.reward += reward;
       figures.hits += Number(step.infos[copy]!.hit === true);
       figures.steps++;
+    }
+    const cut = rows.filter(({ copy }) => step.truncated[copy] === 1).map(({ copy }) => copy);
+    if (critic && cut.length > 0) {
+      const rest = criticValues(
+        policy,
+        critic,
+        cut.map((copy) => requestOf(step.observations[copy]!)),
+      );
+      cut.forEach((copy, i) => buffer.truncate(previous[copy]!, rest[i]!));
     }
     ({ observations, live } = step);
   }

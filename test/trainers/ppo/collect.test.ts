@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import type { DialogueWalkObservation } from '../../../envs/dialogue-walk-world.js';
+import type { Env } from '../../../envs/env.js';
+import { makeEnv } from '../../../envs/registry.js';
+import { defaultWalkRules } from '../../../envs/rules.js';
+import { VectorEnv } from '../../../envs/vector-env.js';
+import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { readTensor } from '../../../src/tensor/ops.js';
+import { collectRollouts } from '../../../trainers/ppo/collect.js';
+import { RolloutBuffer } from '../../../trainers/ppo/rollout-buffer.js';
+import { toyWalker } from '../../fixtures/toy-policy.js';
+import { toyTwoHop } from '../../fixtures/toy-walks.js';
+
+test('an episode that the environment cuts is worth what the critic says of the state it was left in', async () => {
+  const world = toyTwoHop();
+  const toy = await toyWalker(world, defaultWalkRules, { head: 'pa-mlp' });
+  const [policy, critic] = [toy.policy(1), toy.critic(1)];
+  const left: DialogueWalkObservation[] = [];
+  const cutAfterOneStep = (): Env<DialogueWalkObservation> => {
+    const env = makeEnv('kgwalk/OpenDialKG-v1', world);
+    const step: typeof env.step = (action) => {
+      const result = env.step(action);
+      left.push(result.observation);
+      return { ...result, terminated: false, truncated: true };
+    };
+    const { spec, actionSpace, observationSpace } = env;
+    return {
+      spec,
+      actionSpace,
+      observationSpace,
+      reset: (options) => env.reset(options),
+      step,
+      render: () => '',
+      close() {},
+    };
+  };
+  const envs = new VectorEnv([cutAfterOneStep(), cutAfterOneStep()]);
+  const buffer = new RolloutBuffer<StateRequest>(2);
+  const figures = collectRollouts(policy, critic, envs, buffer, [0, 4], 1, new Rng(3));
+  const requests = left.map(({ task, start, current, hop, path }) => ({
+    task,
+    state: { start, current, hop, path, done: false },
+    actions: new Int32Array(0),
+  }));
+  const expected = readTensor(toy.tf, () => critic.values(policy.featurizer.batch(requests)));
+  expect([figures.length, buffer.length]).toEqual([1, 2]);
+  expect([...buffer.rollout.bootstrapValues]).toEqual([...expected]);
+  expect(expected.every((value) => value !== 0)).toBe(true);
+});
