@@ -8,6 +8,7 @@ import type { EncoderSettings } from '../src/encoder/settings.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder, runsFolder } from '../src/run/locations.js';
+import { nearestName } from '../src/run/nearest-name.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import { evaluationInputs } from './evaluation-inputs.js';
@@ -105,8 +106,9 @@ function runOf(name: string, agentNames: readonly string[], checkpoint: string):
   if (isRun(name)) return { run: openRun(name), checkpoint };
   const [, plain, which] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
   if (plain !== undefined && isRun(plain)) return { run: openRun(plain), checkpoint: which! };
+  const near = nearestName(name, agentNames);
   throw new WorkbenchError('usage', `expected an agent or a run, got ${JSON.stringify(name)}`, {
-    hint: `Agents: ${agentNames.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,
+    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Agents: ${agentNames.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,
   });
 }
 

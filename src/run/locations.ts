@@ -6,24 +6,14 @@ import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { WorkbenchError } from './errors.js';
 
-/** The home folder: `KGWALK_HOME`, default `~/.kgwalk`. It holds imported data, models and caches; nothing is created here. */
+/** The home folder: `KGWALK_HOME`, default `~/.kgwalk`. It holds imported data, embeddings and caches; nothing is created here. */
 export function kgwalkHome(): string {
   return env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk');
-}
-
-/** Imported data sets, a folder each. */
-export function datasetsFolder(): string {
-  return join(kgwalkHome(), 'datasets');
 }
 
 /** Caches; may be deleted at any time. */
 export function cacheFolder(): string {
   return join(kgwalkHome(), 'cache');
-}
-
-/** Models that were fetched by name. */
-export function modelsFolder(): string {
-  return join(kgwalkHome(), 'models');
 }
 
 /** Run folders: `runs` in the working folder. */

@@ -4,7 +4,7 @@ import { stderr } from 'node:process';
 export interface Progress {
   /** @param note extra figures for the line, such as `loss 2.91` */
   update(done: number, note?: string): void;
-  /** Ends the line. The last note stays readable in a log. */
+  /** Ends the line, which stays on the screen with the last note. */
   finish(note?: string): void;
 }
 
@@ -22,7 +22,7 @@ export function formatDuration(seconds: number): string {
 }
 
 /**
- * Progress for a person: redrawn at most ten times a second on a terminal; elsewhere one line when a phase ends.
+ * Progress for a person: redrawn at most ten times a second on a terminal; nothing elsewhere, such as in a log.
  * @param stream where lines go
  */
 export function terminalProgress(stream: NodeJS.WriteStream = stderr): ProgressReporter {

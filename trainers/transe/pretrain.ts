@@ -90,7 +90,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
 }
 
 /** The table with the vector of each relation that is told backwards replaced by the negative of its forward one. */
-export function withInverses(table: EmbeddingTable, graph: Graph): EmbeddingTable {
+function withInverses(table: EmbeddingTable, graph: Graph): EmbeddingTable {
   const { dim } = table;
   const relations = table.relations.slice();
   forwardRelations(graph).forEach((told, relation) => {

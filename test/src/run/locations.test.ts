@@ -4,8 +4,8 @@ import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chdir, cwd, env } from 'node:process';
 import {
+  cacheFolder,
   confined,
-  datasetsFolder,
   kgwalkHome,
   packageRoot,
   presetNames,
@@ -22,7 +22,7 @@ afterEach(() => {
 
 test('the home is KGWALK_HOME, else a folder in the home of the user', () => {
   env.KGWALK_HOME = '/data/kgwalk';
-  expect(datasetsFolder()).toBe('/data/kgwalk/datasets');
+  expect(cacheFolder()).toBe('/data/kgwalk/cache');
   delete env.KGWALK_HOME;
   expect(kgwalkHome()).toBe(join(homedir(), '.kgwalk'));
 });
