@@ -1,4 +1,4 @@
-/** The one interface of everything that answers: trained walkers, baselines and prompted agents. */
+/** The one interface of everything that answers: trained walkers and baselines. */
 import type { WalkTask } from '../datasets/walk-sample.js';
 import type { Path } from '../src/kg/path.js';
 

@@ -37,11 +37,9 @@ async function explain(key: string | undefined, { json }: { json?: boolean }): P
 }
 
 async function show(preset: string, { set, json }: { set: string[]; json?: boolean }): Promise<void> {
-  const { loadConfig } = await import('../src/run/config.js');
-  const { resolvePreset } = await import('../src/run/locations.js');
-  const { runSettings } = await import('../presets/schema.js');
+  const { loadPreset } = await import('../presets/index.js');
   const { stringify } = await import('yaml');
-  const config = loadConfig(runSettings, { file: resolvePreset(preset), overrides: set });
+  const config = loadPreset(preset, set);
   if (json) printJson(config);
   else printLine(stringify(config).trimEnd());
 }

@@ -27,15 +27,13 @@ export function register(program: Command): void {
 }
 
 async function pretrain(preset: string, { set, seed, dataset, graph, json }: PretrainFlags): Promise<void> {
-  const { loadConfig } = await import('../src/run/config.js');
-  const { resolvePreset } = await import('../src/run/locations.js');
-  const { runSettings } = await import('../presets/schema.js');
+  const { loadPreset } = await import('../presets/index.js');
   const { loadDataset } = await import('../datasets/registry.js');
   const { pretrainEmbeddings } = await import('../trainers/transe/pretrain.js');
   const { dialogueTriples } = await import('../trainers/transe/dialogue-triples.js');
   const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
   const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
-  const settings = loadConfig(runSettings, { file: resolvePreset(preset), overrides: [...set, ...given] });
+  const settings = loadPreset(preset, [...set, ...given]);
   const data = loadDataset(settings.data.dataset);
   const walked = await data.loadGraph(settings.data.graph);
   const { file, reused, metrics, history } = await pretrainEmbeddings(walked, {

@@ -95,9 +95,9 @@ function timeLimit(minutes: number): AbortSignal {
 
 /** Settings and folder of every run, all checked before the first starts. */
 async function plannedRuns(preset: string, flags: TrainFlags): Promise<PlannedRun[]> {
-  const { runSettings } = await import('../presets/schema.js');
+  const { loadPreset, runSettings } = await import('../presets/index.js');
   const { loadConfig } = await import('../src/run/config.js');
-  const { resolvePreset, runsFolder } = await import('../src/run/locations.js');
+  const { runsFolder } = await import('../src/run/locations.js');
   const { openRun, runFiles, runId } = await import('../src/run/run-folder.js');
   const { existsSync } = await import('node:fs');
   if (flags.resume !== undefined && flags.runDir === undefined) {
@@ -126,7 +126,7 @@ async function plannedRuns(preset: string, flags: TrainFlags): Promise<PlannedRu
     // A resumed run keeps its own settings; what is given besides must not contradict them, which createRun checks.
     const settings = existing
       ? loadConfig(runSettings, { text: JSON.stringify(openRun(folder).config), overrides, source: folder })
-      : loadConfig(runSettings, { file: resolvePreset(preset), overrides });
+      : loadPreset(preset, overrides);
     return { settings, folder: folder ?? join(runsFolder(), runId(settings.name, settings.seed)) };
   });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { loadPreset } from '../../presets/index.js';
 import { runSettings } from '../../presets/schema.js';
 import { explainConfig } from '../../src/run/config-explain.js';
 import { loadConfig } from '../../src/run/config.js';
@@ -11,6 +12,11 @@ const presetFile = (name: string) => join(packageRoot(), 'presets', `${name}.yam
 describe.each(presetNames())('the preset %s', (name) => {
   test('is valid and is called what its file is called', () => {
     expect(loadConfig(runSettings, { file: presetFile(name) }).name).toBe(name);
+  });
+
+  test('is loaded by its name, with changes', () => {
+    expect(loadPreset(name).name).toBe(name);
+    expect(loadPreset(name, ['ppo.clipRange=0.1', 'ppo.clipRange=0.3']).ppo.clipRange).toBe(0.3);
   });
 
   test('resolves to settings that resolve to themselves, also through YAML', () => {
