@@ -76,7 +76,7 @@ async function evaluate(run: string | undefined, flags: EvaluateFlags): Promise<
 /** Evaluates with a progress line, and says on standard error where the agent failed. */
 export async function evaluateShown(
   agent: Agent,
-  { graph, samples, seenTargets, settings, about }: EvaluationInputs,
+  { graph, samples, seenTargets, settings, horizon, about }: EvaluationInputs,
   more: Partial<EvaluationInputs['about']> = {},
 ): Promise<Evaluation> {
   const { evaluateAgent } = await import('../evaluation/evaluate.js');
@@ -87,6 +87,7 @@ export async function evaluateShown(
     graph,
     settings,
     seenTargets,
+    horizon,
     about: { ...about, ...more, hashes: { ...about.hashes, ...more.hashes } },
     onProgress: (done) => line.update(done),
     signal: interruptSignal(),

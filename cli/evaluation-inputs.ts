@@ -28,6 +28,8 @@ export interface EvaluationInputs {
   samples: WalkSample[];
   seenTargets: ReadonlySet<number>;
   settings: EvaluationSettings;
+  /** Of the run's environment; 2 where there is no run. */
+  horizon: number;
   about: EvaluateOptions['about'];
   /** Names the samples and what was changed in file names: `valid`, `test-limit200`, `data-mine`, `valid-bonus0.6`. */
   label: string;
@@ -41,9 +43,11 @@ export interface EvaluationInputs {
 export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo[]): Promise<EvaluationInputs> {
   const { loadDataset } = await import('../datasets/registry.js');
   const { walkSamples } = await import('../datasets/walk-samples.js');
+  const { envSettings } = await import('../envs/settings.js');
   const { seenEntities } = await import('../evaluation/outcome.js');
   const data = await dataOf(flags, runs);
   const settings = await settingsOf(flags, runs);
+  const { horizon } = envSettings.parse(runs[0]?.config.env ?? {});
   const limit = countOf(flags.limit, '--limit');
   const dataset = loadDataset(data.dataset);
   const split = flags.data === undefined ? splitOf(flags.split) : undefined;
@@ -81,7 +85,7 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
     flags.twoHopBonus !== undefined && `-bonus${settings.twoHopBonus}`,
   ];
   const label = name + suffixes.filter(Boolean).join('');
-  return { dataset, data, graph, train, samples, seenTargets: seenEntities(train), settings, about, label };
+  return { dataset, data, graph, train, samples, seenTargets: seenEntities(train), settings, horizon, about, label };
 }
 
 async function dataOf(flags: InputFlags, runs: readonly RunInfo[]): Promise<DataSettings> {

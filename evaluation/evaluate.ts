@@ -18,6 +18,8 @@ export interface EvaluateOptions {
   settings: EvaluationSettings;
   /** Entities of train gold paths, from `seenEntities`. */
   seenTargets: ReadonlySet<number>;
+  /** Most edges of a walk, for the upper bound. Default 2. */
+  horizon?: number;
   /** What is evaluated, for the record. */
   about: Pick<EvaluationRecord, 'dataset' | 'split' | 'turns' | 'checkpoint' | 'seed'> & {
     hashes?: Omit<EvaluationRecord['hashes'], 'graph'>;
@@ -44,7 +46,7 @@ export interface Evaluation {
 export async function evaluateAgent(
   agent: Agent,
   samples: readonly WalkSample[],
-  { graph, settings, seenTargets, about, onProgress, signal }: EvaluateOptions,
+  { graph, settings, seenTargets, horizon, about, onProgress, signal }: EvaluateOptions,
 ): Promise<Evaluation> {
   const { beamWidth, ks } = settings;
   if (samples.length === 0) {
@@ -88,7 +90,7 @@ export async function evaluateAgent(
     beamWidth,
     twoHopBonus: settings.twoHopBonus,
     count: 'strict',
-    coverage: coverageOf(samples, graph),
+    coverage: coverageOf(samples, graph, horizon),
     misses: Object.fromEntries(misses),
     metrics: summarise(rows, settings),
     slices: summariseSlices(rows, settings),

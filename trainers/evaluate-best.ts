@@ -32,6 +32,7 @@ export async function evaluateBest({
         graph: inputs.graph,
         settings: settings.evaluation,
         seenTargets,
+        horizon: settings.env.horizon,
         about: {
           dataset: settings.data.dataset,
           split: 'valid',

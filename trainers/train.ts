@@ -62,7 +62,9 @@ export async function train(options: TrainOptions): Promise<void> {
     const hashes = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
     const from = resume === undefined ? undefined : checkpointToResume(folder, resume, hashes);
     const config = configOf(settings, resume === undefined ? undefined : folder, encoder.id);
-    const environment = collectEnvironment({ configHash: configHash(config), backend, threads: 1, hashes });
+    // Native TensorFlow takes as many threads as it likes.
+    const threads = backend === 'tensorflow' ? {} : { threads: 1 };
+    const environment = collectEnvironment({ configHash: configHash(config), backend, ...threads, hashes });
     const run = createRun({ folder, config, environment, resume: resume !== undefined });
     try {
       await trainIn(run, from, options, { tf, encoder, dataset, graph, ...samples, hashes });

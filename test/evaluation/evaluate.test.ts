@@ -106,6 +106,8 @@ describe('an evaluation', () => {
     expect(coverage.reachable).toBeCloseTo(4 / 6, 12);
     expect(coverage.startHasEdges).toBeCloseTo(5 / 6, 12);
     expect(coverage.meanActions).toBeCloseTo((5 * 4) / 6, 12);
+    const oneHop = (await evaluateAgent(toy, samples, { ...options, horizon: 1 })).record.coverage;
+    expect(oneHop.reachable).toBeCloseTo(3 / 6, 12);
   });
 
   test('counts no more walks than the beam is wide', async () => {
