@@ -33,8 +33,9 @@ export class AdamW {
   }
 
   /**
-   * One step down the gradient of `loss`.
-   * @param loss builds a scalar in which every parameter of the set takes part; called once
+   * One step down the gradient of a sum of losses.
+   * @param losses each builds a scalar in which every parameter of the set takes part, and is called once; one after the
+   *   other, so that parts of a batch need the memory of one
    * @param learningRate this step's rate
    * @returns the gradients' global norm before clipping
    */
