@@ -1,6 +1,7 @@
 /** `kgwalk config explain|show`: what a settings key means, and what a preset resolves to. */
 import type { Command } from 'commander';
 import { printJson, printLine, printTable } from './output.js';
+import { repeatable } from './repeatable.js';
 
 export function register(program: Command): void {
   const command = program.command('config').description('explain settings and show what a preset resolves to');
@@ -14,7 +15,7 @@ export function register(program: Command): void {
     .command('show')
     .description('every key of a preset with its value, as YAML')
     .argument('<preset>', 'name of a preset or a YAML file')
-    .option('--set <key=value>', 'change a key; may be repeated', collect, [])
+    .option('--set <key=value>', 'change a key; may be repeated', repeatable, [])
     .option('--json', 'print JSON')
     .action(show);
 }
@@ -42,8 +43,4 @@ async function show(preset: string, { set, json }: { set: string[]; json?: boole
   const config = loadPreset(preset, set);
   if (json) printJson(config);
   else printLine(stringify(config).trimEnd());
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value];
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { terminalProgress } from '../src/run/progress.js';
 import { interruptSignal } from './interrupt.js';
 import { printJson, printLine } from './output.js';
+import { repeatable } from './repeatable.js';
 
 interface PretrainFlags {
   set: string[];
@@ -18,7 +19,7 @@ export function register(program: Command): void {
     .command('pretrain')
     .description('train the vectors of a graph (TransE) that `train` and the transe baseline use')
     .argument('<preset>', 'name or YAML file of a preset')
-    .option('--set <key=value>', 'override a setting, such as transe.dim=200; repeatable', collect, [])
+    .option('--set <key=value>', 'override a setting, such as transe.dim=200; repeatable', repeatable, [])
     .option('--seed <n>', 'override the seed')
     .option('--dataset <name>', 'override data.dataset')
     .option('--graph <name>', 'override data.graph')
@@ -49,8 +50,4 @@ async function pretrain(preset: string, { set, seed, dataset, graph, json }: Pre
     const shares = (['mrr', 'hits@1', 'hits@3', 'hits@10'] as const).map((key) => `${key} ${metrics[key].toFixed(3)}`);
     printLine(`held-out facts, filtered: ${shares.join('  ')}  (${metrics.n} queries)`);
   }
-}
-
-function collect(value: string, earlier: string[]): string[] {
-  return [...earlier, value];
 }

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import type { RunSettings } from '../presets/schema.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printTable } from './output.js';
+import { repeatable } from './repeatable.js';
 
 interface TrainFlags {
   model?: string;
@@ -19,15 +20,13 @@ interface TrainFlags {
   json?: boolean;
 }
 
-const collect = (value: string, previous: string[]) => [...previous, value];
-
 export function register(program: Command): void {
   program
     .command('train')
     .description('train a walker by a preset: TransE, text vectors, cloning, PPO')
     .argument('[preset]', 'a YAML file, or the name of a preset of the package; not needed with --resume', 'opendialkg')
     .option('--model <file>', 'GGUF file that encodes the texts, or hashed:DIM (encoder.model)')
-    .option('--set <key=value>', 'change a setting, such as ppo.clipRange=0.1; repeatable', collect, [])
+    .option('--set <key=value>', 'change a setting, such as ppo.clipRange=0.1; repeatable', repeatable, [])
     .option('--seed <n>', 'the run’s seed')
     .option('--seeds <list>', 'one run for each of several seeds, such as 1,2,3')
     .option('--run-dir <dir>', 'the run’s folder (with --seeds: DIR-s1, DIR-s2 …); default runs/NAME-TIME-sSEED')
