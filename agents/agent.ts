@@ -26,6 +26,7 @@ export interface Cost {
   graphReads?: number;
 }
 
+/** What an agent says to one task. */
 export interface Answer {
   /** Best first, at most the beam's width, distinct. Empty where the agent could not walk. */
   paths: readonly RankedPath[];
@@ -37,6 +38,7 @@ export interface Answer {
   cost: Cost;
 }
 
+/** Whoever answers; it is given tasks and never golds. */
 export interface Agent {
   readonly name: string;
   /** Facts that belong beside its numbers, such as "uses entity counts". */

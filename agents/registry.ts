@@ -23,6 +23,7 @@ export interface AgentResources extends BaselineContext {
   textLimits: TextLimits;
 }
 
+/** Makes an agent from what it asks for. */
 export type AgentFactory = (resources: AgentResources) => Agent | Promise<Agent>;
 
 const factories: Record<string, AgentFactory> = {

@@ -45,9 +45,12 @@ const checkpointHeader = z.strictObject({
   metrics: z.record(z.string(), z.number()),
 });
 
+/** What a checkpoint says of itself. */
 export type CheckpointHeader = z.output<typeof checkpointHeader>;
+/** What its tensors belong to. */
 export type CheckpointHashes = CheckpointHeader['hashes'];
 
+/** Header and tensors, as one file keeps them. */
 export interface Checkpoint {
   header: CheckpointHeader;
   /** Weights by name, and the optimizer's state under `optimizerPrefix`. */

@@ -13,6 +13,7 @@ export interface CheckpointEntry {
   interim?: boolean;
 }
 
+/** Names that follow training. */
 export type Pointer = 'best' | 'last' | 'clone';
 
 /** The metric that makes a checkpoint `best`, on valid; higher is better. */

@@ -12,12 +12,14 @@ import type { CheckpointEntry, Pointer } from './keeper.js';
 import { choosePointers, compareEntries, survivors } from './keeper.js';
 import type { CheckpointSettings } from './settings.js';
 
+/** A checkpoint of a run and where it lies. */
 export interface StoredCheckpoint extends CheckpointEntry {
   /** Phase and step, such as `ppo-000120`. */
   name: string;
   file: string;
 }
 
+/** The checkpoints of a run with the ones that have names. */
 export interface CheckpointIndex {
   /** In the order they were reached. */
   checkpoints: StoredCheckpoint[];

@@ -1,7 +1,9 @@
 /** Dialogues grounded in a graph, as names: the neutral shape between a release's files and samples. */
 
+/** Who says or chooses something. */
 export type Sender = 'user' | 'assistant';
 
+/** One thing that was said. */
 export interface Message {
   sender: Sender;
   text: string;
@@ -16,6 +18,7 @@ export interface PathAction {
   triples: [string, string, string][];
 }
 
+/** One conversation with the paths chosen in it. */
 export interface Dialogue {
   /** Unique in its data set, such as `train-17`: file stem and data row, from 1. */
   id: string;

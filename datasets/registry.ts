@@ -13,11 +13,13 @@ import type { DatasetManifest } from './manifest.js';
 import { dialogueFileName, graphFileName, manifestFileName, manifestSchema } from './manifest.js';
 import type { SplitName } from './walk-sample.js';
 
+/** Where to look. */
 export interface LocateOptions {
   /** Default `KGWALK_HOME`. */
   home?: string;
 }
 
+/** An imported data set. */
 export interface Dataset {
   manifest: DatasetManifest;
   folder: string;

@@ -6,6 +6,7 @@ import type { WalkSample } from './walk-sample.js';
 import type { WalkSampleOptions } from './walk-samples.js';
 import { walkSamples } from './walk-samples.js';
 
+/** Samples of a file, and what it held besides. */
 export interface FileSamples {
   samples: WalkSample[];
   dialogues: number;

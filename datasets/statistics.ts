@@ -11,6 +11,7 @@ import type { Dataset } from './registry.js';
 import type { SplitName, WalkSample } from './walk-sample.js';
 import { walkSamples } from './walk-samples.js';
 
+/** Figures of one split. */
 export interface SplitStatistics {
   dialogues: number;
   messages: number;
@@ -40,6 +41,7 @@ export interface SplitStatistics {
   topRelations: { relation: string; share: number }[];
 }
 
+/** Figures of a data set on one of its graphs. */
 export interface DatasetStatistics {
   dataset: string;
   graph: { name: string; entities: number; relations: number; triples: number; degree: Spread; note: string };

@@ -2,6 +2,7 @@
 import type { Path } from '../src/kg/path.js';
 import type { Message, Sender } from './dialogue.js';
 
+/** What an agent is asked. */
 export interface WalkTask {
   /** Unique in its data set: dialogue id and path number, such as `train-17#2`. */
   id: string;
@@ -17,6 +18,7 @@ export interface WalkTask {
   earlierPaths: readonly Path[];
 }
 
+/** What its answer is scored against. */
 export interface WalkGold {
   /** The path that was chosen; ids, `unknownId` for names the graph lacks. */
   path: Path;
@@ -26,9 +28,11 @@ export interface WalkGold {
   inGraph: boolean;
 }
 
+/** A task with its gold. */
 export interface WalkSample {
   task: WalkTask;
   gold: WalkGold;
 }
 
+/** The three parts of a data set. */
 export type SplitName = 'train' | 'valid' | 'test';

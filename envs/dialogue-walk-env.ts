@@ -7,6 +7,7 @@ import { applyAction, initialState, numActions, type WalkState } from './rules.j
 import { renderStateText, verbalizePath } from './state-text.js';
 import { hitsGold, shapingReward } from './walk-reward.js';
 
+/** Id of the environment that walks from a dialogue’s entity. */
 export const dialogueWalkId = 'kgwalk/OpenDialKG-v1';
 
 /**

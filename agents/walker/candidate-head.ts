@@ -24,6 +24,7 @@ interface RowTables {
   relations: Tensor2D;
 }
 
+/** Builds the recommended head, initialised from `seed`. */
 export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: number): WalkerHead {
   const { embeddingDim: d, hidden } = settings;
   const { tables, numRelations, contextDim, numEdgeFeatures } = shape;

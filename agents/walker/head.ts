@@ -9,6 +9,7 @@ import { createPaMlpHead } from './pa-mlp-head.js';
 import type { WalkerSettings } from './settings.js';
 import type { StateBatch } from './state-batch.js';
 
+/** A network that scores legal actions. */
 export interface WalkerHead {
   readonly parameters: ParameterSet;
   /**
@@ -24,6 +25,7 @@ export interface WalkerHead {
   dispose(): void;
 }
 
+/** Sizes and frozen tables that a head is built for. */
 export interface HeadShape {
   contextDim: number;
   numEdgeFeatures: number;

@@ -14,6 +14,7 @@ import type { Policy } from './policy.js';
 import type { WalkerSettings } from './settings.js';
 import { encodeGraph } from './text-vectors.js';
 
+/** What policies of one graph, encoder and train split share. */
 export interface WalkerInputs {
   settings: WalkerSettings;
   graph: Graph;

@@ -34,6 +34,7 @@ const runConfig = z.object({
   walker: walkerSettings,
 });
 
+/** Which checkpoint, and how it ranks. */
 export interface LoadWalkerOptions {
   /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: string;
@@ -43,6 +44,7 @@ export interface LoadWalkerOptions {
   modelPath?: string;
 }
 
+/** A trained walker, ready to answer; close it after use. */
 export interface LoadedWalker {
   agent: Agent;
   graph: Graph;

@@ -13,6 +13,7 @@ import { createLocalEntities, hostRows } from './local-rows.js';
 import type { WalkerSettings } from './settings.js';
 import { stateScalars, type StateBatch } from './state-batch.js';
 
+/** Builds the plain head, initialised from `seed`. */
 export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: number): WalkerHead {
   const { tables, numRelations, contextDim } = shape;
   const { entityDim, relationDim } = tables;

@@ -4,6 +4,7 @@ import { numActions } from '../../envs/rules.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
 import type { WalkerHead } from './head.js';
 
+/** A network with the featurizer that feeds it. */
 export interface Policy {
   head: WalkerHead;
   featurizer: Featurizer;

@@ -11,6 +11,7 @@ function tablesFile(runFolder: string): string {
   return join(runFiles(runFolder).embeddings, 'walker-tables.safetensors');
 }
 
+/** Writes the tables into the run, atomically. */
 export function writeTables(runFolder: string, { entities, entityDim, relations, relationDim }: FrozenTables): void {
   const tensors = new Map<string, Tensor>([
     ['entities', { shape: [entities.length / entityDim, entityDim], data: entities }],

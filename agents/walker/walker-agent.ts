@@ -20,6 +20,7 @@ export interface WalkerAgentOptions {
 /** Tasks whose beams grow together. */
 const tasksPerBatch = 16;
 
+/** Wraps a policy; the caller keeps and disposes its head. */
 export function walkerAgent(
   policy: Policy,
   { name, note, beamWidth, twoHopBonus = 0, encode }: WalkerAgentOptions,

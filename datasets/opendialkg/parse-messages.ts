@@ -6,6 +6,7 @@ import type { Dialogue, Message, PathAction, Sender } from '../dialogue.js';
 /** Why a path did not become a sample. */
 export type DropReason = 'blank field' | 'not contiguous' | 'empty path' | 'malformed path';
 
+/** What was left out. */
 export interface ParseCounts {
   /** Paths left out, by reason. */
   dropped: Record<DropReason, number>;

@@ -13,6 +13,7 @@ import { emptyCounts, parseMessages, wrongShape } from './parse-messages.js';
 /** Names of the files this reads. */
 export const dialogueExtensions: readonly string[] = ['.csv', '.json', '.jsonl'];
 
+/** The conversations of a file, and what was left out. */
 export interface DialogueFile {
   dialogues: Dialogue[];
   counts: ParseCounts;

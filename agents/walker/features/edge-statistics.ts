@@ -10,6 +10,7 @@ export interface EdgeStatistics {
   logParallel: Float32Array;
 }
 
+/** Computes them in O(edges). */
 export function edgeStatistics(graph: Graph): EdgeStatistics {
   const logDegree = Float32Array.from({ length: graph.numEntities }, (_, entity) => Math.log(1 + graph.degree(entity)));
   const logFanOut = new Float32Array(graph.numEdges);

@@ -7,6 +7,7 @@ import type { WalkSample } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { Path } from '../../../src/kg/path.js';
 
+/** Counts of pairs, with each dialogue’s own left out on request. */
 export class WalkCounts {
   /** int32 [numEdges]: gold walks that used the edge at any hop. */
   readonly edge: Int32Array;
