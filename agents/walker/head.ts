@@ -1,12 +1,8 @@
-/** The interface of the networks that score legal actions, with its two implementations behind one constructor. */
+/** The interface of the networks that score legal actions. */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Rng } from '../../src/run/seeds.js';
-import type { Tf } from '../../src/tensor/backend.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
-import { createCandidateHead } from './candidate-head.js';
 import type { FrozenTables } from './frozen-tables.js';
-import { createPaMlpHead } from './pa-mlp-head.js';
-import type { WalkerSettings } from './settings.js';
 import type { StateBatch } from './state-batch.js';
 
 /** A network that scores legal actions. */
@@ -31,11 +27,4 @@ export interface HeadShape {
   numEdgeFeatures: number;
   numRelations: number;
   tables: FrozenTables;
-}
-
-/** Builds the head that the settings name, initialised from `seed`. */
-export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: number): WalkerHead {
-  return settings.head === 'candidate'
-    ? createCandidateHead(tf, settings, shape, seed)
-    : createPaMlpHead(tf, settings, shape, seed);
 }

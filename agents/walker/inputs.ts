@@ -9,7 +9,7 @@ import type { Tf } from '../../src/tensor/backend.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/walk-counts.js';
 import { frozenTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
-import { createWalkerHead } from './head.js';
+import { createWalkerHead } from './create-head.js';
 import type { Policy } from './policy.js';
 import type { WalkerSettings } from './settings.js';
 import { encodeGraph } from './text-vectors.js';

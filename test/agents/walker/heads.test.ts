@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Featurizer } from '../../../agents/walker/features/featurizer.js';
 import { frozenTables, type FrozenTables } from '../../../agents/walker/frozen-tables.js';
-import { createWalkerHead, type WalkerHead } from '../../../agents/walker/head.js';
+import { createWalkerHead } from '../../../agents/walker/create-head.js';
+import type { WalkerHead } from '../../../agents/walker/head.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
