@@ -12,6 +12,7 @@ interface AskFlags {
   dialogue?: string;
   checkpoint: string;
   model?: string;
+  backend?: string;
   top: string;
   json?: boolean;
 }
@@ -29,6 +30,7 @@ export function register(program: Command): void {
     )
     .option('--checkpoint <which>', 'best, last, clone or a step', 'best')
     .option('--model <file>', 'the encoder’s GGUF file, if it has moved')
+    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend of the run')
     .option('--top <n>', 'paths to show', '10')
     .option('--json', 'print JSON')
     .action(ask);
@@ -45,12 +47,15 @@ async function ask(run: string, question: string, flags: AskFlags): Promise<void
   const { evaluationSettings } = await import('../evaluation/settings.js');
   const { openRun } = await import('../src/run/run-folder.js');
   const { beamWidth, twoHopBonus } = evaluationSettings.parse(openRun(run).config.evaluation ?? {});
+  const { backendOf } = await import('../src/tensor/backend.js');
   const modelPath = flags.model === undefined ? {} : { modelPath: flags.model };
+  const backend = flags.backend === undefined ? {} : { backend: backendOf(flags.backend) };
   const walker = await loadWalkerRun(run, {
     checkpoint: flags.checkpoint,
     beamWidth: Math.max(beamWidth, top),
     twoHopBonus,
     ...modelPath,
+    ...backend,
   });
   try {
     const { agent, graph } = walker;

@@ -8,6 +8,7 @@ import { printJson } from './output.js';
 interface CompareFlags extends InputFlags {
   checkpoint: string;
   encoder?: string;
+  backend?: string;
   json?: boolean;
 }
 

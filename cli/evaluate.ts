@@ -11,6 +11,7 @@ interface EvaluateFlags extends InputFlags {
   agent?: string;
   checkpoint: string;
   encoder?: string;
+  backend?: string;
   predictions?: string;
   json?: boolean;
 }
@@ -26,6 +27,7 @@ export function addInputOptions(command: Command): Command {
     .option('--limit <n>', 'only n samples, drawn by a fixed seed: the same for every agent')
     .option('--checkpoint <which>', 'best, last, clone or a step', 'best')
     .option('--encoder <file>', 'GGUF model, or hashed:DIM, for agents that need text vectors')
+    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend of the run')
     .option('--beam-width <n>', 'walks to rank, at least the largest k')
     .option('--two-hop-bonus <nats>', 'added to the score of two-hop walks when ranking')
     .option('--json', 'print JSON');

@@ -17,6 +17,7 @@ import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
 export interface AgentFlags extends InputFlags {
   checkpoint: string;
   encoder?: string;
+  backend?: string;
 }
 
 export interface OpenedAgent {
@@ -78,14 +79,20 @@ async function openWalker(
   name: string,
   { run, checkpoint }: { run: RunInfo; checkpoint: string },
   { settings: { beamWidth, twoHopBonus } }: EvaluationInputs,
-  { encoder }: AgentFlags,
+  { encoder, backend }: AgentFlags,
   closers: (() => Promise<void>)[],
 ): Promise<OpenedAgent> {
   const { loadWalkerRun } = await import('../agents/walker/load-walker.js');
   const { resolveCheckpoint } = await import('../checkpoints/store.js');
   const { sha256File } = await import('../src/run/files.js');
-  const modelPath = encoder === undefined ? {} : { modelPath: encoder };
-  const loaded = await loadWalkerRun(run.folder, { checkpoint, beamWidth, twoHopBonus, ...modelPath });
+  const { backendOf } = await import('../src/tensor/backend.js');
+  const loaded = await loadWalkerRun(run.folder, {
+    checkpoint,
+    beamWidth,
+    twoHopBonus,
+    ...(encoder !== undefined && { modelPath: encoder }),
+    ...(backend !== undefined && { backend: backendOf(backend) }),
+  });
   closers.push(() => loaded.close());
   const hashes = {
     encoder: loaded.encoder.id,

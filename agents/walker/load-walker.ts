@@ -16,7 +16,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { openRun, runFiles } from '../../src/run/run-folder.js';
-import { backendNames, openBackend } from '../../src/tensor/backend.js';
+import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { createPolicy, walkerInputs } from './inputs.js';
 import { walkerSettings } from './settings.js';
@@ -42,6 +42,8 @@ export interface LoadWalkerOptions {
   twoHopBonus?: number;
   /** GGUF file, where it is no longer at the path that the run names. */
   modelPath?: string;
+  /** Backend to compute with; default the run's own. Others differ in the last digits. */
+  backend?: BackendName | 'auto';
 }
 
 /** A trained walker, ready to answer; close it after use. */
@@ -78,7 +80,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
   try {
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
     checkFits(header, expected, stored.file);
-    const { tf } = await openBackend(settings.backend);
+    const { tf } = await openBackend(options.backend ?? settings.backend);
     const { horizon, equalAtStep1 } = settings.env;
     const inputs = await walkerInputs({
       tf,

@@ -13,6 +13,16 @@ export type Tf = typeof import('@tensorflow/tfjs');
 export const backendNames = ['tensorflow', 'wasm', 'cpu'] as const;
 export type BackendName = (typeof backendNames)[number];
 
+/** A rung or `auto` from a command line. @throws WorkbenchError `usage` for another word */
+export function backendOf(word: string): BackendName | 'auto' {
+  const name = [...backendNames, 'auto' as const].find((known) => known === word);
+  if (name) return name;
+  throw new WorkbenchError(
+    'usage',
+    `expected auto, ${backendNames.join(', ')}, got ${JSON.stringify(word)}, at --backend`,
+  );
+}
+
 /** What one rung said when it was tried. */
 export interface BackendProbe {
   name: BackendName;

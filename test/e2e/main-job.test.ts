@@ -149,7 +149,7 @@ describe('kgwalk evaluate and compare', () => {
 
   test('put two checkpoints of a run beside each other', async () => {
     const { agents } = await kgwalkJson<{ agents: { checkpoint: string }[] }>(
-      ...['compare', `${runs[0]!}@clone`, `${runs[0]!}@last`],
+      ...['compare', `${runs[0]!}@clone`, `${runs[0]!}@last`, '--backend', 'cpu'],
     );
     expect(agents.map(({ checkpoint }) => checkpoint)).toEqual(['clone', 'last']);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { backendNames, openBackend, probeBackend } from '../../../src/tensor/backend.js';
+import { backendNames, backendOf, openBackend, probeBackend } from '../../../src/tensor/backend.js';
 
 const native = await probeBackend('tensorflow');
 if (native.found) console.warn('skipped what holds without native TensorFlow: it is installed here');
@@ -19,6 +19,11 @@ describe('the ladder of backends', () => {
       expect(opened.name).toBe(name);
       expect(opened.tf.getBackend()).toBe(name);
     }
+  });
+
+  test('a word is a rung, auto or a usage error', () => {
+    expect([backendOf('wasm'), backendOf('auto')]).toEqual(['wasm', 'auto']);
+    expect(() => backendOf('cuda')).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
   test('auto takes the first rung that works', async () => {
