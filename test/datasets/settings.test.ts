@@ -2,7 +2,12 @@ import { expect, test } from '@jest/globals';
 import { dataSettings } from '../../datasets/settings.js';
 
 test('every key of the data settings has a default and a description', () => {
-  expect(dataSettings.parse({})).toEqual({ dataset: 'opendialkg', graph: 'dialogue', turns: 'all' });
+  expect(dataSettings.parse({})).toEqual({
+    dataset: 'opendialkg',
+    graph: 'dialogue',
+    turns: 'all',
+    maxDialogues: null,
+  });
   for (const key of Object.values(dataSettings.shape)) expect(key.description).toBeTruthy();
   expect(() => dataSettings.parse({ turn: 'all' })).toThrow();
 });

@@ -52,6 +52,11 @@ describe('walkSamples', () => {
     expect(walkSamples([long], graph, { turns: 'assistant' })).toEqual([all[1]]);
   });
 
+  test('a limit keeps the first dialogues', () => {
+    expect(walkSamples([long, miss], graph, { maxDialogues: 1 })).toEqual(walkSamples([long], graph));
+    expect(walkSamples([long, miss], graph, { maxDialogues: null })).toHaveLength(3);
+  });
+
   test('a path the graph lacks stays, as a miss with unknown ids', () => {
     const [sample] = walkSamples([miss], graph);
     expect(sample!.task).toMatchObject({ start: unknownId, startName: 'Nowhere' });

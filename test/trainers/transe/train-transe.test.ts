@@ -157,7 +157,7 @@ describe('pretraining a graph', () => {
     expect(readdirSync(folder)).toEqual([expect.stringContaining('unfinished')]);
     const controller = new AbortController();
     const progress = () => ({
-      update: (done: number) => void (done > 100 && controller.abort(new Error('later'))),
+      update: (done: number) => void (done > 100 && controller.abort(new WorkbenchError('stopped', 'later'))),
       finish() {},
     });
     await expect(pretrainEmbeddings(graph, { ...options(), progress, signal: controller.signal })).rejects.toThrow(
