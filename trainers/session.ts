@@ -2,17 +2,14 @@
 import type { Critic } from '../agents/walker/critic.js';
 import type { WalkerInputs } from '../agents/walker/inputs.js';
 import type { Policy } from '../agents/walker/policy.js';
-import { walkerAgent } from '../agents/walker/walker-agent.js';
 import { optimizerPrefix, type CheckpointHeader, type JsonObject } from '../checkpoints/checkpoint.js';
 import { saveCheckpoint } from '../checkpoints/store.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
-import { evaluateAgent } from '../evaluation/evaluate.js';
 import { configHash } from '../src/run/config.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
-import { Rng } from '../src/run/seeds.js';
 import type { AdamW } from '../src/tensor/adamw.js';
 import type { Tf } from '../src/tensor/backend.js';
 import type { StoredTensors } from '../src/tensor/parameters.js';
@@ -105,32 +102,6 @@ export function restoreTrainee(
   critic?.network.parameters.import(tensors);
   critic?.optimizer.importState(criticPrefix, Number(header.trainer.criticSteps), tensors);
   logs.truncateAfter(Number(header.trainer.metricsBytes));
-}
-
-/**
- * Scores the policy on a fixed seeded sample of valid by beam search: the figures of learning curves, under `eval/`.
- */
-export async function evaluateOnValid(session: Session, policy: Policy): Promise<Record<string, number>> {
-  const { settings, inputs, valid, seenTargets, signal } = session;
-  const count = settings.ppo.evalSamples ?? valid.length;
-  const order = Rng.named(0, 'train/eval-samples').shuffle(Int32Array.from(valid.keys())).subarray(0, count).sort();
-  const samples = Array.from(order, (i) => valid[i]!);
-  const { beamWidth, twoHopBonus } = settings.evaluation;
-  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus });
-  const line = session.progress('evaluate on valid', samples.length, 'samples');
-  const { record } = await evaluateAgent(agent, samples, {
-    graph: inputs.graph,
-    // No intervals here: a curve shows its spread over seeds.
-    settings: { ...settings.evaluation, resamples: 1 },
-    seenTargets,
-    about: { dataset: settings.data.dataset, split: 'valid', turns: settings.data.turns },
-    onProgress: (done) => line.update(done),
-    ...(signal && { signal }),
-  });
-  const value = (key: string) => record.metrics[key]!.value;
-  line.finish(`path@1 ${(100 * value('path@1')).toFixed(1)} %`);
-  const shown = ['path@1', 'path@5', 'path@25', 'target@1', 'target@25', 'mrr'].filter((key) => key in record.metrics);
-  return Object.fromEntries(shown.map((key) => [`eval/${key}`, value(key)]));
 }
 
 /** The settings as checkpoints keep them: without the place of the model, which the encoder's hash stands for. */

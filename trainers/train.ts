@@ -23,7 +23,7 @@ import { AdamW } from '../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { clonePhase } from './cloning/clone-phase.js';
-import { evaluateBest } from './evaluate-best.js';
+import { evaluateBest } from './evaluate-valid.js';
 import { ppoPhase } from './ppo/ppo-phase.js';
 import { openRunLogs, type RunLogs } from './run-logs.js';
 import type { Session } from './session.js';

@@ -1,7 +1,8 @@
 /** The cloning phase of a run: trains, evaluates and saves every epoch, and goes on where a run was stopped. */
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { evaluateOnValid, restoreTrainee, saveTrainee, type Session, type Trainee } from '../session.js';
+import { evaluateOnValid } from '../evaluate-valid.js';
+import { restoreTrainee, saveTrainee, type Session, type Trainee } from '../session.js';
 import { clone } from './clone.js';
 
 /** Updates between two records of the metric log. */
