@@ -1,22 +1,16 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { parse } from 'yaml';
 import { register } from '../../cli/config.js';
+import { captureOutput } from '../fixtures/captured-output.js';
 
-let printed: string;
-beforeEach(() => {
-  printed = '';
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((printed += String(text))));
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+const captured = captureOutput();
 
 async function kgwalk(...args: string[]): Promise<string> {
   const program = new Command().exitOverride();
   register(program);
   await program.parseAsync(['config', ...args], { from: 'user' });
-  return printed;
+  return captured.text;
 }
 
 describe('config explain', () => {

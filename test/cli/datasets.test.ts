@@ -1,14 +1,15 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { env, stdout } from 'node:process';
+import { describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { register } from '../../cli/datasets.js';
 import { choose, csvOf, folderWith, releaseFiles, say } from '../fixtures/tiny-release.js';
+import { captureOutput } from '../fixtures/captured-output.js';
+import { useOwnHome } from '../fixtures/own-home.js';
 
-const previousHome = env.KGWALK_HOME;
-let printed = '';
+useOwnHome();
+const captured = captureOutput();
 
 async function kgwalk(...words: string[]): Promise<string> {
-  printed = '';
+  captured.text = '';
   const program = new Command().exitOverride();
   program.configureOutput({ writeErr: () => {} });
   register(program);
@@ -16,22 +17,8 @@ async function kgwalk(...words: string[]): Promise<string> {
     command.commands.forEach((sub) => sub.exitOverride().configureOutput({ writeErr: () => {} })),
   );
   await program.parseAsync(['node', 'kgwalk', 'datasets', ...words]);
-  return printed;
+  return captured.text;
 }
-
-beforeEach(() => {
-  env.KGWALK_HOME = folderWith({});
-  jest.spyOn(stdout, 'write').mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
 
 describe('kgwalk datasets', () => {
   test('import shows the licence, the counts and what the graph is', async () => {

@@ -1,42 +1,33 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env, stdout } from 'node:process';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { env } from 'node:process';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { register as compare } from '../../cli/compare.js';
 import { register as evaluate } from '../../cli/evaluate.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { EvaluationRecord } from '../../src/run/records.js';
 import { csvOf, folderWith, longDialogue, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
+import { captureOutput } from '../fixtures/captured-output.js';
+import { useOwnHome } from '../fixtures/own-home.js';
 
-const previousHome = env.KGWALK_HOME;
-let printed = '';
+useOwnHome();
+const captured = captureOutput();
 
 async function kgwalk(...words: string[]): Promise<string> {
-  printed = '';
+  captured.text = '';
   const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
   evaluate(program);
   compare(program);
   program.commands.forEach((command) => command.exitOverride().configureOutput({ writeErr: () => {} }));
   await program.parseAsync(['node', 'kgwalk', ...words, '--dataset', 'toy']);
-  return printed;
+  return captured.text;
 }
 const evaluateJson = async (...words: string[]) =>
   JSON.parse(await kgwalk('evaluate', ...words, '--json')) as EvaluationRecord;
 
 beforeEach(async () => {
-  env.KGWALK_HOME = folderWith({});
   await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
-  jest.spyOn(stdout, 'write').mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 describe('kgwalk evaluate', () => {
@@ -93,7 +84,7 @@ describe('kgwalk evaluate', () => {
     [['evaluate', '--agent', 'random', '--graph', 'huge'], 'expected a graph of toy'],
   ])('%j is refused', async (words, message) => {
     await expect(kgwalk(...words)).rejects.toThrow(message);
-    expect(printed).toBe('');
+    expect(captured.text).toBe('');
   });
 
   test('an empty split is refused before any work', async () => {

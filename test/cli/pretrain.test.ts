@@ -1,38 +1,29 @@
 import { existsSync } from 'node:fs';
-import { env, stdout } from 'node:process';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { env } from 'node:process';
+import { beforeEach, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { register } from '../../cli/pretrain.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDataset } from '../../datasets/registry.js';
 import { readTable } from '../../trainers/transe/embedding-file.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { captureOutput } from '../fixtures/captured-output.js';
+import { useOwnHome } from '../fixtures/own-home.js';
 
-const previousHome = env.KGWALK_HOME;
-let printed = '';
+useOwnHome();
+const captured = captureOutput();
 
 async function pretrain(...words: string[]): Promise<string> {
-  printed = '';
+  captured.text = '';
   const program = new Command().exitOverride();
   register(program);
   const small = ['--dataset', 'toy', '--set', 'transe.dim=8', '--set', 'transe.epochs=3'];
   await program.parseAsync(['pretrain', 'opendialkg', ...small, ...words], { from: 'user' });
-  return printed;
+  return captured.text;
 }
 
 beforeEach(async () => {
-  env.KGWALK_HOME = folderWith({});
   await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
-  jest.spyOn(stdout, 'write').mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
-});
-
-afterEach(() => {
-  jest.restoreAllMocks();
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 test('pretrain keeps a table of the graph in the home folder, says where, and finds it again', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,21 +7,15 @@ import { register } from '../../cli/runs.js';
 import { collectEnvironment } from '../../src/run/environment.js';
 import { openMetricLog } from '../../src/run/metric-log.js';
 import { createRun } from '../../src/run/run-folder.js';
+import { captureOutput } from '../fixtures/captured-output.js';
 
-let printed: string;
-beforeEach(() => {
-  printed = '';
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((printed += String(text))));
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+const captured = captureOutput();
 
 async function kgwalk(...args: string[]): Promise<string> {
   const program = new Command().exitOverride();
   register(program);
   await program.parseAsync(['runs', ...args], { from: 'user' });
-  return printed;
+  return captured.text;
 }
 
 /** A folder with a finished run `a` and a broken run `b`. */
@@ -60,7 +54,7 @@ test('runs list shows each run in one row, broken ones with the reason', async (
 
 test('runs list prints a table, and says how to start where there is no run', async () => {
   expect(await kgwalk('list', sampleRuns())).toMatch(/^run +status.*\na +finished +ppo +tiny +3/);
-  printed = '';
+  captured.text = '';
   expect(await kgwalk('list', mkdtempSync(join(tmpdir(), 'kgwalk-runs-')))).toContain('no runs yet');
 });
 
