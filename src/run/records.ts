@@ -153,3 +153,58 @@ export interface EvaluationRecord {
   hashes: { graph: string; encoder?: string; checkpoint?: string; data?: string };
   examples?: ExampleWalk[];
 }
+
+/** How the questions of one evaluation were asked. */
+export interface QuestionAbout {
+  dataset: string;
+  graph: string;
+  /** Parts of the data set that were asked, such as `2-hop`. */
+  subsets: readonly string[];
+  split: string;
+  /** What the splits keep apart: `question`, `template` or `type`. */
+  holdOut: string;
+  /** Set where only a seeded sample was asked. */
+  limit?: number;
+  seed: number;
+  /** Model of a prompted agent. */
+  model?: string;
+  /** The model knows the gold: such results compare among themselves only. */
+  simulated: boolean;
+  /** Calls a question may cost; null: no budget. */
+  budget: number | null;
+  budgetMode: 'strict' | 'reference';
+  /** The agent's switches that differ from its defaults. */
+  switches: Record<string, unknown>;
+  /** Whether the agent was told the topic entities. */
+  topicGiven: boolean;
+}
+
+/** `evaluation.json` of questions: one agent on one split. Whatever went wrong is in every denominator. */
+export interface QuestionEvaluationRecord extends QuestionAbout {
+  schemaVersion: 1;
+  kind: 'questions';
+  agent: string;
+  note?: string;
+  /** Questions in the denominator. */
+  n: number;
+  /** Questions that are not, by reason, such as `no gold answer`. */
+  excluded: Record<string, number>;
+  /**
+   * `hit@1`, `hit-any`, `precision`, `recall`, `f1`, `exact`, `lenient-hit`, `partial`, `complete`, `accuracy` (of truth questions),
+   * `reachable`, `abstained`, `unparsed`, `crashed`, `degraded`, `at-cap`: fractions in [0, 1]; `calls.mean`: calls.
+   */
+  metrics: EvaluationMetrics;
+  /** By `name=value`: `subset=2-hop`, `type=…`, `form=truth` … */
+  slices: Record<string, EvaluationMetrics>;
+  /** Calls and tokens of a question: `calls`, `promptTokens`, `cachedTokens`, `completionTokens`. */
+  cost: Record<string, { mean: number; median: number; p95: number; max: number; total: number }>;
+  /** Calls by phase and by how their replies were read. */
+  phases: Record<string, { calls: number; stages: Record<string, number> }>;
+  /** Why questions ended, by the agent's own words. */
+  stops: Record<string, number>;
+  /** Misses (not hit@1; for truth questions wrong) by class. */
+  misses: Record<string, number>;
+  /** Metric against the number of calls allowed: share right among questions that ended within so many calls. */
+  budgetCurve: { calls: number; hit: number; complete: number }[];
+  hashes: { graph: string; dataset: string; model?: string; encoder?: string; checkpoint?: string };
+}

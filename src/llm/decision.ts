@@ -1,0 +1,173 @@
+/**
+ * What prompted agents ask language models: a small closed set of typed decisions. An agent says what is asked, over
+ * which candidates, with which evidence; how that becomes a prompt, which grammar binds the reply and how the reply is
+ * read are one implementation for all agents.
+ */
+
+/** A fact as names, in the direction in which the graph holds it: never turned round. */
+export type NamedTriple = readonly [head: string, relation: string, tail: string];
+
+/** Something that may be chosen. `text` is what stands in the prompt; ids serve whoever executes the choice. */
+export type Candidate =
+  | { kind: 'relation'; relation: number; text: string }
+  | { kind: 'entity'; entity: number; /** The relation that led to it. */ relation?: number; text: string }
+  | { kind: 'chain'; relations: readonly number[]; /** Where it leads. */ answers: readonly number[]; text: string }
+  | { kind: 'path'; triples: readonly (readonly [number, number, number])[]; text: string }
+  | { kind: 'text'; text: string };
+
+/** A solved instance of the same decision, made from a fixture; its reply must parse with the production parser. */
+export interface Example<Reply> {
+  question: string;
+  evidence?: readonly NamedTriple[];
+  context?: readonly ContextBlock[];
+  /** Texts of its candidates, where the decision has candidates. */
+  candidates?: readonly string[];
+  /** Texts of its targets, where the decision has targets. */
+  targets?: readonly string[];
+  reply: Reply;
+}
+
+/** A labelled part of a prompt that is neither question, evidence nor candidates. */
+export interface ContextBlock {
+  label: string;
+  lines: readonly string[];
+  /** `history` is the first thing a tight token budget drops, oldest line first. Default `step`: never dropped. */
+  role?: 'step' | 'history';
+}
+
+interface DecisionBase<Reply> {
+  /** Where in the agent's algorithm, such as `relation-map`: what calls are accounted by. */
+  phase: string;
+  questionId: string;
+  question: string;
+  /** What is asked, in a few sentences that are the same for every question: prompts start with it, so its tokens are cached. */
+  task: string;
+  examples: readonly Example<Reply>[];
+  /** Facts in the prompt, all that the decision may rest on. */
+  evidence: readonly NamedTriple[];
+  context?: readonly ContextBlock[];
+  /** Entities that the candidates hang on, such as the heads whose relations are offered. Ids. */
+  subjects?: readonly number[];
+  /** The call is the question's last: it may use the call that the budget keeps in reserve. Default false. */
+  final?: boolean;
+}
+
+/** Key phrases of the question. */
+export interface ExtractDecision extends DecisionBase<ExtractReply> {
+  kind: 'extract';
+  maxItems: number;
+}
+export interface ExtractReply {
+  items: string[];
+}
+
+/** One of the candidates, or none of them where `allowNone`. */
+export interface ChooseOneDecision extends DecisionBase<ChooseOneReply> {
+  kind: 'choose-one';
+  candidates: readonly Candidate[];
+  allowNone: boolean;
+}
+export interface ChooseOneReply {
+  /** Index into `candidates`; -1 for none. */
+  choice: number;
+}
+
+/** Some of the candidates, best first, without repeats. */
+export interface ChooseManyDecision extends DecisionBase<ChooseManyReply> {
+  kind: 'choose-many';
+  candidates: readonly Candidate[];
+  /** Most that may be chosen; none may always be. */
+  maxChoices: number;
+}
+export interface ChooseManyReply {
+  choices: number[];
+}
+
+/** A whole score from 0 to 10 for every candidate. */
+export interface ScoreDecision extends DecisionBase<ScoreReply> {
+  kind: 'score';
+  candidates: readonly Candidate[];
+}
+export interface ScoreReply {
+  /** One a candidate, in order, whole, 0 to 10. */
+  scores: number[];
+}
+
+/** Which candidates speak for which targets: scored pairs, all others count 0. */
+export interface MatchDecision extends DecisionBase<MatchReply> {
+  kind: 'match';
+  candidates: readonly Candidate[];
+  /** Such as the clues that nothing covers yet. */
+  targets: readonly string[];
+}
+export interface MatchReply {
+  /** Indices into `candidates` and `targets`, score whole, 0 to 10; at most one entry a pair. */
+  matches: { candidate: number; target: number; score: number }[];
+}
+
+/** Relation sequences that lead from the subjects to the answer. */
+export interface ChainsDecision extends DecisionBase<ChainsReply> {
+  kind: 'chains';
+  /** Relations of a chain. */
+  hops: number;
+  /** Chains asked for, all different. */
+  count: number;
+  /**
+   * Every chain that may be written, as relation ids, in ascending order of ids: those that exist from the subjects.
+   * The grammar is made of them, so no other chain can be written.
+   */
+  allowed: readonly (readonly number[])[];
+  /** Name of each relation id that occurs in `allowed`. */
+  relationName: (relation: number) => string;
+}
+export interface ChainsReply {
+  /** Relation ids, each one of `allowed`, without repeats. */
+  chains: number[][];
+}
+
+/** Whether what was found suffices, or which of several findings does; with a reason. */
+export interface JudgeDecision extends DecisionBase<JudgeReply> {
+  kind: 'judge';
+  /** Findings to choose among; empty: the evidence as a whole is judged. */
+  candidates: readonly Candidate[];
+  /** Ask for the answers in the same reply where the verdict is good (Think-on-Graph). */
+  withAnswers: boolean;
+}
+export interface JudgeReply {
+  /** With candidates the chosen index, without them 0 for "suffices"; -1 for none. */
+  choice: number;
+  reason: string;
+  /** Empty unless `withAnswers`. */
+  answers: string[];
+}
+
+/** The answer to the question. */
+export interface AnswerDecision extends DecisionBase<AnswerReply> {
+  kind: 'answer';
+  form: AnswerForm;
+  /** Ask for the reasoning before the answer (chain of thought). */
+  withReasoning: boolean;
+  /** Texts that the answers must be taken from; absent: any text. Such as triples to choose from. */
+  allowed?: readonly string[];
+}
+export type AnswerForm = 'entities' | 'truth';
+export interface AnswerReply {
+  /** Names, best first; empty where the model abstains. For `truth`: `true` or `false` alone, or nothing. */
+  answers: string[];
+  reasoning?: string;
+}
+
+export type Decision =
+  | ExtractDecision
+  | ChooseOneDecision
+  | ChooseManyDecision
+  | ScoreDecision
+  | MatchDecision
+  | ChainsDecision
+  | JudgeDecision
+  | AnswerDecision;
+
+export type DecisionKind = Decision['kind'];
+
+/** The reply that belongs to a decision. */
+export type ReplyOf<D extends Decision> = D extends { examples: readonly Example<infer Reply>[] } ? Reply : never;

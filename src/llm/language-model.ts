@@ -1,0 +1,69 @@
+/** What a language model is to the workbench: a text in, a text out, with its tokens counted. */
+import type { Decision } from './decision.js';
+
+/** What a reply must look like. Models that can bind themselves to it do; the parsing ladder reads all others. */
+export interface ReplyFormat {
+  /** JSON Schema of the reply. */
+  jsonSchema: Readonly<Record<string, unknown>>;
+  /** GBNF grammar with the rule `root`, where the schema cannot say it (relation sequences); it goes before the schema. */
+  gbnf?: string;
+}
+
+/** One request. The prompt is `system`, then one user message `head + body`. */
+export interface CompletionRequest {
+  system: string;
+  /** What is the same for every question of a phase: task and examples. Its tokens are evaluated once and kept. */
+  head: string;
+  /** Question, evidence and candidates. */
+  body: string;
+  format?: ReplyFormat;
+  maxTokens: number;
+  /** 0 is greedy. */
+  temperature: number;
+  /** Of the sampler; read where `temperature` > 0. */
+  seed: number;
+  /** Counts from 0; 1 is the re-ask after a reply that could not be read. */
+  attempt: number;
+  /** What the prompt renders. Simulated models decide by it; real ones must not look. */
+  decision: Decision;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Completion {
+  text: string;
+  promptTokens: number;
+  /** Of the prompt tokens, those that were not evaluated again. */
+  cachedTokens: number;
+  completionTokens: number;
+  /** `length`: the reply was cut at `maxTokens`. */
+  stop: 'end' | 'length';
+}
+
+export interface LanguageModel {
+  /** Everything that replies depend on: file hash or server and model name, library version, mode. Part of every stored key. */
+  readonly id: string;
+  /** For people: file name, server model, `oracle:0.1`. */
+  readonly name: string;
+  /** A stand-in that knows the gold: its results are never mixed with real ones. */
+  readonly simulated: boolean;
+  /** Whether replies are bound to `format`, so that an invalid name cannot be written. */
+  readonly constrained: boolean;
+  /** Tokens of prompt and reply together. */
+  readonly contextLength: number;
+  /** Requests that are worth having under way at once. */
+  readonly concurrency: number;
+  countTokens(text: string): number;
+  /**
+   * @throws WorkbenchError `stopped` when aborted, `data` for a prompt that does not fit, `failure` for a server that
+   *   stays away after all retries
+   */
+  complete(request: CompletionRequest): Promise<Completion>;
+  /** Log-probability of each text as the reply's beginning, float64 [choices]; absent where the model cannot tell. */
+  scoreChoices?(
+    request: CompletionRequest,
+    choices: readonly string[],
+  ): Promise<{ logProbs: Float64Array; usage: Omit<Completion, 'text' | 'stop'> }>;
+  /** Brings back the state that earlier requests left, after a resume: so that counts go on as if nothing had happened. */
+  prime?(requests: readonly Pick<CompletionRequest, 'system' | 'head'>[]): Promise<void>;
+  dispose(): Promise<void>;
+}
