@@ -1,0 +1,60 @@
+/** Agents that answer questions, by name. Trained walkers are not here: they come out of run folders. */
+import type { z } from 'zod';
+import type { QuestionSample } from '../datasets/question.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import type { Graph } from '../src/kg/graph.js';
+import type { NameIndex } from '../src/kg/name-index.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { nearestName } from '../src/run/nearest-name.js';
+import type { QuestionAgent } from './question-agent.js';
+
+/** What agents may ask for; costly parts are functions, so that only those who need them pay. */
+export interface QuestionAgentResources {
+  graph: Graph;
+  names: NameIndex;
+  /** Text vectors; the caller disposes it. */
+  encoder(): Promise<StateEncoder>;
+  /** The train part of the questions, for memories and lookups: never valid or test. */
+  train(): readonly QuestionSample[];
+  seed: number;
+}
+
+/** An agent with the switches it understands, all with defaults. */
+export interface QuestionAgentEntry<Settings extends z.ZodType = z.ZodType> {
+  settings: Settings;
+  create(resources: QuestionAgentResources, settings: z.output<Settings>): QuestionAgent | Promise<QuestionAgent>;
+}
+
+const entries: Record<string, QuestionAgentEntry> = {};
+
+/** Names that `createQuestionAgent` knows. */
+export const questionAgentNames = (): readonly string[] => Object.keys(entries);
+
+/**
+ * @param switches such as `{ stateful: false }`; what is missing takes its default
+ * @throws WorkbenchError `usage` for an unknown name, with the nearest one; `config` for an unknown switch or value
+ */
+export async function createQuestionAgent(
+  name: string,
+  resources: QuestionAgentResources,
+  switches: Record<string, unknown> = {},
+): Promise<QuestionAgent> {
+  return entryOf(name).create(resources, parseSwitches(name, switches));
+}
+
+/** All switches of an agent with their values. @throws as `createQuestionAgent` */
+export function parseSwitches(name: string, switches: Record<string, unknown>): Record<string, unknown> {
+  const { data, error } = entryOf(name).settings.safeParse(switches);
+  if (!error) return data as Record<string, unknown>;
+  const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'switches'}: ${message}`).join('; ');
+  throw new WorkbenchError('config', `expected switches of agent ${name}, got ${problems}`);
+}
+
+function entryOf(name: string): QuestionAgentEntry {
+  if (Object.hasOwn(entries, name)) return entries[name]!;
+  const names = questionAgentNames();
+  const near = nearestName(name, names);
+  throw new WorkbenchError('usage', `expected an agent (${names.join(', ')}), got ${JSON.stringify(name)}`, {
+    hint: near ? `Did you mean "${near}"?` : 'A trained walker is given by the name or folder of its run.',
+  });
+}

@@ -1,0 +1,49 @@
+/** Names as people write them, and which entities carry them: the one normaliser of matching, clues and answers. */
+import type { Graph } from './graph.js';
+
+const leadingArticle = /^(?:the|a|an) (?=.)/;
+
+/**
+ * The form in which names are compared: NFKC, lower case, punctuation as spaces except inside numbers and dates
+ * (`1,000.5`, `2012-05-01`), apostrophes dropped, spaces collapsed, one leading article dropped. May be empty, for names of nothing but
+ * punctuation.
+ */
+export function normalizeName(name: string): string {
+  const folded = name.normalize('NFKC').toLowerCase();
+  const words = folded
+    .replace(/(?<=\p{L})['’](?=\p{L})/gu, '')
+    .replace(/(?<=\d)[.,:/-](?=\d)/g, '\u0000$&')
+    .replace(/(?<!\u0000)[\p{P}\p{S}]/gu, ' ')
+    .replaceAll('\u0000', '')
+    .replace(/\s+/gu, ' ')
+    .trim();
+  return words.replace(leadingArticle, '');
+}
+
+/** Entities by normalised name or alias; homonyms keep all their entities. */
+export class NameIndex {
+  readonly #entities = new Map<string, number[]>();
+  /** Most words of a name: how long an n-gram of a question has to be tried. */
+  readonly maxWords: number;
+
+  /** @param aliases further names of entities, by id */
+  constructor(graph: Graph, aliases: ReadonlyMap<number, readonly string[]> = new Map()) {
+    let maxWords = 0;
+    const add = (name: string, entity: number) => {
+      const key = normalizeName(name);
+      if (key === '') return;
+      const known = this.#entities.get(key);
+      if (!known) this.#entities.set(key, [entity]);
+      else if (!known.includes(entity)) known.push(entity);
+      maxWords = Math.max(maxWords, key.split(' ').length);
+    };
+    graph.entityNames.forEach(add);
+    for (const [entity, names] of aliases) for (const name of names) add(name, entity);
+    this.maxWords = maxWords;
+  }
+
+  /** Ids of the entities of that name, ascending by first appearance; empty for an unknown one. */
+  lookup(name: string): readonly number[] {
+    return this.#entities.get(normalizeName(name)) ?? [];
+  }
+}
