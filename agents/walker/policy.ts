@@ -1,6 +1,7 @@
 /** A walker's network with what feeds it: log-probabilities of legal actions, in chunks of bounded memory. */
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { numActions } from '../../envs/rules.js';
+import type { ActionLogProbs } from '../actor.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
 import type { WalkerHead } from './head.js';
 
@@ -12,12 +13,6 @@ export interface Policy {
 
 /** Legal actions scored at once; larger chunks no longer run faster and hold more memory. */
 const maxChunkActions = 16384;
-
-/** Ragged log-probabilities: actions of request `i` are `offsets[i] .. offsets[i + 1] - 1`. */
-export interface ActionLogProbs {
-  logProbs: Float32Array;
-  offsets: Int32Array;
-}
 
 /** Log-probabilities of all legal actions of the given states, none cut. Each state must have one. */
 export function actionLogProbs(policy: Policy, requests: readonly StateRequest[]): ActionLogProbs {

@@ -1,0 +1,63 @@
+/** What a trainer needs of a policy, whatever it walks: edges of a dialogue's graph, relations of a question's. */
+import type * as tfTypes from '@tensorflow/tfjs';
+import type { ParameterSet } from '../src/tensor/parameters.js';
+
+/** Ragged log-probabilities: actions of request `i` are `offsets[i] .. offsets[i + 1] - 1`. */
+export interface ActionLogProbs {
+  /** float32 [number of legal actions of all requests]. */
+  logProbs: Float32Array;
+  /** int32 [number of requests + 1]. */
+  offsets: Int32Array;
+}
+
+/** Where a network scores a whole vocabulary of actions and a mask leaves the legal ones. */
+export interface MaskedActions {
+  /** int32 [S + 1]: scores of state `s` are `scoredOffsets[s] .. scoredOffsets[s + 1] - 1`, illegal actions included. */
+  scoredOffsets: Int32Array;
+  /** int32 [N]: place of each legal action among the scores, ascending. */
+  legal: Int32Array;
+}
+
+/** States that went through the host's part of a network, ready for the differentiable one. */
+export interface ScoredActions {
+  /** int32 [S + 1]: legal actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
+  offsets: Int32Array;
+  /** Absent where the network scores nothing but legal actions. */
+  masked?: MaskedActions;
+  /** float32 [number of scores]; differentiable, owned by the caller (or its tidy). May be called more than once. */
+  logits(): tfTypes.Tensor1D;
+}
+
+/**
+ * A policy as trainers see it.
+ * @typeParam Observation what its environment shows
+ * @typeParam Request what it keeps of one to score it, now and in every later epoch of the same round
+ */
+export interface Actor<Observation, Request> {
+  readonly parameters: ParameterSet;
+  requestOf(observation: Observation): Request;
+  /**
+   * Equal for equal states of one sample: whatever logits and values depend on. States that walks of a sample share are
+   * scored and stored once.
+   */
+  stateKey(observation: Observation): string;
+  /** Scores that the network makes for a state: what memory grows with. At least 1. */
+  numScores(request: Request): number;
+  /** Log-probabilities of all legal actions, by the same arithmetic as `score`: the first ratio of a round must be 1. */
+  actionLogProbs(requests: readonly Request[]): ActionLogProbs;
+  score(requests: readonly Request[]): ScoredActions;
+  /** Forgets what was kept of the weights. Call after every update. */
+  weightsChanged(): void;
+  dispose(): void;
+}
+
+/** A critic as trainers see it. */
+export interface ValueNetwork<Request> {
+  readonly parameters: ParameterSet;
+  /**
+   * Prepares states on the host.
+   * @returns makes float32 [number of requests]; differentiable, owned by the caller. May be called more than once.
+   */
+  values(requests: readonly Request[]): () => tfTypes.Tensor1D;
+  dispose(): void;
+}

@@ -1,0 +1,41 @@
+/** The dialogue walker as PPO sees it. */
+import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
+import { numActions } from '../../envs/rules.js';
+import { pathKey } from '../../src/kg/path.js';
+import type { Actor, ValueNetwork } from '../actor.js';
+import type { Critic } from './critic.js';
+import type { Featurizer, StateRequest } from './features/featurizer.js';
+import { actionLogProbs, type Policy } from './policy.js';
+
+/** Wraps a policy; disposing one disposes the other. */
+export function walkerActor(policy: Policy): Actor<DialogueWalkObservation, StateRequest> {
+  const { head, featurizer } = policy;
+  const { graph, rules } = featurizer.parts;
+  return {
+    parameters: head.parameters,
+    requestOf: ({ task, start, current, hop, path }) => ({ task, state: { start, current, hop, path, done: false } }),
+    stateKey: ({ path }) => pathKey(path),
+    numScores: ({ state }) => numActions(graph, state, rules),
+    actionLogProbs: (requests) => actionLogProbs(policy, requests),
+    score: (requests) => {
+      const batch = featurizer.batch(requests);
+      return { offsets: batch.offsets, logits: () => head.logits(batch) };
+    },
+    weightsChanged: () => head.weightsChanged(),
+    dispose: () => head.dispose(),
+  };
+}
+
+/** Wraps a critic, with the featurizer of the policy it belongs to; disposing one disposes the other. */
+export function walkerValues(critic: Critic, featurizer: Featurizer): ValueNetwork<StateRequest> {
+  // The critic reads no actions: none are listed.
+  const actions = new Int32Array(0);
+  return {
+    parameters: critic.parameters,
+    values: (requests) => {
+      const batch = featurizer.batch(requests.map((request) => ({ ...request, actions })));
+      return () => critic.values(batch);
+    },
+    dispose: () => critic.dispose(),
+  };
+}
