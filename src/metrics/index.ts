@@ -1,4 +1,5 @@
-/** `kgwalk/metrics`: ranks, path and target hits, bootstrap intervals. Pure functions. */
+/** `kgwalk/metrics`: ranks, path and target hits, answers of questions, bootstrap intervals. Pure functions. */
+export * from './answers/index.js';
 export * from './bootstrap.js';
 export * from './path-hits.js';
 export * from './ranks.js';

@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { NamedEntity } from '../../../../src/metrics/answers/matching.js';
+import { matchAnswers } from '../../../../src/metrics/answers/matching.js';
+
+const hanks: NamedEntity = { name: 'Tom Hanks', entity: 3, aliases: ['Thomas Hanks'] };
+const ryan: NamedEntity = { name: 'Meg Ryan', entity: 4 };
+const year: NamedEntity = { name: '1,998', entity: -1 };
+const topic: NamedEntity = { name: 'Alien 3', entity: 9 };
+const match = (
+  said: { entities?: number[]; literals?: string[]; text?: string },
+  golds: NamedEntity[] = [hanks, ryan],
+  topics: NamedEntity[] = [topic],
+) => matchAnswers({ entities: [], literals: [], ...said }, { golds, topics });
+
+describe('strict matching', () => {
+  test('compares entities by id and literals by normalised name or alias', () => {
+    expect(match({ entities: [4, 7] })).toEqual({ items: [[1], []], strict: [1], lenient: [1] });
+    expect(match({ literals: ['  tom HANKS. ', 'The Meg Ryan', 'nobody'] })).toMatchObject({
+      items: [[0], [1], []],
+      strict: [0, 1],
+    });
+    expect(match({ literals: ['thomas hanks'] }).strict).toEqual([0]);
+    expect(match({ literals: ['1998'] }, [year]).strict).toEqual([]);
+    expect(match({ literals: ['1,998'] }, [year]).strict).toEqual([0]);
+  });
+
+  test('an id is never matched by its name, so another entity of that name is wrong', () => {
+    const other: NamedEntity = { name: 'Tom Hanks', entity: 77 };
+    expect(match({ entities: [3] }, [other]).strict).toEqual([]);
+    expect(match({ literals: ['Tom Hanks'] }, [other, hanks]).items).toEqual([[0, 1]]);
+  });
+
+  test('counts one answer that was given twice once, as id and as name', () => {
+    const lookup = (name: string) => (name === 'tom hanks' ? [3] : []);
+    const said = { entities: [3, 3], literals: ['tom hanks', 'x y', 'X  y!'] };
+    expect(matchAnswers(said, { golds: [hanks], topics: [], lookup }).items).toEqual([[0], []]);
+  });
+
+  test('the topic never matches unless it is gold', () => {
+    const namesake: NamedEntity = { name: 'alien 3', entity: 10 };
+    expect(match({ literals: ['Alien 3'], text: 'Alien 3' }, [namesake])).toEqual({
+      items: [[]],
+      strict: [],
+      lenient: [],
+    });
+    expect(match({ literals: ['Alien 3'], text: 'Alien 3' }, [topic])).toEqual({
+      items: [[0]],
+      strict: [0],
+      lenient: [0],
+    });
+  });
+});
+
+describe('lenient matching', () => {
+  test('B-TOG-7: an empty reply, a part of a gold and a bare "Yes" are no answers', () => {
+    for (const text of ['', ' ', '{}', 'Yes', 'Tom', 'Hanks', 'T', 'anks, Meg Rya']) {
+      expect(match({ literals: text.trim() ? [text] : [], text })).toMatchObject({ strict: [], lenient: [] });
+    }
+    const m: NamedEntity = { name: 'M', entity: 5 };
+    expect(match({ text: 'm' }, [m]).lenient).toEqual([]);
+    expect(match({ text: 'It is M, by Lang' }, [m]).lenient).toEqual([0]);
+  });
+
+  test('B-FISKE-12: finds every gold that stands in the reply at word boundaries', () => {
+    expect(match({ text: 'They are Tom Hanks and “Meg Ryan”.' })).toMatchObject({ strict: [], lenient: [0, 1] });
+    expect(match({ text: 'Tom Hankson and Meg  Ryanair' }).lenient).toEqual([]);
+    expect(match({ entities: [3], text: 'only Meg Ryan' }).lenient).toEqual([0, 1]);
+  });
+
+  test('a gold inside the name of the topic is the topic, elsewhere it counts', () => {
+    const alien: NamedEntity = { name: 'Alien', entity: 2 };
+    expect(match({ text: 'Alien 3 is a film' }, [alien]).lenient).toEqual([]);
+    expect(match({ text: 'Alien 3 came after Alien' }, [alien]).lenient).toEqual([0]);
+  });
+
+  test('scripts without spaces have a word a character', () => {
+    const golds = [
+      { name: '清华大学', entity: 1 },
+      { name: '北京', entity: 2 },
+    ];
+    expect(match({ text: '答案是清华大学。' }, golds).lenient).toEqual([0]);
+  });
+
+  test('never loses what matched strictly, whatever was said', () => {
+    const words = fc.array(fc.constantFrom('Tom', 'Hanks', 'Meg', 'Ryan', 'Alien', '3', '.', 'the'), { maxLength: 8 });
+    fc.assert(
+      fc.property(words, fc.array(fc.integer({ min: 0, max: 6 })), fc.array(words), (text, entities, names) => {
+        const literals = names.map((name) => name.join(' '));
+        const { items, strict, lenient } = match({ entities, literals, text: text.join(' ') });
+        expect(lenient).toEqual(expect.arrayContaining(strict));
+        expect(items.length).toBeLessThanOrEqual(entities.length + literals.length);
+      }),
+    );
+  });
+});
