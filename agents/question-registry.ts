@@ -6,10 +6,15 @@ import type { Graph } from '../src/kg/graph.js';
 import type { NameIndex } from '../src/kg/name-index.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { nearestName } from '../src/run/nearest-name.js';
+import { cotEntry } from './prompted/cot/cot-agent.js';
+import { ioEntry } from './prompted/io/io-agent.js';
+import { togEntry } from './prompted/tog/tog-agent.js';
 import type { QuestionAgent } from './question-agent.js';
 
 /** What agents may ask for; costly parts are functions, so that only those who need them pay. */
 export interface QuestionAgentResources {
+  /** Name of the data set: what worked examples are chosen by. */
+  dataset: string;
   graph: Graph;
   names: NameIndex;
   /** Text vectors; the caller disposes it. */
@@ -25,7 +30,11 @@ export interface QuestionAgentEntry<Settings extends z.ZodType = z.ZodType> {
   create(resources: QuestionAgentResources, settings: z.output<Settings>): QuestionAgent | Promise<QuestionAgent>;
 }
 
-const entries: Record<string, QuestionAgentEntry> = {};
+const entries: Record<string, QuestionAgentEntry> = {
+  io: ioEntry,
+  cot: cotEntry,
+  tog: togEntry,
+};
 
 /** Names that `createQuestionAgent` knows. */
 export const questionAgentNames = (): readonly string[] => Object.keys(entries);

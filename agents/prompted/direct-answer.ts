@@ -1,0 +1,71 @@
+/** Answering from the model's memory alone, in one call: what IO and CoT prompting share. */
+import { z } from 'zod';
+import type { AnswerDecision } from '../../src/llm/decision.js';
+import { BudgetSpent } from '../../src/llm/decision-client.js';
+import type { QuestionAgent } from '../question-agent.js';
+import type { QuestionAgentEntry } from '../question-registry.js';
+import { domains, exemplarsFor, truthExemplars } from './exemplars.js';
+import { groundNames, truthOf } from './facts.js';
+
+const settings = z.strictObject({
+  exemplars: z
+    .enum(['auto', ...domains])
+    .default('auto')
+    .describe('Domain of the solved questions in the prompt; auto chooses by the data set.'),
+});
+
+const tasks = {
+  io: 'Answer the question with names only. Give every answer that you know, best first. Give an empty list if you do not know.',
+  cot: 'Answer the question. Think in one or two short sentences, then give names only: every answer, best first, or an empty list if you do not know.',
+};
+const truthTasks = {
+  io: 'Say whether the statement is true or false.',
+  cot: 'Think about the statement in one short sentence, then say whether it is true or false.',
+};
+
+/** @param name `io` or `cot`: without or with the reasoning before the answer */
+export function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settings> {
+  const withReasoning = name === 'cot';
+  return {
+    settings,
+    create({ dataset, names }, { exemplars }): QuestionAgent {
+      const examples = exemplarsFor(dataset, exemplars, withReasoning);
+      return {
+        name,
+        note: 'answers from the model alone, without the graph',
+        topicGiven: false,
+        prompted: true,
+        async answer({ id, question, form }, { client, trace }) {
+          const truth = form === 'truth';
+          const decision: AnswerDecision = {
+            kind: 'answer',
+            phase: name,
+            questionId: id,
+            question,
+            task: (truth ? truthTasks : tasks)[name],
+            examples: truth ? truthExemplars(withReasoning) : examples,
+            evidence: [],
+            form,
+            withReasoning,
+            final: true,
+          };
+          const decided = await client.decide(decision).catch((error: unknown) => {
+            if (error instanceof BudgetSpent) return undefined;
+            throw error;
+          });
+          const answers = decided?.reply?.answers ?? [];
+          const stop = decided === undefined ? 'budget' : decided.reply ? 'answered' : 'unparsed';
+          trace({ event: 'stop', reason: stop });
+          return {
+            ...(truth ? { entities: [], literals: [], ...truthOf(answers) } : groundNames(answers, names)),
+            ...(decided && { text: decided.text }),
+            evidence: [],
+            degraded: decided?.reply === undefined,
+            stop,
+            cost: {},
+          };
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/** One depth of Think-on-Graph: from the beams that stand to the best of those one edge longer. */
+import type { QuestionTask } from '../../../datasets/question.js';
+import { relationRange } from '../../../src/kg/frontier.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { Path } from '../../../src/kg/path.js';
+import type { Candidate } from '../../../src/llm/decision.js';
+import { Rng } from '../../../src/run/seeds.js';
+import type { QuestionSession } from '../../question-agent.js';
+import type { Scorer } from './scorer.js';
+import type { TogSettings } from './settings.js';
+
+/** A path under exploration: a real one, edge by edge, with its own last relation. */
+export interface Beam {
+  entity: number;
+  path: Path;
+  /** Product of the shares of every relation and entity on it, in [0, 1]. */
+  score: number;
+}
+
+/** What exploring needs. */
+export interface Exploration {
+  graph: Graph;
+  settings: TogSettings;
+  scorer: Scorer;
+  seed: number;
+  task: QuestionTask;
+  session: QuestionSession;
+  /** Counts reads of the graph. */
+  read: (edges: number) => void;
+  /** Called where a reply could not be read. */
+  degrade: () => void;
+}
+
+/** Schema relations of Freebase that say nothing about the world. */
+const schemaRelation = /^~?(?:type\.object\.(?:type|name)|common\.|freebase\.)|sameAs/;
+
+/** The beams one edge further, best first, at most `width`; empty where no way leads on. */
+export async function explore(beams: readonly Beam[], exploration: Exploration): Promise<Beam[]> {
+  const grown: Beam[] = [];
+  for (const beam of beams) {
+    for (const relation of await keptRelations(beam, exploration)) {
+      grown.push(...(await grow(beam, relation, exploration)));
+    }
+  }
+  const ordered = grown.filter(({ score }) => score > 0).sort(byScore);
+  // Two ways to one entity are one candidate: the better way.
+  const reached = new Map<number, Beam>();
+  for (const beam of ordered) if (!reached.has(beam.entity)) reached.set(beam.entity, beam);
+  return [...reached.values()].slice(0, exploration.settings.width);
+}
+
+interface Weighted {
+  relation: number;
+  share: number;
+}
+
+/** At most `width` relations of a beam's entity with their shares; never straight back the way it came. */
+async function keptRelations(beam: Beam, exploration: Exploration): Promise<Weighted[]> {
+  const { graph, settings, scorer, task, session } = exploration;
+  const relations = relationsOf(graph, beam);
+  exploration.read(graph.degree(beam.entity));
+  if (relations.length === 0) return [];
+  const scores = await scorer(
+    {
+      task,
+      what: 'relations',
+      subjects: [beam.entity],
+      context: [{ label: 'Entity', lines: [graph.entityNames[beam.entity]!] }],
+      candidates: relations.map((relation) => ({ kind: 'relation', relation, text: graph.relationNames[relation]! })),
+    },
+    session.client,
+  );
+  // A reply that cannot be read contributes nothing, as in the reference.
+  if (!scores) {
+    exploration.degrade();
+    return [];
+  }
+  const kept = relations
+    .map((relation, i) => ({ relation, share: scores[i]! }))
+    .filter(({ share }) => share > 0)
+    .sort((a, b) => b.share - a.share || a.relation - b.relation)
+    .slice(0, settings.width);
+  return shares(kept);
+}
+
+/** Relations that leave the beam's entity, by name. */
+function relationsOf(graph: Graph, { entity, path }: Beam): number[] {
+  const begin = graph.offsets[entity]!;
+  const relations = new Set(graph.relations.subarray(begin, begin + graph.degree(entity)));
+  const last = path.at(-1);
+  if (last) relations.delete(graph.inverseOf[last[1]]!);
+  const name = (relation: number) => graph.relationNames[relation]!;
+  return [...relations]
+    .filter((relation) => !schemaRelation.test(name(relation)))
+    .sort((a, b) => (name(a) < name(b) ? -1 : 1));
+}
+
+/** The beam along one relation, to each of the entities that were scored above 0. */
+async function grow(beam: Beam, { relation, share }: Weighted, exploration: Exploration): Promise<Beam[]> {
+  const { graph, scorer, task, session } = exploration;
+  const tails = reduced(tailsOf(graph, beam.entity, relation), beam, relation, exploration);
+  exploration.read(tails.length);
+  let weights: readonly number[] = tails.map(() => 1);
+  if (tails.length > 1) {
+    const candidates: Candidate[] = tails.map((entity) => ({
+      kind: 'entity',
+      entity,
+      relation,
+      text: graph.entityNames[entity]!,
+    }));
+    const way = `${graph.entityNames[beam.entity]!} → ${graph.relationNames[relation]!}`;
+    const scores = await scorer(
+      { task, what: 'entities', subjects: [beam.entity], context: [{ label: 'Path', lines: [way] }], candidates },
+      session.client,
+    );
+    if (scores) weights = scores;
+    else exploration.degrade();
+  }
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return tails.map((entity, i) => ({
+    entity,
+    path: [...beam.path, [beam.entity, relation, entity] as const],
+    score: sum > 0 ? (beam.score * share * weights[i]!) / sum : 0,
+  }));
+}
+
+/** Distinct tails of one relation, ascending. */
+function tailsOf(graph: Graph, entity: number, relation: number): number[] {
+  const [begin, end] = relationRange(graph, entity, relation);
+  return [...graph.tails.subarray(begin, end)];
+}
+
+/** At most `maxCandidates` of them, the same ones every time. */
+function reduced(tails: number[], beam: Beam, relation: number, { settings, seed, task }: Exploration): number[] {
+  const { maxCandidates, reduction, retain } = settings;
+  if (tails.length <= maxCandidates) return tails;
+  if (reduction === 'first') return tails.slice(0, maxCandidates);
+  const rng = Rng.named(seed, `tog/sample/${task.id}/${beam.entity}/${relation}`);
+  return [...rng.shuffle(Int32Array.from(tails)).subarray(0, retain)].sort((a, b) => a - b);
+}
+
+function shares(kept: readonly Weighted[]): Weighted[] {
+  const sum = kept.reduce((total, { share }) => total + share, 0);
+  return kept.map(({ relation, share }) => ({ relation, share: share / sum }));
+}
+
+function byScore(a: Beam, b: Beam): number {
+  return b.score - a.score || a.path.at(-1)![1] - b.path.at(-1)![1] || a.entity - b.entity;
+}

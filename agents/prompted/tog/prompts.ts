@@ -1,0 +1,70 @@
+/** What Think-on-Graph asks, in words and worked examples of an invented archipelago. */
+import type { AnswerReply, Example, JudgeReply, ScoreReply } from '../../../src/llm/decision.js';
+
+export const relationTask =
+  'Score each relation from 0 to 10 by how much following it from the entity helps to answer the question. 0 means that it does not help.';
+
+export const relationExamples: readonly Example<ScoreReply>[] = [
+  {
+    question: 'what language do people speak on the island where Tamsin Orrel was born',
+    context: [{ label: 'Entity', lines: ['Tamsin Orrel'] }],
+    candidates: ['born_on', 'married_to', 'profession', '~captain'],
+    reply: { scores: [10, 0, 1, 0] },
+  },
+];
+
+export const entityTask =
+  'Score each entity from 0 to 10 by how likely it is on the way to the answer of the question. 0 means that it is not.';
+
+export const entityExamples: readonly Example<ScoreReply>[] = [
+  {
+    question: 'which ship that docked at Port Vell was built before 1900',
+    context: [{ label: 'Path', lines: ['Port Vell → ~docked_at'] }],
+    candidates: ['Grey Heron (1884)', 'Lark (1931)', 'Old Brindle (1899)'],
+    reply: { scores: [9, 0, 9] },
+  },
+];
+
+export const judgeTask =
+  'Decide whether the facts suffice to answer the question. If they do, give every answer that they show, by name.';
+
+export const judgeExamples: readonly Example<JudgeReply>[] = [
+  {
+    question: 'who built the ship that Tamsin Orrel sailed',
+    evidence: [
+      ['Tamsin Orrel', 'sailed', 'Grey Heron'],
+      ['Grey Heron', 'built_by', 'Ivo Marr'],
+    ],
+    reply: { choice: 0, reason: 'The builder is given.', answers: ['Ivo Marr'] },
+  },
+  {
+    question: 'what language do people speak on the island where Tamsin Orrel was born',
+    evidence: [['Tamsin Orrel', 'born_on', 'Skarn']],
+    reply: { choice: -1, reason: 'The language of Skarn is missing.', answers: [] },
+  },
+];
+
+export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
+
+export const answerExamples: readonly Example<AnswerReply>[] = [
+  {
+    question: 'who built the ships that Tamsin Orrel sailed',
+    evidence: [
+      ['Tamsin Orrel', 'sailed', 'Grey Heron'],
+      ['Grey Heron', 'built_by', 'Ivo Marr'],
+      ['Tamsin Orrel', 'sailed', 'Lark'],
+      ['Lark', 'built_by', 'Ada Finch'],
+    ],
+    reply: { answers: ['Ivo Marr', 'Ada Finch'] },
+  },
+];
+
+export const truthAnswerTask = 'Say whether the statement is true or false, from the facts.';
+
+export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
+  {
+    question: 'true or false: Ivo Marr built the Grey Heron',
+    evidence: [['Grey Heron', 'built_by', 'Ivo Marr']],
+    reply: { answers: ['true'] },
+  },
+];

@@ -1,0 +1,32 @@
+/** Switches of Think-on-Graph. */
+import { z } from 'zod';
+
+export const togSettings = z.strictObject({
+  width: z.int().min(1).max(20).default(3).describe('Beams kept after every depth (N).'),
+  depth: z.int().min(1).max(8).default(3).describe('Longest path explored (D).'),
+  prune: z
+    .enum(['model', 'bm25', 'embedding'])
+    .default('model')
+    .describe('Who scores relations and entities: the language model, word overlap, or sentence vectors (no calls).'),
+  maxCandidates: z
+    .int()
+    .min(2)
+    .max(500)
+    .default(20)
+    .describe('Entities of one relation that are scored; more are reduced first.'),
+  reduction: z
+    .enum(['first', 'sample'])
+    .default('first')
+    .describe(
+      'How more entities than that are reduced: the first by id, or `retain` of them drawn by seed (the reference draws without one).',
+    ),
+  retain: z.int().min(1).max(100).default(5).describe('Entities kept by `reduction: sample`.'),
+  finalPolicy: z
+    .enum(['triples', 'cot'])
+    .default('triples')
+    .describe(
+      'What the answer rests on when the depth is exhausted: the facts found, or the model alone (as in the paper).',
+    ),
+});
+
+export type TogSettings = z.output<typeof togSettings>;

@@ -1,0 +1,153 @@
+/**
+ * Think-on-Graph: a beam search over the graph whose every step is scored by the language model, until the model says
+ * that the facts suffice.
+ *
+ * Inputs: the question and its topic entities. Calls with N = width, D = depth: at most N a depth for relations, N² for
+ * entities and 1 for the verdict, and 1 for the answer; 1 + ND(N + 1) + D with one topic. Stop: verdict `suffices`, no way on (`half-stop`), depth,
+ * budget. Output: the model's answers, by name, mapped to entities of the evidence first.
+ *
+ * Where the reference differs: it reads relation names by pattern (here they are numbered), draws 5 of 20 or more
+ * entities without a seed (here the first by id, or a seeded draw), pools the beams' last relations (here each beam has
+ * its own), and asks the model without the facts when the depth is exhausted (`finalPolicy: cot`).
+ * @source Sun et al. 2024, "Think-on-Graph", algorithm 1
+ */
+import type { QuestionTask } from '../../../datasets/question.js';
+import type { AnswerReply, Decision } from '../../../src/llm/decision.js';
+import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { exemplarsFor, truthExemplars } from '../exemplars.js';
+import { distinctFacts, factOf, groundNames, truthOf } from '../facts.js';
+import type { QuestionAgent, QuestionAnswer, QuestionSession } from '../../question-agent.js';
+import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-registry.js';
+import { explore, type Beam } from './explore.js';
+import * as prompts from './prompts.js';
+import { modelScorer, vectorScorer, wordScorer, type Scorer } from './scorer.js';
+import { togSettings, type TogSettings } from './settings.js';
+
+export const togEntry: QuestionAgentEntry<typeof togSettings> = {
+  settings: togSettings,
+  async create(resources, settings): Promise<QuestionAgent> {
+    const scorer = await scorerOf(resources, settings);
+    return {
+      name: 'tog',
+      topicGiven: true,
+      prompted: true,
+      answer: (task, session) => answer(task, session, { resources, settings, scorer }),
+    };
+  },
+};
+
+async function scorerOf({ encoder }: QuestionAgentResources, { prune }: TogSettings): Promise<Scorer> {
+  if (prune === 'embedding') return vectorScorer(await encoder());
+  return prune === 'bm25' ? wordScorer : modelScorer;
+}
+
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: TogSettings;
+  scorer: Scorer;
+}
+
+async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { resources, settings } = parts;
+  const { graph, names, seed } = resources;
+  const { client, trace } = session;
+  let graphReads = 0;
+  let degraded = false;
+  let beams: Beam[] = [...new Set(task.topics.map(({ entity }) => entity))]
+    .filter((entity) => entity >= 0)
+    .map((entity) => ({ entity, path: [], score: 1 }));
+  trace({ event: 'start', entities: beams.map(({ entity }) => entity) });
+  const walked: Beam[] = [];
+  const facts = () => distinctFacts(walked.flatMap(({ path }) => path.map((triple) => factOf(graph, triple))));
+  let stop = beams.length === 0 ? 'no-topic' : 'depth';
+  let verdict: AnswerReply | undefined;
+  const exploration = {
+    ...{ graph, settings, seed, task, session, scorer: parts.scorer },
+    read: (edges: number) => (graphReads += edges),
+    degrade: () => (degraded = true),
+  };
+  try {
+    for (let depth = 1; depth <= settings.depth && beams.length > 0; depth++) {
+      beams = await explore(beams, exploration);
+      trace({ event: 'graph', operation: `depth ${depth}: ${beams.length} beams`, reads: graphReads });
+      if (beams.length === 0) {
+        stop = 'half-stop';
+        break;
+      }
+      walked.push(...beams);
+      const { reply } = await client.decide({
+        ...common(task, facts(), 'judge'),
+        kind: 'judge',
+        task: prompts.judgeTask,
+        examples: prompts.judgeExamples,
+        candidates: [],
+        withAnswers: true,
+      });
+      if (!reply) degraded = true;
+      if (reply?.choice === 0) {
+        stop = 'suffices';
+        verdict = { answers: reply.answers };
+        break;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error;
+    stop = 'budget';
+  }
+  const final =
+    verdict ?? (await lastAnswer(task, session, parts, stop === 'depth' ? settings.finalPolicy : 'triples', facts()));
+  degraded ||= final === undefined;
+  trace({ event: 'stop', reason: stop });
+  const met = new Set(walked.flatMap(({ path }) => path.flatMap(([head, , tail]) => [head, tail])));
+  const said = final?.answers ?? [];
+  return {
+    ...(task.form === 'truth' ? { entities: [], literals: [], ...truthOf(said) } : groundNames(said, names, met)),
+    text: said.join('; '),
+    evidence: facts(),
+    ...(stop === 'suffices' && { verified: true }),
+    degraded,
+    stop,
+    cost: { graphReads },
+  };
+}
+
+/** The answer phase, on the call that the budget keeps for it. Undefined where nothing could be read or asked. */
+async function lastAnswer(
+  task: QuestionTask,
+  { client }: QuestionSession,
+  { resources: { dataset } }: Parts,
+  policy: TogSettings['finalPolicy'],
+  facts: ReturnType<typeof distinctFacts>,
+): Promise<AnswerReply | undefined> {
+  const truth = task.form === 'truth';
+  const alone = policy === 'cot';
+  const exemplars = truth ? truthExemplars(true) : exemplarsFor(dataset, 'auto', true);
+  const grounded = truth ? prompts.truthAnswerExamples : prompts.answerExamples;
+  try {
+    const { reply } = await client.decide({
+      ...common(task, alone ? [] : facts, 'answer'),
+      kind: 'answer',
+      task: truth
+        ? prompts.truthAnswerTask
+        : alone
+          ? 'Answer the question. Think in one or two short sentences first.'
+          : prompts.answerTask,
+      examples: alone ? exemplars : grounded,
+      form: task.form,
+      withReasoning: alone,
+      final: true,
+    });
+    return reply;
+  } catch (error) {
+    if (error instanceof BudgetSpent) return undefined;
+    throw error;
+  }
+}
+
+function common(
+  { id, question }: QuestionTask,
+  evidence: Decision['evidence'],
+  phase: string,
+): Pick<Decision, 'questionId' | 'question' | 'evidence' | 'phase'> {
+  return { questionId: id, question, evidence, phase };
+}
