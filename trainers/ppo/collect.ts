@@ -1,10 +1,6 @@
 /** One round of experience: every chosen sample is walked several times under the present policy. */
-import type { Critic } from '../../agents/walker/critic.js';
-import type { StateRequest } from '../../agents/walker/features/featurizer.js';
-import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
-import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
+import type { Actor, ValueNetwork } from '../../agents/actor.js';
 import type { VectorEnv } from '../../envs/vector-env.js';
-import { pathKey } from '../../src/kg/path.js';
 import type { Rng } from '../../src/run/seeds.js';
 import { sampleSegment } from '../../src/tensor/categorical.js';
 import { readTensor } from '../../src/tensor/ops.js';
@@ -25,11 +21,11 @@ export interface RolloutFigures {
  * environment truncates is bootstrapped by the critic; without one its rest counts as 0.
  * @param samples indices of the env's samples, each walked `explorations` times; `envs` needs that many copies
  */
-export function collectRollouts(
-  policy: Policy,
-  critic: Critic | undefined,
-  envs: VectorEnv<DialogueWalkObservation>,
-  buffer: RolloutBuffer<StateRequest>,
+export function collectRollouts<Observation, Request>(
+  actor: Actor<Observation, Request>,
+  critic: ValueNetwork<Request> | undefined,
+  envs: VectorEnv<Observation>,
+  buffer: RolloutBuffer<Request>,
   samples: readonly number[],
   explorations: number,
   rng: Rng,
@@ -43,12 +39,12 @@ export function collectRollouts(
     const known = buffer.states.length;
     const stateOf = Array.from(live, (copy) => {
       const observation = observations[copy]!;
-      const key = `${sampleOf[copy]}:${pathKey(observation.path)}`;
-      return buffer.stateIndex(key, () => requestOf(observation));
+      const key = `${sampleOf[copy]}:${actor.stateKey(observation)}`;
+      return buffer.stateIndex(key, () => actor.requestOf(observation));
     });
     const fresh = buffer.states.slice(known);
-    const { logProbs, offsets } = actionLogProbs(policy, fresh);
-    const values = critic ? criticValues(policy, critic, fresh) : new Float32Array(fresh.length);
+    const { logProbs, offsets } = actor.actionLogProbs(fresh);
+    const values = critic ? valuesOf(critic, fresh) : new Float32Array(fresh.length);
     const actions = new Int32Array(sampleOf.length);
     const rows = stateOf.map((state, i) => {
       const copy = live[i]!;
@@ -79,10 +75,9 @@ export function collectRollouts(
     }
     const cut = rows.filter(({ copy }) => step.truncated[copy] === 1).map(({ copy }) => copy);
     if (critic && cut.length > 0) {
-      const rest = criticValues(
-        policy,
+      const rest = valuesOf(
         critic,
-        cut.map((copy) => requestOf(step.observations[copy]!)),
+        cut.map((copy) => actor.requestOf(step.observations[copy]!)),
       );
       cut.forEach((copy, i) => buffer.truncate(previous[copy]!, rest[i]!));
     }
@@ -97,13 +92,6 @@ export function collectRollouts(
   };
 }
 
-function requestOf({ task, start, current, hop, path }: DialogueWalkObservation): StateRequest {
-  return { task, state: { start, current, hop, path, done: false } };
-}
-
-function criticValues(policy: Policy, critic: Critic, requests: readonly StateRequest[]): Float32Array {
-  // The critic reads no actions: none are listed.
-  const none = new Int32Array(0);
-  const batch = policy.featurizer.batch(requests.map((request) => ({ ...request, actions: none })));
-  return readTensor(critic.parameters.tf, () => critic.values(batch));
+function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Float32Array {
+  return readTensor(critic.parameters.tf, critic.values(requests));
 }

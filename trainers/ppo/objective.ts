@@ -2,8 +2,10 @@
  * PPO's loss and its exact gradient with respect to logits and values, on the host. The network is the caller's: it
  * hands in logits of ragged action lists and takes the gradient back into its own backward pass.
  */
+import type { MaskedActions } from '../../agents/actor.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { segmentEntropy, segmentLogSoftmax } from '../../src/tensor/categorical.js';
+import { feasibilityLoss } from './feasibility.js';
 import type { PpoSettings } from './settings.js';
 
 /** Steps to learn from, column by column, all of one length; several may share a state. */
@@ -21,25 +23,27 @@ export interface Transitions {
 }
 
 export interface ObjectiveInput {
-  /** float32 [numActions of all states]. */
+  /** float32 [numActions of all states]; with `masked`, illegal actions stand among them. */
   logits: Float32Array;
-  /** int32 [numStates + 1]: actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
+  /** int32 [numStates + 1]: legal actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
   offsets: Int32Array;
+  /** Which logits are of legal actions; absent: all of them, in order. */
+  masked?: MaskedActions;
   /** float32 [numStates]; without it there is no value loss. */
   values?: Float32Array;
-  /** float32 [numActions]: the clone's log-probabilities of the same actions; needed where `klCoef` > 0. */
+  /** float32 [number of legal actions]: the clone's log-probabilities of the same actions; needed where `klCoef` > 0. */
   anchorLogProbs?: Float32Array;
   transitions: Transitions;
 }
 
 export type ObjectiveSettings = Pick<
   PpoSettings,
-  'clipRange' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef'
+  'clipRange' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef' | 'feasibilityCoef'
 >;
 
 /** Means over transitions, in float64. */
 export interface PpoLosses {
-  /** What is minimised: policyLoss + valueCoef·valueLoss − entropyCoef·entropy + klCoef·anchorKl. */
+  /** What is minimised: policyLoss + valueCoef·valueLoss − entropyCoef·entropy + klCoef·anchorKl + feasibilityCoef·feasibilityLoss. */
   loss: number;
   policyLoss: number;
   /** Mean squared error, not halved. */
@@ -48,6 +52,8 @@ export interface PpoLosses {
   entropy: number;
   /** Exact KL(policy ‖ clone) of the visited states, nats; 0 without an anchor. */
   anchorKl: number;
+  /** Minus the log-probability of a legal action before the mask, nats; 0 where only legal actions are scored. */
+  feasibilityLoss: number;
 }
 
 export interface PpoDiagnostics {
@@ -64,7 +70,7 @@ export interface PpoDiagnostics {
 export interface ObjectiveResult {
   losses: PpoLosses;
   diagnostics: PpoDiagnostics;
-  /** float32 [numActions]: ∂loss/∂logits. */
+  /** float32, as long as the logits: ∂loss/∂logits. */
   dLogits: Float32Array;
   /** float32 [numStates]: ∂loss/∂values; zeros without values. */
   dValues: Float32Array;
@@ -77,33 +83,46 @@ export interface ObjectiveResult {
  * @throws WorkbenchError `failure` for no transitions, an action that is not legal, a missing anchor or a loss that is not finite
  */
 export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings): ObjectiveResult {
-  const { logits, offsets, transitions } = input;
+  const { logits, offsets, masked, transitions } = input;
   const count = transitions.state.length;
   if (count === 0) throw new WorkbenchError('failure', 'expected transitions, got none, at ppoObjective');
-  const logProbs = segmentLogSoftmax(logits, offsets);
-  const dLogits = new Float64Array(logits.length);
-  const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLogits);
-  const { entropy, normalizedEntropy } = entropyBonus(logProbs, offsets, weights, settings.entropyCoef, dLogits);
-  const anchorKl = anchorPenalty(logProbs, input, weights, settings.klCoef, dLogits);
+  const logProbs = segmentLogSoftmax(masked ? gather(logits, masked.legal) : logits, offsets);
+  const dLegal = new Float64Array(logProbs.length);
+  const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLegal);
+  const { entropy, normalizedEntropy } = entropyBonus(logProbs, offsets, weights, settings.entropyCoef, dLegal);
+  const anchorKl = anchorPenalty(logProbs, input, weights, settings.klCoef, dLegal);
   // log π(a) = z(a) − logsumexp(z): every pull on a chosen action pushes on the whole list.
   for (let s = 0; s + 1 < offsets.length; s++) {
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLogits[i]! -= pulls[s]! * Math.exp(logProbs[i]!);
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLegal[i]! -= pulls[s]! * Math.exp(logProbs[i]!);
   }
+  const dLogits = masked ? scatter(dLegal, masked.legal, logits.length) : dLegal;
+  const { valueCoef, entropyCoef, klCoef, feasibilityCoef } = settings;
+  const infeasible = masked ? feasibilityLoss(logits, masked, offsets, weights, feasibilityCoef, dLogits) : 0;
   const dValues = new Float32Array(offsets.length - 1);
   const valueLoss = input.values ? criticLoss(input.values, transitions, settings, dValues) : 0;
-  const { valueCoef, entropyCoef, klCoef } = settings;
-  const loss = policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl;
+  const loss =
+    policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl + feasibilityCoef * infeasible;
   if (!Number.isFinite(loss)) {
     throw new WorkbenchError('failure', `expected a finite loss, got ${loss}, at ppoObjective`, {
       hint: 'Lower ppo.learningRate, or set ppo.targetKl.',
     });
   }
   return {
-    losses: { loss, policyLoss, valueLoss, entropy, anchorKl },
+    losses: { loss, policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: infeasible },
     diagnostics: { ...diagnostics, normalizedEntropy },
     dLogits: Float32Array.from(dLogits),
     dValues,
   };
+}
+
+function gather(values: Float32Array, places: Int32Array): Float32Array {
+  return Float32Array.from(places, (place) => values[place]!);
+}
+
+function scatter(values: Float64Array, places: Int32Array, length: number): Float64Array {
+  const all = new Float64Array(length);
+  for (let i = 0; i < values.length; i++) all[places[i]!] = values[i]!;
+  return all;
 }
 
 /** −mean(min(ratio·A, clip(ratio)·A)); adds the pull on each chosen action, and returns each state's sum of pulls and weight. */

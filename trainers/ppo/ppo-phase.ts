@@ -1,6 +1,7 @@
 /** The PPO phase of a run: starts from the clone or from scratch, evaluates, saves, goes on where a run was stopped. */
 import { createCritic } from '../../agents/walker/critic.js';
 import { createPolicy } from '../../agents/walker/inputs.js';
+import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { bestMetric } from '../../checkpoints/keeper.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
@@ -49,15 +50,18 @@ export async function ppoPhase(
   if (clone) policy.head.parameters.import(clone.tensors);
   const anchor = clone && settings.ppo.klCoef > 0 ? createPolicy(tf, inputs, settings.seed) : undefined;
   if (anchor) anchor.head.parameters.import(clone!.tensors);
-  const clip = settings.ppo.maxGradNorm > 0 ? { maxGradNorm: settings.ppo.maxGradNorm } : {};
+  const adam = {
+    epsilon: settings.ppo.adamEpsilon,
+    ...(settings.ppo.maxGradNorm > 0 && { maxGradNorm: settings.ppo.maxGradNorm }),
+  };
   const critic =
     settings.ppo.baseline === 'critic'
       ? createCritic(tf, inputs.tables, featurizer.contextDim, settings.walker.width, settings.seed)
       : undefined;
   const trainee: Trainee = {
     policy,
-    optimizer: new AdamW(policy.head.parameters, clip),
-    critic: critic && { network: critic, optimizer: new AdamW(critic.parameters, clip) },
+    optimizer: new AdamW(policy.head.parameters, adam),
+    critic: critic && { network: critic, optimizer: new AdamW(critic.parameters, adam) },
   };
   if (resumeFrom) restoreTrainee(session, trainee, resumeFrom.header, resumeFrom.tensors);
   const startUpdate = resumeFrom?.header.step ?? 0;
@@ -121,10 +125,24 @@ export async function ppoPhase(
   try {
     // A run that was stopped in an evaluation owes it.
     if (resumeFrom && evaluatesAt(done) && !(bestMetric in resumeFrom.header.metrics)) await evaluate();
-    const shared = { ...trainee, anchor, settings: settings.ppo, seed: settings.seed, startUpdate, signal, onUpdate };
+    const { optimizer } = trainee;
+    const shared = { optimizer, settings: settings.ppo, seed: settings.seed, startUpdate, signal, onUpdate };
     if (givesUp()) return;
-    if (settings.ppo.gradient === 'exact') await expectedReward({ ...shared, walks: goldWalks(train, graph, rules) });
-    else await ppo({ ...shared, envs, walkable });
+    if (settings.ppo.gradient === 'exact') {
+      await expectedReward({ ...shared, policy, anchor, walks: goldWalks(train, graph, rules) });
+    } else {
+      await ppo({
+        ...shared,
+        actor: walkerActor(policy),
+        anchor: anchor && walkerActor(anchor),
+        critic: trainee.critic && {
+          network: walkerValues(trainee.critic.network, featurizer),
+          optimizer: trainee.critic.optimizer,
+        },
+        envs,
+        walkable,
+      });
+    }
     line.finish();
   } catch (error) {
     if (error instanceof WorkbenchError && error.code === 'stopped' && done > saved) await save({}, true);

@@ -1,13 +1,9 @@
 /**
- * Proximal policy optimisation of a walker, in the order of the paper: walk, estimate advantages, update, repeat.
+ * Proximal policy optimisation of any walk, in the order of the paper: walk, estimate advantages, update, repeat.
  * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
  *   explorations a sample
  */
-import type { Critic } from '../../agents/walker/critic.js';
-import type { StateRequest } from '../../agents/walker/features/featurizer.js';
-import { actionLogProbs, type ActionLogProbs, type Policy } from '../../agents/walker/policy.js';
-import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
-import { numActions } from '../../envs/rules.js';
+import type { ActionLogProbs, Actor, ValueNetwork } from '../../agents/actor.js';
 import type { VectorEnv } from '../../envs/vector-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -16,21 +12,25 @@ import type { AdamW } from '../../src/tensor/adamw.js';
 import { injectGradient, readTensor } from '../../src/tensor/ops.js';
 import { explainedVariance, generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from './advantages.js';
 import { collectRollouts } from './collect.js';
-import { ppoObjective, type ObjectiveResult } from './objective.js';
+import { ppoObjective, type ObjectiveResult, type ObjectiveSettings } from './objective.js';
 import { RolloutBuffer, type Minibatch } from './rollout-buffer.js';
 import { minibatchParts } from './minibatch-parts.js';
-import { learningRateAt, samplesOf } from './schedule.js';
+import { entropyCoefAt, learningRateAt, samplesOf } from './schedule.js';
 import type { PpoSettings } from './settings.js';
 
-export interface PpoOptions {
-  policy: Policy;
+/** What PPO moves: a policy, and a critic where there is one. */
+export interface Learner<Observation, Request> {
+  actor: Actor<Observation, Request>;
   optimizer: AdamW;
   /** With its own optimizer; needed by `baseline: critic` alone. */
-  critic?: { network: Critic; optimizer: AdamW } | undefined;
+  critic?: { network: ValueNetwork<Request>; optimizer: AdamW } | undefined;
+}
+
+export interface PpoOptions<Observation, Request> extends Learner<Observation, Request> {
   /** The frozen clone that the policy is kept near; needed where `klCoef` > 0. */
-  anchor?: Policy | undefined;
+  anchor?: Actor<Observation, Request> | undefined;
   /** `samplesPerUpdate` × `explorations` copies of an env over the train samples. */
-  envs: VectorEnv<DialogueWalkObservation>;
+  envs: VectorEnv<Observation>;
   /** Indices of the env's samples that can be walked. */
   walkable: Int32Array;
   settings: PpoSettings;
@@ -57,8 +57,8 @@ export interface PpoUpdate {
  */
 const ratioTolerance = (backend: string) => (backend === 'tensorflow' ? 1e-4 : 1e-6);
 
-/** Actions that go through the network at once: bounds memory, whatever hubs a policy visits. */
-const maxPartActions = 32768;
+/** Scores that go through the network at once: bounds memory, whatever hubs a policy visits. */
+const maxPartScores = 32768;
 
 interface StepResult {
   /** By the field's names. */
@@ -71,16 +71,15 @@ interface StepResult {
  * optimizers and the number of updates done.
  * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update
  */
-export async function ppo(options: PpoOptions): Promise<void> {
-  const { policy, critic, envs, walkable, settings, seed, startUpdate = 0 } = options;
-  const { horizon } = policy.featurizer.parts.rules;
-  const backend = policy.head.parameters.tf.getBackend();
-  const buffer = new RolloutBuffer<StateRequest>(settings.samplesPerUpdate * settings.explorations * horizon);
+export async function ppo<Observation, Request>(options: PpoOptions<Observation, Request>): Promise<void> {
+  const { actor, critic, envs, walkable, settings, seed, startUpdate = 0 } = options;
+  const backend = actor.parameters.tf.getBackend();
+  const buffer = new RolloutBuffer<Request>(settings.samplesPerUpdate * settings.explorations * envs.spec.maxSteps);
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const samples = samplesOf(update, walkable, settings.samplesPerUpdate, seed);
     const walkRng = Rng.named(seed, 'ppo/walk', update);
-    const rollout = collectRollouts(policy, critic?.network, envs, buffer, samples, settings.explorations, walkRng);
+    const rollout = collectRollouts(actor, critic?.network, envs, buffer, samples, settings.explorations, walkRng);
 
     const { rollout: columns } = buffer;
     const advantages =
@@ -92,14 +91,15 @@ export async function ppo(options: PpoOptions): Promise<void> {
     buffer.setAdvantages(advantages);
 
     const learningRate = learningRateAt(update, settings);
-    const anchored = options.anchor && settings.klCoef > 0 ? actionLogProbs(options.anchor, buffer.states) : undefined;
+    const weighed = { ...settings, entropyCoef: entropyCoefAt(update, settings) };
+    const anchored = settings.klCoef > 0 ? options.anchor?.actionLogProbs(buffer.states) : undefined;
     const results: StepResult[] = [];
     const shuffle = Rng.named(seed, 'ppo/shuffle', update);
     let stopped = false;
     for (let epoch = 0; epoch < settings.updateEpochs && !stopped; epoch++) {
       for (const minibatch of buffer.minibatches(settings.minibatchSamples, shuffle)) {
         if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(minibatch.transitions.advantage, centre);
-        const result = step(options, buffer, minibatch, anchored, learningRate);
+        const result = step(options, buffer.states, minibatch, weighed, anchored, learningRate);
         if (results.length === 0) checkRatio(result.maxRatioDeviation, update, backend);
         results.push(result);
         stopped = settings.targetKl !== null && result.figures['train/approx_kl']! > 1.5 * settings.targetKl;
@@ -122,41 +122,47 @@ export async function ppo(options: PpoOptions): Promise<void> {
 }
 
 /** One gradient step of actor and critic on one minibatch, part by part. */
-function step(
-  { policy, optimizer, critic, settings }: PpoOptions,
-  buffer: RolloutBuffer<StateRequest>,
+function step<Observation, Request>(
+  { actor, optimizer, critic }: Learner<Observation, Request>,
+  known: readonly Request[],
   minibatch: Minibatch,
+  settings: ObjectiveSettings,
   anchored: ActionLogProbs | undefined,
   learningRate: number,
 ): StepResult {
-  const { tf } = policy.head.parameters;
-  const { graph, rules } = policy.featurizer.parts;
-  const sizes = Array.from(minibatch.states, (state) => numActions(graph, buffer.states[state]!.state, rules));
-  const parts = minibatchParts(minibatch, sizes, maxPartActions).map((part) => {
-    // States of one sample side by side: the featurizer reads a dialogue once for all of them.
-    const batch = policy.featurizer.batch(Array.from(part.states, (state) => buffer.states[state]!));
-    const values = critic && readTensor(tf, () => critic.network.values(batch));
-    return { ...part, batch, values };
+  const { tf } = actor.parameters;
+  const sizes = Array.from(minibatch.states, (state) => actor.numScores(known[state]!));
+  const parts = minibatchParts(minibatch, sizes, maxPartScores).map((part) => {
+    // States of one sample side by side: what they share is read once for all of them.
+    const requests = Array.from(part.states, (state) => known[state]!);
+    const values = critic?.network.values(requests);
+    return { ...part, scored: actor.score(requests), values, estimates: values && readTensor(tf, values) };
   });
   const results: ObjectiveResult[] = [];
-  const actorLosses = parts.map(({ batch, transitions, states, values, share }) => () => {
-    const logits = policy.head.logits(batch);
-    const input = { logits: logits.dataSync() as Float32Array, offsets: batch.offsets, transitions };
+  const actorLosses = parts.map(({ scored, transitions, states, estimates, share }) => () => {
+    const logits = scored.logits();
     const anchorLogProbs = anchored && gatherSegments(anchored, states);
     const result = ppoObjective(
-      { ...input, ...(values && { values }), ...(anchorLogProbs && { anchorLogProbs }) },
+      {
+        logits: logits.dataSync() as Float32Array,
+        offsets: scored.offsets,
+        transitions,
+        ...(scored.masked && { masked: scored.masked }),
+        ...(estimates && { values: estimates }),
+        ...(anchorLogProbs && { anchorLogProbs }),
+      },
       settings,
     );
     results.push(result);
     return injectGradient(tf, logits, scaled(result.dLogits, share));
   });
   const gradNorm = optimizer.minimize(actorLosses, learningRate);
-  policy.head.weightsChanged();
+  actor.weightsChanged();
   critic?.optimizer.minimize(
     parts.map(
-      ({ batch, share }, i) =>
+      ({ values, share }, i) =>
         () =>
-          injectGradient(tf, critic.network.values(batch), scaled(results[i]!.dValues, share)),
+          injectGradient(tf, values!(), scaled(results[i]!.dValues, share)),
     ),
     learningRate,
   );
@@ -203,6 +209,7 @@ function weightedMeans(results: readonly ObjectiveResult[], shares: readonly num
     'train/entropy': mean(({ losses }) => losses.entropy),
     'train/entropy_share': mean(({ diagnostics }) => diagnostics.normalizedEntropy),
     'train/anchor_kl': mean(({ losses }) => losses.anchorKl),
+    'train/feasibility_loss': mean(({ losses }) => losses.feasibilityLoss),
     'train/approx_kl': mean(({ diagnostics }) => diagnostics.approxKl),
     'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
   };

@@ -24,3 +24,8 @@ export function learningRateAt(
   const progress = (update - warmupUpdates) / Math.max(1, updates - warmupUpdates);
   return learningRate * (1 - (1 - finalLrShare) * progress);
 }
+
+/** Weight of the entropy bonus: constant, or linear from its setting at the first update towards 0 after the last. */
+export function entropyCoefAt(update: number, { entropyCoef, entropyDecay, updates }: PpoSettings): number {
+  return entropyDecay === 'none' ? entropyCoef : entropyCoef * (1 - update / updates);
+}

@@ -42,7 +42,20 @@ export const ppoSettings = z.strictObject({
     .describe(
       "How far a value may move from the collector's before its loss is clipped; in units of return; null: no clip.",
     ),
+  adamEpsilon: z.number().min(0).max(1).default(1e-8).describe('What Adam adds to the root of its second moment.'),
   entropyCoef: z.number().min(0).max(10).default(0).describe('Weight of the entropy bonus, in nats.'),
+  entropyDecay: z
+    .enum(['none', 'linear'])
+    .default('none')
+    .describe('Whether the weight of the entropy bonus stays, or falls to 0 over the updates.'),
+  feasibilityCoef: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(0)
+    .describe(
+      'Weight of the feasibility loss, in nats: minus the log-probability that the unmasked policy takes a legal action. It trains the scores that a mask hides, and does nothing where a walk lists legal actions only, as over edges.',
+    ),
   valueCoef: z.number().min(0).max(100).default(0.5).describe('Weight of the critic loss (mean squared error).'),
   maxGradNorm: z.number().min(0).default(0.5).describe('The whole gradient is scaled down to this norm; 0: no clip.'),
   gamma: z.number().min(0).max(1).default(1).describe('Discount of later rewards.'),

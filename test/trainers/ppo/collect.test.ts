@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
 import type { DialogueWalkObservation } from '../../../envs/dialogue-walk-world.js';
 import type { Env } from '../../../envs/env.js';
 import { makeEnv } from '../../../envs/registry.js';
@@ -37,7 +38,15 @@ test('an episode that the environment cuts is worth what the critic says of the 
   };
   const envs = new VectorEnv([cutAfterOneStep(), cutAfterOneStep()]);
   const buffer = new RolloutBuffer<StateRequest>(2);
-  const figures = collectRollouts(policy, critic, envs, buffer, [0, 4], 1, new Rng(3));
+  const figures = collectRollouts(
+    walkerActor(policy),
+    walkerValues(critic, policy.featurizer),
+    envs,
+    buffer,
+    [0, 4],
+    1,
+    new Rng(3),
+  );
   const requests = left.map(({ task, start, current, hop, path }) => ({
     task,
     state: { start, current, hop, path, done: false },

@@ -3,13 +3,21 @@ import { Rng } from '../../../src/run/seeds.js';
 import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { ppoObjective, type ObjectiveInput, type ObjectiveSettings } from '../../../trainers/ppo/objective.js';
 
-const off: ObjectiveSettings = { clipRange: 0.2, clipRangeValue: null, entropyCoef: 0, valueCoef: 0, klCoef: 0 };
+const off: ObjectiveSettings = {
+  clipRange: 0.2,
+  clipRangeValue: null,
+  entropyCoef: 0,
+  valueCoef: 0,
+  klCoef: 0,
+  feasibilityCoef: 0,
+};
 const everything: ObjectiveSettings = {
   clipRange: 0.2,
   clipRangeValue: 0.3,
   entropyCoef: 0.7,
   valueCoef: 0.5,
   klCoef: 0.9,
+  feasibilityCoef: 0.6,
 };
 
 /** Four states of 1, 2, 5 and 3 actions, twelve transitions that share them, old probabilities well off the new ones. */
@@ -162,6 +170,39 @@ describe('ppoObjective', () => {
       ).losses.anchorKl;
     expect(anchored(0.5)).toBeCloseTo(0, 7);
     expect(anchored(0.25)).toBeCloseTo(0.5 * Math.log(2) + 0.5 * Math.log(0.5 / 0.75), 6);
+  });
+
+  test('a mask hides scores from everything but the feasibility loss', () => {
+    for (let seed = 0; seed < 10; seed++) {
+      const plain = example(seed);
+      // Illegal scores around and between the legal ones; the second state has none.
+      const scoredOffsets = Int32Array.of(0, 3, 5, 11, 16);
+      const legal = Int32Array.of(1, 3, 4, 5, 6, 8, 9, 10, 12, 13, 15);
+      const rng = Rng.named(seed, 'test/illegal');
+      const logits = Float32Array.from({ length: 16 }, () => 2 * rng.normal());
+      legal.forEach((place, i) => (logits[place] = plain.logits[i]!));
+      const input = { ...plain, logits, masked: { scoredOffsets, legal } };
+      const settings = { ...everything, feasibilityCoef: 0 };
+      const [hidden, seen] = [ppoObjective(input, settings), ppoObjective(plain, settings)];
+      expect(hidden.losses.loss).toBe(seen.losses.loss);
+      expect([...legal].map((place) => hidden.dLogits[place])).toEqual([...seen.dLogits]);
+      expect(hidden.dLogits.filter((slope) => slope !== 0)).toHaveLength(seen.dLogits.filter((x) => x !== 0).length);
+
+      const infeasible = (x: number[]) => {
+        const shares = Array.from(plain.transitions.state, (s) => {
+          const mass = (places: number[]) => places.reduce((sum, place) => sum + Math.exp(x[place]!), 0);
+          const all = Array.from(logits.keys()).slice(scoredOffsets[s], scoredOffsets[s + 1]);
+          return -Math.log(mass([...legal].slice(plain.offsets[s], plain.offsets[s + 1])) / mass(all));
+        });
+        return shares.reduce((sum, share) => sum + share, 0) / shares.length;
+      };
+      const { losses, dLogits } = ppoObjective(input, { ...settings, feasibilityCoef: 0.6 });
+      expect(losses.feasibilityLoss).toBeCloseTo(infeasible([...logits]), 6);
+      expect(losses.loss).toBeCloseTo(hidden.losses.loss + 0.6 * losses.feasibilityLoss, 10);
+      differences([...logits], infeasible, 1e-5).forEach((slope, i) =>
+        expect(dLogits[i]! - hidden.dLogits[i]!).toBeCloseTo(0.6 * slope, 5),
+      );
+    }
   });
 
   test('a state that no transition visits gets no gradient', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionLogProbs, type Policy } from '../../../agents/walker/policy.js';
+import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
 import { makeVectorEnv } from '../../../envs/registry.js';
 import { applyAction, initialState, type WalkRules } from '../../../envs/rules.js';
 import { canonicalPath, pathKey } from '../../../src/kg/path.js';
@@ -45,10 +46,13 @@ async function trainPpo({ world, rules, toy, settings: given, anchor, start = to
   const updates: PpoUpdate[] = [];
   const tensors = new Set<number>();
   await ppo({
-    policy: start,
+    actor: walkerActor(start),
     optimizer,
-    critic: network && { network, optimizer: new AdamW(network.parameters) },
-    anchor,
+    critic: network && {
+      network: walkerValues(network, start.featurizer),
+      optimizer: new AdamW(network.parameters),
+    },
+    anchor: anchor && walkerActor(anchor),
     envs: makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, settings.samplesPerUpdate * settings.explorations),
     walkable: Int32Array.from(world.samples.keys()),
     settings,
@@ -167,7 +171,7 @@ describe('PPO', () => {
       const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules: oneStep }, 2 * settings.explorations);
       const walkable = Int32Array.from(world.samples.keys());
       const onUpdate = ({ update }: PpoUpdate) => update === stopAt;
-      await ppo({ policy, optimizer, envs, walkable, settings, seed: 7, startUpdate, onUpdate });
+      await ppo({ actor: walkerActor(policy), optimizer, envs, walkable, settings, seed: 7, startUpdate, onUpdate });
       return save(policy, optimizer);
     };
     const save = (policy: Policy, optimizer: AdamW) => ({

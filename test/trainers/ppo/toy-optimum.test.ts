@@ -16,7 +16,14 @@ interface State {
 
 /** PPO with a table of logits and values, one row a state, and plain gradient steps: everything but the network. */
 function trainTable(world: ToyWorld, rules: WalkRules, baseline: 'group-mean' | 'critic', seed: number) {
-  const settings = { clipRange: 0.2, clipRangeValue: null, entropyCoef: 0.01, valueCoef: 0.5, klCoef: 0 };
+  const settings = {
+    clipRange: 0.2,
+    clipRangeValue: null,
+    entropyCoef: 0.01,
+    valueCoef: 0.5,
+    klCoef: 0,
+    feasibilityCoef: 0,
+  };
   const explorations = 8;
   const rng = Rng.named(seed, 'toy');
   const numEnvs = world.samples.length * explorations;
