@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { createQuestionAgent } from '../../../agents/question-registry.js';
+import type { QuestionTask } from '../../../datasets/question.js';
+import { GraphBuilder } from '../../../src/kg/build-graph.js';
+import { NameIndex } from '../../../src/kg/name-index.js';
+import { scriptedClient } from '../../fixtures/scripted-client.js';
+
+const builder = new GraphBuilder();
+builder.add('The Heron', 'built_by', 'Ivo Marr');
+const graph = builder.build('ships', { addInverses: true });
+const resources = {
+  dataset: 'metaqa',
+  graph,
+  names: new NameIndex(graph),
+  encoder: () => Promise.reject(new Error('no encoder here')),
+  train: () => [],
+  seed: 0,
+};
+const task: QuestionTask = { id: 'q', subset: 'all', question: 'who built it', topics: [], form: 'entities' };
+
+describe.each(['io', 'cot'] as const)('%s prompting', (name) => {
+  test('B-TOG-9: asks once, says nothing of the graph, and maps names to entities', async () => {
+    const client = scriptedClient(() => ({ answers: ['ivo  marr', 'Somebody Else'], reasoning: 'I know.' }));
+    const agent = await createQuestionAgent(name, resources);
+    const answer = await agent.answer(task, { client, trace: () => {} });
+    expect(answer).toMatchObject({
+      entities: [graph.entityId('Ivo Marr')],
+      literals: ['Somebody Else'],
+      degraded: false,
+    });
+    expect(client.asked).toHaveLength(1);
+    expect(client.asked[0]).toMatchObject({ kind: 'answer', evidence: [], final: true, withReasoning: name === 'cot' });
+  });
+
+  test('a truth question gets a verdict, or none', async () => {
+    const agent = await createQuestionAgent(name, resources);
+    const ask = (answers: string[]) =>
+      agent.answer({ ...task, form: 'truth' }, { client: scriptedClient(() => ({ answers })), trace: () => {} });
+    expect((await ask(['true'])).truth).toBe(true);
+    expect((await ask(['False'])).truth).toBe(false);
+    expect(await ask([])).not.toHaveProperty('truth');
+  });
+
+  test('a reply that cannot be read is an abstention, not a lost question', async () => {
+    const agent = await createQuestionAgent(name, resources);
+    const answer = await agent.answer(task, { client: scriptedClient(() => undefined), trace: () => {} });
+    expect(answer).toMatchObject({ entities: [], literals: [], degraded: true, stop: 'unparsed' });
+  });
+});
+
+test('exemplars follow the data set, and a switch of no such domain is refused', async () => {
+  const exemplarsIn = async (dataset: string) => {
+    const client = scriptedClient(() => ({ answers: [] }));
+    const agent = await createQuestionAgent('io', { ...resources, dataset });
+    await agent.answer(task, { client, trace: () => {} });
+    return client.asked[0]!.examples.map(({ question }) => question);
+  };
+  expect(await exemplarsIn('metaqa')).toContain('who directed Jaws');
+  expect(await exemplarsIn('anything')).toContain('who wrote the play Hedda Gabler');
+  await expect(createQuestionAgent('io', resources, { exemplars: 'cooking' })).rejects.toThrow(/exemplars/);
+});
+
+test('an unknown agent is refused with the nearest name', async () => {
+  await expect(createQuestionAgent('togg', resources)).rejects.toMatchObject({ hint: 'Did you mean "tog"?' });
+});

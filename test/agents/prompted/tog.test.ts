@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import { createQuestionAgent } from '../../../agents/question-registry.js';
+import type { QuestionTask } from '../../../datasets/question.js';
+import { GraphBuilder } from '../../../src/kg/build-graph.js';
+import { NameIndex } from '../../../src/kg/name-index.js';
+import type { Decision, JudgeDecision, ScoreDecision } from '../../../src/llm/decision.js';
+import { scriptedClient } from '../../fixtures/scripted-client.js';
+
+/** Ships and their builders: `sailed` leads to three ships, each `built_by` someone; one ship has no name to speak of. */
+function harbour() {
+  const builder = new GraphBuilder();
+  for (const [head, relation, tail] of [
+    ['Tamsin', 'sailed', 'Heron'],
+    ['Tamsin', 'sailed', 'Lark'],
+    ['Tamsin', 'sailed', 'Brindle'],
+    ['Tamsin', 'born_on', 'Skarn'],
+    ['Heron', 'built_by', 'Ivo'],
+    ['Lark', 'built_by', 'Ada'],
+    ['Brindle', 'built_by', 'Ivo'],
+    ['Heron', 'docked_at', 'Vell'],
+  ] as const) {
+    builder.add(head, relation, tail);
+  }
+  return builder.build('harbour', { addInverses: true });
+}
+
+const graph = harbour();
+const names = new NameIndex(graph);
+const resources = {
+  dataset: 'harbour',
+  graph,
+  names,
+  encoder: () => Promise.reject(new Error('no encoder here')),
+  train: () => [],
+  seed: 7,
+};
+const task: QuestionTask = {
+  id: 'q-1',
+  subset: 'all',
+  question: 'who built the ships that Tamsin sailed',
+  topics: [{ name: 'Tamsin', entity: graph.entityId('Tamsin') }],
+  form: 'entities',
+};
+const id = (name: string) => graph.entityId(name);
+
+/** Follows `sailed`, then `built_by`; says that it suffices once a builder is in the facts. */
+function wise(decision: Decision): unknown {
+  if (decision.kind === 'score') {
+    const good = ['sailed', 'built_by', 'Heron', 'Lark', 'Brindle', 'Ivo', 'Ada'];
+    return { scores: decision.candidates.map(({ text }) => (good.includes(text) ? 10 : 0)) };
+  }
+  if (decision.kind === 'judge') {
+    const builders = decision.evidence.filter(([, relation]) => relation === 'built_by').map(([, , tail]) => tail);
+    return builders.length > 0
+      ? { choice: 0, reason: 'Builders are given.', answers: [...new Set(builders)] }
+      : { choice: -1, reason: 'Builders are missing.', answers: [] };
+  }
+  return { answers: ['Ivo'] };
+}
+
+async function run(script: (decision: Decision) => unknown, switches: Record<string, unknown> = {}, budget?: number) {
+  const client = scriptedClient(script, budget);
+  const agent = await createQuestionAgent('tog', resources, switches);
+  const answer = await agent.answer(task, { client, trace: () => {} });
+  return { answer, asked: client.asked };
+}
+
+describe('Think-on-Graph', () => {
+  test('walks two hops, stops when the facts suffice and answers from the verdict', async () => {
+    const { answer, asked } = await run(wise);
+    expect(answer.entities).toEqual([id('Ivo'), id('Ada')]);
+    expect(answer).toMatchObject({ stop: 'suffices', verified: true, degraded: false });
+    // Depth 1: relations, entities, verdict. Depth 2: relations of three ships, one tail each, verdict. No answer call.
+    expect(asked.map(({ phase }) => phase)).toEqual([
+      'relation-prune',
+      'entity-prune',
+      'judge',
+      'relation-prune',
+      'relation-prune',
+      'relation-prune',
+      'judge',
+    ]);
+  });
+
+  test('never goes straight back the way it came', async () => {
+    const { asked } = await run(wise);
+    const offered = asked.filter((decision): decision is ScoreDecision => decision.phase === 'relation-prune').slice(1);
+    for (const decision of offered) expect(decision.candidates.map(({ text }) => text)).not.toContain('~sailed');
+  });
+
+  test('B-TOG-2: names and ids stay together, whatever the scores order', async () => {
+    const { asked } = await run(wise, { prune: 'bm25' });
+    const judged = asked.filter((decision): decision is JudgeDecision => decision.kind === 'judge');
+    for (const { evidence } of judged) {
+      for (const [head, relation, tail] of evidence) {
+        expect(graph.edgeIndex(id(head), graph.relationId(relation), id(tail))).toBeGreaterThanOrEqual(0);
+      }
+    }
+    // The answer call is the only other one: word overlap costs no calls.
+    expect(asked.every(({ kind }) => kind === 'judge' || kind === 'answer')).toBe(true);
+  });
+
+  test('B-TOG-3: a reduction of many entities is the same every time, and counts from the limit on', async () => {
+    for (const reduction of ['first', 'sample']) {
+      const switches = { maxCandidates: 2, retain: 2, reduction };
+      const [first, second] = [await run(wise, switches), await run(wise, switches)];
+      const scored = ({ asked }: typeof first) =>
+        asked.filter(({ phase }) => phase === 'entity-prune').map((decision) => (decision as ScoreDecision).candidates);
+      expect(scored(first)).toEqual(scored(second));
+      expect(scored(first)[0]).toHaveLength(2);
+    }
+    const { asked } = await run(wise, { maxCandidates: 3 });
+    expect((asked[1] as ScoreDecision).candidates).toHaveLength(3);
+  });
+
+  test('B-TOG-4: where no way leads on, one answer call follows and nothing else', async () => {
+    const { answer, asked } = await run((decision) =>
+      decision.kind === 'score' ? { scores: decision.candidates.map(() => 0) } : { answers: [] },
+    );
+    expect(asked.map(({ kind }) => kind)).toEqual(['score', 'answer']);
+    expect(answer).toMatchObject({ stop: 'half-stop', entities: [], literals: [] });
+  });
+
+  test('B-TOG-5: what one beam walked last does not close relations to another', async () => {
+    // Heron is left by `built_by`; Ivo may then be left by `~built_by` only to other ships, which is his own last relation.
+    const { asked } = await run((decision) =>
+      decision.kind === 'score'
+        ? { scores: decision.candidates.map(() => 5) }
+        : decision.kind === 'judge'
+          ? { choice: -1, reason: '', answers: [] }
+          : { answers: ['Ivo'] },
+    );
+    const relationPrunes = asked.filter((decision): decision is ScoreDecision => decision.phase === 'relation-prune');
+    const skarn = relationPrunes.find(({ subjects }) => subjects?.[0] === id('Skarn'));
+    // Reached by `born_on`: its only way back is closed, so it has nothing to offer and is not asked about.
+    expect(skarn).toBeUndefined();
+    const heron = relationPrunes.find(({ subjects }) => subjects?.[0] === id('Heron'))!;
+    expect(heron.candidates.map(({ text }) => text)).toEqual(['built_by', 'docked_at']);
+  });
+
+  test('B-TOG-6: every candidate is an edge of the graph, so no other relation can be walked', async () => {
+    const { asked } = await run(wise);
+    for (const decision of asked) {
+      if (decision.kind !== 'score') continue;
+      for (const candidate of decision.candidates) {
+        if (candidate.kind !== 'relation') continue;
+        const [subject] = decision.subjects!;
+        const begin = graph.offsets[subject!]!;
+        expect(graph.relations.subarray(begin, begin + graph.degree(subject!))).toContain(candidate.relation);
+      }
+    }
+  });
+
+  test('when the depth is exhausted the answer rests on the facts, or on the model alone', async () => {
+    const blind = (decision: Decision) =>
+      decision.kind === 'judge' ? { choice: -1, reason: '', answers: [] } : wise(decision);
+    for (const finalPolicy of ['triples', 'cot']) {
+      const { answer, asked } = await run(blind, { finalPolicy });
+      expect(answer.stop === 'depth' || answer.stop === 'half-stop').toBe(true);
+      expect(asked.at(-1)).toMatchObject({ kind: 'answer', final: true });
+      expect(asked.filter(({ kind }) => kind === 'answer')).toHaveLength(1);
+    }
+    const { asked } = await run(blind, { finalPolicy: 'cot', depth: 2 });
+    expect(asked.at(-1)).toMatchObject({ kind: 'answer', evidence: [], withReasoning: true });
+  });
+
+  test('a spent budget leads to the answer on the reserved call', async () => {
+    const { answer, asked } = await run(wise, {}, 3);
+    expect(asked.map(({ kind }) => kind)).toEqual(['score', 'score', 'answer']);
+    expect(answer).toMatchObject({ stop: 'budget', entities: [id('Ivo')] });
+  });
+
+  test('replies that cannot be read never drop the question', async () => {
+    const { answer } = await run(() => undefined);
+    expect(answer).toMatchObject({ degraded: true, entities: [], stop: 'half-stop' });
+  });
+});
