@@ -12,7 +12,7 @@ export interface Topic {
 
 /** What an agent is asked. */
 export interface QuestionTask {
-  /** Unique in its data set, such as `2-hop-1987`: subset and line from 1. */
+  /** Unique in its data set and stable, such as `2-1987`: subset, then the line (from 0) of the release's file. */
   id: string;
   /** Part of the data set, such as `2-hop`. */
   subset: string;
@@ -55,7 +55,13 @@ export interface QuestionSample {
 }
 
 /** The question with every topic mention as `[E]`: what templates, memories and question vectors are made of. */
-export function maskedQuestion({ question, topics }: Pick<QuestionTask, 'question' | 'topics'>): string {
+export function maskedQuestion({
+  question,
+  topics,
+}: {
+  question: string;
+  topics: readonly Pick<Topic, 'span'>[];
+}): string {
   const spans = topics.flatMap(({ span }) => (span ? [span] : [])).sort(([a], [b]) => b - a);
   return spans.reduce((text, [begin, end]) => `${text.slice(0, begin)}[E]${text.slice(end)}`, question);
 }

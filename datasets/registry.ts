@@ -1,23 +1,16 @@
-/** Data sets by name: what is imported, and loading it. */
-import type { Dirent } from 'node:fs';
-import { existsSync, readdirSync } from 'node:fs';
+/** Data sets of dialogues by name: what is imported, and loading it. */
 import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile } from '../src/run/files.js';
-import { nearestName } from '../src/run/nearest-name.js';
 import type { Graph } from '../src/kg/graph.js';
 import { readGraphFile } from '../src/kg/graph-file.js';
-import { datasetFolder, datasetsRoot } from './dataset-folder.js';
+import { datasetFolder } from './dataset-folder.js';
 import type { Dialogue } from './dialogue.js';
 import type { DatasetManifest } from './manifest.js';
-import { dialogueFileName, graphFileName, manifestFileName, manifestSchema } from './manifest.js';
+import { dialogueFileName, graphFileName, manifestSchema } from './manifest.js';
+import type { LocateOptions } from './manifest-file.js';
+import { everyDataset, readManifest } from './manifest-file.js';
 import type { SplitName } from './walk-sample.js';
-
-/** Where to look. */
-export interface LocateOptions {
-  /** Default `KGWALK_HOME`. */
-  home?: string;
-}
 
 /** An imported data set. */
 export interface Dataset {
@@ -33,10 +26,10 @@ export interface Dataset {
   loadDialogues(split: SplitName): Dialogue[];
 }
 
-/** @throws WorkbenchError `data` when no such data set was imported or its manifest cannot be read */
-export function loadDataset(name: string, { home }: LocateOptions = {}): Dataset {
-  const folder = datasetFolder(name, home);
-  const manifest = readManifest(name, folder, home);
+/** @throws WorkbenchError `data` when no such data set was imported, it holds questions, or its manifest cannot be read */
+export function loadDataset(name: string, options: LocateOptions = {}): Dataset {
+  const folder = datasetFolder(name, options.home);
+  const manifest = readManifest(name, 'dialogues', manifestSchema, options);
   return {
     manifest,
     folder,
@@ -56,46 +49,9 @@ export function loadDataset(name: string, { home }: LocateOptions = {}): Dataset
   };
 }
 
-/** Manifests of all imported data sets, by name. A folder whose manifest cannot be read is left out. */
-export function listDatasets({ home }: LocateOptions = {}): DatasetManifest[] {
-  return importedNames(home).flatMap((name) => {
-    try {
-      return [loadDataset(name, { home }).manifest];
-    } catch (error) {
-      if (error instanceof WorkbenchError) return [];
-      throw error;
-    }
-  });
-}
-
-function importedNames(home: string | undefined): string[] {
-  const root = datasetsRoot(home);
-  const entries: Dirent[] = existsSync(root) ? readdirSync(root, { withFileTypes: true }) : [];
-  return entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map((entry) => entry.name)
-    .sort();
-}
-
-function readManifest(name: string, folder: string, home: string | undefined): DatasetManifest {
-  const file = join(folder, manifestFileName);
-  if (!existsSync(file)) {
-    const near = nearestName(name, importedNames(home));
-    throw new WorkbenchError('data', `expected an imported data set, got "${name}", at ${folder}`, {
-      hint: near
-        ? `Did you mean "${near}"?`
-        : `Import it: kgwalk datasets import opendialkg --from DIR${name === 'opendialkg' ? '' : ` --name ${name}`}`,
-    });
-  }
-  try {
-    return manifestSchema.parse(JSON.parse(readTextFile(file, 'a data set manifest')));
-  } catch (cause) {
-    if (cause instanceof WorkbenchError) throw cause;
-    throw new WorkbenchError('data', `expected a data set manifest of this version, got another, at ${file}`, {
-      hint: 'Import the data set again.',
-      cause,
-    });
-  }
+/** Manifests of all imported data sets of dialogues, by name. A folder whose manifest cannot be read is left out. */
+export function listDatasets(options: LocateOptions = {}): DatasetManifest[] {
+  return everyDataset((name) => readManifest(name, 'dialogues', manifestSchema, options), options);
 }
 
 function readSplit(folder: string, split: SplitName, expected: number): Dialogue[] {

@@ -1,0 +1,98 @@
+/** `dataset.json` of an imported data set, before anything is known of its kind. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { WorkbenchError } from '../src/run/errors.js';
+import { readTextFile } from '../src/run/files.js';
+import { nearestName } from '../src/run/nearest-name.js';
+import { datasetFolder, datasetsRoot } from './dataset-folder.js';
+import { manifestFileName } from './manifest.js';
+
+/** Where to look. */
+export interface LocateOptions {
+  /** Default `KGWALK_HOME`. */
+  home?: string;
+}
+
+/** What a data set holds: dialogues with paths (OpenDialKG's format), or questions with answers. */
+export type DatasetKind = 'dialogues' | 'questions';
+
+const remedy: Record<DatasetKind, string> = {
+  dialogues: 'Dialogue agents and their training read opendialkg; this one is for question answering.',
+  questions: 'Question answering reads metaqa and the like; this one holds dialogues.',
+};
+
+/** @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read */
+export function datasetKind(name: string, { home }: LocateOptions = {}): DatasetKind {
+  return kindOf(readRaw(name, home));
+}
+
+/**
+ * The manifest of a data set, checked against the schema of its kind.
+ * @throws WorkbenchError `data` when no such data set was imported, it is of the other kind, or its manifest is bad
+ */
+export function readManifest<S extends z.ZodType>(
+  name: string,
+  kind: DatasetKind,
+  schema: S,
+  { home }: LocateOptions = {},
+): z.output<S> {
+  const raw = readRaw(name, home);
+  const file = join(datasetFolder(name, home), manifestFileName);
+  if (kindOf(raw) !== kind) {
+    throw new WorkbenchError('data', `expected a data set of ${kind}, got "${name}" of ${kindOf(raw)}, at ${file}`, {
+      hint: remedy[kind],
+    });
+  }
+  const parsed = schema.safeParse(raw);
+  if (!parsed.success) throw foreign(file, parsed.error);
+  return parsed.data;
+}
+
+/** Names of the folders of imported data sets, sorted. */
+export function importedNames({ home }: LocateOptions = {}): string[] {
+  const root = datasetsRoot(home);
+  const entries = existsSync(root) ? readdirSync(root, { withFileTypes: true }) : [];
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** What `load` gives for every imported data set, by name; those it refuses as expected (WorkbenchError) are left out. */
+export function everyDataset<T>(load: (name: string) => T, options: LocateOptions = {}): T[] {
+  return importedNames(options).flatMap((name) => {
+    try {
+      return [load(name)];
+    } catch (error) {
+      if (error instanceof WorkbenchError) return [];
+      throw error;
+    }
+  });
+}
+
+const kindOf = (raw: unknown): DatasetKind =>
+  (raw as { kind?: unknown } | null)?.kind === 'questions' ? 'questions' : 'dialogues';
+
+function readRaw(name: string, home: string | undefined): unknown {
+  const folder = datasetFolder(name, home);
+  const file = join(folder, manifestFileName);
+  if (!existsSync(file)) {
+    const near = nearestName(name, importedNames({ home }));
+    throw new WorkbenchError('data', `expected an imported data set, got "${name}", at ${folder}`, {
+      hint: near ? `Did you mean "${near}"?` : `Import it: kgwalk datasets import FORMAT --from DIR --name ${name}`,
+    });
+  }
+  try {
+    return JSON.parse(readTextFile(file, 'a data set manifest')) as unknown;
+  } catch (cause) {
+    throw cause instanceof WorkbenchError ? cause : foreign(file, cause);
+  }
+}
+
+function foreign(file: string, cause: unknown): WorkbenchError {
+  return new WorkbenchError('data', `expected a data set manifest of this version, got another, at ${file}`, {
+    hint: 'Import the data set again.',
+    cause,
+  });
+}

@@ -1,0 +1,146 @@
+/** Question data sets by name: what is imported, and loading it. */
+import { join } from 'node:path';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { readTextFile } from '../../src/run/files.js';
+import { printable } from '../../src/run/printable.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { readGraphFile } from '../../src/kg/graph-file.js';
+import { datasetFolder } from '../dataset-folder.js';
+import { graphFileName } from '../manifest.js';
+import type { LocateOptions } from '../manifest-file.js';
+import { everyDataset, readManifest } from '../manifest-file.js';
+import type { QuestionSample } from '../question.js';
+import type { HoldOut, QuestionSplit } from './partition.js';
+import { findSplit, splitsOf } from './partition.js';
+import type { QuestionManifest } from './question-manifest.js';
+import { aliasFileName, questionFileName, questionManifestSchema } from './question-manifest.js';
+import type { StoredQuestion } from './stored-question.js';
+import { sampleOf } from './stored-question.js';
+
+/** Which questions. */
+export interface SelectQuestions {
+  /** Default all. */
+  subsets?: readonly string[];
+  /** Name of a split (`dev-valid`, `template-test`), or a role: `train`, `valid`, `test`. Default the validation split. */
+  split?: string;
+  /** Narrows `split` to one kind of partition: `{ split: 'test', holdOut: 'template' }`. Default `question` for a role. */
+  holdOut?: HoldOut;
+}
+
+/** An imported question data set. */
+export interface QuestionDataset {
+  manifest: QuestionManifest;
+  folder: string;
+  /** Names of its parts, in the order of the import. */
+  subsets: readonly string[];
+  /** All its splits, hold-outs included. */
+  splits(): QuestionSplit[];
+  /** @throws WorkbenchError `usage` for a split it lacks */
+  split(select?: Pick<SelectQuestions, 'split' | 'holdOut'>): QuestionSplit;
+  /**
+   * Loads the graph of these subsets from disk, each time anew: keep it.
+   * @param subsets default all
+   * @throws WorkbenchError `usage` for subsets it lacks or that have several graphs, `data` for a damaged file
+   */
+  loadGraph(subsets?: readonly string[]): Promise<Graph>;
+  /** Further names by entity id, for `NameIndex`; empty where the data set has none. */
+  aliases(graph: Graph): ReadonlyMap<number, readonly string[]>;
+  /**
+   * Questions with the ids of `graph`, in the order of subsets, then of the release.
+   * @param graph from `loadGraph` with the same subsets
+   * @throws WorkbenchError `usage` for a subset or split it lacks, `data` for another graph or a damaged file
+   */
+  questions(graph: Graph, select?: SelectQuestions): QuestionSample[];
+  /** The stored questions of one file of one subset. @throws WorkbenchError `data` for a damaged file */
+  storedQuestions(subset: string, file: string): StoredQuestion[];
+}
+
+/**
+ * @param name without a subset; see `parseDatasetName`
+ * @throws WorkbenchError `data` when no such data set was imported, it holds dialogues, or its manifest cannot be read
+ */
+export function loadQuestionDataset(name: string, options: LocateOptions = {}): QuestionDataset {
+  const folder = datasetFolder(name, options.home);
+  const manifest = readManifest(name, 'questions', questionManifestSchema, options);
+  const subsets = Object.keys(manifest.subsets);
+  const storedQuestions = (subset: string, file: string) =>
+    readLines<StoredQuestion>(
+      join(folder, questionFileName(subset, file)),
+      manifest.subsets[subset]?.files[file]?.questions,
+    );
+  return {
+    manifest,
+    folder,
+    subsets,
+    splits: () => splitsOf(manifest),
+    split: ({ split, holdOut } = {}) => findSplit(manifest, split, holdOut),
+    loadGraph: async (wanted = subsets) => readGraphFile(join(folder, graphFileName(graphOf(manifest, wanted)))),
+    aliases: (graph) => {
+      if (!Object.hasOwn(manifest.files, aliasFileName)) return new Map();
+      const lines = readLines<{ entity: string; names: string[] }>(join(folder, aliasFileName));
+      return new Map(lines.map(({ entity, names }) => [graph.entityId(entity), names]));
+    },
+    questions: (graph, { subsets: wanted = subsets, split, holdOut } = {}) => {
+      const expected = manifest.graphs[graphOf(manifest, wanted)]!;
+      if (graph.hash !== expected.hash) {
+        throw new WorkbenchError('data', `expected the graph of ${name}, got another ("${graph.name}")`, {
+          hint: 'Import the data set again, or use the graph that loadGraph gives.',
+        });
+      }
+      const { has } = findSplit(manifest, split, holdOut);
+      return wanted.flatMap((subset) =>
+        Object.keys(manifest.subsets[subset]!.files).flatMap((file) =>
+          storedQuestions(subset, file)
+            .filter((question) => has(question, file))
+            .map((question) => sampleOf(question, subset, graph)),
+        ),
+      );
+    },
+    storedQuestions,
+  };
+}
+
+/** Manifests of all imported question data sets, by name. A folder whose manifest cannot be read is left out. */
+export function listQuestionDatasets(options: LocateOptions = {}): QuestionManifest[] {
+  return everyDataset((name) => readManifest(name, 'questions', questionManifestSchema, options), options);
+}
+
+/** `metaqa/2-hop` → the data set `metaqa` and its subset; `metaqa` alone means all subsets. */
+export function parseDatasetName(text: string): { name: string; subsets?: readonly string[] } {
+  const slash = text.indexOf('/');
+  return slash < 0 ? { name: text } : { name: text.slice(0, slash), subsets: text.slice(slash + 1).split(',') };
+}
+
+function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[]): string {
+  const names = Object.keys(subsets).join(', ');
+  for (const subset of wanted) {
+    if (Object.hasOwn(subsets, subset)) continue;
+    throw new WorkbenchError('usage', `expected a subset of ${name} (${names}), got "${printable(subset, 80)}"`, {
+      hint: `Write it after a slash: ${name}/${Object.keys(subsets)[0]}`,
+    });
+  }
+  const graphs = [...new Set(wanted.map((subset) => subsets[subset]!.graph))];
+  if (graphs.length === 1) return graphs[0]!;
+  throw new WorkbenchError('usage', `expected subsets of one graph, got ${wanted.join(', ') || 'none'} of ${name}`, {
+    hint: `Each has a graph of its own: choose one of ${names}, such as ${name}/${Object.keys(subsets)[0]}`,
+  });
+}
+
+function readLines<T>(file: string, expected?: number): T[] {
+  const lines = readTextFile(file, 'a file of a question data set').split('\n').filter(Boolean);
+  const damaged = (wanted: string, got: string, place: string, cause?: unknown) =>
+    new WorkbenchError('data', `expected ${wanted}, got ${got}, at ${place}`, {
+      hint: 'Import the data set again.',
+      cause,
+    });
+  if (expected !== undefined && lines.length !== expected) {
+    throw damaged(`${expected} questions`, String(lines.length), file);
+  }
+  return lines.map((line, index) => {
+    try {
+      return JSON.parse(line) as T;
+    } catch (cause) {
+      throw damaged('JSON', 'damaged text', `${file}:${index + 1}`, cause);
+    }
+  });
+}

@@ -1,0 +1,56 @@
+/** A question as it stands on disk: names only, so that it survives any numbering of the graph. */
+import type { Graph } from '../../src/kg/graph.js';
+import type { QuestionSample } from '../question.js';
+
+/** One line of a questions file. Importers make these; `writeQuestionDataset` checks and stores them. */
+export interface StoredQuestion {
+  /**
+   * Unique in the data set, such as `2-1987`, and stable: hash partitions are made of it, so never count dropped items
+   * out of it. Conventions: subset, then the line (from 0) of the source file.
+   */
+  id: string;
+  /** Plain text: brackets and other markers removed. */
+  question: string;
+  /** Spans in UTF-16 units [begin, end) of `question`. A topic may be missing from the graph: it is kept and counted. */
+  topics: readonly { name: string; span?: readonly [begin: number, end: number] }[];
+  /** Distinct names as the graph writes them; empty for `truth` questions. */
+  answers: readonly { name: string; aliases?: readonly string[] }[];
+  /** Relation names from topic to answer, direction-qualified (`~directed_by`); one entry a known chain. */
+  chains?: readonly (readonly string[])[];
+  /** Question type, such as `actor_to_movie_to_year`. */
+  type?: string;
+  /** Only where the data set's own split tells agents the number of relations. */
+  hops?: number;
+  /** Default `entities`. */
+  form?: 'entities' | 'truth';
+  /** Of a `truth` question. */
+  truth?: boolean;
+  /** Of a `truth` question: name of the claimed end. */
+  claimed?: string;
+  /** Questions of one group (paraphrases of one fact) share every hash partition. Default: the id. */
+  group?: string;
+}
+
+/** Gives a stored question its ids. Chains with a relation that the graph lacks are left out. */
+export function sampleOf(stored: StoredQuestion, subset: string, graph: Graph): QuestionSample {
+  const { id, question, topics, answers, chains = [], type, hops, form = 'entities', truth, claimed } = stored;
+  return {
+    task: {
+      id,
+      subset,
+      question,
+      topics: topics.map((topic) => ({ ...topic, entity: graph.entityId(topic.name) })),
+      ...(hops !== undefined && { hops }),
+      form,
+    },
+    gold: {
+      answers: answers.map((answer) => ({ ...answer, entity: graph.entityId(answer.name) })),
+      ...(truth !== undefined && { truth }),
+      ...(claimed !== undefined && { claimed: graph.entityId(claimed) }),
+      chains: chains
+        .map((chain) => chain.map((relation) => graph.relationId(relation)))
+        .filter((chain) => chain.every((relation) => relation >= 0)),
+      ...(type !== undefined && { type }),
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** Storing a question data set: the one way in for every importer. */
+import { statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { sha256File, writeFileAtomic } from '../../src/run/files.js';
+import { printable } from '../../src/run/printable.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { writeGraphFile } from '../../src/kg/graph-file.js';
+import { datasetFolder, replaceFolder } from '../dataset-folder.js';
+import { graphFileName, manifestFileName } from '../manifest.js';
+import type { QuestionManifest } from './question-manifest.js';
+import { aliasFileName, questionFileName, questionManifestSchema } from './question-manifest.js';
+import type { StoredQuestion } from './stored-question.js';
+
+/** What came out of one file of a release. */
+export interface ImportedFile {
+  questions: readonly StoredQuestion[];
+  /** Items that were not imported, by reason. Default none. */
+  dropped?: Readonly<Record<string, number>>;
+}
+
+/** Everything an importer found. */
+export interface QuestionDatasetParts {
+  /** Folder name of the data set. */
+  name: string;
+  /** Name of the importer. */
+  format: string;
+  licence: string;
+  /** Default none; see `QuestionManifest`. */
+  labels?: QuestionManifest['labels'];
+  /** By name: letters, digits, `-` and `_`. Inverses (`~relation`) are already in each. */
+  graphs: readonly { graph: Graph; note: string }[];
+  subsets: readonly {
+    /** Such as `2-hop`; what stands after the slash of `metaqa/2-hop`. */
+    name: string;
+    /** Name of one of `graphs`. */
+    graph: string;
+    /** By release file: `train`, `dev` or `valid`, `test`; `all` for a release without splits. */
+    files: Readonly<Record<string, ImportedFile>>;
+  }[];
+  /** Question types that the hold-out `type` keeps for test. Default none: not offered. */
+  heldTypes?: readonly string[];
+  /** Further names of entities, by the name in the graph. */
+  aliases?: ReadonlyMap<string, readonly string[]>;
+  /** Paths of the files that were read. */
+  sources: readonly string[];
+}
+
+/**
+ * Writes `<home>/datasets/<name>/`: `dataset.json`, `questions.<subset>.<file>.jsonl`, `graph-<graph>.bin` and, where there are any,
+ * `aliases.jsonl`. An existing data set of that name is replaced when all went well; nothing is written where the data is bad.
+ *
+ * An importer reads its release, builds graphs (`GraphBuilder.build(name, { addInverses: true })` where the source holds one
+ * direction), makes a `StoredQuestion` of every item, counts each item it leaves out under a reason, and calls this. Topics and
+ * answers that the graph lacks are no reason to leave a question out: they are kept, counted here, and scored 0.
+ * @param home default `KGWALK_HOME`
+ * @throws WorkbenchError `data` for no question at all, ids that repeat, or spans outside their question; `usage` for a bad name
+ */
+export async function writeQuestionDataset(parts: QuestionDatasetParts, home?: string): Promise<QuestionManifest> {
+  checkQuestions(parts);
+  return replaceFolder(datasetFolder(parts.name, home), async (folder) => {
+    for (const { graph } of parts.graphs) writeGraphFile(join(folder, graphFileName(graph.name)), graph);
+    for (const { name, files } of parts.subsets) {
+      for (const [file, { questions }] of Object.entries(files)) {
+        writeFileAtomic(join(folder, questionFileName(name, file)), jsonLines(questions));
+      }
+    }
+    const aliases = [...(parts.aliases ?? [])].map(([entity, names]) => ({ entity, names }));
+    if (aliases.length > 0) writeFileAtomic(join(folder, aliasFileName), jsonLines(aliases));
+    const written: Record<string, string> = {};
+    for (const file of (await readdir(folder)).sort()) written[file] = await sha256File(join(folder, file));
+    const manifest = await describe(parts, written);
+    writeFileAtomic(join(folder, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
+    return manifest;
+  });
+}
+
+async function describe(parts: QuestionDatasetParts, written: Record<string, string>): Promise<QuestionManifest> {
+  const graphs = new Map(parts.graphs.map(({ graph }) => [graph.name, graph]));
+  const sources = parts.sources.map(async (file) => ({
+    file: basename(file),
+    bytes: statSync(file).size,
+    sha256: await sha256File(file),
+  }));
+  return questionManifestSchema.parse({
+    schemaVersion: 1,
+    kind: 'questions',
+    name: parts.name,
+    format: parts.format,
+    licence: parts.licence,
+    labels: parts.labels ?? [],
+    subsets: Object.fromEntries(
+      parts.subsets.map(({ name, graph, files }) => {
+        const counted = Object.entries(files).map(([file, one]) => [file, countFile(one, graphs.get(graph)!)]);
+        return [name, { graph, files: Object.fromEntries(counted) as unknown }];
+      }),
+    ),
+    graphs: Object.fromEntries(parts.graphs.map(({ graph, note }) => [graph.name, describeGraph(graph, note)])),
+    heldTypes: parts.heldTypes ?? [],
+    sources: await Promise.all(sources),
+    files: written,
+  });
+}
+
+function countFile({ questions, dropped = {} }: ImportedFile, graph: Graph) {
+  const unknown = ({ name }: { name: string }) => graph.entityId(name) < 0;
+  return {
+    questions: questions.length,
+    dropped,
+    topicsNotInGraph: questions.filter(({ topics }) => topics.every(unknown)).length,
+    answersNotInGraph: questions.reduce((sum, { answers }) => sum + answers.filter(unknown).length, 0),
+  };
+}
+
+function describeGraph(graph: Graph, note: string) {
+  const { numEntities: entities, numRelations: relations, numEdges: triples, hash } = graph;
+  return { entities, relations, triples, hash, note };
+}
+
+function checkQuestions({ name, subsets }: QuestionDatasetParts): void {
+  const seen = new Set<string>();
+  const bad = (expected: string, { id }: StoredQuestion) =>
+    new WorkbenchError('data', `expected ${expected}, at question "${printable(id, 80)}" of ${name}`, {
+      hint: 'Correct the file it comes from.',
+    });
+  for (const { files } of subsets) {
+    for (const question of Object.values(files).flatMap(({ questions }) => questions)) {
+      if (seen.has(question.id)) throw bad('ids that differ, got one twice', question);
+      seen.add(question.id);
+      for (const { span } of question.topics) {
+        if (span && !(0 <= span[0] && span[0] < span[1] && span[1] <= question.question.length)) {
+          throw bad(`a topic's place within the question, got [${span.join(', ')})`, question);
+        }
+      }
+    }
+  }
+  if (seen.size === 0) {
+    throw new WorkbenchError('data', `expected questions, got none, for ${name}`, {
+      hint: 'Check that the folder holds the files of this format.',
+    });
+  }
+}
+
+function jsonLines(values: readonly unknown[]): Buffer[] {
+  return values.map((value) => Buffer.from(`${JSON.stringify(value)}\n`));
+}
