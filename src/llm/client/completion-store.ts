@@ -1,0 +1,142 @@
+/**
+ * What models wrote, by what they were asked: with it an evaluation that was killed goes on without asking twice, and a
+ * finished one is replayed without a model.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../run/config.js';
+import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
+import type { LinePosition } from './checked-lines.js';
+import { openCheckedLines } from './checked-lines.js';
+
+/** What a replay has to know of a model that is not there. */
+export type ModelCard = Pick<
+  LanguageModel,
+  'id' | 'name' | 'simulated' | 'constrained' | 'contextLength' | 'concurrency'
+>;
+
+/** Everything that a completion depends on. */
+export interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
+  /** `LanguageModel.id`. */
+  model: string;
+  /** Beginnings that were scored, where nothing was written. */
+  choices?: readonly string[];
+  /** What a simulated model knows beside the prompt; empty for real ones, whose equal prompts share a completion. */
+  salt: string;
+}
+
+/** The shared beginning of prompts. */
+export type PromptHead = Pick<CompletionRequest, 'system' | 'head'>;
+
+export interface CompletionStore {
+  /** Bytes of a last line that a crash left unfinished; it was cut off. */
+  readonly tornBytes: number;
+  /** Completions in it. */
+  readonly size: number;
+  readonly readOnly: boolean;
+  /** The model that wrote last. */
+  readonly model: ModelCard | undefined;
+  completion(key: string): Completion | undefined;
+  /** @param about for people who read the file */
+  addCompletion(
+    key: string,
+    head: PromptHead,
+    about: { question: string; phase: string },
+    completion: Completion,
+  ): void;
+  /** How a decision was cut to fit a context; absent for one that was not. */
+  cut(key: string): unknown;
+  addCut(key: string, cut: object): void;
+  describeModel(model: ModelCard): void;
+  /** The last distinct heads that a model was asked with, in the order of their last use. */
+  lastHeads(limit: number): PromptHead[];
+  sync(): void;
+  close(): void;
+}
+
+type StoredLine =
+  | ({ line: 'completion'; key: string; head: string; question: string; phase: string } & Completion)
+  | ({ line: 'head'; key: string } & PromptHead)
+  | { line: 'cut'; key: string; cut: object }
+  | ({ line: 'model' } & ModelCard);
+
+/** sha256 (hex) of the canonical JSON of all that a completion depends on. */
+export function completionKey(parts: CompletionKey): string {
+  return hashOf(parts);
+}
+
+/**
+ * Opens a store of completions, one file of JSON lines; there must be one writer, which the caller sees to. In memory are
+ * keys and positions (about 200 bytes a completion), the texts stay on disk.
+ * @param readOnly nothing is created, cut or written: for replays
+ * @throws WorkbenchError `data` for a broken line before the last, or a missing file that is `readOnly`
+ */
+export function openCompletionStore(file: string, { readOnly = false } = {}): CompletionStore {
+  const completions = new Map<string, LinePosition>();
+  // In the order of their last use, which a Map keeps when a key is deleted and set again.
+  const heads = new Map<string, LinePosition>();
+  const cuts = new Map<string, object>();
+  let model: ModelCard | undefined;
+
+  const lines = openCheckedLines(file, { readOnly }, (value, position) => keep(value as StoredLine, position));
+
+  function keep(line: StoredLine, position: LinePosition): void {
+    if (line.line === 'completion') {
+      completions.set(line.key, position);
+      const head = heads.get(line.head)!;
+      heads.delete(line.head);
+      heads.set(line.head, head);
+    } else if (line.line === 'head') heads.set(line.key, position);
+    else if (line.line === 'cut') cuts.set(line.key, line.cut);
+    else model = cardOf(line);
+  }
+  const add = (line: StoredLine) => keep(line, lines.append(line));
+  const read = <Kind extends StoredLine['line']>(position: LinePosition) =>
+    lines.read(position) as Extract<StoredLine, { line: Kind }>;
+
+  return {
+    tornBytes: lines.tornBytes,
+    get size() {
+      return completions.size;
+    },
+    readOnly,
+    get model() {
+      return model;
+    },
+    completion(key) {
+      const position = completions.get(key);
+      if (!position) return undefined;
+      const { text, promptTokens, cachedTokens, completionTokens, stop } = read<'completion'>(position);
+      return { text, promptTokens, cachedTokens, completionTokens, stop };
+    },
+    addCompletion(key, { system, head }, about, completion) {
+      const headKey = hashOf([system, head]);
+      if (!heads.has(headKey)) add({ line: 'head', key: headKey, system, head });
+      add({ line: 'completion', key, head: headKey, ...about, ...completion });
+    },
+    cut: (key) => cuts.get(key),
+    addCut(key, cut) {
+      add({ line: 'cut', key, cut });
+    },
+    describeModel(described) {
+      const card = cardOf(described);
+      if (canonicalJson(card) !== canonicalJson(model ?? {})) add({ line: 'model', ...card });
+    },
+    lastHeads(limit) {
+      const last = [...heads.values()].slice(-limit);
+      return last.map((position) => {
+        const { system, head } = read<'head'>(position);
+        return { system, head };
+      });
+    },
+    sync: () => lines.sync(),
+    close: () => lines.close(),
+  };
+}
+
+function cardOf({ id, name, simulated, constrained, contextLength, concurrency }: ModelCard): ModelCard {
+  return { id, name, simulated, constrained, contextLength, concurrency };
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}

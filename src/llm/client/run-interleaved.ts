@@ -1,0 +1,48 @@
+/** Many questions under way at once, so that models that serve several requests are kept busy. */
+import { setImmediate } from 'node:timers/promises';
+import { throwIfStopped } from '../../run/stop.js';
+
+/** What whoever runs tasks may want besides their results. */
+export interface Interleaving<Result> {
+  signal?: AbortSignal | undefined;
+  /** Called as each ends, in order of ending. */
+  onDone?: (result: Result, index: number) => void;
+}
+
+/**
+ * Runs every task and keeps `concurrency` of them under way. Tasks begin in the order given, so none waits for more than
+ * those before it; among those under way the model serves requests in the order in which they come.
+ * @param concurrency tasks under way at once; 1 is strictly one after the other
+ * @param run whoever wants a failure counted rather than thrown catches it here
+ * @returns results in the order of the tasks
+ * @throws the first failure, once those under way have ended; WorkbenchError `stopped` when aborted, likewise
+ */
+export async function runInterleaved<Task, Result>(
+  tasks: readonly Task[],
+  concurrency: number,
+  run: (task: Task, index: number) => Promise<Result>,
+  { signal, onDone }: Interleaving<Result> = {},
+): Promise<Result[]> {
+  const results = new Array<Result>(tasks.length);
+  let next = 0;
+  let failure: { error: unknown } | undefined;
+
+  const work = async () => {
+    while (next < tasks.length && !failure) {
+      throwIfStopped(signal);
+      const index = next++;
+      results[index] = await run(tasks[index]!, index);
+      onDone?.(results[index], index);
+      // A simulated model answers within one turn of the event loop: without a new one no signal would ever be seen.
+      await setImmediate();
+    }
+  };
+  const workers = Array.from({ length: Math.max(1, Math.min(concurrency, tasks.length)) }, () =>
+    work().catch((error: unknown) => {
+      failure ??= { error };
+    }),
+  );
+  await Promise.all(workers);
+  if (failure) throw failure.error;
+  return results;
+}
