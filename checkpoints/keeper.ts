@@ -16,8 +16,9 @@ export interface CheckpointEntry {
 /** Names that follow training. */
 export type Pointer = 'best' | 'last' | 'clone';
 
-/** The metric that makes a checkpoint `best`, on valid; higher is better. */
-export const bestMetric = 'eval/path@1';
+/** The metrics that make a checkpoint `best`, on valid; higher is better. A run logs one: of dialogues, of questions. */
+const bestMetrics = ['eval/path@1', 'eval/f1'] as const;
+export type BestMetric = (typeof bestMetrics)[number];
 /** The metric that chooses among the epochs of cloning, on valid; lower is better. */
 export const cloneMetric = 'eval/loss';
 
@@ -27,8 +28,8 @@ export function compareEntries(a: CheckpointEntry, b: CheckpointEntry): number {
 }
 
 /**
- * Points into the entries. `clone` is the epoch of cloning with the lowest valid loss. `best` has the highest valid
- * path@1 among the clone and all later checkpoints; ties go to the earlier. Where nothing was scored, `best` is the
+ * Points into the entries. `clone` is the epoch of cloning with the lowest valid loss. `best` has the highest
+ * metric of valid among the clone and all later checkpoints; ties go to the earlier. Where nothing was scored, `best` is the
  * clone, else the last.
  * @param entries in the order they were reached
  */
@@ -37,7 +38,7 @@ export function choosePointers<T extends CheckpointEntry>(entries: readonly T[])
   const epochs = entries.filter(({ phase }) => phase === 'clone');
   const clone = highest(epochs, ({ metrics }) => -(metrics[cloneMetric] ?? NaN)) ?? epochs.at(-1);
   const rivals = entries.filter((entry) => entry === clone || entry.phase !== 'clone');
-  const best = highest(rivals, ({ metrics }) => metrics[bestMetric] ?? NaN) ?? clone ?? last;
+  const best = highest(rivals, scoreOf) ?? clone ?? last;
   return { ...(best && { best }), ...(last && { last }), ...(clone && { clone }) };
 }
 
@@ -53,6 +54,8 @@ export function survivors<T extends CheckpointEntry>(
   const kept = new Set([...Object.values(choosePointers(entries)), ...entries.slice(-keepLast)]);
   return entries.filter((entry) => kept.has(entry) || (keepEvery > 0 && entry.step % keepEvery === 0));
 }
+
+const scoreOf = ({ metrics }: CheckpointEntry) => bestMetrics.map((key) => metrics[key]).find(Number.isFinite) ?? NaN;
 
 /** The first entry with the highest value; NaN is no value. */
 function highest<T>(entries: readonly T[], valueOf: (entry: T) => number): T | undefined {

@@ -24,7 +24,7 @@ export async function dryRun(settings: RunSettings): Promise<Row[]> {
     await import('../agents/walker/features/dialogue-texts.js');
   const { checkTrainSettings } = await import('../trainers/check-settings.js');
   const { goldWalks } = await import('../trainers/cloning/gold-states.js');
-  const { samplesOfSplit } = await import('../trainers/samples-of-split.js');
+  const { samplesOfSplit } = await import('../trainers/dialogues/samples-of-split.js');
   const { openEncoder } = await import('../src/encoder/open-encoder.js');
   const { cacheFolder } = await import('../src/run/locations.js');
   checkTrainSettings(settings, false);

@@ -1,10 +1,8 @@
-/** What the phases of one training run share: its folder, logs, data, network and how to save them. */
-import type { Critic } from '../agents/walker/critic.js';
-import type { WalkerInputs } from '../agents/walker/inputs.js';
-import type { Policy } from '../agents/walker/policy.js';
-import { optimizerPrefix, type CheckpointHeader, type JsonObject } from '../checkpoints/checkpoint.js';
+/** What the phases of one training run share, whatever is walked: folder, logs, backend, encoder, and how to save. */
+import type { Actor, ValueNetwork } from '../agents/actor.js';
+import { optimizerPrefix, type Checkpoint, type CheckpointHashes, type JsonObject } from '../checkpoints/checkpoint.js';
 import { saveCheckpoint } from '../checkpoints/store.js';
-import type { WalkSample } from '../datasets/walk-sample.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
@@ -12,7 +10,7 @@ import type { Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import type { AdamW } from '../src/tensor/adamw.js';
 import type { Tf } from '../src/tensor/backend.js';
-import type { StoredTensors } from '../src/tensor/parameters.js';
+import type { HostTensor } from '../src/tensor/parameters.js';
 import type { RunLogs } from './run-logs.js';
 import type { TrainSettings } from './train-settings.js';
 
@@ -21,20 +19,29 @@ export interface Session {
   run: Run;
   settings: TrainSettings;
   logs: RunLogs;
-  inputs: WalkerInputs;
-  train: readonly WalkSample[];
-  valid: readonly WalkSample[];
-  seenTargets: ReadonlySet<number>;
-  hashes: CheckpointHeader['hashes'];
+  encoder: StateEncoder;
+  hashes: CheckpointHashes;
   progress: ProgressReporter;
   signal?: AbortSignal | undefined;
 }
 
+/** What one kind of walk brings to a run: its data, read and checked, and its phases. */
+export interface Training {
+  hashes: Required<Pick<CheckpointHashes, 'graph' | 'dataset'>>;
+  /**
+   * Every phase, up to the evaluation of the best.
+   * @param from the checkpoint to go on from
+   */
+  run(session: Session, from: Checkpoint | undefined): Promise<void>;
+}
+
 /** What is trained in a phase, with its optimizers. */
 export interface Trainee {
-  policy: Policy;
+  actor: Pick<Actor<unknown, unknown>, 'parameters' | 'weightsChanged'>;
   optimizer: AdamW;
-  critic?: { network: Critic; optimizer: AdamW } | undefined;
+  critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: AdamW } | undefined;
+  /** Saved with the weights and never trained, such as the statistics that inputs are scaled by. */
+  frozen?: Readonly<Record<string, HostTensor>>;
 }
 
 const criticPrefix = `${optimizerPrefix}critic/`;
@@ -42,7 +49,7 @@ const criticPrefix = `${optimizerPrefix}critic/`;
 /** Writes a checkpoint of the whole training state and the metrics up to it. */
 export async function saveTrainee(
   { run, settings, logs, hashes }: Session,
-  { policy, optimizer, critic }: Trainee,
+  { actor, optimizer, critic, frozen }: Trainee,
   at: {
     phase: Phase;
     step: number;
@@ -77,7 +84,8 @@ export async function saveTrainee(
         metrics: at.metrics ?? {},
       },
       tensors: {
-        ...policy.head.parameters.export(),
+        ...actor.parameters.export(),
+        ...frozen,
         ...critic?.network.parameters.export(),
         ...own.tensors,
         ...second?.tensors,
@@ -92,16 +100,26 @@ export async function saveTrainee(
 /** Puts a checkpoint's weights and optimizers back and forgets metrics that were logged after it. */
 export function restoreTrainee(
   { logs }: Session,
-  { policy, optimizer, critic }: Trainee,
-  header: CheckpointHeader,
-  tensors: StoredTensors,
+  { actor, optimizer, critic }: Trainee,
+  { header, tensors }: Checkpoint,
 ): void {
-  policy.head.parameters.import(tensors);
-  policy.head.weightsChanged();
+  actor.parameters.import(tensors);
+  actor.weightsChanged();
   optimizer.importState(optimizerPrefix, Number(header.trainer.optimizerSteps), tensors);
   critic?.network.parameters.import(tensors);
   critic?.optimizer.importState(criticPrefix, Number(header.trainer.criticSteps), tensors);
   logs.truncateAfter(Number(header.trainer.metricsBytes));
+}
+
+/** What the encoder did for the run. */
+export function logEncoding({ encoder, logs }: Session): void {
+  const { encodes, cacheHits, tokens, seconds } = encoder.counters;
+  logs.timing('encode', 1, {
+    'time/encodes': encodes,
+    'time/cache_hits': cacheHits,
+    'time/tokens': tokens,
+    'time/encode_seconds': Math.round(seconds * 1000) / 1000,
+  });
 }
 
 /** The settings as checkpoints keep them: without the place of the model, which the encoder's hash stands for. */

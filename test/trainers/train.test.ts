@@ -187,7 +187,7 @@ describe('a training run is refused', () => {
     [['env.shaping=transe', 'transe.enabled=false'], 'expected transe.enabled=true with env.shaping=transe'],
     [['walker.relationVectors=transe', 'transe.enabled=false'], 'expected transe.enabled=true'],
     [['evaluation.ks=[5]'], 'expected 1 in evaluation.ks'],
-    [['env.id=mine/Walk-v1'], 'expected a known environment (kgwalk/OpenDialKG-v1)'],
+    [['env.id=mine/Walk-v1'], 'expected a known environment (kgwalk/OpenDialKG-v1'],
     [['clone.enabled=false', 'env.id=mine/Walk-v1'], '2 problems:'],
   ])('with %j before anything is opened', async (overrides, message) => {
     const folder = newFolder();

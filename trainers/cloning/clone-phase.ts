@@ -1,25 +1,35 @@
 /** The cloning phase of a run: trains, evaluates and saves every epoch, and goes on where a run was stopped. */
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { evaluateOnValid } from '../evaluate-valid.js';
-import { restoreTrainee, saveTrainee, type Session, type Trainee } from '../session.js';
+import type { Policy } from '../../agents/walker/policy.js';
+import type { AdamW } from '../../src/tensor/adamw.js';
+import { evaluateOnValid } from '../dialogues/evaluate-valid.js';
+import type { DialogueSession } from '../dialogues/training.js';
+import { restoreTrainee, saveTrainee, type Trainee } from '../session.js';
 import { clone } from './clone.js';
 
 /** Updates between two records of the metric log. */
 const logEvery = 10;
 
 /** @param resumeFrom a checkpoint of this phase */
-export async function clonePhase(session: Session, trainee: Trainee, resumeFrom?: Checkpoint): Promise<void> {
+export async function clonePhase(
+  session: DialogueSession,
+  policy: Policy,
+  optimizer: AdamW,
+  resumeFrom?: Checkpoint,
+): Promise<void> {
   const { settings, logs, train, valid, signal } = session;
-  if (resumeFrom) restoreTrainee(session, trainee, resumeFrom.header, resumeFrom.tensors);
+  const trainee: Trainee = { actor: policy.head, optimizer };
+  if (resumeFrom) restoreTrainee(session, trainee, resumeFrom);
   const startStep = resumeFrom?.header.step ?? 0;
   let epochsDone = resumeFrom?.header.epoch ?? 0;
   let step = startStep;
   let saved = startStep;
-  let line: ReturnType<Session['progress']> | undefined;
+  let line: ReturnType<DialogueSession['progress']> | undefined;
   try {
     await clone({
-      ...trainee,
+      policy,
+      optimizer,
       train,
       valid,
       settings: settings.clone,
@@ -43,7 +53,7 @@ export async function clonePhase(session: Session, trainee: Trainee, resumeFrom?
         line?.finish(`epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
         line = undefined;
         logs.timing('clone', at);
-        const metrics = { 'eval/loss': validLoss, ...(await evaluateOnValid(session, trainee.policy)) };
+        const metrics = { 'eval/loss': validLoss, ...(await evaluateOnValid(session, policy)) };
         logs.metrics('clone', at, metrics);
         epochsDone = epoch;
         await saveTrainee(session, trainee, { phase: 'clone', step: at, epoch, metrics });

@@ -1,19 +1,19 @@
 /** Evaluations on valid while and after training: quick figures for curves, the full record of the best. */
-import { createPolicy } from '../agents/walker/inputs.js';
-import type { Policy } from '../agents/walker/policy.js';
-import { walkerAgent } from '../agents/walker/walker-agent.js';
-import { readCheckpoint } from '../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../checkpoints/store.js';
-import type { WalkSample } from '../datasets/walk-sample.js';
-import { evaluateAgent, type EvaluateOptions, type Evaluation } from '../evaluation/evaluate.js';
-import { saveEvaluation } from '../evaluation/save-evaluation.js';
-import { Rng } from '../src/run/seeds.js';
-import type { Session } from './session.js';
+import { createPolicy } from '../../agents/walker/inputs.js';
+import type { Policy } from '../../agents/walker/policy.js';
+import { walkerAgent } from '../../agents/walker/walker-agent.js';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import { evaluateAgent, type EvaluateOptions, type Evaluation } from '../../evaluation/evaluate.js';
+import { saveEvaluation } from '../../evaluation/save-evaluation.js';
+import { Rng } from '../../src/run/seeds.js';
+import type { DialogueSession } from './training.js';
 
 /**
  * Scores the policy on a fixed seeded sample of valid by beam search: the figures of learning curves, under `eval/`.
  */
-export async function evaluateOnValid(session: Session, policy: Policy): Promise<Record<string, number>> {
+export async function evaluateOnValid(session: DialogueSession, policy: Policy): Promise<Record<string, number>> {
   const { settings, valid } = session;
   const count = settings.ppo.evalSamples ?? valid.length;
   const order = Rng.named(0, 'train/eval-samples').shuffle(Int32Array.from(valid.keys())).subarray(0, count).sort();
@@ -31,7 +31,7 @@ export async function evaluateOnValid(session: Session, policy: Policy): Promise
 }
 
 /** Evaluates the best checkpoint on all of valid and writes `evaluations/valid-best`. */
-export async function evaluateBest(session: Session): Promise<void> {
+export async function evaluateBest(session: DialogueSession): Promise<void> {
   const { tf, run, settings, inputs, valid, hashes } = session;
   const best = resolveCheckpoint(run.folder, 'best');
   const policy = createPolicy(tf, inputs, settings.seed);
@@ -59,7 +59,7 @@ type Changes = Partial<Pick<EvaluateOptions, 'settings' | 'onProgress'>> & {
 
 /** Evaluates a policy under the run's settings, save for what is given. */
 async function evaluatePolicy(
-  { settings, inputs, seenTargets, signal }: Session,
+  { settings, inputs, seenTargets, signal }: DialogueSession,
   policy: Policy,
   samples: readonly WalkSample[],
   { about, ...changes }: Changes,

@@ -1,11 +1,11 @@
 /** The samples that a run trains or is judged on. */
-import type { Dataset } from '../datasets/registry.js';
-import { walkSamples } from '../datasets/walk-samples.js';
-import type { WalkSample } from '../datasets/walk-sample.js';
-import type { Graph } from '../src/kg/graph.js';
-import { WorkbenchError } from '../src/run/errors.js';
-import { goldWalks } from './cloning/gold-states.js';
-import type { TrainSettings } from './train-settings.js';
+import type { Dataset } from '../../datasets/registry.js';
+import { walkSamples } from '../../datasets/walk-samples.js';
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { goldWalks } from '../cloning/gold-states.js';
+import type { TrainSettings } from '../train-settings.js';
 
 /** @throws WorkbenchError `data` for a split without a gold that the rules of the walk can reach */
 export function samplesOfSplit(

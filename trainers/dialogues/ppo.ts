@@ -1,0 +1,95 @@
+/** PPO over dialogues: what is trained, on which walks, and from where. */
+import { createCritic } from '../../agents/walker/critic.js';
+import { createPolicy } from '../../agents/walker/inputs.js';
+import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
+import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { dialogueWalkId } from '../../envs/dialogue-walk-env.js';
+import { makeVectorEnv } from '../../envs/registry.js';
+import { initialState } from '../../envs/rules.js';
+import { embeddingPotential } from '../../envs/walk-reward.js';
+import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import { goldWalks } from '../cloning/gold-states.js';
+import { expectedReward } from '../ppo/expected-reward.js';
+import { ppo } from '../ppo/ppo.js';
+import { adamOf, ppoPhase } from '../ppo/ppo-phase.js';
+import { evaluateOnValid } from './evaluate-valid.js';
+import type { DialogueSession } from './training.js';
+
+/** @throws WorkbenchError `data` for a clone of other data or another encoder, put into the folder by hand */
+function readClone({ run, hashes }: DialogueSession): Checkpoint {
+  const { file } = resolveCheckpoint(run.folder, 'clone');
+  const clone = readCheckpoint(file);
+  checkFits(clone.header, hashes, file);
+  return clone;
+}
+
+/**
+ * Starts from the clone or from scratch.
+ * @param transe embeddings, for `env.shaping: transe`
+ * @param from a checkpoint of this phase
+ */
+export async function dialoguePpo(
+  session: DialogueSession,
+  transe: EmbeddingTable | undefined,
+  from: Checkpoint | undefined,
+): Promise<void> {
+  const { tf, settings, inputs, train } = session;
+  const { graph, featurizer } = inputs;
+  const { rules } = featurizer.parts;
+  const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
+  const policyOf = (weights: Checkpoint | undefined) => {
+    const policy = createPolicy(tf, inputs, settings.seed);
+    if (weights) policy.head.parameters.import(weights.tensors);
+    return policy;
+  };
+  const policy = policyOf(clone);
+  const anchor = clone && settings.ppo.klCoef > 0 ? policyOf(clone) : undefined;
+  const critic =
+    settings.ppo.baseline === 'critic'
+      ? createCritic(tf, inputs.tables, featurizer.contextDim, settings.walker.width, settings.seed)
+      : undefined;
+  const learner = {
+    actor: walkerActor(policy),
+    optimizer: adamOf(policy.head.parameters, settings.ppo),
+    critic: critic && {
+      network: walkerValues(critic, featurizer),
+      optimizer: adamOf(critic.parameters, settings.ppo),
+    },
+  };
+  const shaping = settings.env.shaping === 'transe' ? transe! : undefined;
+  const envs = makeVectorEnv(
+    // Ids of a user's own environment are not known to the types; `checkTrainSettings` has looked it up.
+    settings.env.id as typeof dialogueWalkId,
+    {
+      graph,
+      samples: train,
+      rules,
+      reward: settings.env.reward,
+      gamma: settings.ppo.gamma,
+      ...(shaping && { potential: embeddingPotential(shaping.entities, shaping.dim) }),
+    },
+    settings.ppo.samplesPerUpdate * settings.ppo.explorations,
+  );
+  const walkable = Int32Array.from(train.keys()).filter((i) => !initialState(graph, train[i]!.task.start, rules).done);
+  const exact = settings.ppo.gradient === 'exact';
+  try {
+    await ppoPhase(session, {
+      trainee: learner,
+      best: 'eval/path@1',
+      evaluate: () => evaluateOnValid(session, policy),
+      from,
+      train: (shared) =>
+        exact
+          ? expectedReward({ ...shared, ...learner, policy, anchor, walks: goldWalks(train, graph, rules) })
+          : ppo({ ...shared, ...learner, anchor: anchor && walkerActor(anchor), envs, walkable }),
+    });
+  } finally {
+    envs.close();
+    anchor?.head.dispose();
+    learner.optimizer.dispose();
+    learner.critic?.optimizer.dispose();
+    critic?.dispose();
+    policy.head.dispose();
+  }
+}

@@ -1,0 +1,122 @@
+/** Training of a walker over dialogues: TransE, text vectors, cloning, PPO, and the best on valid. */
+import type { EmbeddingVectors } from '../../agents/walker/frozen-tables.js';
+import { createPolicy, walkerInputs, type WalkerInputs } from '../../agents/walker/inputs.js';
+import { writeTables } from '../../agents/walker/tables-file.js';
+import { encodeTasks } from '../../agents/walker/text-vectors.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
+import { sourcesHash } from '../../datasets/manifest.js';
+import { loadDataset, type Dataset } from '../../datasets/registry.js';
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import { seenEntities } from '../../evaluation/outcome.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { AdamW } from '../../src/tensor/adamw.js';
+import { clonePhase } from '../cloning/clone-phase.js';
+import { logEncoding, type Session, type Training } from '../session.js';
+import type { TrainSettings } from '../train-settings.js';
+import { dialogueTriples } from '../transe/dialogue-triples.js';
+import { keepInRun, pretrainEmbeddings, type Pretrained } from '../transe/pretrain.js';
+import { evaluateBest } from './evaluate-valid.js';
+import { dialoguePpo } from './ppo.js';
+import { samplesOfSplit } from './samples-of-split.js';
+
+/** A run with what it trains on. */
+export interface DialogueSession extends Session {
+  inputs: WalkerInputs;
+  train: readonly WalkSample[];
+  valid: readonly WalkSample[];
+  seenTargets: ReadonlySet<number>;
+}
+
+/** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
+export async function openDialogueTraining(settings: TrainSettings): Promise<Training> {
+  const dataset = loadDataset(settings.data.dataset);
+  const graph = await dataset.loadGraph(settings.data.graph);
+  const train = samplesOfSplit(dataset, graph, settings, 'train');
+  const valid = samplesOfSplit(dataset, graph, settings, 'valid');
+  return {
+    hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest) },
+    async run(session, from) {
+      const { run } = session;
+      const transe = settings.transe.enabled ? await embed(session, dataset, graph, !from) : undefined;
+      run.update({ phase: 'encode' });
+      const inputs = await encode(session, graph, train, valid, transe?.table);
+      run.update({ done: { ...run.state.done, encode: true } });
+      const dialogues = { ...session, inputs, train, valid, seenTargets: seenEntities(train) };
+      if (settings.clone.enabled && from?.header.phase !== 'ppo') await cloneInto(dialogues, from);
+      if (settings.ppo.enabled) {
+        run.update({ phase: 'ppo' });
+        await dialoguePpo(dialogues, transe?.table, from?.header.phase === 'ppo' ? from : undefined);
+        run.update({ done: { ...run.state.done, ppo: true } });
+      }
+      await evaluateBest(dialogues);
+    },
+  };
+}
+
+/** Text vectors of names and dialogues, and the tables, which are kept with the run. */
+async function encode(
+  session: Session,
+  graph: Graph,
+  train: readonly WalkSample[],
+  valid: readonly WalkSample[],
+  transe: EmbeddingVectors | undefined,
+): Promise<WalkerInputs> {
+  const { tf, settings, encoder, run, progress, signal } = session;
+  const { horizon, equalAtStep1 } = settings.env;
+  const inputs = await walkerInputs({
+    tf,
+    settings: settings.walker,
+    encoderSettings: settings.encoder,
+    graph,
+    rules: { horizon, equalAtStep1 },
+    encoder,
+    train,
+    transe,
+    progress,
+    signal,
+  });
+  const tasks = [...train, ...valid].map(({ task }) => task);
+  inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder, progress, signal });
+  writeTables(run.folder, inputs.tables);
+  logEncoding(session);
+  return inputs;
+}
+
+/** Trains or reuses embeddings and keeps a copy with the run. */
+async function embed(
+  { run, logs, settings, progress, signal }: Session,
+  dataset: Dataset,
+  graph: Graph,
+  log: boolean,
+): Promise<Pretrained> {
+  run.update({ phase: 'transe' });
+  const pretrained = await pretrainEmbeddings(graph, {
+    settings: settings.transe,
+    seed: settings.seed,
+    exclude: dialogueTriples(dataset, graph),
+    progress,
+    ...(signal && { signal }),
+  });
+  keepInRun(pretrained, run.files.embeddings);
+  if (log) for (const { step, metrics } of pretrained.history) logs.metrics('transe', step, metrics);
+  logs.timing('transe', pretrained.history.length, { 'time/reused': Number(pretrained.reused) });
+  run.update({ done: { ...run.state.done, transe: true } });
+  return pretrained;
+}
+
+async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {
+  const { tf, run, settings, inputs } = session;
+  run.update({ phase: 'clone' });
+  const policy = createPolicy(tf, inputs, settings.seed);
+  const optimizer = new AdamW(policy.head.parameters, {
+    weightDecay: settings.clone.weightDecay,
+    maxGradNorm: settings.clone.maxGradNorm,
+  });
+  try {
+    await clonePhase(session, policy, optimizer, from);
+  } finally {
+    optimizer.dispose();
+    policy.head.dispose();
+  }
+  run.update({ done: { ...run.state.done, clone: true } });
+}
