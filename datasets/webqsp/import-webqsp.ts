@@ -1,0 +1,109 @@
+/** Imports WebQuestionsSP: questions with their parses, over a part of Freebase. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { unknownId } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { readTextFile } from '../../src/run/files.js';
+import type { ImportOptions } from '../opendialkg/import.js';
+import type { QuestionManifest } from '../questions/question-manifest.js';
+import type { StoredQuestion } from '../questions/stored-question.js';
+import type { ImportedFile } from '../questions/write-question-dataset.js';
+import { writeQuestionDataset } from '../questions/write-question-dataset.js';
+import { freebaseNote, readFreebaseGraph, type FreebaseGraph } from './freebase-graph.js';
+
+const parseSchema = z.object({
+  PotentialTopicEntityMention: z.string().nullable(),
+  TopicEntityName: z.string().nullable(),
+  TopicEntityMid: z.string().nullable(),
+  InferentialChain: z.array(z.string()).nullable(),
+  Constraints: z.array(z.unknown()),
+  Answers: z.array(z.object({ AnswerArgument: z.string(), EntityName: z.string().nullable() })),
+});
+const releaseSchema = z.object({
+  Questions: z.array(z.object({ QuestionId: z.string(), ProcessedQuestion: z.string(), Parses: z.array(parseSchema) })),
+});
+
+type Parse = z.output<typeof parseSchema>;
+type ReleasedQuestion = z.output<typeof releaseSchema>['Questions'][number];
+
+/**
+ * Reads `WebQSP.train.json` and `WebQSP.test.json` (one is enough) and the Freebase files beside them. Of several parses the
+ * first with answers counts, preferring one with a chain. The type tells hops and whether the parse has constraints, which
+ * no chain expresses: `2-hop constrained`.
+ * @throws WorkbenchError `data` (file, reason); see `writeQuestionDataset`
+ */
+export async function importWebQsp({ from, name = 'webqsp', home }: ImportOptions): Promise<QuestionManifest> {
+  const present = (['train', 'test'] as const)
+    .map((split) => ({ split, path: join(from, `WebQSP.${split}.json`) }))
+    .filter(({ path }) => existsSync(path));
+  if (present.length === 0) {
+    throw new WorkbenchError('data', `expected WebQSP.train.json or WebQSP.test.json, got neither, at ${from}`, {
+      hint: 'Give the folder `data` of the WebQSP release, with freebase_named_triples.tsv in it.',
+    });
+  }
+  const releases = present.map(({ split, path }) => ({ split, questions: readRelease(path) }));
+  const freebase = await readFreebaseGraph([from]);
+  const files = Object.fromEntries(releases.map(({ split, questions }) => [split, importFile(questions, freebase)]));
+  return writeQuestionDataset(
+    {
+      name,
+      format: 'webqsp',
+      licence: 'WebQSP: Microsoft Research data licence; Freebase: CC BY',
+      labels: freebase.fixture ? ['fixture'] : [],
+      graphs: [{ graph: freebase.graph, note: freebaseNote(freebase.fixture) }],
+      subsets: [{ name: 'webqsp', graph: freebase.graph.name, files }],
+      sources: [...present.map(({ path }) => path), ...freebase.sources],
+    },
+    home,
+  );
+}
+
+function readRelease(path: string): ReleasedQuestion[] {
+  try {
+    return releaseSchema.parse(JSON.parse(readTextFile(path, 'WebQSP questions'))).Questions;
+  } catch (cause) {
+    if (cause instanceof WorkbenchError) throw cause;
+    const got = cause instanceof z.ZodError ? z.prettifyError(cause).split('\n')[0] : 'damaged JSON';
+    throw new WorkbenchError('data', `expected the questions of WebQSP 1.0, got ${got}, at ${path}`, { cause });
+  }
+}
+
+function importFile(released: readonly ReleasedQuestion[], freebase: FreebaseGraph): ImportedFile {
+  const dropped = { 'no parse with answers': 0 };
+  const questions = released.flatMap((question): StoredQuestion[] => {
+    const answered = question.Parses.filter(({ Answers }) => Answers.length > 0);
+    const parse = answered.find(({ InferentialChain }) => InferentialChain) ?? answered[0];
+    if (parse) return [storedQuestion(question, parse, freebase)];
+    dropped['no parse with answers']++;
+    return [];
+  });
+  return { questions, dropped };
+}
+
+function storedQuestion(
+  { QuestionId: id, ProcessedQuestion: question }: ReleasedQuestion,
+  parse: Parse,
+  { graph, nameOf }: FreebaseGraph,
+): StoredQuestion {
+  const { TopicEntityMid: mid, TopicEntityName: topicName, InferentialChain: chain } = parse;
+  const topic = (mid === null ? undefined : nameOf(mid)) ?? topicName ?? mid;
+  const begin = parse.PotentialTopicEntityMention ? question.indexOf(parse.PotentialTopicEntityMention) : -1;
+  const span = [begin, begin + (parse.PotentialTopicEntityMention?.length ?? 0)] as const;
+  const answers = new Map(
+    parse.Answers.map(({ AnswerArgument: argument, EntityName }) => {
+      const known = nameOf(argument) ?? EntityName ?? argument;
+      const aliases = EntityName !== null && EntityName !== known ? [EntityName] : undefined;
+      return [known, { name: known, ...(aliases && { aliases }) }];
+    }),
+  );
+  const hops = chain ? `${chain.length}-hop` : 'no chain';
+  return {
+    id,
+    question,
+    topics: topic === null ? [] : [{ name: topic, ...(begin >= 0 && { span }) }],
+    answers: [...answers.values()],
+    ...(chain && chain.every((relation) => graph.relationId(relation) !== unknownId) && { chains: [chain] }),
+    type: parse.Constraints.length > 0 ? `${hops} constrained` : hops,
+  };
+}
