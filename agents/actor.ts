@@ -46,6 +46,8 @@ export interface Actor<Observation, Request> {
   /** Log-probabilities of all legal actions, by the same arithmetic as `score`: the first ratio of a round must be 1. */
   actionLogProbs(requests: readonly Request[]): ActionLogProbs;
   score(requests: readonly Request[]): ScoredActions;
+  /** The environment's action at a place of a state's list of legal ones. Default: the place itself, as where all are legal. */
+  envAction?(request: Request, place: number): number;
   /** Forgets what was kept of the weights. Call after every update. */
   weightsChanged(): void;
   dispose(): void;

@@ -50,7 +50,7 @@ export function collectRollouts<Observation, Request>(
       const copy = live[i]!;
       const begin = offsets[state - known]!;
       const action = sampleSegment(logProbs, begin, offsets[state - known + 1]!, rng);
-      actions[copy] = action;
+      actions[copy] = actor.envAction?.(buffer.states[state]!, action) ?? action;
       const transition = {
         state,
         sample: sampleOf[copy]!,
