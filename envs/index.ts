@@ -17,6 +17,24 @@ export {
   type StepResult,
 } from './env.js';
 export { envIds, makeEnv, makeVectorEnv, registerEnv, type EnvFactory, type EnvTypes } from './registry.js';
+export { frontierTrie, type FrontierNode, type FrontierTrie } from './frontier-trie.js';
+export { RelationWalkEnv, relationWalkId } from './relation-walk-env.js';
+export { answerReward, goldSet, scoreFrontier, type FrontierScores, type GoldSet } from './relation-walk-reward.js';
+export {
+  applyRelation,
+  defaultRelationRules,
+  initialRelationState,
+  relationActionMask,
+  type RelationWalkRules,
+  type RelationWalkState,
+} from './relation-walk-rules.js';
+export {
+  relationWalkWorld,
+  topicIds,
+  type RelationWalkObservation,
+  type RelationWalkOptions,
+  type RelationWalkWorld,
+} from './relation-walk-world.js';
 export {
   actionOf,
   actionTriple,

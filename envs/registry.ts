@@ -3,11 +3,14 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { DialogueWalkEnv, dialogueWalkId } from './dialogue-walk-env.js';
 import { dialogueWalkWorld, type DialogueWalkObservation, type DialogueWalkOptions } from './dialogue-walk-world.js';
 import type { Env } from './env.js';
+import { RelationWalkEnv, relationWalkId } from './relation-walk-env.js';
+import { relationWalkWorld, type RelationWalkObservation, type RelationWalkOptions } from './relation-walk-world.js';
 import { VectorEnv, type Autoreset } from './vector-env.js';
 
 /** Options and observation of each known id; a plugin in TypeScript may extend it by declaration merging. */
 export interface EnvTypes {
   [dialogueWalkId]: { options: DialogueWalkOptions; observation: DialogueWalkObservation };
+  [relationWalkId]: { options: RelationWalkOptions; observation: RelationWalkObservation };
 }
 
 /** Prepares what copies share, once, and returns what makes a copy. */
@@ -64,4 +67,9 @@ function prepare<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options']): ()
 registerEnv(dialogueWalkId, (options: DialogueWalkOptions) => {
   const world = dialogueWalkWorld(options);
   return () => new DialogueWalkEnv(world);
+});
+
+registerEnv(relationWalkId, (options: RelationWalkOptions) => {
+  const world = relationWalkWorld(options);
+  return () => new RelationWalkEnv(world);
 });
