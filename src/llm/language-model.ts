@@ -44,6 +44,8 @@ export interface LanguageModel {
   readonly id: string;
   /** For people: file name, server model, `oracle:0.1`. */
   readonly name: string;
+  /** What a reader of its results should know, such as that tokens are counted approximately. */
+  readonly note?: string;
   /** A stand-in that knows the gold: its results are never mixed with real ones. */
   readonly simulated: boolean;
   /** Whether replies are bound to `format`, so that an invalid name cannot be written. */

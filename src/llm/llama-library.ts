@@ -23,9 +23,18 @@ export function openLlama(device: LlamaDevice): Promise<Llama> {
   return opening;
 }
 
-async function loadLibrary(device: LlamaDevice): Promise<Llama> {
+/** The library's classes and functions. @throws WorkbenchError `native` when it is not installed */
+export async function llamaLibrary(): Promise<typeof import('node-llama-cpp')> {
   try {
-    const library = await import('node-llama-cpp');
+    return await import('node-llama-cpp');
+  } catch (error) {
+    throw missing(error);
+  }
+}
+
+async function loadLibrary(device: LlamaDevice): Promise<Llama> {
+  const library = await llamaLibrary();
+  try {
     return await library.getLlama({
       gpu: device === 'auto' ? 'auto' : false,
       build: 'never',
@@ -36,15 +45,16 @@ async function loadLibrary(device: LlamaDevice): Promise<Llama> {
       logger: () => {},
     });
   } catch (error) {
-    throw new WorkbenchError(
-      'native',
-      `expected node-llama-cpp with a binary for this machine, got: ${reason(error)}`,
-      {
-        hint: 'Run `npm install` again with optional packages allowed, and see `kgwalk doctor`.',
-        cause: error,
-      },
-    );
+    throw missing(error);
   }
+}
+
+function missing(error: unknown): WorkbenchError {
+  const got = error instanceof Error ? error.message : String(error);
+  return new WorkbenchError('native', `expected node-llama-cpp with a binary for this machine, got: ${got}`, {
+    hint: 'Run `npm install` again with optional packages allowed, and see `kgwalk doctor`.',
+    cause: error,
+  });
 }
 
 /** Version of the installed library, read without loading it. @throws WorkbenchError `native` when it is not installed */
@@ -61,8 +71,4 @@ export function llamaVersion(): string {
       cause: error,
     });
   }
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

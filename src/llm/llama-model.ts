@@ -1,0 +1,175 @@
+/** A local GGUF model as a language model, through node-llama-cpp. */
+import { basename } from 'node:path';
+import type { LlamaModel, Token } from 'node-llama-cpp';
+import { WorkbenchError } from '../run/errors.js';
+import { sha256File } from '../run/files.js';
+import type { LanguageModel, ReplyFormat } from './language-model.js';
+import { chatLayout, type PromptTokens } from './llama/chat-layout.js';
+import { readChatModelFile } from './llama/chat-model-file.js';
+import { generate, scoreTokens } from './llama/generate.js';
+import { batchTokens, type HeldHeads, holdHeads, throwIfStopped } from './llama/held-heads.js';
+import { schemaGrammar } from './llama/schema-grammar.js';
+import { type LlamaDevice, llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
+import { takeTurns } from './turns.js';
+
+export interface LlamaModelOptions {
+  /** Default `off`: the processor alone. */
+  gpu?: LlamaDevice;
+  /** Layers on the graphics card; default as many as fit. */
+  gpuLayers?: number;
+  /** Default 1: on two cores more was never faster and up to 100 times slower. */
+  threads?: number;
+  /** Tokens of prompt and reply; default 4096, or what the model was trained with where that is less. */
+  contextLength?: number;
+  /** Prompt heads kept evaluated, default 8: more than an agent has phases. Each costs memory for a whole context. */
+  heads?: number;
+  /** Requests side by side, default 1. With more, replies may differ in rare ties: batches are then shared. */
+  sequences?: number;
+  /** sha256 (hex) of a file, where somebody remembers it; default reads the whole file. */
+  fileHash?: (path: string) => Promise<string>;
+}
+
+/** Contexts come in steps of this many tokens: llama.cpp rounds up to it anyway. */
+const contextStep = 256;
+
+/**
+ * Opens a model file. With one sequence a completion depends on its request and on `id` alone, never on what was asked
+ * before: a head is always evaluated from empty, a body always right after exactly its head.
+ * Flash attention is off: short batches take longer with it on a processor.
+ * @throws WorkbenchError `data` for a file that cannot serve, `config` for a context longer than the model was trained
+ *   with, `native` without node-llama-cpp
+ */
+export async function openLlamaModel(modelPath: string, options: LlamaModelOptions = {}): Promise<LanguageModel> {
+  const { gpu = 'off', threads = 1, heads = 8, sequences = 1, fileHash = sha256File } = options;
+  const { trainedContext } = readChatModelFile(modelPath);
+  const contextLength = options.contextLength ?? Math.min(4096, trainedContext);
+  if (!Number.isInteger(contextLength) || contextLength < 64 || contextLength > trainedContext) {
+    throw new WorkbenchError('config', `expected a context of 64 to ${trainedContext} tokens, got ${contextLength}`, {
+      hint: `${basename(modelPath)} was trained with ${trainedContext} tokens of prompt and reply together.`,
+    });
+  }
+  const hash = await fileHash(modelPath);
+  const library = await llamaLibrary();
+  const llama = await openLlama(gpu);
+  const { gpuLayers } = options;
+  const model = await guarded(modelPath, () =>
+    llama.loadModel({ modelPath, defaultContextFlashAttention: false, ...(gpuLayers !== undefined && { gpuLayers }) }),
+  );
+  const layout = chatLayout(library, model);
+  const turns = takeTurns(sequences);
+  let held: Promise<HeldHeads> | undefined;
+
+  /** The context takes most of the memory, so it waits for the first request. */
+  function open(): Promise<HeldHeads> {
+    held ??= guarded(modelPath, async () =>
+      holdHeads(
+        await model.createContext({
+          contextSize: Math.ceil(contextLength / contextStep) * contextStep,
+          sequences: heads + sequences - 1,
+          batchSize: batchTokens,
+          threads,
+          // A sliding window would forget the head.
+          swaFullCache: true,
+          failedCreationRemedy: false,
+        }),
+      ),
+    );
+    held.catch(() => (held = undefined));
+    return held;
+  }
+
+  async function grammarState(format: ReplyFormat) {
+    const text = format.gbnf ?? schemaGrammar(format.jsonSchema);
+    const grammar = await llama.createGrammar({ grammar: text }).catch((error: unknown) => {
+      throw new Error(`llama.cpp refuses the grammar\n${text}`, { cause: error });
+    });
+    return new library.LlamaGrammarEvaluationState({ model, grammar });
+  }
+
+  return {
+    id: `gguf:${hash}:${layout.kind}:context-${contextLength}:${sequences === 1 ? 'exact' : `side-by-side-${sequences}`}:${
+      gpu === 'off' ? 'cpu' : `gpu-${gpuLayers ?? 'auto'}`
+    }:node-llama-cpp@${llamaVersion()}`,
+    name: basename(modelPath),
+    ...(layout.kind === 'plain' && { note: 'the file has no chat template: prompts are laid out plainly' }),
+    simulated: false,
+    constrained: true,
+    contextLength,
+    concurrency: sequences,
+    countTokens: (text) => model.tokenize(text).length,
+
+    complete(request) {
+      return turns(async () => {
+        throwIfStopped(request.signal);
+        const { head, body } = fitting(layout.tokens(request), request.maxTokens, contextLength);
+        const grammar = request.format && (await grammarState(request.format));
+        const { stops } = layout;
+        return (await open()).use(head, request.signal, async (sequence, cachedTokens) => {
+          const written = await generate(sequence, { body, request, grammar, stops });
+          return { ...written, promptTokens: head.length + body.length, cachedTokens };
+        });
+      });
+    },
+
+    scoreChoices(request, choices) {
+      return turns(async () => {
+        throwIfStopped(request.signal);
+        const choiceTokens = choices.map((text) => continuation(model, text));
+        const longest = Math.max(0, ...choiceTokens.map(({ length }) => length));
+        const { head, body } = fitting(layout.tokens(request), longest, contextLength);
+        return (await open()).use(head, request.signal, async (sequence, cachedTokens) => ({
+          logProbs: await scoreTokens(sequence, body, choiceTokens, request.signal),
+          usage: {
+            promptTokens: head.length + body.length,
+            cachedTokens,
+            completionTokens: choiceTokens.reduce((sum, { length }) => sum + length, 0),
+          },
+        }));
+      });
+    },
+
+    prime(requests) {
+      return turns(async () => {
+        // Only the order of last use matters, and only as many as there are places for.
+        const latest = new Map<string, Token[]>();
+        for (const { system, head } of requests) {
+          const tokens = layout.tokens({ system, head, body: '.' }).head;
+          latest.delete(String(tokens));
+          latest.set(String(tokens), tokens);
+        }
+        const places = [...latest.values()].slice(-(heads + sequences - 1));
+        for (const tokens of places) await (await open()).use(tokens, undefined, () => Promise.resolve());
+      });
+    },
+
+    async dispose() {
+      await model.dispose();
+    },
+  };
+}
+
+function continuation(model: LlamaModel, text: string): Token[] {
+  return text === '' ? [] : model.tokenize(text, false, 'trimLeadingSpace');
+}
+
+function fitting(prompt: PromptTokens, reply: number, contextLength: number): PromptTokens {
+  const [head, body] = [prompt.head.length, prompt.body.length];
+  if (head + body + reply <= contextLength) return prompt;
+  throw new WorkbenchError(
+    'data',
+    `expected prompt and reply within ${contextLength} tokens, got ${head} of the task and its examples, ${body} of question, evidence and candidates, and ${reply} for the reply`,
+    { hint: 'Give fewer examples, candidates or facts, or open the model with a longer context.' },
+  );
+}
+
+async function guarded<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new WorkbenchError('data', `expected a model that llama.cpp can run, got: ${message}, at ${path}`, {
+      hint: 'Check that the installed node-llama-cpp knows this architecture; where memory is short, take a shorter context or fewer heads.',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,89 @@
+/** From a request to tokens: the model's own chat template, cut in two where the request's head ends. */
+import type { LlamaModel, LlamaText, Token } from 'node-llama-cpp';
+import type { CompletionRequest } from '../language-model.js';
+import type { llamaLibrary } from '../llama-library.js';
+
+/** A prompt in two parts that are tokenised apart, so that the tokens of neither depend on the other. */
+export interface PromptTokens {
+  /** Everything up to the end of the request's head. */
+  head: Token[];
+  /** The rest, up to where the reply begins; never empty. */
+  body: Token[];
+}
+
+export interface ChatLayout {
+  /** `template` is the model's own, `plain` the stand-in for a model without one. */
+  kind: 'template' | 'plain';
+  tokens(request: Pick<CompletionRequest, 'system' | 'head' | 'body'>): PromptTokens;
+  /** Texts that end a reply beside the model's own end tokens. */
+  stops: readonly string[];
+}
+
+/**
+ * Templates are resolved from the file's contents alone: its name must not change what a model is told.
+ * Text of the request is never read as special tokens. A model without a template gets system, prompt and `Reply:`, each
+ * set off by a blank line.
+ */
+export function chatLayout(library: Awaited<ReturnType<typeof llamaLibrary>>, model: LlamaModel): ChatLayout {
+  const { LlamaText } = library;
+  const { fileInfo, tokenizer } = model;
+  const template = fileInfo.metadata.tokenizer?.chat_template;
+  const wrapper = template?.trim()
+    ? library.resolveChatWrapper({
+        bosString: model.tokens.bosString,
+        architecture: fileInfo.metadata.general.architecture,
+        fileInfo,
+        tokenizer,
+        warningLogs: false,
+      })
+    : null;
+
+  function render(system: string, user: string): { text: LlamaText; stops: readonly LlamaText[] } {
+    if (wrapper === null) {
+      const start = model.tokens.shouldPrependBosToken ? [new library.SpecialToken('BOS')] : [];
+      return { text: LlamaText([...start, system, system && '\n\n', user, '\n\nReply:\n']), stops: [] };
+    }
+    const { contextText, stopGenerationTriggers } = wrapper.generateContextState({
+      chatHistory: [
+        ...(system ? [{ type: 'system' as const, text: system }] : []),
+        { type: 'user', text: user },
+        { type: 'model', response: [] },
+      ],
+    });
+    return { text: contextText, stops: stopGenerationTriggers };
+  }
+
+  return {
+    kind: wrapper === null ? 'plain' : 'template',
+    stops: render('', 'x')
+      .stops.filter((stop) => stop.values.every((value) => typeof value === 'string'))
+      .map(String)
+      .filter((stop) => stop.trim() !== ''),
+    tokens({ system, head, body }) {
+      const [front, back] = cut(render(system, head + body).text, head, body);
+      const headTokens = LlamaText(front).tokenize(tokenizer);
+      // Some wrappers write the start token before a template that starts with it.
+      if (headTokens.length > 1 && headTokens[0] === model.tokens.bos && headTokens[1] === headTokens[0]) {
+        headTokens.shift();
+      }
+      const continued = headTokens.length > 0 ? 'trimLeadingSpace' : undefined;
+      return { head: headTokens, body: LlamaText(back).tokenize(tokenizer, continued) };
+    },
+  };
+}
+
+/** Cuts where `head` ends. A template that rewrites the user's message leaves nothing to reuse: all of it is body. */
+function cut(text: LlamaText, head: string, body: string): [front: LlamaText['values'], back: LlamaText['values']] {
+  for (let place = text.values.length - 1; place >= 0; place--) {
+    const value = text.values[place];
+    // Templates may trim the end of a message.
+    const start = typeof value === 'string' ? value.lastIndexOf(head + body.trimEnd()) : -1;
+    if (typeof value !== 'string' || start < 0) continue;
+    const end = start + head.length;
+    return [
+      [...text.values.slice(0, place), value.slice(0, end)],
+      [value.slice(end), ...text.values.slice(place + 1)],
+    ];
+  }
+  return [[], text.values];
+}

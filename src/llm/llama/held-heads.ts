@@ -1,0 +1,100 @@
+/** Prompt heads that stay evaluated: each in a sequence of its own, the least recently used makes room. */
+import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
+import { WorkbenchError } from '../../run/errors.js';
+
+/** Tokens evaluated at once; between two such steps a request can be stopped. */
+export const batchTokens = 512;
+
+interface HeldHead {
+  sequence: LlamaContextSequence;
+  /** What the sequence starts with; undefined while that is not certain. */
+  head: readonly Token[] | undefined;
+  busy: boolean;
+  /** Position in the order of use; 0 is never. */
+  used: number;
+}
+
+export interface HeldHeads {
+  /**
+   * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps whatever came before; what
+   * the work adds to it is erased before the next.
+   * @param cachedTokens of the head: all, where it was held already, else 0
+   */
+  use<Result>(
+    head: readonly Token[],
+    signal: AbortSignal | undefined,
+    work: (sequence: LlamaContextSequence, cachedTokens: number) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** One sequence of the context for every head. At most as many uses at once as there are sequences. */
+export function holdHeads(context: LlamaContext): HeldHeads {
+  const places: HeldHead[] = Array.from({ length: context.totalSequences }, () => ({
+    sequence: context.getSequence(),
+    head: undefined,
+    busy: false,
+    used: 0,
+  }));
+  let uses = 0;
+
+  function choose(head: readonly Token[]): HeldHead {
+    const idle = places.filter(({ busy }) => !busy);
+    return idle.find((place) => sameTokens(place.head, head)) ?? idle.reduce((a, b) => (b.used < a.used ? b : a));
+  }
+
+  return {
+    async use(head, signal, work) {
+      const place = choose(head);
+      const { sequence } = place;
+      place.busy = true;
+      place.used = ++uses;
+      try {
+        let cached = head.length;
+        if (!sameTokens(place.head, head) || !(await cutBack(sequence, head.length))) {
+          place.head = undefined;
+          cached = 0;
+          await sequence.clearHistory();
+          await evaluateInSteps(sequence, head, signal);
+          // Models with a running state cannot cut back without it; for all others this does nothing.
+          await sequence.takeCheckpoint();
+          place.head = head;
+        }
+        return await work(sequence, cached);
+      } finally {
+        place.busy = false;
+      }
+    },
+  };
+}
+
+/**
+ * Evaluates tokens in steps of `batchTokens`.
+ * @throws WorkbenchError `stopped` between two steps
+ */
+export async function evaluateInSteps(
+  sequence: LlamaContextSequence,
+  tokens: readonly Token[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let done = 0; done < tokens.length; done += batchTokens) {
+    throwIfStopped(signal);
+    await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(done, done + batchTokens));
+  }
+}
+
+/** Erases what follows the first `length` tokens. False where the model's kind of state did not come back as it was. */
+export async function cutBack(sequence: LlamaContextSequence, length: number): Promise<boolean> {
+  if (sequence.nextTokenIndex > length) {
+    await sequence.eraseContextTokenRanges([{ start: length, end: sequence.nextTokenIndex }]);
+  }
+  return sequence.nextTokenIndex === length;
+}
+
+/** @throws WorkbenchError `stopped` */
+export function throwIfStopped(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new WorkbenchError('stopped', 'stopped while the language model was at work');
+}
+
+function sameTokens(held: readonly Token[] | undefined, head: readonly Token[]): boolean {
+  return held?.length === head.length && held.every((token, place) => token === head[place]);
+}
