@@ -7,6 +7,7 @@ import type { NameIndex } from '../src/kg/name-index.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { nearestName } from '../src/run/nearest-name.js';
 import { cotEntry } from './prompted/cot/cot-agent.js';
+import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
 import { ioEntry } from './prompted/io/io-agent.js';
 import { togEntry } from './prompted/tog/tog-agent.js';
 import type { QuestionAgent } from './question-agent.js';
@@ -34,6 +35,7 @@ const entries: Record<string, QuestionAgentEntry> = {
   io: ioEntry,
   cot: cotEntry,
   tog: togEntry,
+  fiske: fiskeEntry,
 };
 
 /** Names that `createQuestionAgent` knows. */

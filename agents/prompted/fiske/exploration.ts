@@ -1,0 +1,20 @@
+/** What one question's exploration works with. */
+import type { QuestionTask } from '../../../datasets/question.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { QuestionSession } from '../../question-agent.js';
+import type { ClueSet, Clues } from './clues.js';
+import type { FiskeSettings } from './settings.js';
+
+export interface Exploration {
+  graph: Graph;
+  settings: FiskeSettings;
+  task: QuestionTask;
+  session: QuestionSession;
+  clues: Clues;
+  /** Clues that name an entity. */
+  namedBy: ReadonlyMap<number, ClueSet>;
+  /** Counts reads of the graph. */
+  read: (edges: number) => void;
+  /** Called where a reply could not be read. */
+  degrade: () => void;
+}

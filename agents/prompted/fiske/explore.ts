@@ -1,0 +1,106 @@
+/** Exploration from start nodes until a branch covers every clue or none can go on. */
+import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { BranchSet, byCoverage, isComplete, startBranch, type Branch } from './branch.js';
+import { clueCount, type ClueSet } from './clues.js';
+import { mappedSteps } from './expand.js';
+import type { Exploration } from './exploration.js';
+import { namedSteps } from './shortcut.js';
+import type { StartNode } from './start-nodes.js';
+import { stepsOf, type AcceptedStep, type Step } from './steps.js';
+
+export interface Explored {
+  /** Branches that cover every clue. */
+  complete: Branch[];
+  /** Branches that ended before. */
+  partial: Branch[];
+  stop: 'covered' | 'dead-end' | 'no-start' | 'budget';
+}
+
+/** Runs all starts as one frontier, or one after the other until one is covered. Never throws `BudgetSpent`. */
+export async function explore(starts: readonly StartNode[], exploration: Exploration): Promise<Explored> {
+  const { settings, clues } = exploration;
+  const seen: Branch[] = [];
+  const extended = new Set<Branch>();
+  let spent = false;
+  const complete = () => seen.filter((branch) => isComplete(branch, clues)).sort(byCoverage);
+  const done = () => settings.earlyStop && seen.some((branch) => isComplete(branch, clues));
+
+  /** Takes the branches one step further; stops between groups where one has covered everything. */
+  async function grow(branches: readonly Branch[]): Promise<Branch[]> {
+    const grown = new BranchSet();
+    const accept = (steps: readonly AcceptedStep[]) => {
+      for (const { from, relation, walks, tail, covered } of steps) {
+        const born = grown.add({ from, relation, walks }, tail, covered, exploration.namedBy.has(tail));
+        if (born) seen.push(born);
+        extended.add(from);
+      }
+    };
+    const groups = new Map<string, { steps: Step[]; asked: ClueSet }>();
+    for (const branch of branches) {
+      const steps = stepsOf(branch, exploration);
+      const named = settings.zeroCallShortcut ? namedSteps(steps, exploration) : [];
+      accept(named);
+      const asked = clues.all & ~(settings.stateful ? branch.covered : 0);
+      if (named.length > 0 || steps.length === 0 || asked === 0) continue;
+      const key = groupKey(branch, steps, asked, exploration);
+      const group = groups.get(key);
+      if (group) group.steps.push(...steps);
+      else groups.set(key, { steps, asked });
+    }
+    for (const { steps, asked } of groups.values()) {
+      if (done()) break;
+      accept(await mappedSteps(steps, asked, exploration));
+    }
+    return grown.values();
+  }
+
+  async function exploreFrom(nodes: readonly StartNode[]): Promise<void> {
+    const limit = Math.min(settings.maxHops, clues.texts.length);
+    let waiting = nodes.map(({ entity, covered }) => startBranch(entity, covered));
+    while (waiting.length > 0 && !done()) {
+      const ready = waiting.sort(byCoverage).filter(({ depth }) => depth < limit);
+      const batch = nextBatch(ready, exploration);
+      const grown = await grow(batch);
+      traceGrown(grown, exploration);
+      waiting = [...ready.slice(batch.length), ...grown];
+    }
+  }
+
+  try {
+    for (const nodes of settings.startPolicy === 'joint' ? [starts] : starts.map((start) => [start])) {
+      if (!done()) await exploreFrom(nodes);
+    }
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error;
+    spent = true;
+  }
+  const covered = complete();
+  const partial = seen.filter((branch) => !extended.has(branch) && !isComplete(branch, clues)).sort(byCoverage);
+  return { complete: covered, partial, stop: covered.length > 0 ? 'covered' : spent ? 'budget' : 'dead-end' };
+}
+
+/** @param ready most covered clues first */
+function nextBatch(ready: readonly Branch[], { settings }: Exploration): readonly Branch[] {
+  if (settings.order === 'whole-frontier' || ready.length === 0) return ready;
+  const most = clueCount(ready[0]!.covered);
+  return ready.filter(({ covered }) => clueCount(covered) === most);
+}
+
+/** What has to be equal for branches to share their calls. */
+function groupKey(branch: Branch, steps: readonly Step[], asked: ClueSet, { settings }: Exploration): string {
+  if (settings.share === 'none') return `${asked} head ${branch.head} ${branch.covered}`;
+  if (settings.share === 'clues') return String(asked);
+  const relations = [...new Set(steps.map(({ relation }) => relation))].sort((a, b) => a - b);
+  return `${asked} relations ${relations.join(' ')}`;
+}
+
+/** Branches of one round that the trace names. */
+const traced = 20;
+
+function traceGrown(grown: readonly Branch[], { graph, clues, session }: Exploration): void {
+  for (const { head, covered, depth } of grown.slice(0, traced)) {
+    const detail = `${graph.entityNames[head]!}: ${clueCount(covered)} of ${clues.texts.length} clues after ${depth} steps`;
+    session.trace({ event: 'branch-open', branch: head, detail });
+  }
+  if (grown.length > traced) session.trace({ event: 'note', text: `${grown.length - traced} further branches opened` });
+}

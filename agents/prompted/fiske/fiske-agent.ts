@@ -1,0 +1,138 @@
+/**
+ * FiSKE: stateful exploration. The question is broken into clues, entities and relations alike; those that name entities
+ * start branches, and a branch grows only over relations and to entities that clues speak for, until it covers them all.
+ *
+ * Inputs: the question alone, no topic entity; the graph with its names. Calls: 1 for the clues; for every set of heads
+ * with the same uncovered clues ⌈relations/20⌉ and at most ⌈80/20⌉ for entities; 1 for the answer. Stop: `covered`,
+ * `dead-end`, `no-start`, `budget`. Output: where the branches that cover every clue end, with the facts on the way, and
+ * the model's reply; without full coverage the model's answer alone.
+ *
+ * Where the reference differs: it takes the first of several homonyms and one start after the other, asks for every head
+ * by itself, matches names as parts of lines, forgets which way an edge points, and does not count the direct answer.
+ * @source "Stateful knowledge exploration" (FiSKE), sections 3.2 to 3.4; nnnoidea/stateful-KGQA
+ */
+import type { QuestionTask } from '../../../datasets/question.js';
+import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { distinctFacts, factOf, groundNames, truthOf } from '../facts.js';
+import type { QuestionAgent, QuestionAnswer, QuestionSession } from '../../question-agent.js';
+import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-registry.js';
+import { answerAlone, answerFromFacts, groundedAnswers } from './answer.js';
+import { pathTo } from './branch.js';
+import { cluesOf, heuristicClues, rewrittenQuestion, type Clues } from './clues.js';
+import { explore, type Explored } from './explore.js';
+import { mergePartial } from './merge.js';
+import { clueExamples, clueTask } from './prompts.js';
+import { fiskeSettings, type FiskeSettings } from './settings.js';
+import { findStartNodes, wordIndex, type WordIndex } from './start-nodes.js';
+
+export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
+  settings: fiskeSettings,
+  create(resources, settings): QuestionAgent {
+    const words = wordIndex(resources.graph);
+    return {
+      name: 'fiske',
+      note: 'finds its start nodes itself',
+      topicGiven: false,
+      prompted: true,
+      answer: (task, session) => answer(task, session, { resources, settings, words }),
+    };
+  },
+};
+
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: FiskeSettings;
+  words: WordIndex;
+}
+
+async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { resources, settings, words } = parts;
+  const { graph, names } = resources;
+  let graphReads = 0;
+  const extracted = await extractClues(task, session, parts);
+  let degraded = !extracted.read;
+  const { clues } = extracted;
+  const { starts, namedBy, cut } = findStartNodes(clues, names, words, settings);
+  if (cut > 0) session.trace({ event: 'note', text: `${cut} homonyms left out` });
+  session.trace({ event: 'start', entities: starts.map(({ entity }) => entity) });
+
+  const explored: Explored =
+    extracted.spent || starts.length === 0
+      ? { complete: [], partial: [], stop: extracted.spent ? 'budget' : 'no-start' }
+      : await explore(starts, {
+          ...{ graph, settings, task, session, clues, namedBy },
+          read: (edges) => (graphReads += edges),
+          degrade: () => (degraded = true),
+        });
+  session.trace({ event: 'graph', operation: 'exploration', reads: graphReads });
+  const complete = explored.complete.length > 0;
+  const triples = complete ? explored.complete.flatMap(pathTo) : mergePartial(explored.partial).triples;
+  const evidence = distinctFacts(triples.map((triple) => factOf(graph, triple))).slice(0, settings.maxTriples);
+  const fromFacts = complete || (!settings.gateAnswer && evidence.length > 0);
+  const reply = fromFacts
+    ? await answerFromFacts(task, evidence, session)
+    : await answerAlone(task, resources.dataset, session);
+  degraded ||= reply === undefined;
+  session.trace({ event: 'stop', reason: explored.stop });
+
+  const said = reply?.answers ?? [];
+  const grounded = groundedAnswers(explored.complete);
+  const met = new Set(triples.flatMap(([head, , tail]) => [head, tail]));
+  return {
+    ...answersOf(task, grounded, said, () => groundNames(said, names, met)),
+    text: said.join('; '),
+    evidence: fromFacts ? evidence : [],
+    verified: complete,
+    degraded,
+    stop: explored.stop,
+    cost: { graphReads },
+  };
+}
+
+/** What the graph shows goes before what the model says. */
+function answersOf(
+  { form }: QuestionTask,
+  grounded: number[],
+  said: readonly string[],
+  named: () => Pick<QuestionAnswer, 'entities' | 'literals'>,
+): Pick<QuestionAnswer, 'entities' | 'literals' | 'truth'> {
+  if (form === 'truth') return { entities: [], literals: [], ...truthOf(said) };
+  return grounded.length > 0 ? { entities: grounded, literals: [] } : named();
+}
+
+interface Extracted {
+  clues: Clues;
+  /** Whether the model's reply could be read: otherwise names and words of the question stand in. */
+  read: boolean;
+  /** The budget has nothing left for exploring. */
+  spent: boolean;
+}
+
+async function extractClues(
+  task: QuestionTask,
+  { client, trace }: QuestionSession,
+  { resources, settings }: Parts,
+): Promise<Extracted> {
+  const question = rewrittenQuestion(task.question);
+  const fallback = () => cluesOf(heuristicClues(task.question, resources.names), settings.maxClues);
+  try {
+    const { reply } = await client.decide({
+      kind: 'extract',
+      phase: 'clues',
+      questionId: task.id,
+      question,
+      task: clueTask,
+      examples: clueExamples,
+      evidence: [],
+      maxItems: settings.maxClues,
+    });
+    const said = cluesOf(reply?.items ?? [], settings.maxClues);
+    const read = said.texts.length > 0;
+    const clues = read ? said : fallback();
+    trace({ event: 'decision', phase: 'clues', summary: clues.texts.join('; ') });
+    return { clues, read, spent: false };
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error;
+    return { clues: fallback(), read: true, spent: true };
+  }
+}
