@@ -1,0 +1,23 @@
+/** Which questions are asked: those that can be scored, or a seeded sample of them. */
+import type { QuestionSample } from '../../datasets/question.js';
+import { Rng } from '../../src/run/seeds.js';
+
+export interface DrawnQuestions {
+  samples: QuestionSample[];
+  /** Questions that nobody can be scored on, by reason; they are not asked. */
+  excluded: Record<string, number>;
+}
+
+/**
+ * @param limit draw so many, the same for every agent, in the order of the data set. Default all
+ * @param seed of the draw
+ */
+export function drawQuestions(all: readonly QuestionSample[], limit = Infinity, seed = 0): DrawnQuestions {
+  const samples = all.filter(({ task, gold }) => task.form === 'truth' || gold.answers.length > 0);
+  const excluded: Record<string, number> =
+    samples.length === all.length ? {} : { 'no gold answer': all.length - samples.length };
+  if (limit >= samples.length) return { samples, excluded };
+  const order = Rng.named(seed, 'evaluate/questions').shuffle(samples.map((_, i) => i));
+  const chosen = new Set(order.slice(0, limit));
+  return { samples: samples.filter((_, i) => chosen.has(i)), excluded };
+}

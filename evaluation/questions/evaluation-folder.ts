@@ -1,0 +1,126 @@
+/**
+ * The folder of one evaluation of questions. Its name follows from what is asked, so that the same command finds it again:
+ * what a killed one had asked is not asked again.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { configHash } from '../../src/run/config.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { readTextFile, writeError, writeFileAtomic } from '../../src/run/files.js';
+import { confined, runsFolder } from '../../src/run/locations.js';
+import type { QuestionAbout, QuestionEvaluationRecord } from '../../src/run/records.js';
+import { lockFolder } from '../../src/run/run-lock.js';
+
+/** `about.json`: everything that decides the result, and what a replay opens. */
+export interface AskedEvaluation {
+  schemaVersion: 1;
+  kind: 'question-evaluation';
+  /** Name of the agent; of a trained one, the name or folder of its run stands beside it. */
+  agent: string;
+  run?: string;
+  checkpoint?: string;
+  about: QuestionAbout;
+  /** Text vectors as they were asked for: a file, or `hashed:DIM`. */
+  encoder?: string;
+  /** `LanguageModel.id`. */
+  modelId?: string;
+  hopsGiven: boolean;
+  resamples: number;
+  hashes: Pick<QuestionEvaluationRecord['hashes'], 'graph' | 'dataset' | 'checkpoint'>;
+}
+
+/** Where an evaluation keeps what. All but `timing` are equal bytes for equal evaluations. */
+export function evaluationFiles(folder: string) {
+  return {
+    about: join(folder, 'about.json'),
+    /** What the model wrote, as it came. */
+    completions: join(folder, 'completions.jsonl'),
+    /** A row a question. */
+    answers: join(folder, 'answers.jsonl'),
+    /** What the agent did, an event list a question. */
+    traces: join(folder, 'traces.jsonl'),
+    rows: join(folder, 'rows.arrow'),
+    /** The record, written last: where it is, the evaluation is complete. */
+    evaluation: join(folder, 'evaluation.json'),
+    timing: join(folder, 'timing.jsonl'),
+  };
+}
+export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
+
+/** Where evaluations lie. */
+export function evaluationsFolder(): string {
+  return join(runsFolder(), 'evaluations');
+}
+
+/** `fiske-metaqa-2-hop-dev-valid-1a2b3c4d`: agent, data and split, and a hash of all that is asked. */
+export function evaluationName(asked: AskedEvaluation): string {
+  const { dataset, subsets, split } = asked.about;
+  const words = [asked.checkpoint === undefined ? asked.agent : `${asked.run ?? asked.agent}@${asked.checkpoint}`];
+  words.push(dataset, ...(subsets.length > 3 ? [] : subsets), split);
+  const plain = words
+    .map((word) =>
+      word
+        .replace(/[^\w.@-]+/g, '-')
+        .replace(/^-+/, '')
+        .slice(-60),
+    )
+    .join('-');
+  return `${plain}-${configHash(asked as unknown as Record<string, unknown>).slice(0, 8)}`;
+}
+
+/** An evaluation that this process writes. */
+export interface EvaluationFolder {
+  folder: string;
+  files: EvaluationFiles;
+  /** Whether it was begun before. */
+  resumed: boolean;
+  /** Lets other processes write it. */
+  close(): void;
+}
+
+/**
+ * Begins an evaluation in its folder, or goes on with the one there, and locks it.
+ * @param root default `evaluationsFolder()`
+ * @throws WorkbenchError `usage` when another process writes it, `failure` where nothing can be written
+ */
+export function openEvaluationFolder(asked: AskedEvaluation, root = evaluationsFolder()): EvaluationFolder {
+  const folder = resolve(root, evaluationName(asked));
+  const files = evaluationFiles(folder);
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw writeError(error, files.about);
+  }
+  const close = lockFolder(folder);
+  try {
+    const resumed = existsSync(files.about);
+    if (!resumed) writeFileAtomic(files.about, `${JSON.stringify(asked, null, 2)}\n`);
+    return { folder, files, resumed, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/**
+ * What an evaluation asked.
+ * @param nameOrFolder a folder, or a name inside `root`
+ * @throws WorkbenchError `data` when there is no evaluation or its description is broken
+ */
+export function readAsked(nameOrFolder: string, root = evaluationsFolder()): AskedEvaluation & { folder: string } {
+  const isFolder = existsSync(evaluationFiles(nameOrFolder).about) || /[/\\]/.test(nameOrFolder);
+  const folder = resolve(isFolder ? nameOrFolder : confined(root, nameOrFolder));
+  const { about } = evaluationFiles(folder);
+  if (!existsSync(about)) {
+    throw new WorkbenchError('data', `expected an evaluation of questions, got none, at ${folder}`, {
+      hint: `Evaluations lie in ${root}; \`kgwalk evaluate\` says where it saved one.`,
+    });
+  }
+  try {
+    const asked = JSON.parse(readTextFile(about, 'what an evaluation asked')) as AskedEvaluation;
+    if (asked.schemaVersion === 1 && asked.kind === 'question-evaluation') return { ...asked, folder };
+  } catch (cause) {
+    throw new WorkbenchError('data', `expected a whole file, got a broken one, at ${about}`, { cause });
+  }
+  throw new WorkbenchError('data', `expected an evaluation of this version, got another, at ${about}`);
+}
