@@ -1,0 +1,105 @@
+import type { AnswerDecision, AnswerReply } from '../../decision.js';
+import { offeredTexts } from '../candidate-texts.js';
+import type { ReplyForm } from '../reply-form.js';
+import { labelledValues, numberedItems, splitList } from '../reply-lines.js';
+import type { ReplyShape } from '../reply-shape.js';
+import { wholeNumbers } from '../reply-shape.js';
+import { distinctTexts, field, listOf, offeredIndex, textOf, unwrapped } from '../reply-values.js';
+import { longestName, mostAnswers } from './answer-limits.js';
+
+const otherNames = ['answer', 'finalanswer', 'result'];
+const reasoningNames = ['reason', 'thoughts', 'steps', 'explanation'];
+
+/**
+ * `{"answers":["…"]}`; `{"answers":[2]}` where the answers stand numbered in the prompt; `{"answer":"true"}` for a
+ * statement; `reasoning` before it where it is asked for.
+ */
+export const answerForm: ReplyForm<AnswerDecision> = {
+  instruction({ form, withReasoning, allowed }) {
+    const reasoning = withReasoning ? '"reasoning":"short steps",' : '';
+    if (form === 'truth') return `Reply with JSON like {${reasoning}"answer":"true"}: "true", "false" or "unknown".`;
+    return allowed
+      ? `Reply with JSON like {${reasoning}"answers":[2]}, the numbers of the right candidates, best first.`
+      : `Reply with JSON like {${reasoning}"answers":["first name","second name"]}, names only, best first.`;
+  },
+  limits: () => '',
+  write(decision, { answers, reasoning = '' }) {
+    const before = decision.withReasoning ? { reasoning } : {};
+    if (decision.form === 'truth') return { ...before, answer: answers[0] ?? 'unknown' };
+    if (!decision.allowed) return { ...before, answers };
+    return { ...before, answers: answers.map((answer) => decision.allowed!.indexOf(answer) + 1) };
+  },
+  shape({ form, withReasoning, allowed }) {
+    const fields: Record<string, ReplyShape> = withReasoning ? { reasoning: { text: 400 } } : {};
+    if (form === 'truth') return { fields: { ...fields, answer: { oneOf: ['true', 'false', 'unknown'] } } };
+    const max = Math.min(mostAnswers, allowed?.length ?? mostAnswers);
+    const list = allowed ? wholeNumbers(1, Math.max(allowed.length, 1)) : { text: longestName };
+    return { fields: { ...fields, answers: { list, min: 0, max } } };
+  },
+  read(decision, value, lenient) {
+    const reasoning = decision.withReasoning ? field(value, 'reasoning', lenient, reasoningNames) : undefined;
+    if (decision.form === 'truth') {
+      return reply(truthOf(field(value, 'answer', lenient, ['answers', 'verdict']) ?? value, lenient), reasoning);
+    }
+    const keyed = field(value, 'answers', lenient, otherNames);
+    const written = keyed ?? (lenient ? value : undefined);
+    const list = listOf(written) ?? (lenient && isPlain(keyed) ? splitList(String(keyed), false) : undefined);
+    return list && reply(answersOf(decision, list, lenient, keyed !== undefined), reasoning);
+  },
+  readLines(decision, lines) {
+    const text = lines.join('\n');
+    const said = /\b(?:answers?|it)\s+(?:is|are|would be)\s*:?\s+([^\n]{1,400})/gi;
+    const spoken = [...text.matchAll(said)].at(-1)?.[1];
+    const labelled = labelledValues(lines, ['answers', 'final answer', 'final answers', ...otherNames]).at(-1);
+    const value = labelled ?? spoken;
+    const reasoning =
+      decision.withReasoning && value !== undefined ? text.slice(0, text.lastIndexOf(value)) : undefined;
+    if (decision.form === 'truth') return reply(truthOf(value ?? lines[0], true), reasoning);
+    const items = value !== undefined ? splitList(unwrapped(value), false) : (numberedItems(lines) ?? shortLine(lines));
+    if (!items) return undefined;
+    if (items.length === 1 && /^(?:unknown|none|no answer|n\/a|i (?:do not|don['’]t) know)\W*$/i.test(items[0]!)) {
+      return reply([], reasoning);
+    }
+    return reply(answersOf(decision, items.map(unwrapped), true, true), reasoning);
+  },
+  summary: (_, { answers }) => answers.join('; ') || 'no answer',
+};
+
+/** Unreadable where entries were written but none can be meant. */
+function answersOf(decision: AnswerDecision, list: readonly unknown[], lenient: boolean, keyed: boolean) {
+  if (!decision.allowed) {
+    const texts = distinctTexts(
+      lenient && keyed ? list.map((entry) => (isPlain(entry) ? String(entry) : entry)) : list,
+      200,
+    );
+    return list.length > 0 && texts.length === 0 ? undefined : texts;
+  }
+  const offered = offeredTexts(decision);
+  const indices = list.map((entry) => offeredIndex(entry, offered, lenient)).filter((index) => index !== undefined);
+  if (list.length > 0 && indices.length === 0) return undefined;
+  return [...new Set(indices.filter((index) => index >= 0))].map((index) => decision.allowed![index]!);
+}
+
+function truthOf(value: unknown, lenient: boolean): string[] | undefined {
+  const single: unknown = lenient && Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (lenient && typeof single === 'boolean') return [String(single)];
+  if (typeof single !== 'string') return undefined;
+  const word = lenient ? /^\W*([a-z]+)\b/i.exec(single)?.[1]?.toLowerCase() : single;
+  if (word === 'unknown') return [];
+  if (word === 'true' || (lenient && word === 'yes')) return ['true'];
+  return word === 'false' || (lenient && word === 'no') ? ['false'] : undefined;
+}
+
+function isPlain(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+/** A reply that is nothing but a name or a list of names. */
+function shortLine(lines: readonly string[]): string[] | undefined {
+  return lines.length === 1 && lines[0]!.length <= 200 ? splitList(lines[0]!, false) : undefined;
+}
+
+function reply(answers: string[] | undefined, reasoning: unknown): AnswerReply | undefined {
+  const text = textOf(reasoning);
+  return answers && { answers, ...(text === undefined ? {} : { reasoning: text }) };
+}

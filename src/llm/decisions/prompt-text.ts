@@ -1,0 +1,26 @@
+/** How names, facts and lists look in prompts: one line each, whatever they hold. */
+import { printable } from '../../run/printable.js';
+import type { NamedTriple } from '../decision.js';
+
+/** Longest name in a prompt, in UTF-16 units: one hostile name must not push out all others. */
+const longestName = 300;
+
+/** A name as it stands in prompts and grammars: control characters neutralised, overlong ones cut with an ellipsis. */
+export function shownName(name: string): string {
+  return printable(name, longestName);
+}
+
+/** A text of ours or of the user on one line: line breaks become spaces, other control characters are neutralised. */
+export function oneLine(text: string): string {
+  return printable(text.replace(/\s+/gu, ' ').trim());
+}
+
+/** `head | relation | tail`, in the direction in which the graph holds it. */
+export function shownTriple([head, relation, tail]: NamedTriple): string {
+  return `${shownName(head)} | ${shownName(relation)} | ${shownName(tail)}`;
+}
+
+/** Lines `1. …`, counting from 1: 0 always means none. */
+export function numberedLines(texts: readonly string[]): string[] {
+  return texts.map((text, i) => `${i + 1}. ${shownName(text)}`);
+}

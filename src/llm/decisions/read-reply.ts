@@ -1,0 +1,59 @@
+/** The parsing ladder: what a model wrote, read as the typed reply it means, or not at all. Nothing is ever evaluated. */
+import type { Decision, ReplyOf } from '../decision.js';
+import type { ParseStage } from '../decision-client.js';
+import { balancedBlocks } from './json-blocks.js';
+import { looseValues } from './loose-json.js';
+import { replyForm } from './reply-forms.js';
+import { bareReply, linesOf } from './reply-lines.js';
+
+/** A reply that was read, and how far down the ladder. */
+export interface ReadReply<D extends Decision> {
+  reply: ReplyOf<D>;
+  stage: Exclude<ParseStage, 'asked-again' | 'unparsed'>;
+}
+
+/**
+ * Reads a reply: JSON of the asked form (`direct`, or `constrained` where the model was bound to it); the last such JSON
+ * inside other text (`extracted`); other JSON, Python literals, cut JSON, lists and lines that mean the same
+ * (`repaired`). Numbers out of range, names that were not offered and repetitions are dropped.
+ * @returns undefined where nothing can be read. Never throws; bounded time whatever the text.
+ */
+export function readReply<D extends Decision>(
+  decision: D,
+  text: string,
+  { constrained }: { constrained: boolean },
+): ReadReply<D> | undefined {
+  const form = replyForm(decision);
+  const whole = parsed(text);
+  const direct = whole && form.read(decision, whole.value, false);
+  if (direct) return { reply: direct, stage: constrained ? 'constrained' : 'direct' };
+  const bare = bareReply(text);
+  const blocks = [bare, ...balancedBlocks(bare)].flatMap((block) => parsed(block) ?? []);
+  for (const { value } of blocks) {
+    const reply = form.read(decision, value, false);
+    if (reply) return { reply, stage: 'extracted' };
+  }
+  for (const value of [...blocks.map((block) => block.value), ...looseValues(bare)]) {
+    const reply = form.read(decision, unnested(value), true);
+    if (reply) return { reply, stage: 'repaired' };
+  }
+  const reply = form.readLines(decision, linesOf(bare));
+  return reply && { reply, stage: 'repaired' };
+}
+
+function parsed(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `{"reply":{…}}` and `[{…}]` mean what they hold. */
+function unnested(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const values = Object.values(value).slice(0, 2);
+  const [only] = values as unknown[];
+  const nested = values.length === 1 && typeof only === 'object' && only !== null && !Array.isArray(only);
+  return nested ? only : value;
+}

@@ -1,0 +1,57 @@
+/** A decision as a prompt: short and plain, because small models read it at a few hundred tokens a second. */
+import type { ContextBlock, Decision, Example, ReplyOf } from '../decision.js';
+import { exampleDecision } from './example-decision.js';
+import { offeredTexts } from './candidate-texts.js';
+import { numberedLines, oneLine, shownTriple } from './prompt-text.js';
+import { replyForm } from './reply-forms.js';
+import { writeReply } from './write-reply.js';
+
+export interface Prompt {
+  system: string;
+  /** Task and examples: what is the same for every question of a phase. Ends in an empty line. */
+  head: string;
+  /** Question, context, facts and candidates; ends in `Reply:`. */
+  body: string;
+}
+
+const system = 'You do small tasks about questions and facts, and you reply with JSON only.';
+
+/** The prompt of a decision. O(its text). */
+export function renderPrompt(decision: Decision): Prompt {
+  const { instruction, limits } = replyForm(decision);
+  const examples = decision.examples.map(
+    (example) => `Example\n${solved(decision, example as Example<ReplyOf<Decision>>)}`,
+  );
+  const head = [`${oneLine(decision.task)}\n${instruction(decision)}`, ...examples, ''].join('\n\n');
+  const reminder = ['Reply with JSON only.', limits(decision)].filter((part) => part !== '').join(' ');
+  return { system, head, body: `Task\n${stated(decision)}\n${reminder}\nReply:` };
+}
+
+/** One line that goes behind the body when the first reply could not be read. */
+export function reAskReminder(decision: Decision): string {
+  return `The last reply could not be read. ${replyForm(decision).instruction(decision)} Write nothing else.`;
+}
+
+function solved(decision: Decision, example: Example<ReplyOf<Decision>>): string {
+  const own = exampleDecision(decision, example);
+  return `${stated(own)}\nReply: ${writeReply(own, example.reply)}`;
+}
+
+/** What a prompt and its examples have in common. The question stands first: calls that share it share its tokens. */
+function stated(decision: Decision): string {
+  return [
+    `Question: ${oneLine(decision.question)}`,
+    ...(decision.context ?? []).flatMap(contextLines),
+    ...section('Facts', decision.evidence.map(shownTriple)),
+    ...section('Candidates', numberedLines(offeredTexts(decision))),
+    ...section('Targets', decision.kind === 'match' ? numberedLines(decision.targets) : []),
+  ].join('\n');
+}
+
+function contextLines({ label, lines }: ContextBlock): string[] {
+  return section(oneLine(label), lines.map(oneLine));
+}
+
+function section(label: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${label}:`, ...lines];
+}

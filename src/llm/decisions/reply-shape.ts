@@ -1,0 +1,73 @@
+/** The JSON values that a reply may be, as a small algebra of which JSON Schema and GBNF are two notations. */
+
+export type ReplyShape =
+  /** All fields, in this order. */
+  | { fields: Readonly<Record<string, ReplyShape>> }
+  | { list: ReplyShape; min: number; max: number }
+  /** A list of fixed length whose places differ. */
+  | { tuple: readonly ReplyShape[] }
+  | { oneOf: readonly (string | number)[] }
+  /** One of these lists of names, and no other. */
+  | { sequences: readonly (readonly string[])[] }
+  /** Free text of 1 to that many characters; `text: 0` is the empty text. */
+  | { text: number };
+
+/** Whole numbers `low` … `high` as alternatives: bounds such as `minimum` do not bind every grammar. */
+export function wholeNumbers(low: number, high: number): ReplyShape {
+  return { oneOf: Array.from({ length: high - low + 1 }, (_, i) => low + i) };
+}
+
+/** JSON Schema in the subset that servers with structured output have in common. */
+export function shapeSchema(shape: ReplyShape): Record<string, unknown> {
+  if ('fields' in shape) {
+    return {
+      type: 'object',
+      properties: Object.fromEntries(Object.entries(shape.fields).map(([name, field]) => [name, shapeSchema(field)])),
+      required: Object.keys(shape.fields),
+      additionalProperties: false,
+    };
+  }
+  if ('list' in shape) return listSchema(shapeSchema(shape.list), shape.min, shape.max);
+  if ('tuple' in shape) return listSchema(tupleItems(shape.tuple), shape.tuple.length, shape.tuple.length);
+  if ('oneOf' in shape) {
+    return { type: typeof shape.oneOf[0] === 'number' ? 'integer' : 'string', enum: [...shape.oneOf] };
+  }
+  if ('sequences' in shape) {
+    const names = [...new Set(shape.sequences.flat())];
+    const lengths = shape.sequences.map(({ length }) => length);
+    return listSchema({ type: 'string', enum: names }, Math.min(...lengths), Math.max(...lengths));
+  }
+  return { type: 'string', maxLength: shape.text };
+}
+
+function listSchema(items: unknown, minItems: number, maxItems: number): Record<string, unknown> {
+  return { type: 'array', items, minItems, maxItems };
+}
+
+/** Tuples are not in the common subset: every place may hold what any of them may. */
+function tupleItems(tuple: readonly ReplyShape[]): Record<string, unknown> {
+  const values = new Set(tuple.flatMap((place) => ('oneOf' in place ? place.oneOf : [])));
+  return shapeSchema({ oneOf: [...values] });
+}
+
+/** About as many tokens as the longest sensible value takes: a bound for generation, not for what may be read. */
+export function shapeTokens(shape: ReplyShape): number {
+  if ('fields' in shape) {
+    return Object.entries(shape.fields).reduce((sum, [name, field]) => sum + name.length + 4 + shapeTokens(field), 2);
+  }
+  // Names in a list rarely use their full length; single texts do.
+  if ('list' in shape) {
+    const each = 'text' in shape.list ? Math.ceil(shape.list.text / 5) : shapeTokens(shape.list);
+    return 2 + shape.max * (each + 1);
+  }
+  if ('tuple' in shape) return shape.tuple.reduce((sum, place) => sum + shapeTokens(place) + 1, 2);
+  if ('oneOf' in shape) return longest(shape.oneOf.map((value) => JSON.stringify(value).length));
+  if ('sequences' in shape) {
+    return longest(shape.sequences.map((names) => Math.ceil(JSON.stringify(names).length / 2)));
+  }
+  return Math.ceil(shape.text / 2) + 2;
+}
+
+function longest(lengths: readonly number[]): number {
+  return lengths.reduce((most, length) => Math.max(most, length), 0);
+}

@@ -1,0 +1,13 @@
+/** Typed replies as the texts that a model writes. */
+import type { Decision, ReplyOf } from '../decision.js';
+import { replyForm } from './reply-forms.js';
+
+/** The compact JSON text that the reply's grammar derives and that the production parser reads as the same reply. */
+export function writeReply<D extends Decision>(decision: D, reply: ReplyOf<D>): string {
+  return JSON.stringify(replyForm(decision).write(decision, reply));
+}
+
+/** A reply in one line, for traces. Not made printable. */
+export function summarizeReply<D extends Decision>(decision: D, reply: ReplyOf<D>): string {
+  return replyForm(decision).summary(decision, reply);
+}
