@@ -1,0 +1,203 @@
+import { describe, expect, test } from '@jest/globals';
+import type { QuestionTask } from '../../../datasets/question.js';
+import { compareQuestionEvaluations, refuseMixture, unionOf } from '../../../evaluation/questions/compare-questions.js';
+import { drawQuestions } from '../../../evaluation/questions/draw-questions.js';
+import { evaluateQuestions } from '../../../evaluation/questions/evaluate-questions.js';
+import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { about, agentOf, answerOf, chainOf, id, options, questionOf } from './toy-harbour.js';
+
+const builders = ['sailed', 'built_by'];
+const samples = [
+  questionOf('right', 'Tamsin', ['Ivo', 'Ada'], { chain: builders, type: 'builder' }),
+  questionOf('half', 'Tamsin', ['Ivo', 'Ada'], { chain: builders, type: 'builder' }),
+  questionOf('wrong-chain', 'Tamsin', ['Ivo', 'Ada'], { chain: builders, type: 'builder' }),
+  questionOf('wrong', 'Ada', ['Skarn'], { type: 'place' }),
+  questionOf('far', 'Tamsin', ['Sea'], { type: 'place' }),
+  questionOf('stranger', 'Nobody', ['Ada'], { type: 'place' }),
+  questionOf('silent', 'Ada', ['Skarn']),
+  questionOf('broke', 'Ada', ['Skarn']),
+  questionOf('broken', 'Ada', ['Skarn']),
+  questionOf('holds', 'Ada', [], { truth: true, task: { form: 'truth' } }),
+  questionOf('doubted', 'Ada', [], { truth: true, task: { form: 'truth' } }),
+];
+const said: Record<string, Parameters<typeof answerOf>[0]> = {
+  right: { entities: [id('Ada'), id('Ivo')], chain: chainOf(...builders), cost: { graphReads: 4 } },
+  half: { entities: [id('Sea'), id('Ada')], text: 'Ada and Ivo built them' },
+  'wrong-chain': { entities: [id('Heron')], chain: chainOf('sailed') },
+  wrong: { literals: ['Vell'] },
+  far: { entities: [id('Ada')] },
+  stranger: {},
+  silent: {},
+  broke: { stop: 'budget' },
+  holds: { truth: true },
+};
+const toy = agentOf(({ id: name }) => {
+  if (name === 'broken') throw new Error('no more memory');
+  return said[name] ?? {};
+});
+
+describe('an evaluation of questions', () => {
+  test('B-FISKE-6, B-POG-1: has one row a question, in order, and counts a crash as a miss', async () => {
+    const { record, rows } = await evaluateQuestions(toy, samples, { ...options, concurrency: 3 });
+    expect(rows.map((row) => row.id)).toEqual(samples.map(({ task }) => task.id));
+    expect(record.n).toBe(samples.length);
+    expect(rows[8]).toMatchObject({ stop: 'crashed', crash: 'no more memory', miss: 'crashed', metrics: { f1: 0 } });
+    expect(record.metrics.crashed).toMatchObject({ value: 1 / 11, n: 11 });
+    // One of nine entity questions was answered right, by hand; F1: 1 and 0.5.
+    expect(record.metrics['hit@1']).toMatchObject({ value: 1 / 9, n: 9 });
+    expect(record.metrics['hit-any']!.value).toBeCloseTo(2 / 9, 12);
+    expect(record.metrics.f1!.value).toBeCloseTo(1.5 / 9, 12);
+    expect(record.metrics.complete!.value).toBeCloseTo(2 / 9, 12);
+    expect(record.metrics.accuracy).toMatchObject({ value: 0.5, n: 2 });
+    expect(record.metrics.reachable!.value).toBeCloseTo(7 / 9, 12);
+  });
+
+  test('says why each question was missed', async () => {
+    const { record, rows } = await evaluateQuestions(toy, samples, options);
+    expect(Object.fromEntries(rows.map(({ id: name, miss }) => [name, miss]))).toEqual({
+      right: undefined,
+      half: 'wrong-answer',
+      'wrong-chain': 'wrong-chain',
+      wrong: 'wrong-answer',
+      far: 'answer-not-reachable',
+      stranger: 'topic-not-in-graph',
+      silent: 'abstained',
+      broke: 'budget',
+      broken: 'crashed',
+      holds: undefined,
+      doubted: 'abstained',
+    });
+    expect(record.misses).toMatchObject({ abstained: 2, 'wrong-answer': 2, crashed: 1 });
+    expect(Object.keys(record.slices)).toEqual([
+      'type=builder',
+      'type=place',
+      'form=entities',
+      'form=truth',
+      'answers=1',
+      'answers=many',
+    ]);
+    expect(record.cost.graphReads).toMatchObject({ max: 4, total: 4 });
+  });
+
+  test('gives agents tasks alone, without topics or hops where they are not to be told', async () => {
+    const seen: QuestionTask[] = [];
+    const nosy = (topicGiven: boolean) =>
+      agentOf(
+        (task) => {
+          seen.push(task);
+          return {};
+        },
+        { topicGiven },
+      );
+    await evaluateQuestions(nosy(true), samples.slice(0, 1), options);
+    await evaluateQuestions(nosy(false), samples.slice(0, 1), { ...options, hopsGiven: false });
+    expect(seen[0]).toEqual(samples[0]!.task);
+    expect(seen[1]).toEqual({ id: 'right', subset: 'toy', question: 'right of Tamsin?', topics: [], form: 'entities' });
+  });
+
+  test('B-TOG-4: one that learns online is asked one after the other, others as many at once as the model takes', async () => {
+    const most = { running: 0, seen: 0 };
+    const slow = (online: boolean) =>
+      agentOf(() => ({}), {
+        online,
+        async answer() {
+          most.seen = Math.max(most.seen, ++most.running);
+          await Promise.resolve();
+          most.running--;
+          return answerOf({});
+        },
+      });
+    await evaluateQuestions(slow(true), samples, { ...options, concurrency: 4 });
+    expect(most.seen).toBe(1);
+    const { rows } = await evaluateQuestions(slow(false), samples, { ...options, concurrency: 4 });
+    expect(most.seen).toBe(4);
+    expect(new Set(rows.map((row) => row.id)).size).toBe(samples.length);
+  });
+
+  test('a model that stays away ends it, so does a wrong setting; a prompt that does not fit costs one question', async () => {
+    const failing = (code: 'failure' | 'config' | 'data') =>
+      agentOf(({ id: name }) => {
+        if (code === 'data' && name !== 'right') return {};
+        throw new WorkbenchError(code, `no ${code}`);
+      });
+    await expect(evaluateQuestions(failing('failure'), samples, options)).rejects.toThrow('no failure');
+    await expect(evaluateQuestions(failing('config'), samples, options)).rejects.toThrow('no config');
+    const { record } = await evaluateQuestions(failing('data'), samples, options);
+    expect(record.misses.crashed).toBe(1);
+  });
+
+  test('the user stops it between two questions', async () => {
+    const controller = new AbortController();
+    const asked: string[] = [];
+    const agent = agentOf(({ id: name }) => {
+      asked.push(name);
+      if (asked.length === 2) controller.abort();
+      return {};
+    });
+    const stopped = evaluateQuestions(agent, samples, { ...options, signal: controller.signal });
+    await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
+    expect(asked).toEqual(['right', 'half']);
+  });
+
+  test('an agent that lets a spent budget through has crashed on that question', async () => {
+    const agent = agentOf(() => {
+      throw new BudgetSpent(3);
+    });
+    const { record } = await evaluateQuestions(agent, samples.slice(0, 2), options);
+    expect(record.misses).toEqual({ crashed: 2 });
+  });
+});
+
+describe('the questions of an evaluation', () => {
+  test('leave out what nobody can be scored on, and are drawn the same way at every call', () => {
+    const unanswerable = questionOf('empty', 'Ada', []);
+    const all = drawQuestions([...samples, unanswerable]);
+    expect(all).toEqual({ samples, excluded: { 'no gold answer': 1 } });
+    const some = drawQuestions([...samples, unanswerable], 4, 1);
+    expect(some.samples).toHaveLength(4);
+    expect(some).toEqual(drawQuestions([...samples, unanswerable], 4, 1));
+    const places = some.samples.map((sample) => samples.indexOf(sample));
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+});
+
+describe('a comparison', () => {
+  const evaluated = async (name: string, agent = toy, more = {}) => {
+    const { record, rows } = await evaluateQuestions(agent, samples, { ...options, about: { ...about, ...more } });
+    return { name, record, rows };
+  };
+
+  test('tests differences pairwise, and unites what two agents found', async () => {
+    const all = await evaluated(
+      'all',
+      agentOf(({ id: name }) => ({
+        truth: true,
+        entities: samples.find(({ task }) => task.id === name)!.gold.answers.map(({ entity }) => entity),
+      })),
+    );
+    const one = await evaluated('one');
+    const [comparison] = compareQuestionEvaluations([one, all], { resamples: 200 });
+    expect(comparison).toMatchObject({ agent: 'one', against: 'all' });
+    expect(comparison!.differences['hit@1']!.value).toBeCloseTo(-8 / 9, 12);
+    expect(comparison!.differences['hit@1']!.pValue).toBeLessThan(0.05);
+    const union = unionOf(one, all);
+    expect(Array.from(union.complete)).toEqual(union.ids.map(() => 1));
+  });
+
+  test('refuses simulated models beside real ones, other models, budgets and questions; walkers go with all', async () => {
+    const base = { agent: 'a', model: 'm', simulated: false, budget: 30, budgetMode: 'strict' } as const;
+    const walker = { agent: 'w', simulated: false, budget: null, budgetMode: 'strict' } as const;
+    expect(() => refuseMixture([base, walker, { ...base, agent: 'b' }])).not.toThrow();
+    expect(() => refuseMixture([walker, base, { ...base, model: 'oracle:0.1', simulated: true }])).toThrow(/simulated/);
+    expect(() => refuseMixture([base, { ...base, model: 'n' }])).toThrow(/different models \(m and n\)/);
+    expect(() => refuseMixture([base, { ...base, budget: null }])).toThrow(
+      /different budgets \(30 strict and none strict\)/,
+    );
+    const one = await evaluated('one');
+    const shorter = { ...one, name: 'shorter', rows: one.rows.slice(1) };
+    expect(() => compareQuestionEvaluations([shorter, one])).toThrow(
+      'expected the questions of one, got others, at shorter',
+    );
+  });
+});
