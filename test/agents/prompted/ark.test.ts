@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import { arkAgent, type ArkPrompt } from '../../../agents/prompted/ark/ark-agent.js';
+import { outPathChoices } from '../../../agents/prompted/ark/out-paths.js';
+import { writtenPath } from '../../../agents/prompted/ark/written-path.js';
+import type { WalkTask } from '../../../datasets/walk-sample.js';
+import { GraphBuilder } from '../../../src/kg/build-graph.js';
+import type { ChooseManyDecision } from '../../../src/llm/decision.js';
+import { scriptedClient } from '../../fixtures/scripted-client.js';
+
+const builder = new GraphBuilder();
+for (const [head, relation, tail] of [
+  ['Harbour', 'written_by', 'Oda'],
+  ['Pier', 'written_by', 'Oda'],
+  ['Harbour', 'has_genre', 'Mystery'],
+] as const) {
+  builder.add(head, relation, tail);
+}
+const graph = builder.build('books', { addInverses: true });
+const id = (name: string) => graph.entityId(name);
+const relation = (name: string) => graph.relationId(name);
+const twoHops = [
+  [id('Harbour'), relation('written_by'), id('Oda')],
+  [id('Oda'), relation('~written_by'), id('Pier')],
+] as const;
+const task: WalkTask = {
+  id: 't#1',
+  dialogueId: 't',
+  messages: [
+    { sender: 'assistant', text: 'What do you read?' },
+    { sender: 'user', text: 'Harbour. What else is by its author?' },
+  ],
+  sender: 'assistant',
+  start: id('Harbour'),
+  startName: 'Harbour',
+  earlierPaths: [[[id('Pier'), relation('written_by'), id('Oda')]]],
+};
+
+async function run(prompt: ArkPrompt, reply: unknown, budget?: number) {
+  const client = scriptedClient(() => reply, budget);
+  const clientFor = () => ({ client, cost: () => ({ calls: client.asked.length }) });
+  const [answer] = await arkAgent(prompt, { graph, clientFor, beamWidth: 10 }).answer([task]);
+  return { answer: answer!, asked: client.asked };
+}
+
+describe('prompting baselines of LLM-ARK', () => {
+  test.each(['ark-standard', 'ark-normal'] as const)('%s reads the triples that were written', async (prompt) => {
+    const written = { answers: ['Harbour | Written by | oda', 'Oda | ~written_by | PIER'] };
+    const { answer, asked } = await run(prompt, written);
+    expect(answer.paths.map(({ path }) => path)).toEqual([twoHops]);
+    expect(answer.answers).toEqual([{ entity: id('Pier'), logProb: 0, summedLogProb: 0 }]);
+    expect(answer.cost).toEqual({ calls: 1 });
+    const labels = asked[0]!.context!.map(({ label }) => label);
+    expect(labels).toEqual(prompt === 'ark-standard' ? ['Entity'] : ['Said before', 'Walked before', 'Entity']);
+  });
+
+  test('out-paths are all there once, the way straight back left out, and are chosen by number', async () => {
+    const { answer, asked } = await run('ark-opa', { choices: [1, 0] });
+    const { candidates } = asked[0] as ChooseManyDecision;
+    expect(candidates.map(({ text }) => text)).toEqual([
+      'written_by → Oda',
+      'written_by → Oda, ~written_by → Pier',
+      'has_genre → Mystery',
+    ]);
+    expect(answer.paths.map(({ path }) => path)).toEqual([twoHops, [twoHops[0]]]);
+  });
+
+  test('many out-paths are grouped by their relations, the largest groups first', () => {
+    expect(outPathChoices(graph, id('Oda'), 2)).toEqual([
+      { text: '~written_by (2)', paths: expect.any(Array) },
+      { text: '~written_by → has_genre (1)', paths: expect.any(Array) },
+    ]);
+    expect(outPathChoices(graph, id('Oda'), 2)[0]!.paths).toHaveLength(2);
+  });
+
+  test('a step that is no edge makes no walk; Equal stays', () => {
+    expect(writtenPath(graph, id('Harbour'), ['Harbour | written_by | Nobody'])).toBeUndefined();
+    expect(writtenPath(graph, id('Harbour'), ['Harbour | ~written_by | Oda'])).toBeUndefined();
+    expect(writtenPath(graph, id('Harbour'), [])).toBeUndefined();
+    expect(writtenPath(graph, id('Harbour'), ['Harbour | written_by | Oda', 'Oda | Equal | Oda'])).toEqual([
+      twoHops[0],
+    ]);
+  });
+
+  test('unreadable replies and a spent budget are empty answers', async () => {
+    expect((await run('ark-standard', undefined)).answer.paths).toEqual([]);
+    expect((await run('ark-opa', { choices: [0] }, 0)).answer).toMatchObject({ paths: [], cost: { calls: 0 } });
+  });
+});
