@@ -48,6 +48,7 @@ function list(item: string, min: number, max: number): string {
 
 /** A rule of its own, shared by equal expressions. */
 function named(body: string, rules: string[]): string {
+  if (/^[a-z0-9-]+$/.test(body)) return body;
   const known = rules.find((rule) => rule.endsWith(` ::= ${body}`));
   if (known !== undefined) return known.slice(0, known.indexOf(' '));
   const name = `part-${rules.length}`;

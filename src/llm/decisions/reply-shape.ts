@@ -44,10 +44,10 @@ function listSchema(items: unknown, minItems: number, maxItems: number): Record<
   return { type: 'array', items, minItems, maxItems };
 }
 
-/** Tuples are not in the common subset: every place may hold what any of them may. */
+/** Tuples (of whole numbers) are not in the common subset: every place may hold what any of them may. */
 function tupleItems(tuple: readonly ReplyShape[]): Record<string, unknown> {
   const values = new Set(tuple.flatMap((place) => ('oneOf' in place ? place.oneOf : [])));
-  return shapeSchema({ oneOf: [...values] });
+  return shapeSchema({ oneOf: [...values].sort((a, b) => Number(a) - Number(b)) });
 }
 
 /** About as many tokens as the longest sensible value takes: a bound for generation, not for what may be read. */

@@ -1,0 +1,122 @@
+/** The one allocator of prompt tokens: what a prompt gives up when it does not fit, in which order. */
+import { WorkbenchError } from '../../run/errors.js';
+import type { ContextBlock, Decision, ReplyOf } from '../decision.js';
+import { renderPrompt } from './render-prompt.js';
+
+/** How much of each part was cut. */
+export interface Dropped {
+  /** Lines of context blocks of that role. */
+  history: number;
+  examples: number;
+  /** Facts. */
+  evidence: number;
+  candidates: number;
+}
+
+export interface Fitted<D extends Decision> {
+  /** What fits; the same object where nothing was cut. Kept candidates keep their indices. */
+  decision: D;
+  dropped: Dropped;
+}
+
+type Part = keyof Dropped;
+
+/** From what is given up first to what is given up last. System, task, question, steps and targets never are. */
+const order: readonly Part[] = ['history', 'examples', 'evidence', 'candidates'];
+
+/**
+ * The decision with as much as fits: history goes first, oldest lines before younger ones, then examples, facts and
+ * candidates, each from its end; one candidate always stays. A few token counts, by bisection.
+ * @param maxPromptTokens of system, head and body together, without the chat template
+ * @throws WorkbenchError `data` where question and one candidate do not fit
+ */
+export function fitToContext<D extends Decision>(
+  decision: D,
+  { maxPromptTokens, countTokens }: { maxPromptTokens: number; countTokens: (text: string) => number },
+): Fitted<D> {
+  const size = (dropped: Dropped) => {
+    const { system, head, body } = renderPrompt(withoutDropped(decision, dropped));
+    return countTokens(`${system}\n${head}${body}`);
+  };
+  const dropped: Dropped = { history: 0, examples: 0, evidence: 0, candidates: 0 };
+  let tokens = size(dropped);
+  if (tokens <= maxPromptTokens) return { decision, dropped };
+  const most = sizes(decision);
+  for (const part of order) {
+    if (most[part] === 0) continue;
+    tokens = size({ ...dropped, [part]: most[part] });
+    if (tokens <= maxPromptTokens) {
+      dropped[part] = fewest(most[part], (count) => size({ ...dropped, [part]: count }) <= maxPromptTokens);
+      return { decision: withoutDropped(decision, dropped), dropped };
+    }
+    dropped[part] = most[part];
+  }
+  throw new WorkbenchError(
+    'data',
+    `expected a prompt of at most ${maxPromptTokens} tokens, got ${tokens} with nothing but task and question left, at question ${decision.questionId} (${decision.phase})`,
+    { hint: 'Use a model with a longer context, or raise its context length.' },
+  );
+}
+
+/** The reply to a decision that was cut, as a reply to the whole: candidates that the model never saw score 0. */
+export function uncutReply<D extends Decision>(decision: D, reply: ReplyOf<D>): ReplyOf<D> {
+  if (decision.kind !== 'score' || !('scores' in reply)) return reply;
+  const unseen = decision.candidates.length - reply.scores.length;
+  return { ...reply, scores: [...reply.scores, ...new Array<number>(unseen).fill(0)] };
+}
+
+/** Smallest count from 1 to `most` that fits; `most` is known to. */
+function fewest(most: number, fits: (count: number) => boolean): number {
+  let [low, high] = [1, most];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (fits(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** How much of each part there is to give up. */
+function sizes(decision: Decision): Dropped {
+  const history = (decision.context ?? []).filter(isHistory);
+  return {
+    history: history.reduce((sum, { lines }) => sum + lines.length, 0),
+    examples: decision.examples.length,
+    evidence: decision.evidence.length,
+    candidates: Math.max(offered(decision).length - 1, 0),
+  };
+}
+
+function offered(decision: Decision): readonly unknown[] {
+  if ('candidates' in decision) return decision.candidates;
+  return decision.kind === 'answer' ? (decision.allowed ?? []) : [];
+}
+
+function withoutDropped<D extends Decision>(decision: D, dropped: Dropped): D {
+  const kept = {
+    context: withoutOldest(decision.context ?? [], dropped.history),
+    examples: decision.examples.slice(0, decision.examples.length - dropped.examples),
+    evidence: decision.evidence.slice(0, decision.evidence.length - dropped.evidence),
+  };
+  const left = offered(decision).length - dropped.candidates;
+  if ('candidates' in decision) return { ...decision, ...kept, candidates: decision.candidates.slice(0, left) };
+  if (decision.kind === 'answer' && decision.allowed) {
+    return { ...decision, ...kept, allowed: decision.allowed.slice(0, left) };
+  }
+  return { ...decision, ...kept };
+}
+
+/** Blocks without lines are not rendered. */
+function withoutOldest(blocks: readonly ContextBlock[], count: number): ContextBlock[] {
+  let left = count;
+  return blocks.map((block) => {
+    if (!isHistory(block)) return block;
+    const cut = Math.min(left, block.lines.length);
+    left -= cut;
+    return { ...block, lines: block.lines.slice(cut) };
+  });
+}
+
+function isHistory({ role }: ContextBlock): boolean {
+  return role === 'history';
+}
