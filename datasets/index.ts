@@ -11,7 +11,7 @@ export { readDialogues } from './opendialkg/read-dialogues.js';
 export type { DatasetKind, LocateOptions } from './manifest-file.js';
 export { datasetKind } from './manifest-file.js';
 export type { GoldAnswer, QuestionGold, QuestionSample, QuestionTask, Topic } from './question.js';
-export { maskedQuestion } from './question.js';
+export { excludedTopics, maskedQuestion } from './question.js';
 export type { HoldOut, QuestionSplit, SplitRole } from './questions/partition.js';
 export type { QuestionManifest } from './questions/question-manifest.js';
 export type { QuestionDataset, SelectQuestions } from './questions/question-registry.js';

@@ -20,6 +20,8 @@ export interface QuestionTask {
   question: string;
   /** Empty for agents that are not told. */
   topics: readonly Topic[];
+  /** Whether walks may come back to a topic, and end there. Default false, as in MetaQA; PathQuestion's gold paths do. */
+  topicsReturn?: boolean;
   /** Relations from topic to answer, where the data set's own split tells it (MetaQA); absent elsewhere and where withheld. */
   hops?: number;
   /** `entities`: which; `truth`: whether. */
@@ -52,6 +54,14 @@ export interface QuestionGold {
 export interface QuestionSample {
   task: QuestionTask;
   gold: QuestionGold;
+}
+
+/** Entity ids that must leave every frontier: the topics, unless this data set's gold paths come back to them. */
+export function excludedTopics({
+  topics,
+  topicsReturn = false,
+}: Pick<QuestionTask, 'topics' | 'topicsReturn'>): number[] {
+  return topicsReturn ? [] : topics.map(({ entity }) => entity).filter((entity) => entity >= 0);
 }
 
 /** The question with every topic mention as `[E]`: what templates, memories and question vectors are made of. */

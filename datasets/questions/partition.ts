@@ -51,7 +51,7 @@ export function splitsOf(manifest: Pick<QuestionManifest, 'subsets' | 'heldTypes
       role: name === 'dev' ? ('valid' as const) : roles.find((role) => role === name),
       has: (_: StoredQuestion, file: string) => file === name,
     })),
-    ...roles.map((role) => heldOut('template', role, (question) => templateRole(question))),
+    ...roles.map((role) => heldOut('template', role, templateRole)),
     ...(held.size === 0 ? [] : roles.map((role) => heldOut('type', role, typeRole))),
   ];
 }
@@ -90,9 +90,19 @@ function heldOut(holdOut: HoldOut, role: SplitRole, roleOf: (question: StoredQue
   return { name: `${holdOut}-${role}`, holdOut, role, has: (question) => roleOf(question) === role };
 }
 
-const questionBucket = ({ group, id }: StoredQuestion) => bucketOf(group ?? id);
+const questionBucket = remembered(({ group, id }) => bucketOf(group ?? id));
 
-const templateRole = (question: StoredQuestion) => bucketRole(bucketOf(`T|${maskedQuestion(question)}`), 7, 8);
+const templateRole = remembered((question) => bucketRole(bucketOf(`T|${maskedQuestion(question)}`), 7, 8));
+
+/** Asked once a split, and hashing is most of the work. */
+function remembered<T>(compute: (question: StoredQuestion) => T): (question: StoredQuestion) => T {
+  const known = new WeakMap<StoredQuestion, T>();
+  return (question) => {
+    const value = known.get(question) ?? compute(question);
+    known.set(question, value);
+    return value;
+  };
+}
 
 const bucketRole = (bucket: number, valid: number, test: number): SplitRole =>
   bucket < valid ? 'train' : bucket < test ? 'valid' : 'test';

@@ -49,6 +49,8 @@ export const questionManifestSchema = z.strictObject({
   labels: z.array(z.enum(['fixture', 'generated'])),
   subsets: z.record(partName, subsetSchema),
   graphs: z.record(partName, graphSchema),
+  /** Whether gold chains come back to their topics, or end there; see `QuestionTask`. */
+  topicsReturn: z.boolean(),
   /** Question types that the hold-out `type` keeps for test; empty where it is not offered. */
   heldTypes: z.array(z.string()),
   /** The files it was imported from. */

@@ -92,7 +92,7 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
         Object.keys(manifest.subsets[subset]!.files).flatMap((file) =>
           storedQuestions(subset, file)
             .filter((question) => has(question, file))
-            .map((question) => sampleOf(question, subset, graph)),
+            .map((question) => sampleOf(question, subset, graph, manifest.topicsReturn)),
         ),
       );
     },

@@ -31,8 +31,11 @@ export interface StoredQuestion {
   group?: string;
 }
 
-/** Gives a stored question its ids. Chains with a relation that the graph lacks are left out. */
-export function sampleOf(stored: StoredQuestion, subset: string, graph: Graph): QuestionSample {
+/**
+ * Gives a stored question its ids. Chains with a relation that the graph lacks are left out.
+ * @param topicsReturn the data set's rule
+ */
+export function sampleOf(stored: StoredQuestion, subset: string, graph: Graph, topicsReturn: boolean): QuestionSample {
   const { id, question, topics, answers, chains = [], type, hops, form = 'entities', truth, claimed } = stored;
   return {
     task: {
@@ -40,6 +43,7 @@ export function sampleOf(stored: StoredQuestion, subset: string, graph: Graph): 
       subset,
       question,
       topics: topics.map((topic) => ({ ...topic, entity: graph.entityId(topic.name) })),
+      ...(topicsReturn && { topicsReturn }),
       ...(hops !== undefined && { hops }),
       form,
     },

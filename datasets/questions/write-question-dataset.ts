@@ -39,6 +39,8 @@ export interface QuestionDatasetParts {
     /** By release file: `train`, `dev` or `valid`, `test`; `all` for a release without splits. */
     files: Readonly<Record<string, ImportedFile>>;
   }[];
+  /** Whether gold chains may come back to their topics; `kgwalk datasets stats` shows both rules. Default false. */
+  topicsReturn?: boolean;
   /** Question types that the hold-out `type` keeps for test. Default none: not offered. */
   heldTypes?: readonly string[];
   /** Further names of entities, by the name in the graph. */
@@ -97,6 +99,7 @@ async function describe(parts: QuestionDatasetParts, written: Record<string, str
       }),
     ),
     graphs: Object.fromEntries(parts.graphs.map(({ graph, note }) => [graph.name, describeGraph(graph, note)])),
+    topicsReturn: parts.topicsReturn ?? false,
     heldTypes: parts.heldTypes ?? [],
     sources: await Promise.all(sources),
     files: written,

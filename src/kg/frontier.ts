@@ -38,10 +38,18 @@ export function stepFrontier(graph: Graph, frontier: Frontier, relation: number,
   return { entities, counts: Float64Array.from(entities, (entity) => counts.get(entity)!) };
 }
 
-/** The frontier at the end of a relation sequence; empty where it breaks off. */
-export function executeChain(graph: Graph, topics: readonly number[], chain: readonly number[]): Frontier {
+/**
+ * The frontier at the end of a relation sequence; empty where it breaks off.
+ * @param excluded entity ids that never come back. Default the topics; see `excludedTopics` for a question's own rule
+ */
+export function executeChain(
+  graph: Graph,
+  topics: readonly number[],
+  chain: readonly number[],
+  excluded: readonly number[] = topics,
+): Frontier {
   let frontier = initialFrontier(topics);
-  for (const relation of chain) frontier = stepFrontier(graph, frontier, relation, topics);
+  for (const relation of chain) frontier = stepFrontier(graph, frontier, relation, excluded);
   return frontier;
 }
 

@@ -1,0 +1,81 @@
+/** How well a question's known relation chain gives its answers. */
+import type { Frontier } from '../../src/kg/frontier.js';
+import { canonicalOrder, executeChain, initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
+import type { Graph } from '../../src/kg/graph.js';
+import type { QuestionGold, QuestionSample } from '../question.js';
+
+/** Of one set of entities 0 or 1; means over questions otherwise. */
+export interface ChainScore {
+  /** The set is not empty. */
+  executable: number;
+  /** The first of the canonical order is an answer. */
+  hit1: number;
+  f1: number;
+  /** The set is the set of answers. */
+  exact: number;
+}
+
+/**
+ * What becomes of the topics while a chain is executed: they leave every frontier, the last frontier only, or none. The
+ * first is MetaQA's, the last PathQuestion's; the second is what one would do first, and costs half of MetaQA's three-hop answers.
+ */
+export type TopicRule = 'leave' | 'leave at the end' | 'stay';
+
+/** Gold chains of a set of questions. */
+export interface GoldChainScores {
+  /** Questions that have one. */
+  questions: number;
+  rules: Record<TopicRule, ChainScore>;
+}
+
+const topicRules: readonly TopicRule[] = ['leave', 'leave at the end', 'stay'];
+
+/** The entities at the end of a chain under a rule for the topics. */
+export function executeUnder(
+  rule: TopicRule,
+  graph: Graph,
+  topics: readonly number[],
+  chain: readonly number[],
+): Frontier {
+  if (rule !== 'leave at the end') return executeChain(graph, topics, chain, rule === 'leave' ? topics : []);
+  let frontier = initialFrontier(topics);
+  chain.forEach((relation, step) => {
+    frontier = stepFrontier(graph, frontier, relation, step === chain.length - 1 ? topics : []);
+  });
+  return frontier;
+}
+
+/** Scores one set against the answers. */
+export function scoreFrontier(frontier: Frontier, { answers }: Pick<QuestionGold, 'answers'>): ChainScore {
+  const first = canonicalOrder(frontier)[0];
+  if (first === undefined) return { executable: 0, hit1: 0, f1: 0, exact: 0 };
+  const gold = new Set(answers.map(({ entity }) => entity));
+  const right = frontier.entities.reduce((sum, entity) => sum + Number(gold.has(entity)), 0);
+  const size = frontier.entities.length;
+  return {
+    executable: 1,
+    hit1: Number(gold.has(first)),
+    f1: (2 * right) / (size + answers.length),
+    exact: Number(right === size && right === answers.length),
+  };
+}
+
+/** Mean scores over the samples that have a gold chain; the best one counts where there are several. */
+export function scoreGoldChains(samples: readonly QuestionSample[], graph: Graph): GoldChainScores {
+  const withChain = samples.filter(({ gold }) => gold.chains.length > 0);
+  const rules = topicRules.map((rule) => {
+    const scores = withChain.map(({ task, gold }) => {
+      const topics = task.topics.map(({ entity }) => entity);
+      return gold.chains
+        .map((chain) => scoreFrontier(executeUnder(rule, graph, topics, chain), gold))
+        .reduce((a, b) => (b.f1 > a.f1 ? b : a));
+    });
+    return [rule, meanOf(scores)] as const;
+  });
+  return { questions: withChain.length, rules: Object.fromEntries(rules) as GoldChainScores['rules'] };
+}
+
+function meanOf(scores: readonly ChainScore[]): ChainScore {
+  const mean = (of: keyof ChainScore) => scores.reduce((sum, score) => sum + score[of], 0) / Math.max(1, scores.length);
+  return { executable: mean('executable'), hit1: mean('hit1'), f1: mean('f1'), exact: mean('exact') };
+}
