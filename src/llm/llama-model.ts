@@ -90,7 +90,9 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   }
 
   return {
-    id: ['gguf', hash, layout.kind, `context-${contextLength}`, mode, device, `node-llama-cpp@${llamaVersion()}`].join(':'),
+    id: ['gguf', hash, layout.kind, `context-${contextLength}`, mode, device, `node-llama-cpp@${llamaVersion()}`].join(
+      ':',
+    ),
     name: basename(modelPath),
     ...(layout.kind === 'plain' && { note: 'the file has no chat template: prompts are laid out plainly' }),
     simulated: false,
