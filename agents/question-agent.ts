@@ -26,6 +26,8 @@ export interface QuestionAnswer {
   text?: string;
   /** Relation sequence that led to the answers, where there is one. */
   chain?: readonly number[];
+  /** Probability that the agent gives its own answer, in [0, 1]; absent where it has none. */
+  confidence?: number;
   /** The facts that support the answer, as walked. */
   evidence: readonly NamedTriple[];
   /** Whether the agent's own check passed (verifier, coverage); absent without a check. */

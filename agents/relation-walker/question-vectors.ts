@@ -1,0 +1,85 @@
+/** What a relation walker reads of a question: one frozen text vector, scaled by what train questions look like. */
+import { maskedQuestion, type QuestionTask } from '../../datasets/question.js';
+import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import type { RelationWalkerSettings } from './settings.js';
+
+/** Scale of each dimension; part of a trained walker. */
+export interface VectorScale {
+  /** float32 [dim]. */
+  mean: Float32Array;
+  /** float32 [dim], 1 where train vectors do not differ. */
+  deviation: Float32Array;
+}
+
+/** Scaled vectors of questions; questions of one text share a row. */
+export interface QuestionVectors {
+  /** float32 [number of texts, dim], row-major. */
+  matrix: Float32Array;
+  dim: number;
+  /** Row by task id. */
+  rowOf: ReadonlyMap<string, number>;
+}
+
+export interface EncodeQuestionsOptions {
+  settings: Pick<RelationWalkerSettings, 'keepName' | 'maxTokens'>;
+  progress?: ProgressReporter;
+  signal?: AbortSignal | undefined;
+}
+
+/** The text that stands for a question: its template, or with `keepName` the question itself. */
+export function questionText(task: QuestionTask, keepName: boolean): string {
+  return keepName ? task.question : maskedQuestion(task);
+}
+
+/** Vectors of questions as the encoder gives them, a row for every distinct text. */
+export async function encodeQuestions(
+  encoder: StateEncoder,
+  tasks: readonly QuestionTask[],
+  { settings: { keepName, maxTokens }, progress = silentProgress, signal }: EncodeQuestionsOptions,
+): Promise<EncodedTexts> {
+  const texts = tasks.map((task) => questionText(task, keepName));
+  const line = progress('encode questions', new Set(texts).size, 'texts');
+  const encoded = await encoder.encode(texts, {
+    maxTokens,
+    ...(signal && { signal }),
+    onProgress: (done) => line.update(done),
+  });
+  line.finish();
+  return encoded;
+}
+
+/**
+ * Mean and standard deviation of each dimension over questions (not over distinct texts), summed in double precision.
+ * @param encoded of train questions alone: anything else would show the walker what it is tested on
+ * @throws WorkbenchError `data` without questions
+ */
+export function vectorScale({ matrix, rows, dim }: EncodedTexts): VectorScale {
+  if (rows.length === 0) throw new WorkbenchError('data', 'expected train questions to scale vectors by, got none');
+  const sums = new Float64Array(dim);
+  const squares = new Float64Array(dim);
+  for (const row of rows) for (let j = 0; j < dim; j++) sums[j]! += matrix[row * dim + j]!;
+  const mean = Float32Array.from(sums, (sum) => sum / rows.length);
+  for (const row of rows) for (let j = 0; j < dim; j++) squares[j]! += (matrix[row * dim + j]! - mean[j]!) ** 2;
+  // Rounding leaves a trace of deviation where there is none.
+  const deviation = Float32Array.from(squares, (square) => Math.sqrt(square / rows.length)).map((value) =>
+    value > 1e-6 ? value : 1,
+  );
+  return { mean, deviation };
+}
+
+/** The scale that changes nothing. */
+export function unitScale(dim: number): VectorScale {
+  return { mean: new Float32Array(dim), deviation: new Float32Array(dim).fill(1) };
+}
+
+/** Scales encoded questions. @param tasks those that were encoded, in the same order */
+export function scaledVectors(
+  tasks: readonly QuestionTask[],
+  { matrix, rows, dim }: EncodedTexts,
+  { mean, deviation }: VectorScale,
+): QuestionVectors {
+  const scaled = matrix.map((value, i) => (value - mean[i % dim]!) / deviation[i % dim]!);
+  return { matrix: scaled, dim, rowOf: new Map(tasks.map((task, i) => [task.id, rows[i]!])) };
+}
