@@ -1,0 +1,7 @@
+/** The end of what `temporary-folder.mjs` begins. */
+import { rmSync } from 'node:fs';
+import { env } from 'node:process';
+
+export default function removeTemporaryFolder() {
+  rmSync(env.TMPDIR, { recursive: true, force: true });
+}
