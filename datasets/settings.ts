@@ -8,7 +8,7 @@ export const dataSettings = z.strictObject({
     .min(1)
     .default('dialogue')
     .describe(
-      'Which graph of the data set to walk: for opendialkg `dialogue` (restricted to the entities of its dialogues, so easier than life) or `wide` (with real distractors). Results on different graphs do not compare.',
+      'Which graph of the dialogues to walk (questions have their own): for opendialkg `dialogue` (restricted to the entities of its dialogues, so easier than life) or `wide` (with real distractors). Results on different graphs do not compare.',
     ),
   turns: z
     .enum(['all', 'assistant'])
@@ -21,6 +21,16 @@ export const dataSettings = z.strictObject({
     .default(null)
     .describe(
       'Only the first dialogues of every split, for quick tries; null: all. Numbers of a part say little of the whole.',
+    ),
+  subsets: z
+    .union([z.literal('all'), z.array(z.string().min(1)).min(1)])
+    .default('all')
+    .describe('Which parts of a question data set, such as [2-hop, 3-hop].'),
+  holdOut: z
+    .enum(['question', 'template', 'type'])
+    .default('question')
+    .describe(
+      'What train shares with neither valid nor test: the questions, their templates (the text without its topic), or, for test alone, their types.',
     ),
 });
 

@@ -1,8 +1,10 @@
 /** All settings of a run, composed of the parts' own: the truth for files, `--set`, `config explain` and the docs. */
 import { z } from 'zod';
+import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
 import { walkerSettings } from '../agents/walker/settings.js';
 import { checkpointSettings } from '../checkpoints/settings.js';
 import { dataSettings } from '../datasets/settings.js';
+import { relationWalkSettings } from '../envs/relation-walk-settings.js';
 import { envSettings } from '../envs/settings.js';
 import { evaluationSettings } from '../evaluation/settings.js';
 import { encoderSettings } from '../src/encoder/settings.js';
@@ -32,9 +34,11 @@ export const runSettings = z.strictObject({
     ),
   data: dataSettings.prefault({}),
   env: envSettings.prefault({}),
+  relationWalk: relationWalkSettings.prefault({}),
   encoder: encoderSettings.prefault({}),
   transe: transeSettings.prefault({}),
   walker: walkerSettings.prefault({}),
+  relationWalker: relationWalkerSettings.prefault({}),
   clone: cloneSettings.prefault({}),
   ppo: ppoSettings.prefault({}),
   evaluation: evaluationSettings.prefault({}),

@@ -10,7 +10,6 @@ import type { Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import type { AdamW } from '../src/tensor/adamw.js';
 import type { Tf } from '../src/tensor/backend.js';
-import type { HostTensor } from '../src/tensor/parameters.js';
 import type { RunLogs } from './run-logs.js';
 import type { TrainSettings } from './train-settings.js';
 
@@ -40,8 +39,6 @@ export interface Trainee {
   actor: Pick<Actor<unknown, unknown>, 'parameters' | 'weightsChanged'>;
   optimizer: AdamW;
   critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: AdamW } | undefined;
-  /** Saved with the weights and never trained, such as the statistics that inputs are scaled by. */
-  frozen?: Readonly<Record<string, HostTensor>>;
 }
 
 const criticPrefix = `${optimizerPrefix}critic/`;
@@ -49,7 +46,7 @@ const criticPrefix = `${optimizerPrefix}critic/`;
 /** Writes a checkpoint of the whole training state and the metrics up to it. */
 export async function saveTrainee(
   { run, settings, logs, hashes }: Session,
-  { actor, optimizer, critic, frozen }: Trainee,
+  { actor, optimizer, critic }: Trainee,
   at: {
     phase: Phase;
     step: number;
@@ -85,7 +82,6 @@ export async function saveTrainee(
       },
       tensors: {
         ...actor.parameters.export(),
-        ...frozen,
         ...critic?.network.parameters.export(),
         ...own.tensors,
         ...second?.tensors,

@@ -1,7 +1,9 @@
 /** The settings that training a walker reads: one section a part, as the presets compose them. */
+import type { RelationWalkerSettings } from '../agents/relation-walker/settings.js';
 import type { WalkerSettings } from '../agents/walker/settings.js';
 import type { CheckpointSettings } from '../checkpoints/settings.js';
 import type { DataSettings } from '../datasets/settings.js';
+import type { RelationWalkSettings } from '../envs/relation-walk-settings.js';
 import type { EnvSettings } from '../envs/settings.js';
 import type { EvaluationSettings } from '../evaluation/settings.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
@@ -17,9 +19,11 @@ export interface TrainSettings {
   backend: BackendName | 'auto';
   data: DataSettings;
   env: EnvSettings;
+  relationWalk: RelationWalkSettings;
   encoder: EncoderSettings;
   transe: TransESettings;
   walker: WalkerSettings;
+  relationWalker: RelationWalkerSettings;
   clone: CloneSettings;
   ppo: PpoSettings;
   evaluation: EvaluationSettings;

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint } from '../checkpoints/store.js';
+import { relationWalkId } from '../envs/relation-walk-env.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { collectEnvironment } from '../src/run/environment.js';
@@ -13,6 +14,7 @@ import { createRun, openRun, runFiles, type Run } from '../src/run/run-folder.js
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { openDialogueTraining } from './dialogues/training.js';
+import { openQuestionTraining } from './questions/training.js';
 import { openRunLogs } from './run-logs.js';
 import type { Session, Training } from './session.js';
 import type { TrainSettings } from './train-settings.js';
@@ -35,7 +37,8 @@ export interface TrainOptions {
 export async function train(options: TrainOptions): Promise<void> {
   const { settings, folder, resume, progress = silentProgress, signal } = options;
   checkTrainSettings(settings, readIndex(folder).clone !== undefined);
-  const training = await openDialogueTraining(settings);
+  const open = settings.env.id === relationWalkId ? openQuestionTraining : openDialogueTraining;
+  const training = await open(settings);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
     const { tf, name: backend } = await openBackend(settings.backend);

@@ -1,0 +1,50 @@
+/** Where a policy goes when it always takes its most likely action: cheap figures for learning curves. */
+import type { Actor } from '../agents/actor.js';
+import type { VectorEnv } from '../envs/vector-env.js';
+import { throwIfStopped } from '../src/run/stop.js';
+import { argmaxSegment } from '../src/tensor/categorical.js';
+
+/** How a walk ended. */
+export interface GreedyWalk<Observation> {
+  observation: Observation;
+  /** The environment's own words of its last step, such as `f1`; of the reset where nothing could be walked. */
+  info: Record<string, unknown>;
+}
+
+export interface GreedyOptions {
+  onProgress?: (done: number) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Walks samples, as many at once as there are copies of the environment.
+ * @param samples indices of the env's samples
+ * @throws WorkbenchError `stopped` once the signal is aborted
+ */
+export async function greedyWalks<Observation, Request>(
+  actor: Actor<Observation, Request>,
+  envs: VectorEnv<Observation>,
+  samples: Int32Array,
+  { onProgress, signal }: GreedyOptions = {},
+): Promise<GreedyWalk<Observation>[]> {
+  const walks: GreedyWalk<Observation>[] = [];
+  for (let begin = 0; begin < samples.length; begin += envs.numEnvs) {
+    throwIfStopped(signal);
+    const chunk = samples.subarray(begin, begin + envs.numEnvs);
+    let step = envs.reset({ options: Array.from(chunk, (sample) => ({ sample })) });
+    while (step.live.length > 0) {
+      const requests = Array.from(step.live, (copy) => actor.requestOf(step.observations[copy]!));
+      const { logProbs, offsets } = actor.actionLogProbs(requests);
+      const actions = new Int32Array(chunk.length);
+      step.live.forEach((copy, i) => {
+        const place = argmaxSegment(logProbs, offsets[i]!, offsets[i + 1]!);
+        actions[copy] = actor.envAction?.(requests[i]!, place) ?? place;
+      });
+      step = envs.step(actions);
+    }
+    step.observations.forEach((observation, copy) => walks.push({ observation, info: step.infos[copy]! }));
+    onProgress?.(walks.length);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return walks;
+}
