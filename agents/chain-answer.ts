@@ -31,6 +31,7 @@ export function noAnswer(stop: string): QuestionAnswer {
  * For each answer, best first, one path back to a topic: the facts in walking order, each once and in the graph's own
  * direction, until `limit` is reached.
  * @param answers entities at the end of the chain, in the order in which they matter
+ * @param excluded entities that never came back; default the topics
  */
 export function chainEvidence(
   graph: Graph,
@@ -38,9 +39,10 @@ export function chainEvidence(
   chain: readonly number[],
   answers: readonly number[],
   limit: number,
+  excluded: readonly number[] = topics,
 ): NamedTriple[] {
   const frontiers = [initialFrontier(topics)];
-  for (const relation of chain) frontiers.push(stepFrontier(graph, frontiers.at(-1)!, relation, topics));
+  for (const relation of chain) frontiers.push(stepFrontier(graph, frontiers.at(-1)!, relation, excluded));
   const facts = new Map<string, NamedTriple>();
   for (const answer of answers) {
     const path: Triple[] = [];

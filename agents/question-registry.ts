@@ -9,6 +9,7 @@ import { nearestName } from '../src/run/nearest-name.js';
 import { cotEntry } from './prompted/cot/cot-agent.js';
 import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
 import { ioEntry } from './prompted/io/io-agent.js';
+import { selfVeqaEntry } from './prompted/self-veqa/self-veqa-agent.js';
 import { togEntry } from './prompted/tog/tog-agent.js';
 import type { QuestionAgent } from './question-agent.js';
 
@@ -36,6 +37,7 @@ const entries: Record<string, QuestionAgentEntry> = {
   cot: cotEntry,
   tog: togEntry,
   fiske: fiskeEntry,
+  'self-veqa': selfVeqaEntry,
 };
 
 /** Names that `createQuestionAgent` knows. */

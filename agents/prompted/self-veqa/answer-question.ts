@@ -1,0 +1,157 @@
+/** One question: rounds of proposing, executing and verifying, and what is answered where none is accepted. */
+import { excludedTopics, maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
+import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import type { NamedTriple } from '../../../src/llm/decision.js';
+import { chainEvidence } from '../../chain-answer.js';
+import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
+import type { QuestionAgentResources } from '../../question-registry.js';
+import { chainChoice } from './chain-choice.js';
+import type { ChainMemory } from './chain-memory.js';
+import { brokenCritique, chainText, executed, mostVoted, type ExecutedChain } from './executed-chain.js';
+import { propose } from './propose.js';
+import { readableRelation } from './readable-relation.js';
+import type { SelfVeqaSettings } from './settings.js';
+import { similarFacts } from './sub-graph.js';
+import { dot, type TextVectors } from './text-vectors.js';
+import { verifyByAnswers, verifyByChoice } from './verify.js';
+
+export interface Parts {
+  resources: QuestionAgentResources;
+  settings: SelfVeqaSettings;
+  /** Absent where neither memory nor facts are asked for. */
+  encoder: StateEncoder | undefined;
+  vectors: TextVectors | undefined;
+  memory: ChainMemory | undefined;
+}
+
+/** Facts that an answer carries at most. */
+const mostEvidence = 50;
+
+/** @throws what the client throws, save `BudgetSpent` */
+export async function answerQuestion(
+  task: QuestionTask,
+  session: QuestionSession,
+  parts: Parts,
+): Promise<QuestionAnswer> {
+  const { resources, settings } = parts;
+  const { graph } = resources;
+  const { trace } = session;
+  const topics = task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : []));
+  trace({ event: 'start', entities: topics });
+  const round: Rounds = { tried: [], degraded: false, graphReads: 0 };
+  let stop = 'no-topic';
+  let accepted: ExecutedChain | undefined;
+  if (topics.length > 0) {
+    try {
+      ({ stop, accepted } = await runRounds(task, topics, session, parts, round));
+    } catch (error) {
+      if (!(error instanceof BudgetSpent)) throw error;
+      stop = 'budget';
+    }
+  }
+  trace({ event: 'stop', reason: stop });
+  const chosen = accepted ?? mostVoted(round.tried);
+  const { chain, answers } = chosen ?? { answers: [] };
+  return {
+    entities: answers,
+    literals: [],
+    ...(chain && { chain }),
+    evidence: chain ? chainEvidence(graph, topics, chain, answers, mostEvidence, excludedTopics(task)) : [],
+    ...(settings.verify && { verified: accepted !== undefined }),
+    degraded: round.degraded,
+    stop,
+    cost: { graphReads: round.graphReads },
+  };
+}
+
+/** What the rounds leave behind, also where the budget cuts them short. */
+interface Rounds {
+  tried: ExecutedChain[];
+  degraded: boolean;
+  graphReads: number;
+}
+
+async function runRounds(
+  task: QuestionTask,
+  topics: readonly number[],
+  { client, trace, signal }: QuestionSession,
+  { resources, settings, encoder, vectors, memory }: Parts,
+  rounds: Rounds,
+): Promise<{ stop: string; accepted?: ExecutedChain }> {
+  const { graph } = resources;
+  const masked = maskedQuestion(task);
+  const hops = settings.hops === 'any' ? undefined : task.hops;
+  const likeness = await relationLikeness(task, resources, vectors);
+  const shots = (await memory?.select(masked, { ...settings, hops })) ?? [];
+  const choice = chainChoice(graph, task, hops, shots, likeness, settings);
+  if (choice.note) trace({ event: 'note', text: choice.note });
+  let facts: readonly NamedTriple[] | undefined;
+  let critique: string | undefined;
+  // The last call that is left may be the one that the budget keeps for the answer: nothing comes after it.
+  const final = () => client.remaining < 1;
+
+  for (let round = 1; round <= settings.rounds; round++) {
+    const known = new Set(rounds.tried.map(({ chain }) => chain.join()));
+    const allowed = choice.allowed.filter((chain) => !known.has(chain.join()));
+    if (allowed.length === 0) return { stop: 'exhausted' };
+    const chains = await propose({
+      ...{ graph, client, task, allowed, shots, critique, tried: rounds.tried, final: final() },
+      ...{ hops: choice.hops, vocabulary: choice.vocabulary, count: Math.min(settings.chains, allowed.length) },
+    });
+    if (!chains) rounds.degraded = true;
+    const proposed = (chains ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+    rounds.tried.push(...proposed);
+    const leading = proposed.filter(({ answers }) => answers.length > 0);
+    const summary = proposed.map(({ chain, answers }) => `${chainText(graph, chain)} (${answers.length})`).join('; ');
+    trace({ event: 'decision', phase: 'propose', summary });
+    if (leading.length === 0) {
+      critique = brokenCritique(graph, proposed);
+      continue;
+    }
+    if (!settings.verify) return { stop: 'unverified', accepted: leading[0]! };
+
+    facts ??=
+      encoder && settings.triples > 0
+        ? await similarFacts(graph, encoder, {
+            ...{ question: task.question, topics, hops: choice.hops, likeness, signal },
+            ...{ triples: settings.triples, candidates: settings.tripleCandidates },
+            read: (edges) => (rounds.graphReads += edges),
+          })
+        : [];
+    const verify = settings.verifier === 'choice' ? verifyByChoice : verifyByAnswers;
+    const verdict = await verify({
+      ...{ graph, client, task, chains: leading, evidence: facts },
+      ...{ answersShown: settings.answersShown, final: final() },
+    });
+    if (!verdict.read) rounds.degraded = true;
+    const { accepted } = verdict;
+    trace({
+      event: 'decision',
+      phase: 'verify',
+      summary: accepted ? chainText(graph, accepted.chain) : verdict.critique,
+    });
+    if (accepted) {
+      const entry = { masked, chain: accepted.chain, source: { kind: 'online', questionId: task.id, round } } as const;
+      if (settings.memory === 'online' && memory?.add(entry)) {
+        trace({ event: 'memory-write', key: masked, chain: accepted.chain });
+      }
+      return { stop: 'verified', accepted };
+    }
+    critique = verdict.critique;
+  }
+  return { stop: 'rounds' };
+}
+
+/** Cosine of the question and each relation's words; 0 for all without an encoder. */
+async function relationLikeness(
+  task: QuestionTask,
+  { graph }: QuestionAgentResources,
+  vectors: TextVectors | undefined,
+): Promise<(relation: number) => number> {
+  if (!vectors) return () => 0;
+  const [question] = await vectors.of([maskedQuestion(task)]);
+  const rows = await vectors.of(graph.relationNames.map(readableRelation));
+  const cosines = rows.map((row) => dot(question!, row));
+  return (relation) => cosines[relation]!;
+}

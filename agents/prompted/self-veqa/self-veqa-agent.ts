@@ -1,0 +1,45 @@
+/**
+ * Self-VEQA: one role of the model proposes relation chains after solved questions like this one, the chains are executed,
+ * another role says which of them answers the question or what is wrong, and its critique goes into the next round.
+ *
+ * Inputs: the question, its topic entities, the number of hops where the data set tells it; solved questions of train.
+ * Calls: 2 a round, 1 where no chain leads anywhere; 2 to 4 with two rounds. Stop: `verified`, `unverified` (verifier
+ * off), `rounds`, `exhausted` (no chain left), `no-topic`, `budget`. Output: everything that the chosen chain leads to.
+ *
+ * Where the paper differs: chains are written freely and may not exist (here the grammar holds those that do), and the
+ * verifier copies answers (`verifier: reference`; here it names a chain). What it leaves open is decided in
+ * docs/decisions/prompted-agents.md.
+ * @source "Self-VEQA: Self-verification enhanced question answering agent", section 3
+ */
+import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
+import type { QuestionAgent } from '../../question-agent.js';
+import type { QuestionAgentEntry } from '../../question-registry.js';
+import { answerQuestion } from './answer-question.js';
+import { chainMemory, trainEntries } from './chain-memory.js';
+import { selfVeqaSettings } from './settings.js';
+import { textVectors } from './text-vectors.js';
+
+export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
+  settings: selfVeqaSettings,
+  async create(resources, settings): Promise<QuestionAgent> {
+    const remembers = settings.memory !== 'off';
+    const encoder = remembers || settings.triples > 0 ? await resources.encoder() : undefined;
+    const vectors = encoder && textVectors(encoder);
+    const memory =
+      remembers && vectors
+        ? chainMemory(vectors, trainEntries(resources.train(), settings.memoryPerChain, resources.seed))
+        : undefined;
+    const parts = { resources, settings, encoder, vectors, memory };
+    return {
+      name: 'self-veqa',
+      topicGiven: true,
+      prompted: true,
+      online: settings.memory === 'online',
+      async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal) {
+        await memory?.encode(signal);
+        if (memory) await vectors?.of(tasks.map(maskedQuestion), signal);
+      },
+      answer: (task, session) => answerQuestion(task, session, parts),
+    };
+  },
+};

@@ -1,0 +1,65 @@
+/** Facts around the topics that read most like the question: what the verifier may rest on. */
+import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { Triple } from '../../../src/kg/path.js';
+import type { NamedTriple } from '../../../src/llm/decision.js';
+import { distinctFacts, factOf } from '../facts.js';
+import { readableRelation } from './readable-relation.js';
+import { dot, unitVectors } from './text-vectors.js';
+
+/** Entities of one distance whose edges are read: hubs must not cost seconds. */
+const mostEntities = 2000;
+
+export interface SubGraphQuery {
+  question: string;
+  topics: readonly number[];
+  hops: number;
+  /** Facts that are compared with the question; a distance gives at most its share. */
+  candidates: number;
+  /** Facts returned. */
+  triples: number;
+  /** How well a relation suits the question: chooses the candidates. */
+  likeness: (relation: number) => number;
+  /** Counts reads of the graph. */
+  read: (edges: number) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/** At most `triples` facts within `hops` of the topics, most like the question first, by the cosine of "head relation tail". */
+export async function similarFacts(graph: Graph, encoder: StateEncoder, query: SubGraphQuery): Promise<NamedTriple[]> {
+  const facts = distinctFacts(nearbyTriples(graph, query).map((triple) => factOf(graph, triple)));
+  if (facts.length === 0) return [];
+  const texts = facts.map(([head, relation, tail]) => `${head} ${readableRelation(relation)} ${tail}`);
+  const [question, ...rows] = await unitVectors(encoder, [query.question, ...texts], query.signal);
+  return facts
+    .map((fact, i) => ({ fact, likeness: dot(question!, rows[i]!) }))
+    .sort((a, b) => b.likeness - a.likeness)
+    .slice(0, query.triples)
+    .map(({ fact }) => fact);
+}
+
+/** Breadth first; of each distance the edges whose relations suit the question best. */
+function nearbyTriples(graph: Graph, { topics, hops, candidates, likeness, read }: SubGraphQuery): Triple[] {
+  const nearby: Triple[] = [];
+  const seen = new Set(topics.filter((topic) => topic >= 0));
+  let level = [...seen];
+  for (let hop = 0; hop < hops && level.length > 0; hop++) {
+    const edges: { triple: Triple; likeness: number }[] = [];
+    const next = new Set<number>();
+    for (const head of level.slice(0, mostEntities)) {
+      read(graph.degree(head));
+      for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
+        const relation = graph.relations[edge]!;
+        const tail = graph.tails[edge]!;
+        if (seen.has(tail)) continue;
+        next.add(tail);
+        edges.push({ triple: [head, relation, tail], likeness: likeness(relation) });
+      }
+    }
+    edges.sort((a, b) => b.likeness - a.likeness);
+    nearby.push(...edges.slice(0, Math.ceil(candidates / hops)).map(({ triple }) => triple));
+    for (const tail of next) seen.add(tail);
+    level = [...next];
+  }
+  return nearby;
+}
