@@ -20,7 +20,7 @@ export interface Example<Reply> {
   question: string;
   evidence?: readonly NamedTriple[];
   context?: readonly ContextBlock[];
-  /** Texts of its candidates, where the decision has candidates. */
+  /** Texts of its candidates or allowed answers, where the decision has such. */
   candidates?: readonly string[];
   /** Texts of its targets, where the decision has targets. */
   targets?: readonly string[];
@@ -117,7 +117,7 @@ export interface ChainsDecision extends DecisionBase<ChainsReply> {
    * The grammar is made of them, so no other chain can be written.
    */
   allowed: readonly (readonly number[])[];
-  /** Name of each relation id that occurs in `allowed`. */
+  /** Name of each relation id that occurs in `allowed` or in an example; inverse relations are `~name`. */
   relationName: (relation: number) => string;
 }
 export interface ChainsReply {
@@ -147,7 +147,7 @@ export interface AnswerDecision extends DecisionBase<AnswerReply> {
   form: AnswerForm;
   /** Ask for the reasoning before the answer (chain of thought). */
   withReasoning: boolean;
-  /** Texts that the answers must be taken from; absent: any text. Such as triples to choose from. */
+  /** Texts that the answers must be taken from, numbered in the prompt; absent: any text. Such as triples to choose from. */
   allowed?: readonly string[];
 }
 export type AnswerForm = 'entities' | 'truth';

@@ -92,7 +92,8 @@ function offered(decision: Decision): readonly unknown[] {
   return decision.kind === 'answer' ? (decision.allowed ?? []) : [];
 }
 
-function withoutDropped<D extends Decision>(decision: D, dropped: Dropped): D {
+/** The decision without what was cut: what a replay, which counts no tokens, makes again of a stored cut. */
+export function withoutDropped<D extends Decision>(decision: D, dropped: Dropped): D {
   const kept = {
     context: withoutOldest(decision.context ?? [], dropped.history),
     examples: decision.examples.slice(0, decision.examples.length - dropped.examples),

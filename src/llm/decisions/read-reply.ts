@@ -6,6 +6,9 @@ import { looseValues } from './loose-json.js';
 import { replyForm } from './reply-forms.js';
 import { bareReply, linesOf } from './reply-lines.js';
 
+/** Of a reply, the end that is looked at where it is not JSON as a whole, in UTF-16 units. */
+const longestReply = 16_384;
+
 /** A reply that was read, and how far down the ladder. */
 export interface ReadReply<D extends Decision> {
   reply: ReplyOf<D>;
@@ -27,14 +30,17 @@ export function readReply<D extends Decision>(
   const whole = parsed(text);
   const direct = whole && form.read(decision, whole.value, false);
   if (direct) return { reply: direct, stage: constrained ? 'constrained' : 'direct' };
-  const bare = bareReply(text);
-  const blocks = [bare, ...balancedBlocks(bare)].flatMap((block) => parsed(block) ?? []);
+  const end = text.slice(-longestReply);
+  const bare = bareReply(end);
+  const blocks = [...balancedBlocks(end), bare].flatMap((block) => parsed(block) ?? []);
   for (const { value } of blocks) {
     const reply = form.read(decision, value, false);
     if (reply) return { reply, stage: 'extracted' };
   }
-  for (const value of [...blocks.map((block) => block.value), ...looseValues(bare)]) {
-    const reply = form.read(decision, unnested(value), true);
+  const loose = looseValues(bare);
+  const several = loose.length > 1 ? [loose.toReversed()] : [];
+  for (const value of [...blocks.map((block) => block.value), ...several, ...loose].flatMap(alsoInside)) {
+    const reply = form.read(decision, value, true);
     if (reply) return { reply, stage: 'repaired' };
   }
   const reply = form.readLines(decision, linesOf(bare));
@@ -49,11 +55,10 @@ function parsed(text: string): { value: unknown } | undefined {
   }
 }
 
-/** `{"reply":{…}}` and `[{…}]` mean what they hold. */
-function unnested(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const values = Object.values(value).slice(0, 2);
-  const [only] = values as unknown[];
-  const nested = values.length === 1 && typeof only === 'object' && only !== null && !Array.isArray(only);
-  return nested ? only : value;
+/** `{"reply":{…}}` and `[{…}]` may mean what they hold. */
+function alsoInside(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [value];
+  const [inner, second] = Object.values(value).slice(0, 2) as unknown[];
+  const nested = second === undefined && typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+  return nested ? [value, inner] : [value];
 }

@@ -1,13 +1,11 @@
 /** Replies without JSON, line by line: lists, `key: value` and plain names. */
 
-const longestReply = 16_384;
 const longestLine = 500;
 const mostLines = 500;
 
 /** The reply without what chat models wrap it in: thoughts, code fences, chat terminators, `Output:`. */
 export function bareReply(text: string): string {
   return text
-    .slice(-longestReply)
     .replace(/^[^]*<\/think>/, '')
     .replace(/<\|[^|<>\n]{1,40}\|>|<\/?s>|<end_of_turn>|\[\/?INST\]/g, '')
     .replace(/^\s*```\w*\s*$|```(?:json|python)?/gm, '')

@@ -68,7 +68,7 @@ export function writtenIndex(line: string, offered: readonly string[]): number |
   const exact = offered.indexOf(line);
   if (exact >= 0) return exact;
   const text = unwrapped(line);
-  if (/^(?:none|nothing|none of (?:them|these)|no candidate|null|n\/a)$/i.test(text)) return -1;
+  if (/^(?:none|nothing|none of (?:them|these)|no candidate|null|n\/a)\.?$/i.test(text)) return -1;
   const [, number, rest] = /^(\d{1,6})(?:[.):]\s*|\s+[-–]\s+|$)(.*)$/s.exec(text) ?? [];
   if (rest === '') return Number(number) <= offered.length ? Number(number) - 1 : undefined;
   return snapName(text, offered) ?? (rest === undefined ? undefined : snapName(unwrapped(rest), offered));

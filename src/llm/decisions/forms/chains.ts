@@ -44,14 +44,16 @@ function wanted({ count, allowed }: ChainsDecision): number {
 function reply(decision: ChainsDecision, written: readonly unknown[], lenient: boolean): ChainsReply | undefined {
   const vocabulary = [...new Set(decision.allowed.flat())];
   const names = vocabulary.map((relation) => shownName(decision.relationName(relation)));
+  const bareNames = [...new Set(names.map(withoutDirection))];
+  const snapped = (part: string) =>
+    names[snapName(part, names) ?? -1] ?? bareNames[snapName(withoutDirection(part), bareNames) ?? -1];
   const exact = chainsByNames(decision, (name) => name);
   const undirected = lenient ? chainsByNames(decision, withoutDirection) : exact;
   const chains = new Set<readonly number[]>();
   for (const entry of written) {
     const parts = namesOf(entry, lenient);
-    const snapped = parts?.map((part) => (lenient ? names[snapName(part, names) ?? -1] : part));
-    if (!snapped || snapped.some((name) => name === undefined)) continue;
-    const known = snapped as string[];
+    const known = parts?.map((part) => (lenient ? snapped(part) : part)).filter((name) => name !== undefined);
+    if (!known || known.length !== parts!.length) continue;
     const found = exact.get(chainKey(known)) ?? undirected.get(chainKey(known.map(withoutDirection))) ?? [];
     for (const chain of found) chains.add(chain);
   }
