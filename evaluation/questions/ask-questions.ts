@@ -1,26 +1,10 @@
 /** Asks an agent every question, many under way at once; whatever happens to one, it has one result. */
 import type { QuestionAgent, QuestionAnswer, TraceEvent } from '../../agents/question-agent.js';
 import type { QuestionTask } from '../../datasets/question.js';
+import type { CallRecord, CallTotals } from '../../src/llm/client/call-ledger.js';
+import type { QuestionClient } from '../../src/llm/client/create-clients.js';
 import { runInterleaved } from '../../src/llm/client/run-interleaved.js';
-import type { DecisionClient } from '../../src/llm/decision-client.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { PhaseCalls } from '../../src/run/question-records.js';
-
-/** What the calls of one question came to. */
-export interface CallTotals {
-  calls: number;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
-  phases: PhaseCalls;
-}
-
-/** One question's view of the model. */
-export interface QuestionCalls {
-  client: DecisionClient;
-  /** What was called until now. */
-  totals(): CallTotals;
-}
 
 /** An answer, or why there is none, with what it cost. */
 export interface QuestionAttempt {
@@ -28,6 +12,7 @@ export interface QuestionAttempt {
   /** Message of what the agent threw. */
   crash?: string;
   totals: CallTotals;
+  calls: CallRecord[];
   trace: TraceEvent[];
 }
 
@@ -35,7 +20,9 @@ export interface AskOptions {
   /** Questions under way at once; an agent that learns online has one. */
   concurrency: number;
   /** A question's view of the model. */
-  openCalls(task: QuestionTask): QuestionCalls;
+  openCalls(task: QuestionTask): QuestionClient;
+  /** Called once the agent is prepared. */
+  onPrepared?: () => void;
   /** Called after every question, in the order in which they end. */
   onAnswer?: (index: number, attempt: QuestionAttempt) => void;
   signal?: AbortSignal | undefined;
@@ -55,9 +42,10 @@ const general: ReadonlySet<string> = new Set(['usage', 'config', 'native', 'stop
 export async function askQuestions(
   agent: QuestionAgent,
   tasks: readonly QuestionTask[],
-  { concurrency, openCalls, onAnswer, signal }: AskOptions,
+  { concurrency, openCalls, onPrepared, onAnswer, signal }: AskOptions,
 ): Promise<QuestionAttempt[]> {
   await agent.prepare?.(tasks, signal);
+  onPrepared?.();
   let failures = 0;
   const ask = async (task: QuestionTask) => {
     const { attempt, failure } = await askOne(agent, task, openCalls(task), signal);
@@ -74,17 +62,17 @@ export async function askQuestions(
 async function askOne(
   agent: QuestionAgent,
   task: QuestionTask,
-  { client, totals }: QuestionCalls,
+  { client, calls, totals }: QuestionClient,
   signal: AbortSignal | undefined,
 ): Promise<{ attempt: QuestionAttempt; failure?: WorkbenchError }> {
   const trace: TraceEvent[] = [];
   try {
     const answer = await agent.answer(task, { client, trace: (event) => trace.push(event), signal });
-    return { attempt: { answer, totals: totals(), trace } };
+    return { attempt: { answer, totals: totals(), calls: calls(), trace } };
   } catch (error) {
     if (error instanceof WorkbenchError && general.has(error.code)) throw error;
     const crash = error instanceof Error ? error.message : String(error);
     const failure = error instanceof WorkbenchError && error.code === 'failure' ? { failure: error } : {};
-    return { attempt: { crash, totals: totals(), trace }, ...failure };
+    return { attempt: { crash, totals: totals(), calls: calls(), trace }, ...failure };
   }
 }

@@ -3,11 +3,12 @@ import type { QuestionAgent } from '../../agents/question-agent.js';
 import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { NameIndex } from '../../src/kg/name-index.js';
+import type { QuestionClient } from '../../src/llm/client/create-clients.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
 import type { QuestionAbout, QuestionEvaluationRecord } from '../../src/run/records.js';
 import { askQuestions } from './ask-questions.js';
-import type { AskOptions, QuestionAttempt, QuestionCalls } from './ask-questions.js';
+import type { AskOptions, QuestionAttempt } from './ask-questions.js';
 import { goldReach } from './gold-reach.js';
 import { rowOf } from './question-row.js';
 import {
@@ -25,17 +26,20 @@ export interface EvaluateQuestionsOptions {
   names?: NameIndex;
   /** How the questions are asked, for the record. */
   about: QuestionAbout;
-  hashes: Omit<QuestionEvaluationRecord['hashes'], 'graph'>;
+  /** Read once all is done: what was opened on the way is known then. */
+  hashes: () => Omit<QuestionEvaluationRecord['hashes'], 'graph'>;
   /** Questions that are not asked, by reason, as `drawQuestions` counts them. */
   excluded?: Record<string, number>;
   /** A question's view of the model; absent for agents that ask none. */
-  openCalls?: (task: QuestionTask) => QuestionCalls;
+  openCalls?: (task: QuestionTask) => QuestionClient;
   /** Questions under way at once. Default 1. */
   concurrency?: number;
   /** Whether agents are told the number of relations where the data set tells it. Default true. */
   hopsGiven?: boolean;
   /** Bootstrap resamples behind every interval. Default 2000. */
   resamples?: number;
+  /** Called once the agent is prepared, before the first question. */
+  onPrepared?: () => void;
   /** Called with the row of every question that ended. */
   onRow?: (row: QuestionRow) => void;
   signal?: AbortSignal | undefined;
@@ -72,6 +76,7 @@ export async function evaluateQuestions(
       rows[i] = rowOf(samples[i]!, attempt, context);
       options.onRow?.(rows[i]);
     },
+    ...(options.onPrepared && { onPrepared: options.onPrepared }),
     signal,
   };
   const tasks = samples.map(({ task }) => taskFor(agent, task, options.hopsGiven ?? true));
@@ -86,7 +91,7 @@ export function taskFor({ topicGiven }: QuestionAgent, task: QuestionTask, hopsG
 }
 
 /** The figures of rows. */
-export function recordOf(
+function recordOf(
   { name, note, topicGiven }: Pick<QuestionAgent, 'name' | 'note' | 'topicGiven'>,
   rows: readonly QuestionRow[],
   { graph, about, hashes, excluded = {}, resamples = 2000 }: EvaluateQuestionsOptions,
@@ -107,17 +112,18 @@ export function recordOf(
     stops: countsOf(rows.map(({ stop }) => stop)),
     misses: countsOf(rows.flatMap(({ miss }) => miss ?? [])),
     budgetCurve: budgetCurve(rows),
-    hashes: { graph: graph.hash, ...hashes },
+    hashes: { graph: graph.hash, ...hashes() },
   };
 }
 
 /** For agents that ask no model. */
-function noCalls(): QuestionCalls {
+function noCalls(): QuestionClient {
   return {
     client: {
       remaining: 0,
       decide: () => Promise.reject(new TypeError('expected an agent that asks no model, got one that does')),
     },
+    calls: () => [],
     totals: () => ({ calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, phases: {} }),
   };
 }

@@ -1,4 +1,5 @@
 /** Which right answers a walk can get to at all: the upper bound of every agent that answers from the graph. */
+import { excludedTopics } from '../../datasets/question.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { Graph } from '../../src/kg/graph.js';
 
@@ -20,22 +21,25 @@ export function goldReach(graph: Graph): (sample: QuestionSample) => GoldReach {
     mark++;
     const wanted = new Set(gold.answers.flatMap(({ entity }) => (entity >= 0 ? [entity] : [])));
     const all = wanted.size === gold.answers.length;
-    let found = 0;
-    let frontier = task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : []));
-    for (const topic of frontier) marks[topic] = mark;
-    for (let hop = 0; hop < horizon && found < wanted.size; hop++) {
+    const topics = task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : []));
+    const excluded = new Set(excludedTopics(task));
+    const found = new Set<number>();
+    let frontier = topics;
+    for (const topic of topics) marks[topic] = mark;
+    for (let hop = 0; hop < horizon && found.size < wanted.size; hop++) {
       const next: number[] = [];
       for (const entity of frontier) {
         for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
           const tail = graph.tails[edge]!;
+          // A topic is marked from the start, and still an answer where walks may come back to it.
+          if (wanted.has(tail) && !excluded.has(tail)) found.add(tail);
           if (marks[tail] === mark) continue;
           marks[tail] = mark;
-          if (wanted.has(tail)) found++;
           next.push(tail);
         }
       }
       frontier = next;
     }
-    return { some: found > 0, all: all && found > 0 && found === wanted.size };
+    return { some: found.size > 0, all: all && found.size > 0 && found.size === wanted.size };
   };
 }

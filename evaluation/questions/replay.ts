@@ -53,7 +53,7 @@ export async function replayEvaluation(
   const replay: Replay = { n: rows.length, identical: true, different: [], differentFiles: [], rows: [], attempts: [] };
   for (let i = shown; i < rows.length; i++) {
     const { id } = rows[i]!;
-    const now = { answers: rowLine(rows[i]!), traces: traceLine(id, attempts[i]!.trace) };
+    const now = { answers: rowLine(rows[i]!), traces: traceLine(id, attempts[i]!) };
     const file = (['answers', 'traces'] as const).find((name) => saved[name][begin + i] !== now[name]);
     if (file === undefined) continue;
     replay.different.push(id);

@@ -1,7 +1,7 @@
 /** An evaluation of questions as files: no wall clock, so that equal evaluations are equal bytes. */
-import type { TraceEvent } from '../../agents/question-agent.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
+import type { QuestionAttempt } from './ask-questions.js';
 import type { EvaluationFiles } from './evaluation-folder.js';
 import type { QuestionEvaluation } from './evaluate-questions.js';
 
@@ -11,7 +11,7 @@ export async function saveQuestionEvaluation(
   { record, rows, attempts }: QuestionEvaluation,
 ): Promise<void> {
   writeFileAtomic(files.answers, chunksOf(rows.map(rowLine)));
-  writeFileAtomic(files.traces, chunksOf(rows.map(({ id }, i) => traceLine(id, attempts[i]!.trace))));
+  writeFileAtomic(files.traces, chunksOf(rows.map(({ id }, i) => traceLine(id, attempts[i]!))));
   writeFileAtomic(files.rows, await arrowOf(rows));
   writeFileAtomic(files.evaluation, recordText(record));
 }
@@ -20,7 +20,8 @@ export async function saveQuestionEvaluation(
 export const rowLine = (row: QuestionRow): string => `${JSON.stringify(row)}\n`;
 
 /** A line of `traces.jsonl`. */
-export const traceLine = (id: string, trace: readonly TraceEvent[]): string => `${JSON.stringify({ id, trace })}\n`;
+export const traceLine = (id: string, { trace, calls }: Pick<QuestionAttempt, 'trace' | 'calls'>): string =>
+  `${JSON.stringify({ id, trace, calls })}\n`;
 
 /** The text of `evaluation.json`. */
 export const recordText = (record: QuestionEvaluation['record']): string => `${JSON.stringify(record, null, 2)}\n`;

@@ -1,0 +1,113 @@
+/** An evaluation in its folder: begun, gone on with after a kill, and finished with the same bytes either way. */
+import type { QuestionAgent } from '../../agents/question-agent.js';
+import type { QuestionSample } from '../../datasets/question.js';
+import type { CallTiming } from '../../src/llm/client/ask-model.js';
+import { openCompletionStore } from '../../src/llm/client/completion-store.js';
+import { createClients } from '../../src/llm/client/create-clients.js';
+import type { ClientSettings } from '../../src/llm/client/create-clients.js';
+import type { LanguageModel } from '../../src/llm/language-model.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { openTimingLog } from '../../src/run/timing-log.js';
+import { openEvaluationFolder } from './evaluation-folder.js';
+import type { AskedEvaluation } from './evaluation-folder.js';
+import { evaluateQuestions } from './evaluate-questions.js';
+import type { EvaluateQuestionsOptions, QuestionEvaluation } from './evaluate-questions.js';
+import { saveQuestionEvaluation } from './save-question-evaluation.js';
+import { speedometer } from './speedometer.js';
+import type { EvaluationSpeed } from './speedometer.js';
+
+export interface RunEvaluationOptions extends Pick<
+  EvaluateQuestionsOptions,
+  'graph' | 'names' | 'hashes' | 'excluded' | 'onRow' | 'signal'
+> {
+  asked: AskedEvaluation;
+  /** Asked by prompted agents; the caller disposes it. */
+  model?: LanguageModel | undefined;
+  /** Default `evaluationsFolder()`. */
+  root?: string | undefined;
+  /** Called after every call of the model, stored ones included. */
+  onCall?: (timing: CallTiming) => void;
+}
+
+export interface SavedEvaluation extends QuestionEvaluation {
+  folder: string;
+  /** Whether it was begun before. */
+  resumed: boolean;
+  speed: EvaluationSpeed;
+}
+
+/** A record of the wall clock after so many questions, so that a killed run keeps its time. */
+const timedEvery = 50;
+
+/**
+ * Evaluates, and saves. A run that was killed at any moment goes on: what its model wrote is in the store, so no call is made
+ * twice, and everything else is counted anew from it.
+ * @throws WorkbenchError `usage` where a prompted agent has no model or another process writes the folder; see `evaluateQuestions`
+ */
+export async function runQuestionEvaluation(
+  agent: QuestionAgent,
+  samples: readonly QuestionSample[],
+  { asked, model, root, onCall, ...options }: RunEvaluationOptions,
+): Promise<SavedEvaluation> {
+  if (agent.prompted && !model) throw noModel(agent);
+  const opened = openEvaluationFolder(asked, root);
+  const timing = openTimingLog(opened.files.timing);
+  const store = agent.prompted ? openCompletionStore(opened.files.completions) : undefined;
+  const speed = speedometer();
+  try {
+    const clients =
+      store &&
+      createClients({
+        ...clientSettings(asked),
+        model: model!,
+        store,
+        signal: options.signal,
+        onTiming(call) {
+          speed.called(call);
+          onCall?.(call);
+        },
+      });
+    await clients?.prime();
+    let done = 0;
+    const evaluation = await evaluateQuestions(agent, samples, {
+      ...options,
+      ...evaluateSettings(asked),
+      ...(clients && { openCalls: (task) => clients.clientFor(task.id), concurrency: model!.concurrency }),
+      onPrepared: () => speed.prepared(),
+      onRow(row) {
+        speed.answered();
+        options.onRow?.(row);
+        if (++done % timedEvery === 0) timing.record('evaluate', done, speed.lap());
+      },
+    });
+    timing.record('evaluate', done, speed.lap());
+    store?.sync();
+    await saveQuestionEvaluation(opened.files, evaluation);
+    return { ...evaluation, folder: opened.folder, resumed: opened.resumed, speed: speed.speed() };
+  } finally {
+    store?.close();
+    timing.close();
+    opened.close();
+  }
+}
+
+/** What a client needs to know of an evaluation. */
+export function clientSettings({ about }: AskedEvaluation): Pick<ClientSettings, 'budget' | 'budgetMode' | 'seed'> {
+  const { budget, budgetMode, seed } = about;
+  return { budget, budgetMode, seed };
+}
+
+/** What the counting needs to know of it. */
+export function evaluateSettings({
+  about,
+  hopsGiven,
+  resamples,
+}: AskedEvaluation): Pick<EvaluateQuestionsOptions, 'about' | 'hopsGiven' | 'resamples'> {
+  return { about, hopsGiven, resamples };
+}
+
+function noModel({ name }: QuestionAgent): WorkbenchError {
+  return new WorkbenchError('usage', `expected a language model for agent ${name}, got none, at --model`, {
+    hint: 'Such as --model FILE.gguf, --model http://HOST:PORT/v1#NAME or --model oracle:0.',
+  });
+}
