@@ -4,15 +4,25 @@
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../run/config.js';
+import type { ErrorCode } from '../../run/errors.js';
+import type { Dropped } from '../decisions/fit-to-context.js';
+import type { Prompt } from '../decisions/render-prompt.js';
 import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
 import type { LinePosition } from './checked-lines.js';
 import { openCheckedLines } from './checked-lines.js';
 
 /** What a replay has to know of a model that is not there. */
-export type ModelCard = Pick<
-  LanguageModel,
-  'id' | 'name' | 'simulated' | 'constrained' | 'contextLength' | 'concurrency'
->;
+export interface ModelCard extends Pick<LanguageModel, 'id' | 'name' | 'simulated' | 'constrained' | 'contextLength'> {
+  /** Whether it has `scoreChoices`. */
+  scoresChoices: boolean;
+}
+
+/** Why a model gave no reply, as its error says it. */
+export interface StoredFailure {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+}
 
 /** Everything that a completion depends on. */
 export interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
@@ -43,10 +53,13 @@ export interface CompletionStore {
     about: { question: string; phase: string },
     completion: Completion,
   ): void;
-  /** How a decision was cut to fit a context; absent for one that was not. */
-  cut(key: string): unknown;
-  addCut(key: string, cut: object): void;
-  describeModel(model: ModelCard): void;
+  /** How a decision was cut to fit a context, by the key of its whole prompt; absent for one that was not. */
+  cut(key: string): Dropped | undefined;
+  addCut(key: string, cut: Dropped): void;
+  /** Why a request or a prompt came to nothing: only replays believe it, all others try again. */
+  failure(key: string): StoredFailure | undefined;
+  addFailure(key: string, failure: StoredFailure): void;
+  describeModel(card: ModelCard): void;
   /** The last distinct heads that a model was asked with, in the order of their last use. */
   lastHeads(limit: number): PromptHead[];
   sync(): void;
@@ -56,12 +69,18 @@ export interface CompletionStore {
 type StoredLine =
   | ({ line: 'completion'; key: string; head: string; question: string; phase: string } & Completion)
   | ({ line: 'head'; key: string } & PromptHead)
-  | { line: 'cut'; key: string; cut: object }
+  | { line: 'cut'; key: string; cut: Dropped }
+  | ({ line: 'failure'; key: string } & StoredFailure)
   | ({ line: 'model' } & ModelCard);
 
 /** sha256 (hex) of the canonical JSON of all that a completion depends on. */
 export function completionKey(parts: CompletionKey): string {
   return hashOf(parts);
+}
+
+/** The same of a whole prompt, before anything is cut for a context. */
+export function promptKey(model: string, prompt: Prompt): string {
+  return hashOf({ model, prompt });
 }
 
 /**
@@ -74,7 +93,8 @@ export function openCompletionStore(file: string, { readOnly = false } = {}): Co
   const completions = new Map<string, LinePosition>();
   // In the order of their last use, which a Map keeps when a key is deleted and set again.
   const heads = new Map<string, LinePosition>();
-  const cuts = new Map<string, object>();
+  const cuts = new Map<string, Dropped>();
+  const failures = new Map<string, StoredFailure>();
   let model: ModelCard | undefined;
 
   const lines = openCheckedLines(file, { readOnly }, (value, position) => keep(value as StoredLine, position));
@@ -87,6 +107,7 @@ export function openCompletionStore(file: string, { readOnly = false } = {}): Co
       heads.set(line.head, head);
     } else if (line.line === 'head') heads.set(line.key, position);
     else if (line.line === 'cut') cuts.set(line.key, line.cut);
+    else if (line.line === 'failure') failures.set(line.key, failureOf(line));
     else model = cardOf(line);
   }
   const add = (line: StoredLine) => keep(line, lines.append(line));
@@ -117,6 +138,10 @@ export function openCompletionStore(file: string, { readOnly = false } = {}): Co
     addCut(key, cut) {
       add({ line: 'cut', key, cut });
     },
+    failure: (key) => failures.get(key),
+    addFailure(key, failure) {
+      add({ line: 'failure', key, ...failureOf(failure) });
+    },
     describeModel(described) {
       const card = cardOf(described);
       if (canonicalJson(card) !== canonicalJson(model ?? {})) add({ line: 'model', ...card });
@@ -133,8 +158,12 @@ export function openCompletionStore(file: string, { readOnly = false } = {}): Co
   };
 }
 
-function cardOf({ id, name, simulated, constrained, contextLength, concurrency }: ModelCard): ModelCard {
-  return { id, name, simulated, constrained, contextLength, concurrency };
+function cardOf({ id, name, simulated, constrained, contextLength, scoresChoices }: ModelCard): ModelCard {
+  return { id, name, simulated, constrained, contextLength, scoresChoices };
+}
+
+function failureOf({ code, message, hint }: StoredFailure): StoredFailure {
+  return { code, message, ...(hint !== undefined && { hint }) };
 }
 
 function hashOf(value: unknown): string {

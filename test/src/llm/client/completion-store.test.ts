@@ -70,7 +70,7 @@ describe('a store of completions', () => {
   });
 
   test('remembers the model, and writes it again only when it differs', () => {
-    const card = { id: 'a', name: 'A', simulated: true, constrained: true, contextLength: 9, concurrency: 2 };
+    const card = { id: 'a', name: 'A', simulated: true, constrained: true, contextLength: 99, scoresChoices: false };
     const file = storeFile();
     const store = openCompletionStore(file);
     store.describeModel(card);
@@ -89,7 +89,7 @@ describe('after a crash', () => {
     const file = written('one', 'two');
     const whole = readFileSync(file);
     const ends = [...whole.keys()].filter((i) => whole[i] === 0x0a).map((i) => i + 1);
-    for (let bytes = 0; bytes <= whole.length; bytes += 7) {
+    for (let bytes = 0; bytes <= whole.length; bytes += 31) {
       writeFileSync(file, whole);
       truncateSync(file, bytes);
       const kept = Math.max(0, ...ends.filter((end) => end <= bytes));

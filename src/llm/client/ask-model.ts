@@ -1,0 +1,105 @@
+/** One request, answered from the store where it was answered before. */
+import { WorkbenchError } from '../../run/errors.js';
+import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
+import { completeByScore } from './choice-scoring.js';
+import type { CompletionStore, StoredFailure } from './completion-store.js';
+import { completionKey } from './completion-store.js';
+
+/** How long a call took: apart from the ledger, because no two runs agree on it. */
+export interface CallTiming {
+  questionId: string;
+  phase: string;
+  /** Milliseconds until the reply was there. */
+  ms: number;
+  /** Nothing was asked: the store had it, or another question under way was asking the same. */
+  cacheHit: boolean;
+  completion: Completion;
+}
+
+export interface Asked {
+  key: string;
+  completion: Completion;
+}
+
+/**
+ * Asks the model what the store does not have, and stores what it says. Equal requests under way at once are one.
+ * @param choices texts to be scored instead of writing
+ * @throws WorkbenchError `data` in a replay for a completion that was not stored; what the model throws, which is stored
+ */
+export type AskModel = (request: CompletionRequest, choices?: readonly string[]) => Promise<Asked>;
+
+/** @param onTiming called after every call */
+export function modelAsker(
+  model: LanguageModel,
+  store: CompletionStore,
+  onTiming: (timing: CallTiming) => void = () => {},
+): AskModel {
+  const underWay = new Map<string, Promise<Completion>>();
+
+  async function ask(key: string, request: CompletionRequest, choices: readonly string[] | undefined) {
+    const { phase, questionId: question } = request.decision;
+    try {
+      const completion = choices
+        ? await completeByScore(model.scoreChoices!.bind(model), request, choices)
+        : await model.complete(request);
+      store.addCompletion(key, request, { question, phase }, completion);
+      return completion;
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.code !== 'stopped') store.addFailure(key, failure);
+      throw error;
+    } finally {
+      underWay.delete(key);
+    }
+  }
+
+  return async (request, choices) => {
+    const { decision, signal: _, ...parts } = request;
+    const key = completionKey({
+      ...parts,
+      model: model.id,
+      ...(choices && { choices }),
+      salt: model.simulated ? saltOf(request) : '',
+    });
+    const started = performance.now();
+    const stored = store.completion(key);
+    const shared = stored ?? underWay.get(key);
+    if (!shared && store.readOnly) throw replayError(request, store.failure(key));
+    let asking: Promise<Completion> | undefined;
+    if (!shared) {
+      asking = ask(key, request, choices);
+      underWay.set(key, asking);
+    }
+    const completion = await (shared ?? asking!);
+    const { questionId, phase } = decision;
+    onTiming({ questionId, phase, ms: performance.now() - started, cacheHit: !asking, completion });
+    return { key, completion };
+  };
+}
+
+/** What a failure leaves in the store. */
+export function failureOf(error: unknown): StoredFailure {
+  if (!(error instanceof WorkbenchError)) {
+    return { code: 'failure', message: error instanceof Error ? error.message : String(error) };
+  }
+  const { code, message, hint } = error;
+  return { code, message, ...(hint !== undefined && { hint }) };
+}
+
+/** What a replay throws in the place of a completion: what the model threw then, or that the store lacks it. */
+export function replayError(
+  { decision }: Pick<CompletionRequest, 'decision'>,
+  failure?: StoredFailure,
+): WorkbenchError {
+  if (failure) return new WorkbenchError(failure.code, failure.message, failure.hint ? { hint: failure.hint } : {});
+  return new WorkbenchError(
+    'data',
+    `expected a stored completion, got none, at question ${decision.questionId} (${decision.phase})`,
+    { hint: 'Graph, questions, prompts or settings differ from those of the evaluation.' },
+  );
+}
+
+/** A simulated model knows the question and its entities by id, which equal prompts may not show. */
+function saltOf({ decision: { questionId, phase, subjects = [] } }: CompletionRequest): string {
+  return JSON.stringify([questionId, phase, ...subjects]);
+}
