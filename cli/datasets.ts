@@ -2,17 +2,19 @@
 import { stderr } from 'node:process';
 import type { Command } from 'commander';
 import type { DatasetManifest } from '../datasets/manifest.js';
-import type { DatasetStatistics, SplitStatistics } from '../datasets/statistics.js';
-import type { Spread } from '../src/metrics/spread.js';
+import type { QuestionManifest } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
 import { terminalProgress } from '../src/run/progress.js';
+import { printDialogueImport, printDialogueStatistics } from './dialogues/dataset-tables.js';
 import type { Row } from './output.js';
 import { printJson, printLine, printTable } from './output.js';
+import { printQuestionImport, printQuestionStatistics } from './questions/dataset-tables.js';
 
 interface ImportFlags {
   from: string;
   name?: string;
+  labels: boolean;
   json?: boolean;
 }
 
@@ -26,34 +28,27 @@ export function register(program: Command): void {
   const datasets = program.command('datasets').description('import, list, describe and check data sets');
   datasets
     .command('import <format>')
-    .description('read a release from its files; replaces a data set of the same name when all went well')
-    .requiredOption('--from <dir>', 'folder with the triples and the dialogues (.csv, .json or .jsonl)')
+    .description(
+      'read a release from its files; replaces a data set of the same name when all went well. Formats: opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc, custom (your own triples and questions)',
+    )
+    .requiredOption('--from <dir>', 'folder with the files of the release')
     .option('--name <name>', 'name to import under (default: the format)')
+    .option('--no-labels', 'custom N-Triples: keep labels as edges instead of taking them as names and aliases')
     .option('--json', 'print the manifest as JSON')
     .action(importDataset);
   datasets
     .command('list')
     .description('imported data sets')
     .option('--json', 'print the manifests as JSON')
-    .action(async ({ json }: { json?: boolean }) => {
-      const { listDatasets } = await import('../datasets/registry.js');
-      const manifests = listDatasets();
-      if (json) printJson(manifests);
-      else if (manifests.length === 0) printLine('none; import one: kgwalk datasets import opendialkg --from DIR');
-      else printTable(manifests.map(listRow));
-    });
+    .action(listAll);
   datasets
     .command('stats <name>')
-    .description('sizes, degrees, coverage and what train gives away')
-    .option('--graph <graph>', 'which of its graphs', 'dialogue')
+    .description(
+      'sizes, difficulty, coverage; for questions (NAME or NAME/SUBSET) splits, templates and how far gold chains carry',
+    )
+    .option('--graph <graph>', 'which graph of dialogues', 'dialogue')
     .option('--json', 'print everything as JSON')
-    .action(async (name: string, { graph, json }: StatsFlags) => {
-      const { loadDataset } = await import('../datasets/registry.js');
-      const { datasetStatistics } = await import('../datasets/statistics.js');
-      const statistics = await datasetStatistics(loadDataset(name), graph);
-      if (json) printJson(statistics);
-      else printStatistics(statistics);
-    });
+    .action(describeOne);
   datasets
     .command('check <name>')
     .description('compare files, hashes and counts with what was imported')
@@ -61,101 +56,89 @@ export function register(program: Command): void {
     .action(checkOne);
 }
 
-async function importDataset(format: string, { from, name = format, json }: ImportFlags): Promise<void> {
-  if (format !== 'opendialkg') {
-    throw new WorkbenchError('usage', `expected a format (opendialkg), got "${printable(format, 80)}"`, {
-      hint: 'Other dialogues in the same shape: kgwalk datasets import opendialkg --from DIR --name NAME',
-    });
-  }
-  const { importOpenDialKg } = await import('../datasets/opendialkg/import.js');
-  const manifest = await importOpenDialKg({ from, name, progress: terminalProgress(stderr) });
-  if (json) {
-    printJson(manifest);
+async function importDataset(format: string, { from, name = format, labels, json }: ImportFlags): Promise<void> {
+  const { questionImporters } = await import('../datasets/questions/importers.js');
+  const options = { from, name, progress: terminalProgress(stderr) };
+  if (format === 'opendialkg') {
+    const { importOpenDialKg } = await import('../datasets/opendialkg/import.js');
+    const manifest = await importOpenDialKg(options);
+    if (json) printJson(manifest);
+    else printDialogueImport(manifest);
     return;
   }
-  printLine(`imported ${manifest.name} · licence: ${manifest.licence}`);
-  printLine();
-  printTable(Object.entries(manifest.splits).map(([split, counts]) => ({ split, ...counts })));
-  printLine();
-  printTable(
-    Object.entries(manifest.graphs).map(([graph, { entities, relations, triples, blankLines }]) => ({
-      graph,
-      entities,
-      relations,
-      triples,
-      'blank lines dropped': blankLines,
-    })),
-  );
-  for (const [graph, { note }] of Object.entries(manifest.graphs)) printLine(`${graph}: ${note}`);
-  printLine();
-  for (const [file, { paths, otherActions }] of Object.entries(manifest.leftOut)) {
-    const reasons = Object.entries(paths).flatMap(([reason, count]) => (count > 0 ? [`${count} ${reason}`] : []));
-    const dropped = reasons.length > 0 ? reasons.join(', ') : 'none';
-    printLine(`${printable(file)}: paths dropped: ${dropped}; actions without a path: ${otherActions}`);
+  const importer = Object.hasOwn(questionImporters, format) ? questionImporters[format] : undefined;
+  if (!importer) {
+    const formats = ['opendialkg', ...Object.keys(questionImporters)].join(', ');
+    throw new WorkbenchError('usage', `expected a format (${formats}), got "${printable(format, 80)}"`, {
+      hint: 'Other data in the shape of one of these: import it as that format, with --name NAME.',
+    });
   }
+  const manifest = await importer.run({ ...options, labels });
+  if (json) printJson(manifest);
+  else printQuestionImport(manifest);
 }
 
-function listRow({ name, splits, graphs, licence }: DatasetManifest): Row {
+async function listAll({ json }: { json?: boolean }): Promise<void> {
+  const { listDatasets } = await import('../datasets/registry.js');
+  const { listQuestionDatasets } = await import('../datasets/questions/question-registry.js');
+  const manifests = [...listDatasets(), ...listQuestionDatasets()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (json) printJson(manifests);
+  else if (manifests.length === 0) printLine('none; import one: kgwalk datasets import opendialkg --from DIR');
+  else printTable(manifests.map((manifest) => ('kind' in manifest ? questionRow(manifest) : dialogueRow(manifest))));
+}
+
+function dialogueRow({ name, splits, graphs, licence }: DatasetManifest): Row {
   const samples = Object.values(splits).map(({ paths }) => paths);
-  return { name, 'samples train/valid/test': samples.join(' / '), graphs: Object.keys(graphs).join(', '), licence };
+  return { name, holds: `paths ${samples.join(' / ')}`, graphs: Object.keys(graphs).join(', '), licence };
+}
+
+function questionRow({ name, subsets, labels, graphs, licence }: QuestionManifest): Row {
+  const counts = Object.entries(subsets).map(([subset, { files }]) => {
+    const questions = Object.values(files).reduce((sum, file) => sum + file.questions, 0);
+    return `${subset} ${questions}`;
+  });
+  const holds = ['questions', counts.join(', '), ...labels.map((label) => `(${label})`)].join(' ');
+  return { name, holds, graphs: Object.keys(graphs).join(', '), licence };
+}
+
+async function describeOne(text: string, { graph, json }: StatsFlags): Promise<void> {
+  const { datasetKind } = await import('../datasets/manifest-file.js');
+  const { loadQuestionDataset, parseDatasetName } = await import('../datasets/questions/question-registry.js');
+  const { name, subsets } = parseDatasetName(text);
+  if (datasetKind(name) === 'questions') {
+    const { questionStatistics } = await import('../datasets/questions/question-statistics.js');
+    const statistics = await questionStatistics(loadQuestionDataset(name), subsets);
+    if (json) printJson(statistics);
+    else printQuestionStatistics(statistics);
+    return;
+  }
+  const { loadDataset } = await import('../datasets/registry.js');
+  const { datasetStatistics } = await import('../datasets/statistics.js');
+  const statistics = await datasetStatistics(loadDataset(text), graph);
+  if (json) printJson(statistics);
+  else printDialogueStatistics(statistics);
 }
 
 async function checkOne(name: string, { json }: { json?: boolean }): Promise<void> {
-  const { loadDataset } = await import('../datasets/registry.js');
-  const { checkDataset } = await import('../datasets/check.js');
-  const dataset = loadDataset(name);
-  const problems = await checkDataset(dataset);
+  const { datasetKind } = await import('../datasets/manifest-file.js');
+  const { files, problems } = await (datasetKind(name) === 'questions' ? checkQuestions(name) : checkDialogues(name));
   if (json) printJson({ name, problems });
   if (problems.length > 0) {
     throw new WorkbenchError('data', problems.join('\n'), { hint: 'Import the data set again.' });
   }
-  if (!json) printLine(`${name}: ${Object.keys(dataset.manifest.files).length} files as imported`);
+  if (!json) printLine(`${name}: ${files} files as imported`);
 }
 
-function printStatistics({ dataset, graph, splits }: DatasetStatistics): void {
-  printLine(
-    `${dataset} on graph ${graph.name}: ${graph.entities} entities, ${graph.relations} relations, ${graph.triples} triples`,
-  );
-  printLine(`degree ${spread(graph.degree)}`);
-  printLine(graph.note);
-  printLine();
-  const rows: [label: string, cell: (split: SplitStatistics) => string | number][] = [
-    ['dialogues', (split) => split.dialogues],
-    ['messages', (split) => split.messages],
-    ['samples', (split) => split.samples],
-    ['  by hops', (split) => counts(split.byHops)],
-    ['  by sender', (split) => counts(split.bySender)],
-    ['start degree (mean/median/p95/max)', (split) => spread(split.startDegree)],
-    ['actions a step', (split) => spread(split.actions)],
-    ['entities within two hops', (split) => spread(split.withinTwoHops)],
-    ['starts without edges', (split) => split.startsWithoutEdges],
-    ['gold paths in the graph', (split) => percent(split.pathCoverage)],
-    ['gold triples in the graph', (split) => percent(split.tripleCoverage)],
-    ['gold paths seen in train', (split) => percent(split.pathsSeenInTrain)],
-    ['targets seen in train', (split) => percent(split.targetsSeenInTrain)],
-    ['inverse (~) relations in golds', (split) => percent(split.inverseShare)],
-  ];
-  const names = Object.keys(splits) as (keyof typeof splits)[];
-  printTable(
-    rows.map(([label, cell]) => ({
-      '': label,
-      ...Object.fromEntries(names.map((split) => [split, String(cell(splits[split]))])),
-    })),
-  );
-  printLine();
-  printTable(
-    splits.train.topRelations.map(({ relation, share }) => ({
-      'relation of golds (train)': relation,
-      share: percent(share),
-    })),
-  );
+async function checkDialogues(name: string) {
+  const { loadDataset } = await import('../datasets/registry.js');
+  const { checkDataset } = await import('../datasets/check.js');
+  const dataset = loadDataset(name);
+  return { files: Object.keys(dataset.manifest.files).length, problems: await checkDataset(dataset) };
 }
 
-const counts = (values: Record<string, number>) =>
-  Object.entries(values)
-    .map(([name, count]) => `${name}: ${count}`)
-    .join(', ');
-
-const percent = (share: number | null) => (share === null ? '' : `${(100 * share).toFixed(1)} %`);
-
-const spread = ({ mean, median, p95, max }: Spread) => `${mean.toFixed(1)} / ${median} / ${p95} / ${max}`;
+async function checkQuestions(name: string) {
+  const { loadQuestionDataset } = await import('../datasets/questions/question-registry.js');
+  const { checkQuestionDataset } = await import('../datasets/questions/check-question-dataset.js');
+  const dataset = loadQuestionDataset(name);
+  return { files: Object.keys(dataset.manifest.files).length, problems: await checkQuestionDataset(dataset) };
+}

@@ -5,7 +5,7 @@ import { silentProgress } from '../../src/run/progress.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { readTriples } from '../../src/kg/read-triples.js';
 import { LineProblems } from '../questions/line-problems.js';
-import type { QuestionImportOptions } from '../questions/import-options.js';
+import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { firstFile, requiredFile } from '../questions/text-rows.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
@@ -18,7 +18,7 @@ import { readMetaQaQuestions } from './read-questions.js';
  * their `qa_…_qtype.txt`. Inverse relations are added. Subsets `1-hop`, `2-hop`, `3-hop` on one graph `kb`.
  * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
  */
-export async function importMetaQa(options: QuestionImportOptions): Promise<QuestionManifest> {
+export async function importMetaQa(options: ImportOptions): Promise<QuestionManifest> {
   const { from, name = 'metaqa', home, progress = silentProgress } = options;
   const kb = requiredFile(from, ['kb.txt'], "MetaQA's knowledge base");
   const files = findQuestionFiles(from);

@@ -14,10 +14,11 @@ import { importDialogues } from './import-dialogues.js';
 import { importGraphs } from './import-graphs.js';
 import { findReleaseFiles } from './release-files.js';
 
+/** What every importer is given. */
 export interface ImportOptions {
-  /** Folder of the release; `findReleaseFiles` says which names it looks for. */
+  /** Folder of the release; each importer says which files it looks for. */
   from: string;
-  /** Name to import under. Default `opendialkg`. An existing data set of that name is replaced when all went well. */
+  /** Name to import under. Default the format, such as `opendialkg`. An existing data set of that name is replaced when all went well. */
   name?: string;
   /** Default `KGWALK_HOME`. */
   home?: string;

@@ -4,7 +4,7 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { readTriples } from '../../src/kg/read-triples.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { LineProblems } from '../questions/line-problems.js';
-import type { QuestionImportOptions } from '../questions/import-options.js';
+import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { firstFile, requiredFile } from '../questions/text-rows.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
@@ -16,7 +16,7 @@ import { readPathQuestions } from './read-questions.js';
  * parent), so topics stay.
  * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
  */
-export async function importPathQuestion(options: QuestionImportOptions): Promise<QuestionManifest> {
+export async function importPathQuestion(options: ImportOptions): Promise<QuestionManifest> {
   const { from, name = 'pathquestion', home, progress = silentProgress } = options;
   const found = [2, 3].flatMap((hops) => {
     const questions = firstFile(from, [`PQ-${hops}H.txt`]);

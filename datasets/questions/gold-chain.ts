@@ -1,6 +1,8 @@
 /** How well a question's known relation chain gives its answers. */
 import type { Frontier } from '../../src/kg/frontier.js';
-import { canonicalOrder, executeChain, initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
+import { canonicalOrder, initialFrontier } from '../../src/kg/frontier.js';
+import type { FrontierStepper } from '../../src/kg/frontier-stepper.js';
+import { frontierStepper } from '../../src/kg/frontier-stepper.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { QuestionGold, QuestionSample } from '../question.js';
 
@@ -30,19 +32,18 @@ export interface GoldChainScores {
 
 const topicRules: readonly TopicRule[] = ['leave', 'leave at the end', 'stay'];
 
-/** The entities at the end of a chain under a rule for the topics. */
+/** The entities at the end of a chain under a rule for the topics. @param step of the graph they are ids of */
 export function executeUnder(
   rule: TopicRule,
-  graph: Graph,
+  step: FrontierStepper,
   topics: readonly number[],
   chain: readonly number[],
 ): Frontier {
-  if (rule !== 'leave at the end') return executeChain(graph, topics, chain, rule === 'leave' ? topics : []);
-  let frontier = initialFrontier(topics);
-  chain.forEach((relation, step) => {
-    frontier = stepFrontier(graph, frontier, relation, step === chain.length - 1 ? topics : []);
-  });
-  return frontier;
+  const leaving = (hop: number) => rule === 'leave' || (rule === 'leave at the end' && hop === chain.length - 1);
+  return chain.reduce(
+    (frontier, relation, hop) => step(frontier, relation, leaving(hop) ? topics : []),
+    initialFrontier(topics),
+  );
 }
 
 /** Scores one set against the answers. */
@@ -63,11 +64,12 @@ export function scoreFrontier(frontier: Frontier, { answers }: Pick<QuestionGold
 /** Mean scores over the samples that have a gold chain; the best one counts where there are several. */
 export function scoreGoldChains(samples: readonly QuestionSample[], graph: Graph): GoldChainScores {
   const withChain = samples.filter(({ gold }) => gold.chains.length > 0);
+  const step = frontierStepper(graph);
   const rules = topicRules.map((rule) => {
     const scores = withChain.map(({ task, gold }) => {
       const topics = task.topics.map(({ entity }) => entity);
       return gold.chains
-        .map((chain) => scoreFrontier(executeUnder(rule, graph, topics, chain), gold))
+        .map((chain) => scoreFrontier(executeUnder(rule, step, topics, chain), gold))
         .reduce((a, b) => (b.f1 > a.f1 ? b : a));
     });
     return [rule, meanOf(scores)] as const;

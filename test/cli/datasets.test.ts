@@ -31,7 +31,7 @@ describe('kgwalk datasets', () => {
   test('list, stats and check read what was imported, as text and as JSON', async () => {
     expect(await kgwalk('list')).toMatch(/^none; import one/);
     await kgwalk('import', 'opendialkg', '--from', folderWith(releaseFiles), '--name', 'toy');
-    expect(await kgwalk('list')).toMatch(/toy +3 \/ 2 \/ 1 +dialogue, wide/);
+    expect(await kgwalk('list')).toMatch(/toy +paths 3 \/ 2 \/ 1 +dialogue, wide/);
     expect(JSON.parse(await kgwalk('list', '--json'))).toMatchObject([{ name: 'toy' }]);
     expect(await kgwalk('stats', 'toy')).toMatch(/gold paths seen in train +100\.0 % +0\.0 %/);
     expect(JSON.parse(await kgwalk('stats', 'toy', '--graph', 'wide', '--json'))).toMatchObject({
@@ -54,7 +54,7 @@ describe('kgwalk datasets', () => {
   });
 
   test('another format, a missing folder and an unknown name are usage and data errors', async () => {
-    await expect(kgwalk('import', 'metaqa', '--from', 'x')).rejects.toMatchObject({ code: 'usage' });
+    await expect(kgwalk('import', 'freebase', '--from', 'x')).rejects.toMatchObject({ code: 'usage' });
     await expect(kgwalk('import', 'opendialkg')).rejects.toMatchObject({
       code: 'commander.missingMandatoryOptionValue',
     });

@@ -1,0 +1,140 @@
+/** The user's own questions, one JSON object a line. */
+import { z } from 'zod';
+import { printable } from '../../src/run/printable.js';
+import { nearestName } from '../../src/run/nearest-name.js';
+import { LineProblems } from '../questions/line-problems.js';
+import { locatedTopic, markedTopics } from '../questions/marked-topics.js';
+import { partName } from '../questions/question-manifest.js';
+import type { StoredQuestion } from '../questions/stored-question.js';
+import { textRows } from '../questions/text-rows.js';
+import type { ImportedFile } from '../questions/write-question-dataset.js';
+import type { CustomGraph } from './read-graph.js';
+
+const name = z.string().min(1).max(2000);
+
+const lineSchema = z
+  .strictObject({
+    /** Default `q-` and the line, from 0. */
+    id: z.string().min(1).max(200).optional(),
+    /** Topics may stand in it in brackets, where `topics` is absent. */
+    question: z.string().min(1),
+    /** Entities of the graph that it is about. */
+    topics: z.array(name).optional(),
+    answers: z.array(name).default([]),
+    /** Further names of answers, by answer. */
+    aliases: z.record(z.string(), z.array(name)).default({}),
+    /** Relations from topic to answer; `~relation` walks one backwards. */
+    chain: z.array(name).min(1).optional(),
+    type: name.optional(),
+    /** Only where agents may be told. */
+    hops: z.int().min(1).max(9).optional(),
+    /** On every line or on none, which is then partitioned by hash. */
+    split: partName.optional(),
+    form: z.enum(['entities', 'truth']).default('entities'),
+    /** Of a `truth` question: whether it holds. */
+    truth: z.boolean().optional(),
+    /** Of a `truth` question: the claimed end of its chain. */
+    claimed: name.optional(),
+  })
+  .refine(({ form, truth }) => (form === 'truth') === (truth !== undefined), {
+    message: 'a question has "truth" exactly where its form is "truth"',
+  });
+
+/**
+ * Questions by split (`all` where none is named). Names may be IRIs where the graph came from N-Triples. Questions for entities that have no
+ * answer are dropped and counted; topics and answers that the graph lacks are kept.
+ * @throws WorkbenchError `data` that lists every broken line: JSON, keys, ids that repeat, relations that the graph lacks, a missing split
+ */
+export function readCustomQuestions(
+  file: string,
+  { graph, resolve }: Pick<CustomGraph, 'graph' | 'resolve'>,
+): Record<string, ImportedFile> {
+  const problems = new LineProblems(file);
+  const files: Record<string, { questions: StoredQuestion[]; dropped: Record<string, number> }> = {};
+  const lineOfId = new Map<string, number>();
+  let firstSplit: { named: boolean } | undefined;
+  textRows(file, 'questions (JSON, one a line)').forEach((row, index) => {
+    if (row.trim() === '') return;
+    const parsed = parseLine(row);
+    if (typeof parsed === 'string') {
+      problems.add(index + 1, parsed);
+      return;
+    }
+    const { id = `q-${index}`, split = 'all', form, chain, answers } = parsed;
+    const earlier = lineOfId.get(id);
+    lineOfId.set(id, index + 1);
+    firstSplit ??= { named: parsed.split !== undefined };
+    const relations = chain?.map(resolveRelation);
+    const unknown = relations?.find((relation) => graph.relationId(relation) < 0);
+    if (earlier !== undefined) problems.add(index + 1, `expected an id of its own, got that of line ${earlier}`);
+    else if (firstSplit.named !== (parsed.split !== undefined)) {
+      problems.add(index + 1, 'expected "split" on every line or on none');
+    } else if (unknown !== undefined) problems.add(index + 1, unknownRelation(unknown));
+    else {
+      const into = (files[split] ??= { questions: [], dropped: { 'no answer': 0 } });
+      if (form === 'entities' && answers.length === 0) into.dropped['no answer']!++;
+      else into.questions.push(storedQuestion(id, parsed, resolve, relations));
+    }
+  });
+  problems.throwIfAny();
+  return files;
+
+  function resolveRelation(relation: string): string {
+    return relation.startsWith('~') ? `~${resolve(relation.slice(1))}` : resolve(relation);
+  }
+
+  function unknownRelation(relation: string): string {
+    const near = nearestName(relation, graph.relationNames);
+    const meant = near === undefined ? '' : `; did you mean "${printable(near, 80)}"?`;
+    return `expected a relation of the graph, got "${printable(relation, 80)}"${meant}`;
+  }
+}
+
+type CustomLine = z.output<typeof lineSchema>;
+
+function parseLine(row: string): CustomLine | string {
+  let json: unknown;
+  try {
+    json = JSON.parse(row);
+  } catch {
+    return `expected a JSON object, got ${printable(row, 80)}`;
+  }
+  const parsed = lineSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const told = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
+  return printable(told.join('; '), 300);
+}
+
+function storedQuestion(
+  id: string,
+  line: CustomLine,
+  resolve: (name: string) => string,
+  chain: string[] | undefined,
+): StoredQuestion {
+  const { type, hops, form, truth, claimed, aliases } = line;
+  const marked = line.topics ? undefined : markedTopics(line.question);
+  const topics = marked
+    ? marked.topics.map((topic) => ({ ...topic, name: resolve(topic.name) }))
+    : (line.topics ?? []).map((topic) => located(line.question, topic, resolve(topic)));
+  const written = new Map(line.answers.map((answer) => [resolve(answer), answer]));
+  return {
+    id,
+    question: marked?.question ?? line.question,
+    topics,
+    answers: [...written].map(([name, answer]) => ({
+      name,
+      ...(Object.hasOwn(aliases, answer) && { aliases: aliases[answer]! }),
+    })),
+    ...(chain && { chains: [chain] }),
+    ...(type !== undefined && { type }),
+    ...(hops !== undefined && { hops }),
+    ...(form === 'truth' && { form, truth: truth! }),
+    ...(claimed !== undefined && { claimed: resolve(claimed) }),
+  };
+}
+
+/** The text may show the topic as it was written or as the graph writes it. */
+function located(question: string, written: string, name: string): StoredQuestion['topics'][number] {
+  const topic = locatedTopic(question, name);
+  return topic.span ? topic : { ...locatedTopic(question, written), name };
+}
