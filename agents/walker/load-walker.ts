@@ -1,23 +1,18 @@
 /** Opens a trained walker from its run folder. */
-import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { checkFits, readCheckpoint, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { checkFits, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { sourcesHash } from '../../datasets/manifest.js';
 import { loadDataset } from '../../datasets/registry.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { envSettings } from '../../envs/settings.js';
-import { openEncoder } from '../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { cacheFolder } from '../../src/run/locations.js';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { openRun, runFiles } from '../../src/run/run-folder.js';
 import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
+import { openTrainedRun } from '../trained-run.js';
 import { createPolicy, walkerInputs } from './inputs.js';
 import { walkerSettings } from './settings.js';
 import { readTables } from './tables-file.js';
@@ -60,26 +55,13 @@ export interface LoadedWalker {
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend
  */
 export async function loadWalkerRun(runFolder: string, options: LoadWalkerOptions): Promise<LoadedWalker> {
-  const { id, folder, config } = openRun(runFolder);
-  const { data: settings, error } = runConfig.safeParse(config);
-  if (!settings) {
-    const got = z.prettifyError(error).replaceAll('\n', ' ');
-    throw new WorkbenchError('data', `expected the settings of a walker, got ${got}, at ${runFiles(folder).config}`);
-  }
-  const stored = resolveCheckpoint(folder, options.checkpoint);
-  const { header, tensors } = readCheckpoint(stored.file);
+  const { folder, settings, header, tensors, file, openEncoder } = openTrainedRun(runFolder, runConfig, options);
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
-  const modelPath = options.modelPath ?? settings.encoder.model;
-  if (modelPath !== undefined && !modelPath.startsWith('hashed:') && !existsSync(modelPath)) {
-    throw new WorkbenchError('data', `expected the model of run ${id}, got nothing, at ${modelPath}`, {
-      hint: 'Say where the file is now: `evaluate --encoder FILE`, `ask --model FILE`.',
-    });
-  }
-  const encoder = await openEncoder(settings.encoder, { modelPath, cacheFolder: cacheFolder() });
+  const encoder = await openEncoder();
   try {
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
-    checkFits(header, expected, stored.file);
+    checkFits(header, expected, file);
     const { tf } = await openBackend(options.backend ?? settings.backend);
     const { horizon, equalAtStep1 } = settings.env;
     const inputs = await walkerInputs({

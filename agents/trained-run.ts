@@ -1,0 +1,62 @@
+/** What every trained agent is opened from: its run's settings, a checkpoint and the encoder it was trained with. */
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import { readCheckpoint, type Checkpoint } from '../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../checkpoints/store.js';
+import { openEncoder } from '../src/encoder/open-encoder.js';
+import type { EncoderSettings } from '../src/encoder/settings.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { cacheFolder } from '../src/run/locations.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
+
+export interface TrainedRun<Settings> extends Checkpoint {
+  /** The run's folder. */
+  folder: string;
+  settings: Settings;
+  /** The checkpoint's file. */
+  file: string;
+  /** Opens the encoder; the caller disposes it. @throws WorkbenchError `data` where its file is gone */
+  openEncoder(): Promise<StateEncoder>;
+}
+
+export interface OpenTrainedRun {
+  /** `best`, `last`, `clone`, a name or a step. */
+  checkpoint: string;
+  /** GGUF file, where it is no longer at the path that the run names. */
+  modelPath?: string | undefined;
+}
+
+/**
+ * @param schema the settings that the agent needs; others may be there
+ * @throws WorkbenchError `data` where run, settings or checkpoint are missing or of another kind
+ */
+export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettings }>>(
+  runFolder: string,
+  schema: Schema,
+  { checkpoint, modelPath }: OpenTrainedRun,
+): TrainedRun<z.output<Schema>> {
+  const { id, folder, config } = openRun(runFolder);
+  const parsed = schema.safeParse(config);
+  if (!parsed.success) {
+    const got = z.prettifyError(parsed.error).replaceAll('\n', ' ');
+    throw new WorkbenchError('data', `expected the settings of a walker, got ${got}, at ${runFiles(folder).config}`);
+  }
+  const settings = parsed.data;
+  const { file } = resolveCheckpoint(folder, checkpoint);
+  const place = modelPath ?? settings.encoder.model;
+  return {
+    ...readCheckpoint(file),
+    folder,
+    settings,
+    file,
+    openEncoder: () => {
+      if (place !== undefined && !place.startsWith('hashed:') && !existsSync(place)) {
+        throw new WorkbenchError('data', `expected the model of run ${id}, got nothing, at ${place}`, {
+          hint: 'Say where the file is now: `evaluate --encoder FILE`, `ask --encoder FILE`.',
+        });
+      }
+      return openEncoder(settings.encoder, { modelPath: place, cacheFolder: cacheFolder() });
+    },
+  };
+}
