@@ -14,7 +14,7 @@ export interface Limited {
  * `overflow` says; without the multi-answer rule nothing can be accepted whole. Either way the trace tells.
  */
 export function withinLimit(steps: readonly AcceptedStep[], exploration: Exploration): Limited {
-  const { graph, settings, namedBy, session } = exploration;
+  const { graph, settings, mayEnd, session } = exploration;
   const groups = new Map<number, AcceptedStep[]>();
   for (const step of steps) {
     const group = groups.get(step.relation);
@@ -35,7 +35,7 @@ export function withinLimit(steps: readonly AcceptedStep[], exploration: Explora
     }
     const relation = graph.relationNames[group[0]!.relation]!;
     if (settings.overflow === 'group' && settings.multiAnswerRule) {
-      limited.whole.push(...group.filter(({ tail }) => !namedBy.has(tail)));
+      limited.whole.push(...group.filter(({ tail }) => mayEnd(tail)));
       session.trace({ event: 'note', text: `${size} entities of ${relation} taken whole` });
     } else {
       const tails = [...new Set(group.map(({ tail }) => tail))].sort((a, b) => a - b);

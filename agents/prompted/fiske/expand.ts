@@ -19,7 +19,7 @@ export async function mappedSteps(
   asked: ClueSet,
   exploration: Exploration,
 ): Promise<AcceptedStep[]> {
-  const { graph, settings, clues, namedBy } = exploration;
+  const { graph, settings, clues, namedBy, mayEnd } = exploration;
   const ask = { clues: asked, heads: [...new Set(steps.map(({ from }) => from.head))].sort((a, b) => a - b) };
   const relations = relationsByName(steps, exploration);
   const relationClues = await mapToClues(
@@ -36,7 +36,7 @@ export async function mappedSteps(
   const covers = new Map(relations.map((relation, i) => [relation, relationClues[i]!]));
   const mapped: AcceptedStep[] = steps
     .filter(({ relation }) => covers.get(relation) !== 0)
-    .map((step) => ({ ...step, covered: step.from.covered | covers.get(step.relation)! }));
+    .map((step) => ({ ...step, covered: step.from.covered | covers.get(step.relation)!, named: false }));
 
   const { offered, whole } = withinLimit(mapped, exploration);
   const distinct = [...new Map(offered.map((step) => [stepKey(step), step])).values()].sort(byNames(exploration));
@@ -60,7 +60,7 @@ export async function mappedSteps(
   const speaksFor = new Map(distinct.map((step, i) => [stepKey(step), entityClues[i]!]));
   const accepted = offered.flatMap((step) => {
     const set = speaksFor.get(stepKey(step))!;
-    return set === 0 ? [] : [{ ...step, covered: step.covered | set }];
+    return set === 0 ? [] : [{ ...step, covered: step.covered | set, named: namedBy.has(step.tail) }];
   });
   if (accepted.length > 0 || whole.length > 0 || !settings.multiAnswerRule) return [...accepted, ...whole];
 
@@ -68,7 +68,7 @@ export async function mappedSteps(
   return offered.flatMap((step) => {
     const open = clues.required & ~step.from.covered;
     const closes = clueCount(open) <= 1 && (open & ~step.covered) === 0;
-    return closes && !namedBy.has(step.tail) ? [{ ...step, covered: step.covered | types }] : [];
+    return closes && mayEnd(step.tail) ? [{ ...step, covered: step.covered | types }] : [];
   });
 }
 

@@ -13,6 +13,8 @@ export interface Exploration {
   clues: Clues;
   /** Clues that name an entity. */
   namedBy: ReadonlyMap<number, ClueSet>;
+  /** Whether an entity that no clue was mapped to may be reached: what the question names may not, unless topics return. */
+  mayEnd: (entity: number) => boolean;
   /** Counts reads of the graph. */
   read: (edges: number) => void;
   /** Called where a reply could not be read. */

@@ -25,12 +25,12 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
   const complete = () => seen.filter((branch) => isComplete(branch, clues)).sort(byCoverage);
   const done = () => settings.earlyStop && seen.some((branch) => isComplete(branch, clues));
 
-  /** Takes the branches one step further; stops between groups where one has covered everything. */
+  /** Takes the branches one step further; where one has covered everything, only heads in the same state follow. */
   async function grow(branches: readonly Branch[]): Promise<Branch[]> {
     const grown = new BranchSet();
     const accept = (steps: readonly AcceptedStep[]) => {
-      for (const { from, relation, walks, tail, covered } of steps) {
-        const born = grown.add({ from, relation, walks }, tail, covered, exploration.namedBy.has(tail));
+      for (const { from, relation, walks, tail, covered, named } of steps) {
+        const born = grown.add({ from, relation, walks }, tail, covered, named);
         if (born) seen.push(born);
         extended.add(from);
       }
@@ -47,9 +47,12 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
       if (group) group.steps.push(...steps);
       else groups.set(key, { steps, asked });
     }
+    // Heads in the state of the one that made it are finished: what they lead to are answers just as well.
+    let finished: ClueSet | undefined;
     for (const { steps, asked } of groups.values()) {
-      if (done()) break;
+      if (done() && asked !== finished) continue;
       accept(await mappedSteps(steps, asked, exploration));
+      if (done()) finished ??= asked;
     }
     return grown.values();
   }

@@ -61,6 +61,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
       ? { complete: [], partial: [], stop: extracted.spent ? 'budget' : 'no-start' }
       : await explore(starts, {
           ...{ graph, settings, task, session, clues, namedBy },
+          mayEnd: (entity) => task.topicsReturn === true || !namedBy.has(entity),
           read: (edges) => (graphReads += edges),
           degrade: () => (degraded = true),
         });

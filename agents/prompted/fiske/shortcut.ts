@@ -13,6 +13,6 @@ export function namedSteps(steps: readonly Step[], { graph, clues, namedBy }: Ex
     if (named === 0) return [];
     const relation = normalizeName(graph.relationNames[step.relation]!);
     const said = clues.texts.reduce((set, clue, i) => (normalizeName(clue) === relation ? set | (1 << i) : set), 0);
-    return [{ ...step, covered: step.from.covered | named | said }];
+    return [{ ...step, covered: step.from.covered | named | said, named: true }];
   });
 }

@@ -15,6 +15,8 @@ export interface Step {
 export interface AcceptedStep extends Step {
   /** All clues that are covered after it. */
   covered: ClueSet;
+  /** A clue names the tail: it is no answer. */
+  named: boolean;
 }
 
 /** Relations of Freebase that name things instead of relating them. */

@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Decision, MatchDecision } from '../../../../src/llm/decision.js';
+import { checkExamples } from '../../../../src/llm/decisions/check-examples.js';
+import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
+import { askFiske, townFacts, townReading } from '../clock-town.js';
+
+const matchOf = (asked: readonly Decision[], phase: string) =>
+  asked.filter((decision): decision is MatchDecision => decision.phase === phase);
+
+test('two hops take six calls, and every answer of the last relation is found', async () => {
+  const { answer, names, phases } = await askFiske(townReading);
+  expect(phases).toEqual(['clues', 'relation-map', 'entity-map', 'relation-map', 'entity-map', 'answer']);
+  // Two clocks lead to Jon Weil, one to Mia Kop.
+  expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+  expect(answer).toMatchObject({ verified: true, degraded: false, stop: 'covered', literals: [] });
+});
+
+test('the agent is not told the topic', async () => {
+  const { client } = await askFiske(townReading);
+  expect(client.asked[0]).toMatchObject({ question: 'which person repaired the clocks that Orla Brandt bought' });
+});
+
+test('every example is read by the parser as it was written, and every prompt renders', async () => {
+  const { client } = await askFiske(townReading);
+  const direct = await askFiske({ clues: ['Nobody'] });
+  const truth = await askFiske({ ...townReading, answers: ['true'] }, { task: { form: 'truth' } });
+  expect(truth.answer).toMatchObject({ truth: true, entities: [] });
+  for (const decision of [...client.asked, ...direct.client.asked, ...truth.client.asked]) {
+    expect(decision.examples.length).toBeGreaterThan(0);
+    expect(checkExamples(decision)).toEqual([]);
+    expect(renderPrompt(decision).head.length).toBeLessThan(1500);
+  }
+});
+
+describe('clues', () => {
+  test('mapping is asked for what is not covered yet; without state for all, every time', async () => {
+    const targets = async (stateful: boolean) =>
+      matchOf((await askFiske(townReading, { stateful })).client.asked, 'relation-map').map(
+        (decision) => decision.targets,
+      );
+    expect(await targets(true)).toEqual([['bought', 'repaired'], ['repaired']]);
+    expect((await targets(false)).every(({ length }) => length === 3)).toBe(true);
+  });
+
+  test('a kind of answer goes last and needs no cover of its own', async () => {
+    const { names, client } = await askFiske({
+      ...townReading,
+      clues: ['which person', 'Orla Brandt', 'bought', 'repaired'],
+    });
+    expect(matchOf(client.asked, 'relation-map')[0]!.targets).toEqual(['bought', 'repaired', 'which person']);
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+  });
+
+  test('a start is found by its words in another order', async () => {
+    const { names } = await askFiske({ ...townReading, clues: ['Brandt, Orla', 'bought', 'repaired'] });
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+  });
+});
+
+describe('sharing of calls', () => {
+  const facts = [...townFacts, ['Harbour Clock', 'made_of', 'oak']] as const;
+
+  test('heads with the same uncovered clues share a call; with the same relations too; or none', async () => {
+    const calls = async (share: string) =>
+      matchOf((await askFiske(townReading, { facts, share })).client.asked, 'relation-map').length;
+    expect(await calls('clues')).toBe(2);
+    expect(await calls('relations')).toBe(3);
+    expect(await calls('none')).toBe(3);
+    expect((await askFiske(townReading, { facts, share: 'none' })).names).toEqual(['Jon Weil', 'Mia Kop']);
+  });
+
+  test('candidates are asked in batches', async () => {
+    const { client } = await askFiske(townReading, { batchSize: 2 });
+    for (const { candidates } of matchOf(client.asked, 'relation-map'))
+      expect(candidates.length).toBeLessThanOrEqual(2);
+    expect(matchOf(client.asked, 'entity-map')).toHaveLength(2);
+  });
+});
+
+describe('ends', () => {
+  test('a neighbour that a clue names is taken without a call, and the answer is what stands before it', async () => {
+    const { names, phases } = await askFiske({
+      clues: ['Orla Brandt', 'Jon Weil', 'bought'],
+      relations: { '~purchased_by': 'bought' },
+      entities: { '~purchased_by → Harbour Clock': 'bought', '~purchased_by → Tower Clock': 'bought' },
+    });
+    // The second mapping is for Jon Weil, who starts as well; the step from a clock to him takes none.
+    expect(phases).toEqual(['clues', 'relation-map', 'entity-map', 'relation-map', 'answer']);
+    expect(names).toEqual(['Harbour Clock', 'Tower Clock']);
+  });
+
+  test('without the multi-answer rule a last hop without a match is a dead end', async () => {
+    const { answer, phases } = await askFiske(townReading, { multiAnswerRule: false });
+    expect(answer).toMatchObject({ entities: [], verified: false, stop: 'dead-end' });
+    expect(phases.at(-1)).toBe('direct-answer');
+  });
+
+  test('scores below the threshold map nothing', async () => {
+    const { answer } = await askFiske(townReading, { relationThreshold: 10 });
+    expect(answer.stop).toBe('dead-end');
+  });
+
+  test('a branch never goes straight back, unless that is allowed', async () => {
+    const reading = {
+      clues: ['Jon Weil', 'repaired', 'repairers'],
+      relations: { '~repaired_by': 'repaired', repaired_by: 'repairers' },
+      entities: { '~repaired_by → Harbour Clock': 'repaired', '~repaired_by → Tower Clock': 'repaired' },
+    };
+    const { client } = await askFiske(reading);
+    const last = matchOf(client.asked, 'entity-map').at(-1)!;
+    expect(last.candidates.map(({ text }) => text)).toEqual(['repaired_by → Mia Kop']);
+    const back = await askFiske(reading, { noBacktracking: false });
+    expect(matchOf(back.client.asked, 'entity-map').at(-1)!.candidates).toHaveLength(2);
+  });
+
+  test('no longer than maxHops', async () => {
+    expect((await askFiske(townReading, { maxHops: 1 })).answer.stop).toBe('dead-end');
+  });
+
+  test.each([['joint'], ['sequential']])(
+    'starts %s, best first or level by level, find the same',
+    async (startPolicy) => {
+      for (const order of ['whole-frontier', 'best-first']) {
+        expect((await askFiske(townReading, { startPolicy, order })).names).toEqual(['Jon Weil', 'Mia Kop']);
+      }
+    },
+  );
+
+  test('what the model says is grounded only where the graph shows nothing', async () => {
+    const { answer, names } = await askFiske({ clues: ['Nobody'], answers: ['mia kop', 'A Stranger'] });
+    expect(names).toEqual(['Mia Kop']);
+    expect(answer).toMatchObject({ literals: ['A Stranger'], text: 'mia kop; A Stranger', stop: 'no-start' });
+  });
+});
