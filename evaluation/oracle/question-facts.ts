@@ -1,0 +1,83 @@
+/** What the simulated model knows of a question: where its gold chains lead, hop by hop. */
+import type { QuestionSample } from '../../datasets/question.js';
+import { initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { inversePrefix } from '../../src/kg/graph.js';
+import { normalizeName } from '../../src/kg/name-index.js';
+import { shortestChains } from './shortest-chains.js';
+
+/** A relation sequence that leads from the topics to the answers. */
+export interface GoldChain {
+  relations: readonly number[];
+  /** Entities before the first hop and after each, [hops + 1]; after the last only right answers, where there are any. */
+  frontiers: readonly ReadonlySet<number>[];
+  /** A clue for each hop; no two alike, and none like a topic. */
+  clues: readonly string[];
+}
+
+export interface QuestionFacts extends QuestionSample {
+  /** The data set's; where it gives none, the shortest ones (`shortestChains`). */
+  chains: readonly GoldChain[];
+  /** Topics as they stand in the question. */
+  mentions: readonly string[];
+  /** Ids of the answers that the graph has. */
+  answers: ReadonlySet<number>;
+  /** Index into `gold.answers` by normalised name and alias. */
+  answerNames: ReadonlyMap<string, number>;
+}
+
+/** Executes the gold of one question. */
+export function questionFacts(graph: Graph, { task, gold }: QuestionSample): QuestionFacts {
+  const topics = task.topics.map(({ entity }) => entity);
+  const mentions = task.topics.map(({ name, span }) => (span ? task.question.slice(...span) : name));
+  const answers = new Set(gold.answers.flatMap(({ entity }) => (entity >= 0 ? [entity] : [])));
+  const answerNames = new Map<string, number>();
+  gold.answers.forEach(({ name, aliases = [] }, i) => {
+    for (const one of [name, ...aliases]) answerNames.set(normalizeName(one), i);
+  });
+  const goal = task.form === 'truth' && gold.truth && gold.claimed !== undefined ? new Set([gold.claimed]) : answers;
+  const sequences = gold.chains.length > 0 ? gold.chains : shortestChains(graph, topics, goal);
+  const chains = sequences.map((relations) => ({
+    relations,
+    frontiers: frontiersOf(graph, topics, relations, answers),
+    clues: cluesOf(graph, relations, mentions),
+  }));
+  return { task, gold, chains, mentions, answers, answerNames };
+}
+
+function frontiersOf(
+  graph: Graph,
+  topics: readonly number[],
+  relations: readonly number[],
+  answers: ReadonlySet<number>,
+): ReadonlySet<number>[] {
+  let frontier = initialFrontier(topics);
+  const frontiers = [new Set(frontier.entities)];
+  for (const relation of relations) {
+    frontier = stepFrontier(graph, frontier, relation, topics);
+    frontiers.push(new Set(frontier.entities));
+  }
+  if (answers.size > 0) {
+    frontiers[relations.length] = new Set(frontier.entities.filter((entity) => answers.has(entity)));
+  }
+  return frontiers;
+}
+
+/** One phrase a hop: the relation's readable name, numbered from its second use on. */
+function cluesOf(graph: Graph, relations: readonly number[], mentions: readonly string[]): string[] {
+  const taken = new Set(mentions.map(normalizeName));
+  return relations.map((relation) => {
+    const phrase = readableRelation(graph.relationNames[relation]!);
+    let clue = phrase;
+    for (let number = 2; taken.has(normalizeName(clue)); number++) clue = `${phrase} (${number})`;
+    taken.add(normalizeName(clue));
+    return clue;
+  });
+}
+
+/** `~people.person.place_of_birth` → `place of birth`: without direction and without the schema before the last dot. */
+export function readableRelation(name: string): string {
+  const plain = name.startsWith(inversePrefix) ? name.slice(inversePrefix.length) : name;
+  const last = plain.split('.').findLast((part) => part !== '') ?? plain;
+  return last.replace(/[_/\s]+/g, ' ').trim() || name;
+}

@@ -1,0 +1,78 @@
+/** Which of the offered relations, entities, chains and paths lie on a gold chain. */
+import { normalizeName } from '../../src/kg/name-index.js';
+import type { Candidate, Decision } from '../../src/llm/decision.js';
+import type { GoldChain, QuestionFacts } from './question-facts.js';
+
+/** A hop of a gold chain that a decision is about. */
+interface Hop {
+  chain: GoldChain;
+  /** From 0. */
+  depth: number;
+}
+
+/** Hops that begin where the decision's subjects stand; all hops where it names no subjects. */
+function hopsOf({ chains }: QuestionFacts, { subjects }: Decision): Hop[] {
+  return chains.flatMap((chain) =>
+    [...chain.relations.keys()]
+      .filter((depth) => !subjects || subjects.some((entity) => chain.frontiers[depth]!.has(entity)))
+      .map((depth) => ({ chain, depth })),
+  );
+}
+
+/** Whether a candidate is a relation of the hop, or an entity that the hop leads to. */
+function fits(candidate: Candidate, { chain, depth }: Hop): boolean {
+  const relation = chain.relations[depth]!;
+  if (candidate.kind === 'relation') return candidate.relation === relation;
+  if (candidate.kind !== 'entity') return false;
+  return (candidate.relation ?? relation) === relation && chain.frontiers[depth + 1]!.has(candidate.entity);
+}
+
+/** For every candidate whether it is right to follow. */
+export function rightCandidates(
+  facts: QuestionFacts,
+  decision: Decision & { candidates: readonly Candidate[] },
+): boolean[] {
+  const hops = hopsOf(facts, decision);
+  return decision.candidates.map((candidate) => {
+    if (candidate.kind === 'chain') return isGoldChain(facts, candidate.relations);
+    if (candidate.kind === 'path') return followsGold(facts, candidate.triples);
+    if (candidate.kind === 'text') return facts.answerNames.has(normalizeName(candidate.text));
+    return hops.some((hop) => fits(candidate, hop));
+  });
+}
+
+/** Whether the data set, or the shortest path, gives this relation sequence. */
+export function isGoldChain({ chains }: QuestionFacts, relations: readonly number[]): boolean {
+  return chains.some((chain) => chain.relations.join() === relations.join());
+}
+
+function followsGold({ chains }: QuestionFacts, triples: readonly (readonly [number, number, number])[]): boolean {
+  return chains.some(
+    ({ relations, frontiers }) =>
+      triples.length > 0 &&
+      triples.length <= relations.length &&
+      triples.every(
+        ([head, relation, tail], i) =>
+          frontiers[i]!.has(head) && relation === relations[i] && frontiers[i + 1]!.has(tail),
+      ),
+  );
+}
+
+/**
+ * The target that a candidate speaks for: the clue of its hop, where that is among the targets. Entities of the last hop
+ * speak for none, since the answer is what the question leaves open.
+ */
+export function rightTarget(
+  facts: QuestionFacts,
+  decision: Decision & { targets: readonly string[] },
+  candidate: Candidate,
+): number | undefined {
+  const targets = decision.targets.map(normalizeName);
+  for (const hop of hopsOf(facts, decision)) {
+    const last = hop.depth === hop.chain.relations.length - 1;
+    if (!fits(candidate, hop) || (last && candidate.kind === 'entity')) continue;
+    const target = targets.indexOf(normalizeName(hop.chain.clues[hop.depth]!));
+    if (target >= 0) return target;
+  }
+  return undefined;
+}

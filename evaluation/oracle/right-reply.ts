@@ -1,0 +1,135 @@
+/** The reply that a faultless reader who knows the gold gives, from the evidence alone. */
+import type { Graph } from '../../src/kg/graph.js';
+import { normalizeName } from '../../src/kg/name-index.js';
+import { mostAnswers } from '../../src/llm/decisions/forms/answer-limits.js';
+import type {
+  AnswerDecision,
+  Candidate,
+  ChainsDecision,
+  Decision,
+  JudgeDecision,
+  JudgeReply,
+  ReplyOf,
+} from '../../src/llm/decision.js';
+import type { Rng } from '../../src/run/seeds.js';
+import { answersIn, truthIn } from './evidence.js';
+import type { QuestionFacts } from './question-facts.js';
+import { isGoldChain, rightCandidates, rightTarget } from './right-candidates.js';
+
+/** The highest score that a prompt allows. */
+export const fullScore = 10;
+
+/** @param rng for what is left open, such as a choice among nothing but wrong candidates */
+export function rightReply(graph: Graph, facts: QuestionFacts, decision: Decision, rng: Rng): ReplyOf<Decision> {
+  switch (decision.kind) {
+    case 'extract': {
+      const clues = [...facts.mentions, ...(facts.chains[0]?.clues ?? [])];
+      return { items: [...new Set(clues)].slice(0, decision.maxItems) };
+    }
+    case 'choose-one': {
+      const choice = rightCandidates(facts, decision).indexOf(true);
+      return { choice: choice >= 0 || decision.allowNone ? choice : rng.integer(decision.candidates.length) };
+    }
+    case 'choose-many': {
+      const right = rightCandidates(facts, decision);
+      return { choices: [...right.keys()].filter((i) => right[i]).slice(0, decision.maxChoices) };
+    }
+    case 'score':
+      return { scores: rightCandidates(facts, decision).map((right) => (right ? fullScore : 0)) };
+    case 'match': {
+      const matches = decision.candidates.flatMap((candidate, index) => {
+        const target = rightTarget(facts, decision, candidate);
+        return target === undefined ? [] : [{ candidate: index, target, score: fullScore }];
+      });
+      return { matches };
+    }
+    case 'chains':
+      return { chains: proposedChains(facts, decision, rng) };
+    case 'judge':
+      return judged(graph, facts, decision);
+    case 'answer':
+      return { answers: answered(graph, facts, decision), ...(decision.withReasoning && { reasoning: reasoned }) };
+  }
+}
+
+const reasoned = 'The facts say so.';
+
+/** Gold chains first, then others by lot; those that the context says were tried only where no other is left. */
+function proposedChains(facts: QuestionFacts, decision: ChainsDecision, rng: Rng): number[][] {
+  const { allowed } = decision;
+  const tried = triedChains(decision);
+  const untried = allowed.filter((chain) => !tried.has(chain.join()));
+  // A context that names every chain, such as a list of all relations before a single hop, rules out nothing.
+  const pool = untried.length > 0 ? untried : allowed;
+  const keys = new Set(pool.map((chain) => chain.join()));
+  const gold = facts.chains.map(({ relations }) => relations).filter((relations) => keys.has(relations.join()));
+  const order = [...gold, ...shuffled(pool, rng), ...shuffled(allowed, rng)];
+  const distinct = new Map(order.map((chain) => [chain.join(), chain]));
+  return [...distinct.values()].slice(0, decision.count).map((chain) => [...chain]);
+}
+
+function shuffled<Item>(items: readonly Item[], rng: Rng): Item[] {
+  return Array.from(rng.shuffle(Int32Array.from(items.keys())), (i) => items[i]!);
+}
+
+/** Relation sequences that stand, as names, in a line of the context. */
+function triedChains({ context = [], allowed, relationName }: ChainsDecision): Set<string> {
+  const ids = new Map(allowed.flat().map((relation) => [relationName(relation), relation]));
+  const chains = context
+    .flatMap(({ lines }) => lines)
+    .map((line) => line.replace(/^\s*\d+[.)]\s*/, '').split(separators));
+  return new Set(chains.map((names) => names.flatMap((name) => ids.get(name.trim()) ?? []).join()));
+}
+
+const separators = /→|->|: |[[\](),;"]/;
+
+function judged(graph: Graph, facts: QuestionFacts, decision: JudgeDecision): JudgeReply {
+  const { candidates, evidence, withAnswers } = decision;
+  const choice = candidates.length > 0 ? chosenFinding(facts, candidates) : suffices(graph, facts, evidence) ? 0 : -1;
+  const good = choice >= 0;
+  return {
+    choice,
+    reason: good ? 'It leads to what is asked.' : 'It does not lead to what is asked.',
+    answers: good && withAnswers ? known(graph, facts, evidence) : [],
+  };
+}
+
+/** The finding with exactly the right answers, else the smallest with all of them; for claims the gold chain. */
+function chosenFinding(facts: QuestionFacts, candidates: readonly Candidate[]): number {
+  if (facts.task.form === 'truth') {
+    return candidates.findIndex((one) => one.kind === 'chain' && isGoldChain(facts, one.relations));
+  }
+  const sets = candidates.map((candidate) => answersOf(facts, candidate));
+  let best = -1;
+  sets.forEach((set, i) => {
+    const all = facts.answers.size > 0 && [...facts.answers].every((answer) => set.has(answer));
+    if (all && (best < 0 || set.size < sets[best]!.size)) best = i;
+  });
+  return best;
+}
+
+function answersOf({ answerNames, gold }: QuestionFacts, candidate: Candidate): ReadonlySet<number> {
+  if (candidate.kind === 'chain') return new Set(candidate.answers);
+  if (candidate.kind === 'entity') return new Set([candidate.entity]);
+  if (candidate.kind === 'path') return new Set(candidate.triples.slice(-1).map(([, , tail]) => tail));
+  const answer = candidate.kind === 'text' ? answerNames.get(normalizeName(candidate.text)) : undefined;
+  return new Set(answer === undefined ? [] : [gold.answers[answer]!.entity]);
+}
+
+function suffices(graph: Graph, facts: QuestionFacts, evidence: Decision['evidence']): boolean {
+  if (facts.task.form === 'truth') return truthIn(graph, facts, evidence) !== undefined;
+  return facts.gold.answers.length > 0 && answersIn(facts, evidence).length === facts.gold.answers.length;
+}
+
+/** What the evidence answers, as much of it as a reply may hold; empty where it answers nothing. */
+function known(graph: Graph, facts: QuestionFacts, evidence: Decision['evidence']): string[] {
+  if (facts.task.form === 'entities') return answersIn(facts, evidence).slice(0, mostAnswers);
+  const truth = truthIn(graph, facts, evidence);
+  return truth === undefined ? [] : [String(truth)];
+}
+
+function answered(graph: Graph, facts: QuestionFacts, { evidence, allowed }: AnswerDecision): string[] {
+  const names = known(graph, facts, evidence);
+  if (!allowed) return names;
+  return names.flatMap((name) => allowed.find((text) => normalizeName(text) === normalizeName(name)) ?? []);
+}

@@ -1,0 +1,141 @@
+/** Errors of the simulated model: a wrong reply that is as well formed as the right one. */
+import type { Graph } from '../../src/kg/graph.js';
+import { normalizeName } from '../../src/kg/name-index.js';
+import type { AnswerDecision, ChainsDecision, Decision, ExtractReply, ReplyOf } from '../../src/llm/decision.js';
+import type { Rng } from '../../src/run/seeds.js';
+import { namesIn } from './evidence.js';
+import type { QuestionFacts } from './question-facts.js';
+import { readableRelation } from './question-facts.js';
+import { fullScore } from './right-reply.js';
+
+/** The right reply to go wrong from. */
+type Right<Kind extends Decision['kind']> = ReplyOf<Extract<Decision, { kind: Kind }>>;
+
+/** One error in `right`, drawn from `rng`; `right` itself where the decision leaves nothing else to say. */
+export function wrongReply(
+  graph: Graph,
+  facts: QuestionFacts,
+  decision: Decision,
+  right: ReplyOf<Decision>,
+  rng: Rng,
+): ReplyOf<Decision> {
+  switch (decision.kind) {
+    case 'extract':
+      return wrongClues(graph, right as Right<'extract'>, rng);
+    case 'choose-one': {
+      const least = decision.allowNone ? -1 : 0;
+      return { choice: otherThan((right as Right<'choose-one'>).choice, least, decision.candidates.length, rng) };
+    }
+    case 'choose-many': {
+      const choices = swapped((right as Right<'choose-many'>).choices, decision.candidates.length, rng);
+      return { choices: choices.slice(0, decision.maxChoices) };
+    }
+    case 'score':
+      return { scores: wrongScores((right as Right<'score'>).scores, rng) };
+    case 'match':
+      return wrongMatches((right as Right<'match'>).matches, decision.candidates.length, decision.targets.length, rng);
+    case 'chains':
+      return { chains: wrongChains(facts, decision, (right as Right<'chains'>).chains, rng) };
+    case 'judge': {
+      const { choice } = right as Right<'judge'>;
+      const wrong = otherThan(choice, -1, Math.max(1, decision.candidates.length), rng);
+      const answers = wrong >= 0 && decision.withAnswers ? wrongAnswers(facts, decision, [], rng) : [];
+      return { choice: wrong, reason: wrong < 0 ? 'Something is missing.' : 'This seems to fit.', answers };
+    }
+    case 'answer':
+      return {
+        ...(right as Right<'answer'>),
+        answers: wrongAnswers(facts, decision, (right as Right<'answer'>).answers, rng),
+      };
+  }
+}
+
+/** A number of [least, end) that is not `value`; `value` where there is no other. */
+function otherThan(value: number, least: number, end: number, rng: Rng): number {
+  if (end - least < 2) return value;
+  const drawn = least + rng.integer(end - least - 1);
+  return drawn >= value ? drawn + 1 : drawn;
+}
+
+/** One item of `items`; undefined of none. */
+function drawn<Item>(items: readonly Item[], rng: Rng): Item | undefined {
+  return items[rng.integer(items.length)];
+}
+
+/** One clue is lost or turns into another relation's. */
+function wrongClues(graph: Graph, { items }: ExtractReply, rng: Rng): ExtractReply {
+  const lost = rng.integer(items.length);
+  const kept = items.filter((_, i) => i !== lost);
+  if (kept.length > 0 && rng.uniform() < 0.5) return { items: kept };
+  const taken = new Set(items.map(normalizeName));
+  const others = [...new Set(graph.relationNames.map(readableRelation))].filter(
+    (one) => !taken.has(normalizeName(one)),
+  );
+  const other = drawn(others, rng);
+  if (other === undefined) return { items: kept.length > 0 ? kept : items };
+  return { items: items.map((item, i) => (i === lost ? other : item)) };
+}
+
+/** One of the chosen is dropped, or replaced by one that was not; where none was chosen, one is. */
+function swapped(chosen: readonly number[], candidates: number, rng: Rng): number[] {
+  const others = Array.from({ length: candidates }, (_, i) => i).filter((i) => !chosen.includes(i));
+  const other = drawn(others, rng);
+  if (chosen.length === 0) return other === undefined ? [] : [other];
+  const lost = rng.integer(chosen.length);
+  const replace = other !== undefined && rng.uniform() < 0.5;
+  return chosen.flatMap((choice, i) => (i === lost ? (replace ? [other] : []) : [choice]));
+}
+
+/** The same error in scores: one right candidate counts nothing, or a wrong one takes its place. */
+function wrongScores(scores: readonly number[], rng: Rng): number[] {
+  const right = [...scores.keys()].filter((i) => scores[i]! > 0);
+  const wrong = swapped(right, scores.length, rng);
+  return scores.map((_, i) => (wrong.includes(i) ? fullScore : 0));
+}
+
+function wrongMatches(
+  matches: Right<'match'>['matches'],
+  candidates: number,
+  targets: number,
+  rng: Rng,
+): Right<'match'> {
+  if (candidates === 0 || targets === 0) return { matches };
+  const invented = { candidate: rng.integer(candidates), target: rng.integer(targets), score: fullScore };
+  if (matches.length === 0) return { matches: [invented] };
+  const lost = rng.integer(matches.length);
+  const kept = matches.filter((_, i) => i !== lost);
+  const known = matches.some(({ candidate, target }) => candidate === invented.candidate && target === invented.target);
+  return { matches: known || rng.uniform() < 0.5 ? kept : [...kept, invented] };
+}
+
+/** Every gold chain gives way to others. */
+function wrongChains(facts: QuestionFacts, { allowed }: ChainsDecision, right: number[][], rng: Rng): number[][] {
+  const gold = new Set(facts.chains.map(({ relations }) => relations.join()));
+  const proposed = new Set(right.map((chain) => chain.join()));
+  const others = allowed.filter((chain) => !gold.has(chain.join()) && !proposed.has(chain.join()));
+  const kept = right.filter((chain) => !gold.has(chain.join()));
+  // Where nothing in it is gold it is as wrong as can be; another draw makes it another reply.
+  const from = kept.length < right.length ? kept : kept.slice(1);
+  const order = rng.shuffle(Int32Array.from(others.keys()));
+  const added = Array.from(order.subarray(0, right.length - from.length), (i) => [...others[i]!]);
+  return from.length + added.length > 0 ? [...from, ...added] : right;
+}
+
+/** The verdict turned round, one answer lost, or a wrong name from the evidence. */
+function wrongAnswers(
+  facts: QuestionFacts,
+  decision: Pick<AnswerDecision, 'evidence' | 'allowed'>,
+  right: readonly string[],
+  rng: Rng,
+): string[] {
+  if (facts.task.form === 'truth') return [String(!(right[0] === undefined ? facts.gold.truth : right[0] === 'true'))];
+  const pool = decision.allowed ?? [...namesIn(decision.evidence).values()];
+  const wrong = drawn(
+    pool.filter((name) => !facts.answerNames.has(normalizeName(name))),
+    rng,
+  );
+  const lost = rng.integer(right.length);
+  const kept = right.filter((_, i) => i !== lost);
+  if (wrong === undefined || (kept.length > 0 && rng.uniform() < 0.5)) return kept;
+  return right.length === 0 ? [wrong] : right.map((name, i) => (i === lost ? wrong : name));
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isDeepStrictEqual } from 'node:util';
+import type { Decision, NamedTriple } from '../../../src/llm/decision.js';
+import * as sample from '../../fixtures/sample-decisions.js';
+import { chain, entities, films, id, oracle, questions, relations, replyTo } from './film-oracle.js';
+
+const evidence: NamedTriple[] = [
+  ['tenet', 'directed_by', 'nolan'],
+  ['dunkirk', 'directed_by', 'nolan'],
+  ['inception', 'directed_by', 'nolan'],
+];
+const allowed = [
+  ['directed_by', '~directed_by'],
+  ['starring', '~starring'],
+  ['year', '~year'],
+].map((pair) => pair.map((name) => films.relationId(name)));
+const offered = relations('year', 'directed_by', '~directed_by', 'starring');
+
+/** One decision of every kind; each has something wrong to say. */
+const kinds: ((more: { phase: string; questionId: string }) => Decision)[] = [
+  (more) => sample.extractDecision(more),
+  (more) => sample.chooseOneDecision({ ...more, candidates: offered, subjects: [id('tenet')] }),
+  (more) => sample.chooseManyDecision({ ...more, candidates: offered }),
+  (more) => sample.scoreDecision({ ...more, candidates: entities('directed_by', 'nolan', 'reitman') }),
+  (more) => sample.matchDecision({ ...more, candidates: offered, targets: ['directed by', 'year'] }),
+  (more) => sample.chainsDecision({ ...more, allowed, relationName: (relation) => films.relationNames[relation]! }),
+  (more) => sample.judgeDecision({ ...more, evidence, withAnswers: true }),
+  (more) => sample.judgeDecision({ ...more, candidates: [chain(['year']), chain(['directed_by'], ['nolan'])] }),
+  (more) => sample.answerDecision({ ...more, evidence }),
+  (more) => sample.answerDecision({ ...more, evidence, allowed: ['nolan', 'tenet', 'dunkirk'] }),
+];
+const truth = (more: { phase: string }) =>
+  sample.answerDecision({ ...more, questionId: 'wrong-claim', evidence, form: 'truth' });
+
+describe('at an error rate', () => {
+  test.each([0.1, 0.5, 1])('of %d, about so many decisions of every kind go wrong, all of them valid', async (rate) => {
+    const [right, noisy] = [oracle(0), oracle(rate)];
+    const repeats = 60;
+    let wrong = 0;
+    for (const make of [...kinds, truth]) {
+      let own = 0;
+      for (let i = 0; i < repeats; i++) {
+        const decision = make({ phase: `p${i}`, questionId: i % 2 ? '2-0' : '2-1' });
+        if (!isDeepStrictEqual(await replyTo(right, decision), await replyTo(noisy, decision))) own++;
+      }
+      expect(own).toBeGreaterThan(0);
+      wrong += own;
+    }
+    const share = wrong / (repeats * (kinds.length + 1));
+    // Four standard deviations of a share over 660 decisions.
+    expect(Math.abs(share - rate)).toBeLessThanOrEqual(4 * Math.sqrt((rate * (1 - rate)) / 660));
+  });
+
+  test('what goes wrong at a low rate goes wrong at a higher one in the same way', async () => {
+    const [right, low, high] = [oracle(0), oracle(0.2), oracle(0.6)];
+    for (let i = 0; i < 100; i++) {
+      const decision = kinds[i % kinds.length]!({ phase: `p${i}`, questionId: '2-0' });
+      const reply = await replyTo(low, decision);
+      if (!isDeepStrictEqual(reply, await replyTo(right, decision))) {
+        expect(await replyTo(high, decision)).toEqual(reply);
+      }
+    }
+  });
+
+  test('B-FISKE-10: replies do not depend on the order of calls', async () => {
+    const decisions = kinds.map((make, i) => make({ phase: `p${i}`, questionId: '2-0' }));
+    const ask = async (order: readonly Decision[]) => {
+      const model = oracle(0.5);
+      const replies = new Map<string, unknown>();
+      for (const decision of order) replies.set(decision.phase, await replyTo(model, decision));
+      return decisions.map(({ phase }) => replies.get(phase));
+    };
+    expect(await ask([...decisions].reverse())).toEqual(await ask(decisions));
+  });
+
+  test('a second attempt and another seed draw anew', async () => {
+    const replies = new Set<string>();
+    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      replies.add(JSON.stringify(await replyTo(oracle(0.5, seed), kinds[1]!({ phase: 'p', questionId: '2-0' }))));
+    }
+    expect(replies.size).toBeGreaterThan(1);
+  });
+});
+
+test('whatever is offered, replies are valid at any rate', async () => {
+  const name = fc.constantFrom(...films.entityNames, 'nobody');
+  const fact = fc.tuple(name, fc.constantFrom(...films.relationNames), name);
+  const someRelations = fc.subarray([...films.relationNames], { minLength: 1 }).map((names) => relations(...names));
+  const someEntities = fc
+    .tuple(fc.constantFrom(...films.relationNames), fc.subarray([...films.entityNames], { minLength: 1 }))
+    .map(([relation, names]) => entities(relation, ...names));
+  const world = fc.record({
+    kind: fc.nat(8),
+    more: fc.record({
+      questionId: fc.constantFrom(...questions.map(({ task }) => task.id)),
+      evidence: fc.array(fact, { maxLength: 5 }),
+      subjects: fc.array(fc.nat(films.numEntities - 1), { maxLength: 3 }),
+    }),
+    candidates: fc.oneof(someRelations, someEntities),
+    targets: fc.uniqueArray(fc.constantFrom('directed by', 'year', 'starring', 'x'), { minLength: 1 }),
+    allowNone: fc.boolean(),
+    rate: fc.constantFrom(0, 0.5, 1),
+  });
+  const relationName = (relation: number) => films.relationNames[relation]!;
+  await fc.assert(
+    fc.asyncProperty(world, async ({ kind, more, candidates, targets, allowNone, rate }) => {
+      const { form } = questions.find(({ task }) => task.id === more.questionId)!.task;
+      const decision: Decision = [
+        sample.extractDecision(more),
+        sample.chooseOneDecision({ ...more, candidates, allowNone }),
+        sample.chooseManyDecision({ ...more, candidates, maxChoices: 2 }),
+        sample.scoreDecision({ ...more, candidates }),
+        sample.matchDecision({ ...more, candidates, targets }),
+        sample.chainsDecision({ ...more, allowed: allowed.slice(0, targets.length), relationName }),
+        sample.judgeDecision({ ...more, candidates: allowNone ? candidates : [], withAnswers: form === 'entities' }),
+        sample.answerDecision({ ...more, form, withReasoning: allowNone }),
+        sample.answerDecision({ ...more, form, ...(form === 'entities' && { allowed: targets }) }),
+      ][kind]!;
+      await replyTo(oracle(rate), decision);
+    }),
+    { numRuns: 300 },
+  );
+});
