@@ -26,6 +26,8 @@ export interface WalkGold {
   target: number;
   /** Whether every triple of the path is an edge of the graph; where not, the sample is a counted miss. */
   inGraph: boolean;
+  /** Every right end, where there may be several, as of a question; absent: `target` alone. */
+  targets?: readonly number[];
 }
 
 /** A task with its gold. */

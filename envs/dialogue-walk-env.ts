@@ -3,12 +3,9 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import type { DialogueWalkObservation, DialogueWalkWorld } from './dialogue-walk-world.js';
 import { InvalidAction, ResetNeeded, type Env, type ResetOptions, type ResetResult, type StepResult } from './env.js';
-import { applyAction, initialState, numActions, type WalkState } from './rules.js';
+import { applyAction, initialState, legalActions, numActions, type WalkState } from './rules.js';
 import { renderStateText, verbalizePath } from './state-text.js';
 import { hitsGold, shapingReward } from './walk-reward.js';
-
-/** Id of the environment that walks from a dialogue’s entity. */
-export const dialogueWalkId = 'kgwalk/OpenDialKG-v1';
 
 /**
  * ## Action space
@@ -37,7 +34,7 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
 
   constructor(world: DialogueWalkWorld) {
     this.#world = world;
-    this.spec = { id: dialogueWalkId, maxSteps: world.rules.horizon };
+    this.spec = { id: world.id, maxSteps: world.rules.horizon };
     this.actionSpace = world.actionSpace;
     this.observationSpace = world.observationSpace;
   }
@@ -55,12 +52,17 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
   }
 
   step(action: number): StepResult<DialogueWalkObservation> {
-    const { graph, samples, rules, reward, potential, gamma } = this.#world;
+    const { id, graph, samples, rules, reward, potential, gamma } = this.#world;
     const state = this.#state;
-    if (!state || state.done) throw new ResetNeeded(dialogueWalkId);
-    const legal = numActions(graph, state, rules);
-    if (!Number.isInteger(action) || action < 0 || action >= legal) {
-      throw new InvalidAction(dialogueWalkId, action, `an action in [0, ${legal})`);
+    if (!state || state.done) throw new ResetNeeded(id);
+    const count = numActions(graph, state, rules);
+    const legal = legalActions(graph, state, rules);
+    if (!Number.isInteger(action) || action < 0 || action >= count || legal?.includes(action) === false) {
+      throw new InvalidAction(
+        id,
+        action,
+        `an action in [0, ${count})${legal ? ' that does not lead to the start' : ''}`,
+      );
     }
     const next = applyAction(graph, state, action, rules);
     const sample = samples[this.#sampleIndex]!;
@@ -73,7 +75,7 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
   }
 
   render(): string {
-    if (!this.#state) throw new ResetNeeded(dialogueWalkId);
+    if (!this.#state) throw new ResetNeeded(this.#world.id);
     return renderStateText(this.#observe(this.#state));
   }
 
@@ -86,7 +88,7 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
   }
 
   #observe(state: WalkState): DialogueWalkObservation {
-    const { graph, samples, rules, ones } = this.#world;
+    const { graph, samples } = this.#world;
     const { task } = samples[this.#sampleIndex]!;
     const { start, current, hop, path } = state;
     const begin = current < 0 ? 0 : graph.offsets[current]!;
@@ -110,7 +112,17 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
       path,
       relations: graph.relations.subarray(begin, end),
       tails: graph.tails.subarray(begin, end),
-      actionMask: ones.subarray(0, numActions(graph, state, rules)),
+      actionMask: this.#mask(state),
     };
+  }
+
+  #mask(state: WalkState): Uint8Array {
+    const { graph, rules, ones } = this.#world;
+    const count = numActions(graph, state, rules);
+    const legal = legalActions(graph, state, rules);
+    if (!legal) return ones.subarray(0, count);
+    const mask = new Uint8Array(count);
+    for (const action of legal) mask[action] = 1;
+    return mask;
   }
 }

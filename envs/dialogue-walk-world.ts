@@ -22,6 +22,8 @@ export interface DialogueWalkOptions {
   potential?: Potential;
   /** Discount used by the shaping, in (0, 1]; must be the trainer's. Default 1. */
   gamma?: number;
+  /** Under which id it is known. Default `kgwalk/OpenDialKG-v1`. */
+  id?: string;
 }
 
 /** What an agent sees: the task, never the gold. The arrays are views that must not be written to. */
@@ -41,9 +43,12 @@ export interface DialogueWalkObservation extends StateTextFields {
   relations: Int32Array;
   /** int32 [degree]: entity ids at their ends, a view into the graph. */
   tails: Int32Array;
-  /** uint8 [number of legal actions], all ones: action `degree`, where it exists, is staying. */
+  /** uint8 [length of the action list], 1 = legal, all ones but with `noReturn`: action `degree`, where it exists, is staying. */
   actionMask: Uint8Array;
 }
+
+/** Id of the environment that walks from a dialogue’s entity. */
+export const dialogueWalkId = 'kgwalk/OpenDialKG-v1';
 
 /** What all copies of an environment share, made once. */
 export interface DialogueWalkWorld extends Required<Omit<DialogueWalkOptions, 'potential'>> {
@@ -76,6 +81,7 @@ export function dialogueWalkWorld(options: DialogueWalkOptions): DialogueWalkWor
   let maxDegree = 0;
   for (let entity = 0; entity < graph.numEntities; entity++) maxDegree = Math.max(maxDegree, graph.degree(entity));
   return {
+    id: options.id ?? dialogueWalkId,
     graph,
     samples,
     rules,

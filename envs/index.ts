@@ -1,7 +1,8 @@
 /** The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`. */
 export { checkEnv, type CheckEnvOptions } from './check-env.js';
-export { DialogueWalkEnv, dialogueWalkId } from './dialogue-walk-env.js';
+export { DialogueWalkEnv } from './dialogue-walk-env.js';
 export {
+  dialogueWalkId,
   dialogueWalkWorld,
   type DialogueWalkObservation,
   type DialogueWalkOptions,
@@ -17,6 +18,12 @@ export {
   type StepResult,
 } from './env.js';
 export { envIds, makeEnv, makeVectorEnv, registerEnv, type EnvFactory, type EnvTypes } from './registry.js';
+export {
+  edgeWalkSample,
+  questionEdgeWalkId,
+  questionEdgeWalkWorld,
+  type QuestionEdgeWalkOptions,
+} from './question-edge-walk.js';
 export { frontierTrie, type FrontierNode, type FrontierTrie } from './frontier-trie.js';
 export { RelationWalkEnv, relationWalkId } from './relation-walk-env.js';
 export { answerReward, goldSet, scoreFrontier, type FrontierScores, type GoldSet } from './relation-walk-reward.js';
@@ -41,6 +48,7 @@ export {
   applyAction,
   defaultWalkRules,
   initialState,
+  legalActions,
   mayStay,
   numActions,
   type WalkRules,

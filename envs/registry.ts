@@ -1,8 +1,14 @@
 /** Environments by id: ours, and those that users register. */
 import { WorkbenchError } from '../src/run/errors.js';
-import { DialogueWalkEnv, dialogueWalkId } from './dialogue-walk-env.js';
-import { dialogueWalkWorld, type DialogueWalkObservation, type DialogueWalkOptions } from './dialogue-walk-world.js';
+import { DialogueWalkEnv } from './dialogue-walk-env.js';
+import {
+  dialogueWalkId,
+  dialogueWalkWorld,
+  type DialogueWalkObservation,
+  type DialogueWalkOptions,
+} from './dialogue-walk-world.js';
 import type { Env } from './env.js';
+import { questionEdgeWalkId, questionEdgeWalkWorld, type QuestionEdgeWalkOptions } from './question-edge-walk.js';
 import { RelationWalkEnv, relationWalkId } from './relation-walk-env.js';
 import { relationWalkWorld, type RelationWalkObservation, type RelationWalkOptions } from './relation-walk-world.js';
 import { VectorEnv, type Autoreset } from './vector-env.js';
@@ -11,6 +17,7 @@ import { VectorEnv, type Autoreset } from './vector-env.js';
 export interface EnvTypes {
   [dialogueWalkId]: { options: DialogueWalkOptions; observation: DialogueWalkObservation };
   [relationWalkId]: { options: RelationWalkOptions; observation: RelationWalkObservation };
+  [questionEdgeWalkId]: { options: QuestionEdgeWalkOptions; observation: DialogueWalkObservation };
 }
 
 /** Prepares what copies share, once, and returns what makes a copy. */
@@ -72,4 +79,9 @@ registerEnv(dialogueWalkId, (options: DialogueWalkOptions) => {
 registerEnv(relationWalkId, (options: RelationWalkOptions) => {
   const world = relationWalkWorld(options);
   return () => new RelationWalkEnv(world);
+});
+
+registerEnv(questionEdgeWalkId, (options: QuestionEdgeWalkOptions) => {
+  const world = questionEdgeWalkWorld(options);
+  return () => new DialogueWalkEnv(world);
 });

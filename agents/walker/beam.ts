@@ -1,6 +1,6 @@
 /** Beam search over walks: the best partial walks go on, every complete walk that is met is ranked. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { applyAction, initialState, type WalkState } from '../../envs/rules.js';
+import { applyAction, initialState, legalActions, type WalkState } from '../../envs/rules.js';
 import type { Path } from '../../src/kg/path.js';
 import { boundedHeap } from '../bounded-heap.js';
 import type { Ranking, WalkCollector } from '../top-paths.js';
@@ -57,8 +57,10 @@ export function beamSearch(
         const count = offsets[++request]! - begin;
         const degree = graph.degree(partial.state.current);
         const ends = hop + 1 >= rules.horizon;
-        for (let action = 0; action < count; action++) {
-          const logProb = partial.logProb + logProbs[begin + action]!;
+        const legal = legalActions(graph, partial.state, rules);
+        for (let place = 0; place < count; place++) {
+          const action = legal?.[place] ?? place;
+          const logProb = partial.logProb + logProbs[begin + place]!;
           if (action === degree) walk.complete.push({ prefix: partial.parent, edge: partial.edge, logProb });
           else if (ends)
             walk.complete.push({ prefix: i, edge: graph.offsets[partial.state.current]! + action, logProb });

@@ -1,6 +1,6 @@
 /** The dialogue walker as PPO sees it. */
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
-import { numActions } from '../../envs/rules.js';
+import { legalActions, numActions } from '../../envs/rules.js';
 import { pathKey } from '../../src/kg/path.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
@@ -21,6 +21,7 @@ export function walkerActor(policy: Policy): Actor<DialogueWalkObservation, Stat
       const batch = featurizer.batch(requests);
       return { offsets: batch.offsets, logits: () => head.logits(batch) };
     },
+    envAction: ({ state }, place) => legalActions(graph, state, rules)?.[place] ?? place,
     weightsChanged: () => head.weightsChanged(),
     dispose: () => head.dispose(),
   };

@@ -4,7 +4,7 @@ import { createPolicy } from '../../agents/walker/inputs.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
-import type { dialogueWalkId } from '../../envs/dialogue-walk-env.js';
+import type { dialogueWalkId } from '../../envs/dialogue-walk-world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { initialState } from '../../envs/rules.js';
 import { embeddingPotential } from '../../envs/walk-reward.js';

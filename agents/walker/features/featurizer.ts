@@ -1,6 +1,6 @@
 /** Turns walk states into the batches that networks read. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import { numActions, type WalkRules, type WalkState } from '../../../envs/rules.js';
+import { legalActions, numActions, type WalkRules, type WalkState } from '../../../envs/rules.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
@@ -52,8 +52,9 @@ export class Featurizer {
     this.#sources = { graph, counts, scratch, statistics: edgeStatistics(graph) };
   }
 
-  batch(requests: readonly StateRequest[]): StateBatch {
+  batch(asked: readonly StateRequest[]): StateBatch {
     const { graph, rules } = this.parts;
+    const requests = rules.noReturn ? asked.map((request) => this.#listed(request)) : asked;
     const counts = requests.map(({ state, actions }) => actions?.length ?? numActions(graph, state, rules));
     const total = counts.reduce((sum, count) => sum + count, 0);
     const batch = allocateBatch(requests.length, total, this);
@@ -64,6 +65,13 @@ export class Featurizer {
       this.#writeTask(batch, requests, begin, end, task);
     }
     return batch;
+  }
+
+  /** The request with its legal actions spelled out, where not all are. */
+  #listed(request: StateRequest): StateRequest {
+    if (request.actions) return request;
+    const actions = legalActions(this.parts.graph, request.state, this.parts.rules);
+    return actions ? { ...request, actions } : request;
   }
 
   #writeTask(batch: StateBatch, requests: readonly StateRequest[], begin: number, end: number, task: WalkTask): void {

@@ -32,7 +32,8 @@ export class WalkCounts {
     this.stopped = new Int32Array(graph.numEdges);
     this.continued = new Int32Array(graph.numEdges);
     for (const { task, gold } of samples) {
-      if (!gold.inGraph) continue;
+      // Questions tell where a walk may end, and no way there.
+      if (!gold.inGraph || gold.path.length === 0) continue;
       this.#add(gold.path, 1);
       const paths = this.#byDialogue.get(task.dialogueId);
       if (paths) paths.push(gold.path);

@@ -1,0 +1,62 @@
+/**
+ * `kgwalk/QuestionEdgeWalk-v1`: one entity at a time from a question's topic to a right answer, as MINERVA walks.
+ *
+ * It is the dialogue walk: a question is a dialogue of one message, so the walkers, features and trainers of dialogues
+ * take it as it is. What differs: the topic never comes back (edges into it are illegal), and any right answer is a hit.
+ * @source Das et al. 2018, arXiv:1711.05851
+ */
+import { maskedQuestion, type QuestionSample } from '../datasets/question.js';
+import type { WalkSample } from '../datasets/walk-sample.js';
+import { unknownId, type Graph } from '../src/kg/graph.js';
+import { dialogueWalkWorld, type DialogueWalkWorld } from './dialogue-walk-world.js';
+import type { WalkRules } from './rules.js';
+
+/** Id of the environment that walks edges from a question’s topic. */
+export const questionEdgeWalkId = 'kgwalk/QuestionEdgeWalk-v1';
+
+/** Three steps; who is there may stay from the second step on. */
+export const questionWalkRules: WalkRules = { horizon: 3, equalAtStep1: false, noReturn: true };
+
+export interface QuestionEdgeWalkOptions {
+  graph: Graph;
+  /** At least one must have a walkable topic. */
+  samples: readonly QuestionSample[];
+  /** Default: three steps, no way back to the topic. */
+  rules?: WalkRules;
+  /** `hit` where the walk ends at a right answer, else `miss`. Default 1 and 0. */
+  reward?: { kind: 'target'; hit: number; miss: number };
+  /** Whether the walker reads the topic's name in the question; default: `[E]`. */
+  keepName?: boolean;
+}
+
+/**
+ * A question as a walk: one message, from the first topic that the graph has. Questions for a truth value have no start,
+ * so nothing walks them.
+ */
+export function edgeWalkSample({ task, gold }: QuestionSample, keepName = false): WalkSample {
+  const topic = task.topics.find(({ entity }) => entity >= 0) ?? task.topics[0];
+  const targets = gold.answers.map(({ entity }) => entity).filter((entity) => entity >= 0);
+  return {
+    task: {
+      id: task.id,
+      dialogueId: task.id,
+      messages: [{ sender: 'user', text: keepName ? task.question : maskedQuestion(task) }],
+      sender: 'assistant',
+      start: task.form === 'entities' ? (topic?.entity ?? unknownId) : unknownId,
+      startName: topic?.name ?? '',
+      earlierPaths: [],
+    },
+    gold: { path: [], target: targets[0] ?? unknownId, targets, inGraph: targets.length > 0 },
+  };
+}
+
+/** @throws WorkbenchError `data` when no question can be walked */
+export function questionEdgeWalkWorld(options: QuestionEdgeWalkOptions): DialogueWalkWorld {
+  return dialogueWalkWorld({
+    id: questionEdgeWalkId,
+    graph: options.graph,
+    samples: options.samples.map((sample) => edgeWalkSample(sample, options.keepName)),
+    rules: options.rules ?? questionWalkRules,
+    reward: options.reward ?? { kind: 'target', hit: 1, miss: 0 },
+  });
+}
