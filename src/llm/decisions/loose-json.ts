@@ -9,6 +9,9 @@ const words: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['false', false],
   ['none', null],
   ['null', null],
+  // What was not written: a list of it is not an empty list.
+  ['...', null],
+  ['…', null],
 ]);
 
 /**

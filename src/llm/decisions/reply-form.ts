@@ -3,7 +3,7 @@ import type { Decision, ReplyOf } from '../decision.js';
 import type { ReplyShape } from './reply-shape.js';
 
 export interface ReplyForm<D extends Decision> {
-  /** What to write, with an example; the same for every decision of a phase, because it stands in the cached head. */
+  /** What to write, in a form that a small model cannot copy as if it were a reply; the same for every decision of a phase, because it stands in the cached head. */
   instruction: (decision: D) => string;
   /** Numbers that hold for this decision alone, such as how many may be chosen; empty where there are none. */
   limits: (decision: D) => string;

@@ -16,11 +16,11 @@ const reasoningNames = ['reason', 'thoughts', 'steps', 'explanation'];
  */
 export const answerForm: ReplyForm<AnswerDecision> = {
   instruction({ form, withReasoning, allowed }) {
-    const reasoning = withReasoning ? '"reasoning":"short steps",' : '';
-    if (form === 'truth') return `Reply with JSON like {${reasoning}"answer":"true"}: "true", "false" or "unknown".`;
+    const reasoning = withReasoning ? '"reasoning":"...",' : '';
+    if (form === 'truth') return `Reply with JSON {${reasoning}"answer":"..."}: "true", "false" or "unknown".`;
     return allowed
-      ? `Reply with JSON like {${reasoning}"answers":[2]}, the numbers of the right candidates, best first.`
-      : `Reply with JSON like {${reasoning}"answers":["first name","second name"]}, names only, best first.`;
+      ? `Reply with JSON {${reasoning}"answers":[...]}, the numbers of the right candidates, best first.`
+      : `Reply with JSON {${reasoning}"answers":[...]}, names as texts, best first.`;
   },
   limits: () => '',
   write(decision, { answers, reasoning = '' }) {
@@ -94,9 +94,11 @@ function isPlain(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** A reply that is nothing but a name or a list of names. */
+/** A reply that is nothing but a name or a list of names; what begins like JSON would have been read before. */
 function shortLine(lines: readonly string[]): string[] | undefined {
-  return lines.length === 1 && lines[0]!.length <= 200 ? splitList(lines[0]!, false) : undefined;
+  return lines.length === 1 && lines[0]!.length <= 200 && !/^[{[]/.test(lines[0]!)
+    ? splitList(lines[0]!, false)
+    : undefined;
 }
 
 function reply(answers: string[] | undefined, reasoning: unknown): AnswerReply | undefined {

@@ -8,7 +8,7 @@ import { snapName } from '../snap-name.js';
 /** `{"chains":[["directed_by","~directed_by"]]}`: relation names, each list one of those that exist. */
 export const chainsForm: ReplyForm<ChainsDecision> = {
   instruction: () =>
-    'Reply with JSON like {"chains":[["parent","~child"]]}: each chain lists relations in the order in which they are followed; ~ marks one that is followed backwards.',
+    'Reply with JSON {"chains":[[...],...]}: each chain lists relations in the order in which they are followed; ~ marks one that is followed backwards.',
   limits: (decision) => {
     const count = wanted(decision);
     return count === 1

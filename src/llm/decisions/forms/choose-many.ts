@@ -10,7 +10,7 @@ const otherNames = ['choice', 'candidates', 'selected', 'answers', 'answer'];
 /** `{"choices":[4,1]}`, best first. */
 export const chooseManyForm: ReplyForm<ChooseManyDecision> = {
   instruction: () =>
-    'Reply with JSON like {"choices":[3,1]}, the numbers of candidates, best first, or {"choices":[]} where none fits.',
+    'Reply with JSON {"choices":[...]}, the numbers of candidates, best first, or {"choices":[]} where none fits.',
   limits: ({ maxChoices }) => `Choose at most ${maxChoices}.`,
   write: (_, { choices }) => ({ choices: choices.map((choice) => choice + 1) }),
   shape({ candidates, maxChoices }) {

@@ -15,10 +15,10 @@ export const judgeForm: ReplyForm<JudgeDecision> = {
   instruction({ candidates, withAnswers }) {
     const choice =
       candidates.length > 0
-        ? 'choice is the number of the right candidate, or 0 where none is right'
-        : 'choice is 1 where the facts suffice to answer, otherwise 0';
-    const answers = withAnswers ? '; answers lists the names that answer the question, where choice is not 0' : '';
-    return `Reply with JSON like {"reason":"a few words","choice":1${withAnswers ? ',"answers":["a name"]' : ''}}: ${choice}${answers}.`;
+        ? 'N is the number of the right candidate, or 0 where none is right'
+        : 'N is 1 where the facts suffice to answer, otherwise 0';
+    const answers = withAnswers ? '; answers lists the names that answer the question, where N is not 0' : '';
+    return `Reply with JSON {"reason":"...","choice":N${withAnswers ? ',"answers":[...]' : ''}}: reason is a few words, ${choice}${answers}.`;
   },
   limits: () => '',
   write: ({ withAnswers }, { choice, reason, answers }) => ({

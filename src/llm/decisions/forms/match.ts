@@ -8,7 +8,7 @@ import { field, listOf, offeredIndex, wholeNumber } from '../reply-values.js';
 /** `{"map":[[2,1,9]]}`: candidate, target, score. Lists of three cost less than half the tokens of objects. */
 export const matchForm: ReplyForm<MatchDecision> = {
   instruction: () =>
-    'Reply with JSON like {"map":[[2,1,9]]}: each entry holds the number of a candidate, the number of a target and a score from 0 to 10. Leave out pairs that do not belong together.',
+    'Reply with JSON {"map":[[candidate,target,score],...]}: the numbers of candidates and targets that belong together, each with a score from 1 to 10. Leave out all other pairs.',
   limits: () => '',
   write: (_, { matches }) => ({
     map: matches.map(({ candidate, target, score }) => [candidate + 1, target + 1, score]),

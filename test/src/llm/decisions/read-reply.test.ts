@@ -239,6 +239,8 @@ const unreadable: readonly (readonly [string, Decision, string])[] = [
   ['no verdict', judgeDecision(), 'The facts are about ships.'],
   ['only choices that are not there', chooseManyDecision(), '{"choices":[7,9]}'],
   ['only pairs that are not there', matchDecision(), '{"map":[[9,9,9]]}'],
+  ['the form itself', answerDecision(), '{"answers":[...]}'],
+  ['the form itself', chooseOneDecision(), '{"choice":N}'],
   ['prose', answerDecision(), 'Ships sail.\nHarbours stay.'],
 ];
 

@@ -50,7 +50,7 @@ describe('a rendered prompt', () => {
       `You do small tasks about questions and facts, and you reply with JSON only.
 =====
 Say which relations express which phrases.
-Reply with JSON like {"map":[[2,1,9]]}: each entry holds the number of a candidate, the number of a target and a score from 0 to 10. Leave out pairs that do not belong together.
+Reply with JSON {"map":[[candidate,target,score],...]}: the numbers of candidates and targets that belong together, each with a score from 1 to 10. Leave out all other pairs.
 
 Example
 Question: who steers the Heron
@@ -138,7 +138,7 @@ Reply:`,
 test('a second request says in one line what is wanted', () => {
   for (const decision of everyKind) {
     expect(reAskReminder(decision)).toMatch(
-      /^The last reply could not be read\. Reply with JSON like \{.*Write nothing else\.$/,
+      /^The last reply could not be read\. Reply with JSON \{.*Write nothing else\.$/,
     );
   }
 });
