@@ -1,4 +1,5 @@
 /** What the facts in a prompt show: the simulated model answers from them and from nothing else. */
+import { excludedTopics } from '../../datasets/question.js';
 import { inverseName } from '../../src/kg/graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
@@ -47,8 +48,8 @@ function walkedIn(
   evidence: readonly NamedTriple[],
   chain: readonly number[],
 ): Set<string> {
-  const topics = task.topics.map(({ name }) => name);
-  let reached = new Set(topics);
+  const excluded = excludedTopics(task).map((topic) => graph.entityNames[topic]!);
+  let reached = new Set(task.topics.map(({ name }) => name));
   for (const relation of chain) {
     const name = graph.relationNames[relation]!;
     const next = new Set<string>();
@@ -56,7 +57,7 @@ function walkedIn(
       if (label === name && reached.has(head)) next.add(tail);
       if (label === inverseName(name) && reached.has(tail)) next.add(head);
     }
-    for (const topic of topics) next.delete(topic);
+    for (const topic of excluded) next.delete(topic);
     reached = next;
   }
   return reached;

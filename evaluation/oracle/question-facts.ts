@@ -1,8 +1,9 @@
 /** What the simulated model knows of a question: where its gold chains lead, hop by hop. */
+import { readableRelation } from '../../agents/prompted/self-veqa/readable-relation.js';
+import { excludedTopics } from '../../datasets/question.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { inversePrefix } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
 import { shortestChains } from './shortest-chains.js';
 
@@ -29,6 +30,7 @@ export interface QuestionFacts extends QuestionSample {
 /** Executes the gold of one question. */
 export function questionFacts(graph: Graph, { task, gold }: QuestionSample): QuestionFacts {
   const topics = task.topics.map(({ entity }) => entity);
+  const excluded = excludedTopics(task);
   const mentions = task.topics.map(({ name, span }) => (span ? task.question.slice(...span) : name));
   const answers = new Set(gold.answers.flatMap(({ entity }) => (entity >= 0 ? [entity] : [])));
   const answerNames = new Map<string, number>();
@@ -36,10 +38,10 @@ export function questionFacts(graph: Graph, { task, gold }: QuestionSample): Que
     for (const one of [name, ...aliases]) answerNames.set(normalizeName(one), i);
   });
   const goal = task.form === 'truth' && gold.truth && gold.claimed !== undefined ? new Set([gold.claimed]) : answers;
-  const sequences = gold.chains.length > 0 ? gold.chains : shortestChains(graph, topics, goal);
+  const sequences = gold.chains.length > 0 ? gold.chains : shortestChains(graph, topics, goal, excluded);
   const chains = sequences.map((relations) => ({
     relations,
-    frontiers: frontiersOf(graph, topics, relations, answers),
+    frontiers: frontiersOf(graph, topics, excluded, relations, answers),
     clues: cluesOf(graph, relations, mentions),
   }));
   return { task, gold, chains, mentions, answers, answerNames };
@@ -48,13 +50,14 @@ export function questionFacts(graph: Graph, { task, gold }: QuestionSample): Que
 function frontiersOf(
   graph: Graph,
   topics: readonly number[],
+  excluded: readonly number[],
   relations: readonly number[],
   answers: ReadonlySet<number>,
 ): ReadonlySet<number>[] {
   let frontier = initialFrontier(topics);
   const frontiers = [new Set(frontier.entities)];
   for (const relation of relations) {
-    frontier = stepFrontier(graph, frontier, relation, topics);
+    frontier = stepFrontier(graph, frontier, relation, excluded);
     frontiers.push(new Set(frontier.entities));
   }
   if (answers.size > 0) {
@@ -67,17 +70,11 @@ function frontiersOf(
 function cluesOf(graph: Graph, relations: readonly number[], mentions: readonly string[]): string[] {
   const taken = new Set(mentions.map(normalizeName));
   return relations.map((relation) => {
-    const phrase = readableRelation(graph.relationNames[relation]!);
+    const name = graph.relationNames[relation]!;
+    const phrase = readableRelation(name) || name;
     let clue = phrase;
     for (let number = 2; taken.has(normalizeName(clue)); number++) clue = `${phrase} (${number})`;
     taken.add(normalizeName(clue));
     return clue;
   });
-}
-
-/** `~people.person.place_of_birth` → `place of birth`: without direction and without the schema before the last dot. */
-export function readableRelation(name: string): string {
-  const plain = name.startsWith(inversePrefix) ? name.slice(inversePrefix.length) : name;
-  const last = plain.split('.').findLast((part) => part !== '') ?? plain;
-  return last.replace(/[_/\s]+/g, ' ').trim() || name;
 }

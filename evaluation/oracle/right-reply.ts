@@ -72,10 +72,11 @@ function shuffled<Item>(items: readonly Item[], rng: Rng): Item[] {
   return Array.from(rng.shuffle(Int32Array.from(items.keys())), (i) => items[i]!);
 }
 
-/** Relation sequences that stand, as names, in a line of the context. */
+/** Relation sequences that stand, as names, in a line of a part that says they were tried. */
 function triedChains({ context = [], allowed, relationName }: ChainsDecision): Set<string> {
   const ids = new Map(allowed.flat().map((relation) => [relationName(relation), relation]));
   const chains = context
+    .filter(({ label }) => /\b(?:tried|before|rejected)\b/i.test(label))
     .flatMap(({ lines }) => lines)
     .map((line) => line.replace(/^\s*\d+[.)]\s*/, '').split(separators));
   return new Set(chains.map((names) => names.flatMap((name) => ids.get(name.trim()) ?? []).join()));

@@ -9,17 +9,19 @@ const mostKept = 3;
 /**
  * The relation sequences of the shortest paths from the topics to the answers nearest to them, best first: by F1 of where
  * they lead against the answers, then by relation ids. At most three; empty where no answer is within reach.
+ * @param excluded topics that leave every frontier when a sequence is followed
  * @param maxHops longest path
  */
 export function shortestChains(
   graph: Graph,
   topics: readonly number[],
   answers: ReadonlySet<number>,
+  excluded: readonly number[],
   maxHops = 3,
 ): number[][] {
   const chains = nearestChains(graph, topics, answers, maxHops);
   const ranked = chains.slice(0, mostRanked).map((chain) => {
-    const { entities } = executeChain(graph, topics, chain);
+    const { entities } = executeChain(graph, topics, chain, excluded);
     const hits = entities.reduce((sum, entity) => sum + (answers.has(entity) ? 1 : 0), 0);
     return { chain, f1: (2 * hits) / (entities.length + answers.size) };
   });

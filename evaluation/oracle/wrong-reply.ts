@@ -1,11 +1,11 @@
 /** Errors of the simulated model: a wrong reply that is as well formed as the right one. */
+import { readableRelation } from '../../agents/prompted/self-veqa/readable-relation.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
 import type { AnswerDecision, ChainsDecision, Decision, ExtractReply, ReplyOf } from '../../src/llm/decision.js';
 import type { Rng } from '../../src/run/seeds.js';
 import { namesIn } from './evidence.js';
 import type { QuestionFacts } from './question-facts.js';
-import { readableRelation } from './question-facts.js';
 import { fullScore } from './right-reply.js';
 
 /** The right reply to go wrong from. */
