@@ -23,6 +23,7 @@ import { ppo } from '../ppo/ppo.js';
 import { adamOf, ppoPhase } from '../ppo/ppo-phase.js';
 import { logEncoding, type Session, type Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
+import { evaluateBestOnValid } from './evaluate-best.js';
 import { evaluatedQuestions, evaluateQuestionsOnValid } from './evaluate-valid.js';
 
 /** Copies of the environment that valid questions are walked in at once. */
@@ -56,6 +57,8 @@ export async function openQuestionTraining(settings: TrainSettings): Promise<Tra
       run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
       await questionPpo(session, train, valid, vectors, from);
       run.update({ done: { ...run.state.done, ppo: true } });
+      const split = dataset.split({ split: 'valid', holdOut: data.holdOut });
+      await evaluateBestOnValid(session, valid, scale, { subsets, split });
     },
   };
 }

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadRelationWalkerRun } from '../../../agents/relation-walker/load-relation-walker.js';
+import { readIndex } from '../../../checkpoints/store.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { readMetrics } from '../../../src/run/metric-log.js';
+import type { QuestionEvaluationRecord } from '../../../src/run/records.js';
+import { openRun } from '../../../src/run/run-folder.js';
+import { train } from '../../../trainers/train.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+import { runHashes, stopAt } from '../../fixtures/tiny-training.js';
+import { filmSettings, importFilms } from '../../fixtures/toy-question-training.js';
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+let unbroken: string;
+let runs = 0;
+const newFolder = () => join(home, `run-${++runs}`);
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  await importFilms();
+  unbroken = newFolder();
+  await train({ settings: filmSettings(), folder: unbroken });
+});
+
+afterAll(() => {
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+describe('a training run on questions', () => {
+  test('learns from questions and answers alone, for topics it never saw', () => {
+    const records = readMetrics(join(unbroken, 'metrics.jsonl'));
+    const curve = records.flatMap(({ metrics }) => ('eval/f1' in metrics ? [metrics] : []));
+    expect(curve).toHaveLength(4);
+    expect(Object.keys(curve[0]!).sort()).toEqual(['eval/chain', 'eval/exact', 'eval/f1', 'eval/hit@1']);
+    expect(curve.at(-1)!['eval/f1']).toBeGreaterThan(0.9);
+    const first = records[0]!.metrics;
+    expect(first['train/feasibility_loss']).toBeGreaterThan(0.5);
+    expect(records.at(-2)!.metrics['train/feasibility_loss']).toBeLessThan(first['train/feasibility_loss']! / 3);
+    const deviations = records.flatMap(({ metrics }) => metrics['train/first_ratio_deviation'] ?? []);
+    expect(Math.max(...deviations)).toBeLessThanOrEqual(1e-6);
+  });
+
+  test('leaves a folder that tells everything, and no embeddings but the scale of its vectors', () => {
+    const files = Object.keys(runHashes(unbroken));
+    expect(files.filter((file) => !file.startsWith('checkpoints/'))).toEqual([
+      'config.yaml',
+      'embeddings/question-scale.safetensors',
+      'evaluations/valid-best/answers.jsonl',
+      'evaluations/valid-best/evaluation.json',
+      'evaluations/valid-best/rows.arrow',
+      'evaluations/valid-best/traces.jsonl',
+      'metrics.arrow',
+      'metrics.jsonl',
+      'state.json',
+    ]);
+    expect(openRun(unbroken).state).toMatchObject({ status: 'finished', done: { encode: true, ppo: true } });
+  });
+
+  test('points at the checkpoint with the highest F1, the earlier of equal ones', () => {
+    const { best, checkpoints } = readIndex(unbroken);
+    const scored = checkpoints.filter(({ metrics }) => 'eval/f1' in metrics);
+    const highest = Math.max(...scored.map(({ metrics }) => metrics['eval/f1']!));
+    expect(best).toEqual(scored.find(({ metrics }) => metrics['eval/f1'] === highest));
+  });
+
+  test('is evaluated by the harness, which agrees with its curve', () => {
+    const file = join(unbroken, 'evaluations/valid-best/evaluation.json');
+    const record = JSON.parse(readFileSync(file, 'utf8')) as QuestionEvaluationRecord;
+    const { best } = readIndex(unbroken);
+    expect(record).toMatchObject({
+      dataset: 'films',
+      split: 'valid',
+      subsets: ['1-hop', '2-hop', '3-hop'],
+      budget: null,
+    });
+    for (const key of ['f1', 'hit@1', 'exact']) {
+      expect(record.metrics[key]!.value).toBeCloseTo(best!.metrics[`eval/${key}`]!, 12);
+    }
+  });
+
+  test('is loaded and answers as it was evaluated', async () => {
+    const { agent, graph, close } = await loadRelationWalkerRun(unbroken, { checkpoint: 'best' });
+    const [sample] = loadQuestionDataset('films').questions(graph, { subsets: ['3-hop'], split: 'valid' });
+    const nobody = { client: { remaining: 0, decide: () => Promise.reject(new Error('nobody')) }, trace() {} };
+    const { entities, chain } = await agent.answer(sample!.task, nobody);
+    expect([...entities].sort()).toEqual(sample!.gold.answers.map(({ entity }) => entity).sort());
+    expect(sample!.gold.chains).toContainEqual(chain);
+    await close();
+  });
+
+  test.each([
+    ['between two checkpoints', stopAt('ppo', 7)],
+    ['at an evaluation', stopAt('ppo', 10)],
+    ['in an evaluation', stopAt('evaluate on valid', 1, 2)],
+  ])('that was stopped %s and resumed equals one that was not', async (_, { progress, signal }) => {
+    const folder = newFolder();
+    const settings = filmSettings();
+    await expect(train({ settings, folder, progress, signal })).rejects.toMatchObject({ code: 'stopped' });
+    expect(openRun(folder).state.status).toBe('stopped');
+    await train({ settings, folder, resume: 'last' });
+    expect(runHashes(folder)).toEqual(runHashes(unbroken));
+  });
+
+  test.each([
+    [['data.subsets=[4-hop]'], 'usage', 'expected a subset of films'],
+    [['data.holdOut=type'], 'usage', 'expected a split of films'],
+    [['data.dataset=nothing'], 'data', 'nothing'],
+    [['clone.enabled=true'], 'config', 'clone.enabled=false'],
+    [['ppo.baseline=critic'], 'config', 'ppo.baseline'],
+    [['ppo.gradient=exact'], 'config', 'ppo.gradient'],
+    [['env.horizon=4'], 'config', 'relationWalk'],
+  ])('is refused with %j before anything is written', async (overrides, code, message) => {
+    const folder = newFolder();
+    await expect(train({ settings: filmSettings(...overrides), folder })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+    expect(() => openRun(folder)).toThrow();
+  });
+});

@@ -1,0 +1,55 @@
+/** The full record of the best checkpoint on valid, by the same harness that evaluates every agent. */
+import { join } from 'node:path';
+import { trainedAgent } from '../../agents/relation-walker/load-relation-walker.js';
+import type { VectorScale } from '../../agents/relation-walker/question-vectors.js';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { QuestionSplit } from '../../datasets/questions/partition.js';
+import type { RelationWalkWorld } from '../../envs/relation-walk-world.js';
+import { evaluateQuestions } from '../../evaluation/questions/evaluate-questions.js';
+import { evaluationFiles } from '../../evaluation/questions/evaluation-folder.js';
+import { saveQuestionEvaluation } from '../../evaluation/questions/save-question-evaluation.js';
+import { sha256File } from '../../src/run/files.js';
+import type { Session } from '../session.js';
+
+/** What the record says of the questions. */
+export interface AskedOnValid {
+  subsets: readonly string[];
+  split: QuestionSplit;
+}
+
+/** Evaluates the best checkpoint on all of valid and writes `evaluations/valid-best/`. */
+export async function evaluateBestOnValid(
+  session: Session,
+  { graph, frontiers, samples }: RelationWalkWorld,
+  scale: VectorScale,
+  { subsets, split }: AskedOnValid,
+): Promise<void> {
+  const { run, settings, encoder, hashes, signal } = session;
+  const { file } = resolveCheckpoint(run.folder, 'best');
+  const agent = trainedAgent(readCheckpoint(file).tensors, settings, { graph, frontiers, encoder, scale });
+  const line = session.progress('evaluate the best on valid', samples.length, 'questions');
+  const checkpoint = await sha256File(file);
+  let done = 0;
+  const evaluation = await evaluateQuestions(agent, samples, {
+    graph,
+    about: {
+      dataset: settings.data.dataset,
+      graph: graph.name,
+      subsets,
+      split: split.name,
+      holdOut: split.holdOut,
+      seed: settings.seed,
+      simulated: false,
+      budget: null,
+      budgetMode: 'strict',
+      switches: {},
+      topicGiven: true,
+    },
+    hashes: () => ({ dataset: hashes.dataset!, encoder: encoder.id, checkpoint }),
+    onRow: () => line.update(++done),
+    signal,
+  });
+  line.finish();
+  await saveQuestionEvaluation(evaluationFiles(join(run.files.evaluations, 'valid-best')), evaluation);
+}
