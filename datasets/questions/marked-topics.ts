@@ -30,10 +30,11 @@ export function markedTopics(text: string): Pick<StoredQuestion, 'question' | 't
  * Without a place where the text does not show it.
  */
 export function locatedTopic(question: string, name: string): StoredQuestion['topics'][number] {
-  const begin = mention(question, name) ?? mention(question.toLowerCase(), name.toLowerCase());
-  return begin === undefined || begin + name.length > question.length
-    ? { name }
-    : { name, span: [begin, begin + name.length] };
+  const lower = question.toLowerCase();
+  // Lower case may be longer ("İ"): places would shift.
+  const begin =
+    mention(question, name) ?? (lower.length === question.length ? mention(lower, name.toLowerCase()) : undefined);
+  return begin === undefined ? { name } : { name, span: [begin, begin + name.length] };
 }
 
 function mention(text: string, name: string): number | undefined {

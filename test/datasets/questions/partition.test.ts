@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { bucketOf, findSplit, splitsOf } from '../../../datasets/questions/partition.js';
+
+function release(...files: string[]) {
+  const counts = { questions: 1, dropped: {}, topicsNotInGraph: 0, answersNotInGraph: 0 };
+  return {
+    name: 'toy',
+    subsets: { all: { graph: 'kb', files: Object.fromEntries(files.map((file) => [file, counts])) } },
+    heldTypes: [] as string[],
+  };
+}
+
+const namesOf = (...files: string[]) =>
+  splitsOf(release(...files)).flatMap(({ name, holdOut }) => (holdOut === 'question' ? [name] : []));
+
+describe('splits of questions', () => {
+  test('a bucket is the first eight hexadecimal digits of the sha256, modulo 10', () => {
+    for (const key of ['2-1987', 'T|who directed [E]', '']) {
+      const digits = createHash('sha256').update(key).digest('hex').slice(0, 8);
+      expect(bucketOf(key)).toBe(parseInt(digits, 16) % 10);
+    }
+  });
+
+  test('a release with train and a validation file keeps its files; elsewhere the first one is partitioned', () => {
+    expect(namesOf('test', 'train', 'dev')).toEqual(['train', 'dev', 'test']);
+    expect(namesOf('dev')).toEqual(['dev-train', 'dev-valid', 'dev-test']);
+    expect(namesOf('test', 'dev')).toEqual(['dev-train', 'dev-valid', 'dev-test', 'test']);
+    expect(namesOf('train')).toEqual(['train-train', 'train-valid', 'train-test']);
+    expect(namesOf('all')).toEqual(['train', 'valid', 'test']);
+  });
+
+  test('a role finds its split: the validation split by default, the official test file before a partition', () => {
+    expect(findSplit(release('train', 'dev', 'test')).name).toBe('dev');
+    expect(findSplit(release('dev')).name).toBe('dev-valid');
+    expect(findSplit(release('all')).name).toBe('valid');
+    expect(findSplit(release('dev', 'test'), 'test').name).toBe('test');
+    expect(findSplit(release('dev', 'test'), 'train').name).toBe('dev-train');
+    expect(findSplit(release('dev'), 'test', 'template').name).toBe('template-test');
+    expect(findSplit(release('dev'), 'template-test').name).toBe('template-test');
+  });
+
+  test('types are held out only where the data set says which', () => {
+    expect(() => findSplit(release('dev'), 'test', 'type')).toThrow('expected a split of toy (none held out by type)');
+    const { has } = findSplit({ ...release('dev'), heldTypes: ['a_to_b'] }, 'test', 'type');
+    const question = { id: 'x', question: 'q', topics: [], answers: [] };
+    expect(has({ ...question, type: 'a_to_b' }, 'dev')).toBe(true);
+    expect(has({ ...question, type: 'b_to_a' }, 'dev')).toBe(false);
+  });
+
+  test('every question is in exactly one split of each kind; a group and a template are never torn apart', () => {
+    const splits = splitsOf({ ...release('dev'), heldTypes: ['held'] });
+    const stored = fc.record({
+      id: fc.string(),
+      question: fc.string(),
+      type: fc.constantFrom('held', 'other'),
+      group: fc.option(fc.constantFrom('g', 'h'), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(stored, stored, (a, b) => {
+        const of = (question: typeof a, kind: string) =>
+          splits
+            .filter(({ holdOut, has }) => holdOut === kind && has({ ...question, topics: [], answers: [] }, 'dev'))
+            .map(({ name }) => name);
+        for (const kind of ['question', 'template', 'type']) expect(of(a, kind)).toHaveLength(1);
+        if (a.group !== undefined && a.group === b.group) expect(of(a, 'question')).toEqual(of(b, 'question'));
+        expect(of({ ...b, question: a.question }, 'template')).toEqual(of(a, 'template'));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
