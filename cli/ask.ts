@@ -1,124 +1,57 @@
-/** `kgwalk ask`: one question to a trained walker. */
+/** `kgwalk ask`: one question to a trained walker or to a prompted agent. */
 import type { Command } from 'commander';
-import type { Dialogue, Message, PathAction } from '../datasets/dialogue.js';
-import type { Graph } from '../src/kg/graph.js';
-import type { Path } from '../src/kg/path.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { printable } from '../src/run/printable.js';
-import { printJson, printLine, printTable } from './output.js';
-
-interface AskFlags {
-  start: string;
-  dialogue?: string;
-  checkpoint: string;
-  model?: string;
-  backend?: string;
-  top: string;
-  json?: boolean;
-}
+import type { AskFlags } from './dialogues/ask-dialogue.js';
+import { addQuestionOptions, refuseOtherKind } from './input-options.js';
+import type { AskQuestionFlags } from './questions/ask-question.js';
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('ask')
-    .description('where a trained walker goes from an entity after something was said')
-    .argument('<run>', 'name or folder of a run')
-    .argument('<question>', 'what is said')
-    .requiredOption('--start <entity>', 'name of the entity to start from, as the graph writes it')
+    .description(
+      'one question: to a run where it walks from an entity after something was said, or on questions to any agent',
+    )
+    .argument('<run-or-question>', 'name or folder of a run; with --agent the question')
+    .argument('[question]', 'what is said or asked; on questions [brackets] mark the topic entities')
+    .option('--agent <name>', 'questions: an untrained agent instead of a run, such as fiske')
+    .option('--dataset <name>', 'questions: whose graph to answer from, such as metaqa (a run keeps its own)')
+    .option('--start <entity>', 'dialogues: name of the entity to start from, as the graph writes it')
     .option(
       '--dialogue <file>',
-      'what was said and walked before: one dialogue in the release’s form (.json, .jsonl, .csv)',
+      'dialogues: what was said and walked before, one dialogue in the release’s form (.json, .jsonl, .csv)',
     )
     .option('--checkpoint <which>', 'best, last, clone or a step', 'best')
-    .option('--model <file>', 'the encoder’s GGUF file, if it has moved')
+    .option('--encoder <file>', 'GGUF model, or hashed:DIM, for agents that need text vectors')
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend of the run')
-    .option('--top <n>', 'paths to show', '10')
-    .option('--json', 'print JSON')
-    .action(ask);
+    .option('--trace', 'questions: show what the agent did, step by step')
+    .option('--top <n>', 'paths or answers to show', '10');
+  addQuestionOptions(command).option('--json', 'print JSON').action(ask);
 }
 
-async function ask(run: string, question: string, flags: AskFlags): Promise<void> {
-  const top = Number(flags.top);
-  if (!Number.isInteger(top) || top < 1) {
-    throw new WorkbenchError('usage', `expected a whole number from 1, got ${flags.top}, at --top`);
-  }
-  const before = flags.dialogue === undefined ? undefined : await dialogueOf(flags.dialogue);
-  const { loadWalkerRun } = await import('../agents/walker/load-walker.js');
-  const { walkSamples } = await import('../datasets/walk-samples.js');
-  const { evaluationSettings } = await import('../evaluation/settings.js');
-  const { openRun } = await import('../src/run/run-folder.js');
-  const { beamWidth, twoHopBonus } = evaluationSettings.parse(openRun(run).config.evaluation ?? {});
-  const { backendOf } = await import('../src/tensor/backend.js');
-  const modelPath = flags.model === undefined ? {} : { modelPath: flags.model };
-  const backend = flags.backend === undefined ? {} : { backend: backendOf(flags.backend) };
-  const walker = await loadWalkerRun(run, {
-    checkpoint: flags.checkpoint,
-    beamWidth: Math.max(beamWidth, top),
-    twoHopBonus,
-    ...modelPath,
-    ...backend,
-  });
-  try {
-    const { agent, graph } = walker;
-    const start = graph.entityNames[await entityOf(graph, flags.start)]!;
-    // The dialogue so far, and an answer that still has to be found.
-    const messages: Message[] = [...(before?.messages ?? []), { sender: 'user', text: question }];
-    const asked: PathAction = { sender: 'assistant', position: messages.length, triples: [[start, '', '']] };
-    const { task } = walkSamples([{ id: 'ask', messages, paths: [...(before?.paths ?? []), asked] }], graph).at(-1)!;
-    const [answer] = await agent.answer([task]);
-    const paths = answer!.paths
-      .slice(0, top)
-      .map(({ path, logProb }) => ({ path: named(path, graph), probability: Math.exp(logProb) }));
-    const answers = answer!.answers.slice(0, top).map(({ entity, summedLogProb }) => ({
-      entity: graph.entityNames[entity]!,
-      probability: Math.exp(summedLogProb),
-    }));
-    if (flags.json) return printJson({ start, question, paths, answers });
-    if (paths.length === 0)
-      return printLine(`${printable(start)} has no edges in graph ${graph.name}: there is nowhere to go.`);
-    printTable(
-      paths.map(({ path, probability }, i) => ({
-        rank: i + 1,
-        probability: probability.toFixed(4),
-        path: path
-          .map(([head, relation, tail], hop) => `${hop === 0 ? head : ''} —${relation}→ ${tail}`.trim())
-          .join(' '),
-      })),
+async function ask(first: string, second: string | undefined, flags: AskFlags & AskQuestionFlags): Promise<void> {
+  const byAgent = flags.agent !== undefined;
+  if (byAgent === (second !== undefined)) {
+    throw new WorkbenchError(
+      'usage',
+      `expected a run and a question, or --agent NAME and a question, got ${byAgent ? 'all three' : 'one of two'}`,
+      {
+        hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
+      },
     );
-  } finally {
-    await walker.close();
   }
-}
-
-function named(path: Path, graph: Graph): [string, string, string][] {
-  return path.map(([head, relation, tail]) => [
-    graph.entityNames[head]!,
-    graph.relationNames[relation]!,
-    graph.entityNames[tail]!,
-  ]);
-}
-
-/** @throws WorkbenchError `usage` naming the nearest entity */
-async function entityOf(graph: Graph, name: string): Promise<number> {
-  const entity = graph.entityId(name);
-  if (entity >= 0) return entity;
-  const folded = graph.entityNames.findIndex((other) => other.toLowerCase() === name.toLowerCase());
-  if (folded >= 0) return folded;
-  const { nearestName } = await import('../src/run/nearest-name.js');
-  const near = nearestName(name, graph.entityNames);
-  throw new WorkbenchError(
-    'usage',
-    `expected an entity of graph ${graph.name}, got ${JSON.stringify(name)}, at --start`,
-    {
-      ...(near !== undefined && { hint: `Did you mean ${JSON.stringify(near)}?` }),
-    },
-  );
-}
-
-/** @throws WorkbenchError `data` for a file of none or several dialogues */
-async function dialogueOf(file: string): Promise<Dialogue> {
-  const { readDialogues } = await import('../datasets/opendialkg/read-dialogues.js');
-  const { dialogues } = await readDialogues(file);
-  const [dialogue, ...others] = dialogues;
-  if (dialogue && others.length === 0) return dialogue;
-  throw new WorkbenchError('data', `expected one dialogue, got ${dialogues.length}, at ${file}`);
+  const named = { name: flags.agent ?? first, isRun: !byAgent };
+  const { kindOfWork } = await import('./kind-of-work.js');
+  const kind = await kindOfWork([named], flags.dataset);
+  refuseOtherKind(flags, kind);
+  if (kind === 'dialogues') {
+    if (byAgent || flags.start === undefined) {
+      throw new WorkbenchError('usage', 'expected a run and --start ENTITY on dialogues, got less', {
+        hint: 'kgwalk ask RUN "QUESTION" --start ENTITY',
+      });
+    }
+    const { askDialogue } = await import('./dialogues/ask-dialogue.js');
+    return askDialogue(first, second!, flags);
+  }
+  const { askQuestion } = await import('./questions/ask-question.js');
+  return askQuestion(named, second ?? first, flags);
 }

@@ -1,16 +1,9 @@
 /** `kgwalk compare`: several agents and runs on the same samples. */
 import type { Command } from 'commander';
-import type { Evaluation } from '../evaluation/evaluate.js';
-import { addInputOptions, evaluateShown } from './evaluate.js';
-import type { InputFlags } from './evaluation-inputs.js';
-import { printJson } from './output.js';
-
-interface CompareFlags extends InputFlags {
-  checkpoint: string;
-  encoder?: string;
-  backend?: string;
-  json?: boolean;
-}
+import type { CompareFlags } from './dialogues/compare-dialogues.js';
+import { noModel } from './evaluate.js';
+import { addInputOptions, refuseOtherKind } from './input-options.js';
+import type { QuestionFlags } from './questions/question-inputs.js';
 
 export function register(program: Command): void {
   const command = program
@@ -18,42 +11,22 @@ export function register(program: Command): void {
     .description('agents and runs on the same samples, each tested against the last one named')
     .argument(
       '<agent...>',
-      'names of agents (random, frequency, transe …) and names or folders of runs, RUN@clone for a checkpoint',
-    );
+      'names of agents (random, frequency, io, fiske, fiske:stateful=false …) and names or folders of runs, RUN@clone for a checkpoint',
+    )
+    .option('--mixed', 'questions: let models and budgets differ between the agents');
   addInputOptions(command).action(compare);
 }
 
-async function compare(names: string[], flags: CompareFlags): Promise<void> {
-  const { openAgents } = await import('./named-agents.js');
-  const { compareEvaluations } = await import('../evaluation/compare.js');
-  const { saveEvaluation } = await import('../evaluation/save-evaluation.js');
-  const opened = await openAgents(
-    names.map((name) => ({ name })),
-    flags,
-  );
-  try {
-    const { inputs, agents } = opened;
-    const evaluations: (Evaluation & { name: string })[] = [];
-    for (const { name, agent, about } of agents) {
-      evaluations.push({ name, ...(await evaluateShown(agent, inputs, about)) });
-    }
-    // Every run keeps its own evaluation and those of the untrained agents, which its report shows beside it.
-    for (const { runFolder } of agents) {
-      if (runFolder === undefined) continue;
-      for (const [i, evaluation] of evaluations.entries()) {
-        const other = agents[i]!;
-        if (other.runFolder !== undefined && other.runFolder !== runFolder) continue;
-        const which = other.runFolder === undefined ? other.agent.name : evaluation.record.checkpoint;
-        await saveEvaluation(runFolder, `${inputs.label}-${which}`, evaluation);
-      }
-    }
-    const comparisons = compareEvaluations(evaluations, inputs.settings);
-    if (flags.json) {
-      return printJson({ agents: evaluations.map(({ name, record }) => ({ name, ...record })), comparisons });
-    }
-    const { printComparison } = await import('./evaluation-tables.js');
-    printComparison(evaluations, comparisons);
-  } finally {
-    await opened.close();
+async function compare(names: string[], flags: CompareFlags & QuestionFlags & { mixed?: boolean }): Promise<void> {
+  const named = names.map((name) => ({ name }));
+  const { kindOfWork } = await import('./kind-of-work.js');
+  const kind = await kindOfWork(named, flags.dataset);
+  refuseOtherKind(flags, kind);
+  if (kind === 'dialogues') {
+    if (flags.model !== undefined) throw noModel();
+    const { compareDialogues } = await import('./dialogues/compare-dialogues.js');
+    return compareDialogues(names, flags);
   }
+  const { compareOnQuestions } = await import('./questions/compare-on-questions.js');
+  return compareOnQuestions(named, flags);
 }

@@ -13,11 +13,26 @@ import { register as doctor } from './doctor.js';
 import { register as evaluate } from './evaluate.js';
 import { describeFailure, printUsageError } from './failure.js';
 import { register as pretrain } from './pretrain.js';
+import { register as replay } from './replay.js';
 import { register as report } from './report.js';
 import { register as runs } from './runs.js';
 import { register as train } from './train.js';
 
-const commands = [datasets, pretrain, train, evaluate, ask, compare, report, runs, checkpoint, config, cache, doctor];
+const commands = [
+  datasets,
+  pretrain,
+  train,
+  evaluate,
+  ask,
+  compare,
+  replay,
+  report,
+  runs,
+  checkpoint,
+  config,
+  cache,
+  doctor,
+];
 
 const firstSteps = `
 First steps:

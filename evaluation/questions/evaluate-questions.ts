@@ -117,7 +117,7 @@ function recordOf(
 }
 
 /** For agents that ask no model. */
-function noCalls(): QuestionClient {
+export function noCalls(): QuestionClient {
   return {
     client: {
       remaining: 0,

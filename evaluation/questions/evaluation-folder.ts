@@ -7,7 +7,9 @@ import { join, resolve } from 'node:path';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile, writeError, writeFileAtomic } from '../../src/run/files.js';
+import { readJsonLines } from '../../src/run/json-lines.js';
 import { confined, runsFolder } from '../../src/run/locations.js';
+import type { QuestionRow } from '../../src/run/question-records.js';
 import type { QuestionAbout, QuestionEvaluationRecord } from '../../src/run/records.js';
 import { lockFolder } from '../../src/run/run-lock.js';
 
@@ -123,4 +125,28 @@ export function readAsked(nameOrFolder: string, root = evaluationsFolder()): Ask
     throw new WorkbenchError('data', `expected a whole file, got a broken one, at ${about}`, { cause });
   }
   throw new WorkbenchError('data', `expected an evaluation of this version, got another, at ${about}`);
+}
+
+/** Whether a name or folder is that of a finished evaluation. */
+export function isFinished(nameOrFolder: string, root = evaluationsFolder()): boolean {
+  return [nameOrFolder, join(root, nameOrFolder)].some((folder) => existsSync(evaluationFiles(folder).evaluation));
+}
+
+/**
+ * A finished evaluation.
+ * @throws WorkbenchError `data` where there is none, or it is not finished
+ */
+export function readEvaluation(
+  nameOrFolder: string,
+  root = evaluationsFolder(),
+): { record: QuestionEvaluationRecord; rows: QuestionRow[] } {
+  const { folder } = readAsked(nameOrFolder, root);
+  const files = evaluationFiles(folder);
+  if (!existsSync(files.evaluation)) {
+    throw new WorkbenchError('data', `expected a finished evaluation, got one that was stopped, at ${folder}`, {
+      hint: 'Run the same `kgwalk evaluate` again: it goes on where it ended.',
+    });
+  }
+  const record = JSON.parse(readTextFile(files.evaluation, 'an evaluation')) as QuestionEvaluationRecord;
+  return { record, rows: readJsonLines<QuestionRow>(files.answers) };
 }

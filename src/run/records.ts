@@ -157,6 +157,8 @@ export interface EvaluationRecord {
 /** How the questions of one evaluation were asked. */
 export interface QuestionAbout {
   dataset: string;
+  /** What must stand beside every score: `fixture` (a graph collected partly from gold answers), `generated` (made questions). */
+  labels?: readonly string[];
   graph: string;
   /** Parts of the data set that were asked, such as `2-hop`. */
   subsets: readonly string[];
@@ -190,8 +192,8 @@ export interface QuestionEvaluationRecord extends QuestionAbout {
   /** Questions that are not, by reason, such as `no gold answer`. */
   excluded: Record<string, number>;
   /**
-   * `hit@1`, `hit-any`, `precision`, `recall`, `f1`, `exact`, `lenient-hit`, `partial`, `complete`, `accuracy` (of truth questions),
-   * `reachable`, `abstained`, `unparsed`, `crashed`, `degraded`, `at-cap`: fractions in [0, 1]; `calls.mean`: calls.
+   * Of entity questions `hit@1`, `hit-any`, `precision`, `recall`, `f1`, `exact`, the lenient `partial` and `complete`, `reachable` (some
+   * answer within three relations: the upper bound) and `reachable-all`; of truth questions `accuracy`; of all `abstained`, `unparsed`, `crashed`, `degraded`, `at-cap`: fractions in [0, 1]; `calls.mean`: calls.
    */
   metrics: EvaluationMetrics;
   /** By `name=value`: `subset=2-hop`, `type=…`, `form=truth` … */

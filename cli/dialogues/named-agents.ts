@@ -1,16 +1,14 @@
 /** Agents as the command line names them: untrained ones by name, trained ones by their run. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Agent } from '../agents/agent.js';
-import type { AgentResources } from '../agents/registry.js';
-import type { EvaluateOptions } from '../evaluation/evaluate.js';
-import type { EncoderSettings } from '../src/encoder/settings.js';
-import type { StateEncoder } from '../src/encoder/state-encoder.js';
-import { WorkbenchError } from '../src/run/errors.js';
-import { cacheFolder, runsFolder } from '../src/run/locations.js';
-import { nearestName } from '../src/run/nearest-name.js';
-import type { RunInfo } from '../src/run/records.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
+import type { Agent } from '../../agents/agent.js';
+import type { AgentResources } from '../../agents/registry.js';
+import type { EvaluateOptions } from '../../evaluation/evaluate.js';
+import type { EncoderSettings } from '../../src/encoder/settings.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { cacheFolder } from '../../src/run/locations.js';
+import { nearestName } from '../../src/run/nearest-name.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { findRun } from '../kind-of-work.js';
 import { evaluationInputs } from './evaluation-inputs.js';
 import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
 
@@ -46,7 +44,7 @@ export async function openAgents(
   wanted: readonly { name: string; kind?: 'agent' | 'run' }[],
   flags: AgentFlags,
 ): Promise<OpenedAgents> {
-  const { agentNames } = await import('../agents/registry.js');
+  const { agentNames } = await import('../../agents/registry.js');
   const resolved = wanted.map(({ name, kind = agentNames.includes(name) ? 'agent' : 'run' }) =>
     kind === 'agent' ? { name } : { name, trained: runOf(name, agentNames, flags.checkpoint) },
   );
@@ -71,7 +69,7 @@ export async function openAgents(
 }
 
 async function openUntrained(name: string, resources: AgentResources): Promise<OpenedAgent> {
-  const { createAgent } = await import('../agents/registry.js');
+  const { createAgent } = await import('../../agents/registry.js');
   return { name, agent: await createAgent(name, resources), about: {} };
 }
 
@@ -82,10 +80,10 @@ async function openWalker(
   { encoder, backend }: AgentFlags,
   closers: (() => Promise<void>)[],
 ): Promise<OpenedAgent> {
-  const { loadWalkerRun } = await import('../agents/walker/load-walker.js');
-  const { resolveCheckpoint } = await import('../checkpoints/store.js');
-  const { sha256File } = await import('../src/run/files.js');
-  const { backendOf } = await import('../src/tensor/backend.js');
+  const { loadWalkerRun } = await import('../../agents/walker/load-walker.js');
+  const { resolveCheckpoint } = await import('../../checkpoints/store.js');
+  const { sha256File } = await import('../../src/run/files.js');
+  const { backendOf } = await import('../../src/tensor/backend.js');
   const loaded = await loadWalkerRun(run.folder, {
     checkpoint,
     beamWidth,
@@ -108,11 +106,8 @@ async function openWalker(
 
 /** A run by name or folder, with `@clone` and the like behind it for a checkpoint of its own. */
 function runOf(name: string, agentNames: readonly string[], checkpoint: string): { run: RunInfo; checkpoint: string } {
-  const isRun = (text: string) =>
-    [text, join(runsFolder(), text)].some((folder) => existsSync(runFiles(folder).config));
-  if (isRun(name)) return { run: openRun(name), checkpoint };
-  const [, plain, which] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
-  if (plain !== undefined && isRun(plain)) return { run: openRun(plain), checkpoint: which! };
+  const found = findRun(name);
+  if (found) return { run: found.run, checkpoint: found.checkpoint ?? checkpoint };
   const near = nearestName(name, agentNames);
   throw new WorkbenchError('usage', `expected an agent or a run, got ${JSON.stringify(name)}`, {
     hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Agents: ${agentNames.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,
@@ -125,7 +120,7 @@ async function resourcesOf(
   flags: AgentFlags,
   closers: (() => Promise<void>)[],
 ): Promise<AgentResources> {
-  const { encoderSettings } = await import('../src/encoder/settings.js');
+  const { encoderSettings } = await import('../../src/encoder/settings.js');
   const texts = encoderSettings.parse(run?.config.encoder ?? {});
   let encoder: Promise<StateEncoder> | undefined;
   return {
@@ -147,7 +142,7 @@ async function openTextEncoder(
   settings: EncoderSettings,
   closers: (() => Promise<void>)[],
 ): Promise<StateEncoder> {
-  const { openEncoder } = await import('../src/encoder/open-encoder.js');
+  const { openEncoder } = await import('../../src/encoder/open-encoder.js');
   const modelPath = model ?? settings.model ?? 'hashed:256';
   const encoder = await openEncoder(settings, { modelPath, cacheFolder: cacheFolder() });
   closers.push(() => encoder.dispose());

@@ -1,8 +1,8 @@
 /** Evaluations and comparisons as tables for people: percent, intervals in brackets. */
-import type { Comparison } from '../evaluation/compare.js';
-import type { Estimate, EvaluationMetrics, EvaluationRecord } from '../src/run/records.js';
-import { printLine, printTable } from './output.js';
-import type { Row } from './output.js';
+import type { Comparison } from '../../evaluation/compare.js';
+import type { Estimate, EvaluationMetrics, EvaluationRecord } from '../../src/run/records.js';
+import { printLine, printTable } from '../output.js';
+import type { Row } from '../output.js';
 
 const families = ['path', 'entity-path', 'relation-path', 'target', 'target-sum'];
 

@@ -1,13 +1,13 @@
 /** What `evaluate` and `compare` share: which graph, which samples, which settings. */
 import { basename, extname } from 'node:path';
-import type { Dataset } from '../datasets/registry.js';
-import type { DataSettings } from '../datasets/settings.js';
-import type { SplitName, WalkSample } from '../datasets/walk-sample.js';
-import type { EvaluateOptions } from '../evaluation/evaluate.js';
-import type { EvaluationSettings } from '../evaluation/settings.js';
-import type { Graph } from '../src/kg/graph.js';
-import { WorkbenchError } from '../src/run/errors.js';
-import type { RunInfo } from '../src/run/records.js';
+import type { Dataset } from '../../datasets/registry.js';
+import type { DataSettings } from '../../datasets/settings.js';
+import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
+import type { EvaluateOptions } from '../../evaluation/evaluate.js';
+import type { EvaluationSettings } from '../../evaluation/settings.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { RunInfo } from '../../src/run/records.js';
 
 export interface InputFlags {
   dataset?: string;
@@ -41,10 +41,10 @@ export interface EvaluationInputs {
  * @throws WorkbenchError `usage` for flags that contradict a run or each other, `data` for an empty split
  */
 export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo[]): Promise<EvaluationInputs> {
-  const { loadDataset } = await import('../datasets/registry.js');
-  const { walkSamples } = await import('../datasets/walk-samples.js');
-  const { envSettings } = await import('../envs/settings.js');
-  const { seenEntities } = await import('../evaluation/outcome.js');
+  const { loadDataset } = await import('../../datasets/registry.js');
+  const { walkSamples } = await import('../../datasets/walk-samples.js');
+  const { envSettings } = await import('../../envs/settings.js');
+  const { seenEntities } = await import('../../evaluation/outcome.js');
   const data = await dataOf(flags, runs);
   const settings = await settingsOf(flags, runs);
   const { horizon } = envSettings.parse(runs[0]?.config.env ?? {});
@@ -61,8 +61,8 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
   let samples: WalkSample[];
   if (split) samples = split === 'train' ? train : walkSamples(dataset.loadDialogues(split), graph, data);
   else {
-    const { samplesOfFile } = await import('../datasets/samples-of-file.js');
-    const { sha256File } = await import('../src/run/files.js');
+    const { samplesOfFile } = await import('../../datasets/samples-of-file.js');
+    const { sha256File } = await import('../../src/run/files.js');
     samples = (await samplesOfFile(flags.data!, graph, data)).samples;
     about.hashes = { data: await sha256File(flags.data!) };
   }
@@ -89,8 +89,8 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
 }
 
 async function dataOf(flags: InputFlags, runs: readonly RunInfo[]): Promise<DataSettings> {
-  const { dataSettings } = await import('../datasets/settings.js');
-  const { loadConfig } = await import('../src/run/config.js');
+  const { dataSettings } = await import('../../datasets/settings.js');
+  const { loadConfig } = await import('../../src/run/config.js');
   const asked = (['dataset', 'graph', 'turns'] as const).filter((key) => flags[key] !== undefined);
   const [first, ...others] = runs;
   if (!first)
@@ -117,8 +117,8 @@ async function dataOf(flags: InputFlags, runs: readonly RunInfo[]): Promise<Data
 }
 
 async function settingsOf(flags: InputFlags, runs: readonly RunInfo[]): Promise<EvaluationSettings> {
-  const { evaluationSettings } = await import('../evaluation/settings.js');
-  const { loadConfig } = await import('../src/run/config.js');
+  const { evaluationSettings } = await import('../../evaluation/settings.js');
+  const { loadConfig } = await import('../../src/run/config.js');
   const overrides = (['beamWidth', 'twoHopBonus'] as const).flatMap((key) =>
     flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
   );
@@ -141,7 +141,7 @@ function countOf(text: string | undefined, flag: string): number | undefined {
 
 /** The same samples for every agent and at every call, in their order. */
 async function drawn(samples: readonly WalkSample[], limit: number): Promise<WalkSample[]> {
-  const { Rng } = await import('../src/run/seeds.js');
+  const { Rng } = await import('../../src/run/seeds.js');
   const order = Rng.named(0, 'evaluate/limit').shuffle(samples.map((_, i) => i));
   const chosen = new Set(order.slice(0, limit));
   return samples.filter((_, i) => chosen.has(i));

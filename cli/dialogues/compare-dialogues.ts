@@ -1,0 +1,48 @@
+/** `kgwalk compare` on dialogues: several agents and runs on the same samples. */
+import type { Evaluation } from '../../evaluation/evaluate.js';
+import { evaluateShown } from './evaluate-dialogues.js';
+import type { InputFlags } from './evaluation-inputs.js';
+import { printJson } from '../output.js';
+
+export interface CompareFlags extends InputFlags {
+  checkpoint: string;
+  encoder?: string;
+  backend?: string;
+  json?: boolean;
+}
+
+/** Compares agents and runs on dialogues, prints, and keeps the evaluations in the folders of the runs. */
+export async function compareDialogues(names: string[], flags: CompareFlags): Promise<void> {
+  const { openAgents } = await import('./named-agents.js');
+  const { compareEvaluations } = await import('../../evaluation/compare.js');
+  const { saveEvaluation } = await import('../../evaluation/save-evaluation.js');
+  const opened = await openAgents(
+    names.map((name) => ({ name })),
+    flags,
+  );
+  try {
+    const { inputs, agents } = opened;
+    const evaluations: (Evaluation & { name: string })[] = [];
+    for (const { name, agent, about } of agents) {
+      evaluations.push({ name, ...(await evaluateShown(agent, inputs, about)) });
+    }
+    // Every run keeps its own evaluation and those of the untrained agents, which its report shows beside it.
+    for (const { runFolder } of agents) {
+      if (runFolder === undefined) continue;
+      for (const [i, evaluation] of evaluations.entries()) {
+        const other = agents[i]!;
+        if (other.runFolder !== undefined && other.runFolder !== runFolder) continue;
+        const which = other.runFolder === undefined ? other.agent.name : evaluation.record.checkpoint;
+        await saveEvaluation(runFolder, `${inputs.label}-${which}`, evaluation);
+      }
+    }
+    const comparisons = compareEvaluations(evaluations, inputs.settings);
+    if (flags.json) {
+      return printJson({ agents: evaluations.map(({ name, record }) => ({ name, ...record })), comparisons });
+    }
+    const { printComparison } = await import('./evaluation-tables.js');
+    printComparison(evaluations, comparisons);
+  } finally {
+    await opened.close();
+  }
+}

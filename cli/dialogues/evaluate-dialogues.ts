@@ -1,0 +1,72 @@
+/** `kgwalk evaluate` on dialogues: one agent on one split. */
+import { stderr } from 'node:process';
+import type { Agent } from '../../agents/agent.js';
+import type { Evaluation } from '../../evaluation/evaluate.js';
+import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
+import { printJson, printLine } from '../output.js';
+
+export interface EvaluateFlags extends InputFlags {
+  agent?: string;
+  checkpoint: string;
+  encoder?: string;
+  backend?: string;
+  predictions?: string;
+  json?: boolean;
+}
+
+/** Evaluates an agent or a run on dialogues, prints, and keeps the evaluation in the folder of the run. */
+export async function evaluateDialogues(run: string | undefined, flags: EvaluateFlags): Promise<void> {
+  const { checkPredictionsName, writePredictions } = await import('../../evaluation/predictions-file.js');
+  if (flags.predictions !== undefined) checkPredictionsName(flags.predictions);
+  const { openAgents } = await import('./named-agents.js');
+  const opened = await openAgents([{ name: (run ?? flags.agent)!, kind: run === undefined ? 'agent' : 'run' }], flags);
+  try {
+    const [one] = opened.agents;
+    const evaluation = await evaluateShown(one!.agent, opened.inputs, one!.about);
+    const { record, answers, failures } = evaluation;
+    if (flags.predictions !== undefined) {
+      writePredictions(flags.predictions, { samples: opened.inputs.samples, answers, graph: opened.inputs.graph });
+    }
+    let saved: string | undefined;
+    if (one!.runFolder !== undefined) {
+      const { saveEvaluation } = await import('../../evaluation/save-evaluation.js');
+      saved = await saveEvaluation(one!.runFolder, `${opened.inputs.label}-${record.checkpoint}`, evaluation);
+    }
+    if (flags.json)
+      return printJson({ ...record, failures: failures.slice(0, 10), saved, predictions: flags.predictions });
+    const { printEvaluation } = await import('./evaluation-tables.js');
+    printEvaluation(record);
+    if (saved !== undefined) printLine(`saved: ${saved}`);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Evaluates with a progress line, and says on standard error where the agent failed. */
+export async function evaluateShown(
+  agent: Agent,
+  { graph, samples, seenTargets, settings, horizon, about }: EvaluationInputs,
+  more: Partial<EvaluationInputs['about']> = {},
+): Promise<Evaluation> {
+  const { evaluateAgent } = await import('../../evaluation/evaluate.js');
+  const { terminalProgress } = await import('../../src/run/progress.js');
+  const { interruptSignal } = await import('../interrupt.js');
+  const line = terminalProgress()(agent.name, samples.length, 'samples');
+  const evaluation = await evaluateAgent(agent, samples, {
+    graph,
+    settings,
+    seenTargets,
+    horizon,
+    about: { ...about, ...more, hashes: { ...about.hashes, ...more.hashes } },
+    onProgress: (done) => line.update(done),
+    signal: interruptSignal(),
+  });
+  line.finish();
+  const [first] = evaluation.failures;
+  if (first) {
+    stderr.write(
+      `${agent.name}: failed on ${evaluation.failures.length} samples, counted as misses; ${first.id}: ${first.message}\n`,
+    );
+  }
+  return evaluation;
+}

@@ -1,0 +1,71 @@
+/** Options that `evaluate` and `compare` share, and which of them belong to dialogues or to questions alone. */
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { DatasetKind } from '../datasets/manifest-file.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { repeatable } from './repeatable.js';
+
+/** Options as commander names them, by the only kind of data that has them. */
+const onlyOf: Record<DatasetKind, readonly string[]> = {
+  dialogues: ['graph', 'turns', 'backend', 'data', 'beamWidth', 'twoHopBonus', 'predictions', 'start', 'dialogue'],
+  questions: ['budget', 'budgetMode', 'holdOut', 'set', 'seed', 'withholdHops', 'mixed', 'trace'],
+};
+
+/** Adds the shared options. */
+export function addInputOptions(command: Command): Command {
+  return addQuestionOptions(
+    command
+      .option('--dataset <name>', 'imported data set, such as opendialkg or metaqa/2-hop (a run keeps its own)')
+      .option('--split <split>', 'train, valid or test; of questions also names such as dev-valid', 'valid')
+      .option('--limit <n>', 'only n samples, drawn by a fixed seed: the same for every agent')
+      .option('--checkpoint <which>', 'of a run: best, last, clone or a step', 'best')
+      .option('--encoder <file>', 'GGUF model, or hashed:DIM, for agents that need text vectors')
+      .option('--backend <name>', 'dialogues: tensorflow, wasm or cpu instead of the run’s own')
+      .option('--graph <name>', 'dialogues: graph of the data set (a run keeps its own; default dialogue)')
+      .option('--turns <who>', 'dialogues: all or assistant (a run keeps its own; default all)')
+      .option('--data <file>', 'dialogues: a file in the release’s format (.csv, .json, .jsonl) instead of a split')
+      .option('--beam-width <n>', 'dialogues: walks to rank, at least the largest k')
+      .option('--two-hop-bonus <nats>', 'dialogues: added to the score of two-hop walks when ranking'),
+  ).option('--json', 'print JSON');
+}
+
+/** Adds what `evaluate`, `compare` and `ask` share on questions. */
+export function addQuestionOptions(command: Command): Command {
+  return command
+    .option('--model <model>', 'questions: FILE.gguf, http://HOST:PORT/v1#NAME, or oracle:E (simulated, error rate E)')
+    .option('--budget <n>', 'questions: calls a question may cost, or none (default 30)')
+    .addOption(
+      new Option(
+        '--budget-mode <mode>',
+        'questions: strict checks before every call, reference at the loop heads',
+      ).choices(['strict', 'reference']),
+    )
+    .addOption(
+      new Option('--hold-out <what>', 'questions: what test shares with no train question').choices([
+        'question',
+        'template',
+        'type',
+      ]),
+    )
+    .option(
+      '--set <switch=value>',
+      'questions: a switch of the agent, such as stateful=false; repeatable',
+      repeatable,
+      [],
+    )
+    .option('--seed <n>', 'questions: seed of agents and simulated models; the sample of --limit never changes')
+    .option('--withhold-hops', 'questions: do not tell agents how many relations the data set’s split says');
+}
+
+/** @throws WorkbenchError `usage` for an option of the other kind of data */
+export function refuseOtherKind(flags: object, kind: DatasetKind): void {
+  const other = kind === 'dialogues' ? 'questions' : 'dialogues';
+  for (const name of onlyOf[other]) {
+    const value = (flags as Record<string, unknown>)[name];
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    throw new WorkbenchError('usage', `expected options of ${kind}, got ${flag}, which is for ${other}`, {
+      hint: `The data set holds ${kind}; leave ${flag} out.`,
+    });
+  }
+}

@@ -1,0 +1,55 @@
+/** Whether a command is about dialogues or about questions: a run's data set says, else the one named, else the agent. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { agentNames } from '../agents/registry.js';
+import type { DatasetKind } from '../datasets/manifest-file.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { runsFolder } from '../src/run/locations.js';
+import type { RunInfo } from '../src/run/records.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
+
+/** What a command names: an agent or a run. */
+export interface Named {
+  name: string;
+  /** Absent: an agent's name goes before a run's. */
+  isRun?: boolean;
+}
+
+/** @throws WorkbenchError `data` for a data set that was not imported, `usage` where nothing says which data is meant */
+export async function kindOfWork(named: readonly Named[], dataset: string | undefined): Promise<DatasetKind> {
+  const { datasetKind } = await import('../datasets/manifest-file.js');
+  const { parseDatasetName } = await import('../datasets/questions/question-registry.js');
+  const { isFinished } = await import('../evaluation/questions/evaluation-folder.js');
+  if (named.some(({ name, isRun }) => isRun === undefined && isFinished(name))) return 'questions';
+  for (const { name, isRun } of named) {
+    const run = isRun === false || agentNames.includes(name) ? undefined : findRun(name);
+    const data = run && datasetOf(run.run);
+    if (data !== undefined) return datasetKind(parseDatasetName(data).name);
+  }
+  if (dataset !== undefined) return datasetKind(parseDatasetName(dataset).name);
+  const { questionAgentNames } = await import('../agents/question-registry.js');
+  const asks = named.find(({ name }) => questionAgentNames().includes(agentOf(name)) && !agentNames.includes(name));
+  if (!asks) return 'dialogues';
+  throw new WorkbenchError('usage', `expected a data set of questions for agent ${asks.name}, got none, at --dataset`, {
+    hint: 'Such as --dataset metaqa/2-hop; what is imported: `kgwalk datasets list`.',
+  });
+}
+
+/** A run by name or folder, with the checkpoint behind an `@`; undefined where there is none. */
+export function findRun(name: string): { run: RunInfo; checkpoint?: string } | undefined {
+  const isRun = (text: string) =>
+    [text, join(runsFolder(), text)].some((folder) => existsSync(runFiles(folder).config));
+  if (isRun(name)) return { run: openRun(name) };
+  const [, plain, checkpoint] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
+  if (plain !== undefined && isRun(plain)) return { run: openRun(plain), checkpoint: checkpoint! };
+  return undefined;
+}
+
+/** The agent of `fiske:stateful=false`. */
+export const agentOf = (name: string): string => name.replace(/:.*$/, '');
+
+/** Data set that a run was trained on, with its subset. */
+export function datasetOf({ config }: RunInfo): string | undefined {
+  const { dataset } = (config.data ?? {}) as { dataset?: string };
+  return dataset;
+}

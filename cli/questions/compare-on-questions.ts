@@ -1,0 +1,36 @@
+/** `kgwalk compare` on questions: agents, runs and saved evaluations on the same questions. */
+import { compareQuestionEvaluations } from '../../evaluation/questions/compare-questions.js';
+import type { ComparedEvaluation } from '../../evaluation/questions/compare-questions.js';
+import { isFinished, readEvaluation } from '../../evaluation/questions/evaluation-folder.js';
+import type { EvaluationSpeed } from '../../evaluation/questions/speedometer.js';
+import { unionFigures } from '../../evaluation/questions/union-figures.js';
+import type { Named } from '../kind-of-work.js';
+import { printJson } from '../output.js';
+import { evaluateAgents } from './evaluate-agents.js';
+import type { QuestionFlags } from './question-inputs.js';
+
+/** The speed is of agents that were asked now. */
+export type ShownEvaluation = ComparedEvaluation & { speed?: EvaluationSpeed };
+
+/** Evaluates what is not evaluated yet, compares all against the last, and prints. */
+export async function compareOnQuestions(
+  named: readonly Named[],
+  flags: QuestionFlags & { mixed?: boolean },
+): Promise<void> {
+  const saved = new Map(
+    named.flatMap(({ name }) => (isFinished(name) ? [[name, { name, ...readEvaluation(name) }] as const] : [])),
+  );
+  const live = named.filter(({ name }) => !saved.has(name));
+  const asked = live.length > 0 ? await evaluateAgents(live, flags) : [];
+  const evaluations: ShownEvaluation[] = named.map(
+    ({ name }) => saved.get(name) ?? asked.find((evaluation) => evaluation.name === name)!,
+  );
+  const comparisons = compareQuestionEvaluations(evaluations, { mixed: flags.mixed ?? false });
+  const unions = unionFigures(evaluations);
+  if (flags.json) {
+    const agents = evaluations.map(({ name, record, speed }) => ({ name, ...record, speed }));
+    return printJson({ agents, comparisons, unions });
+  }
+  const { printQuestionComparison } = await import('./question-tables.js');
+  printQuestionComparison(evaluations, comparisons, unions);
+}

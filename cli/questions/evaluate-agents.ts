@@ -1,0 +1,136 @@
+/** What `evaluate` and `compare` do alike on questions: everything is opened first, then each agent is asked. */
+import { resolve } from 'node:path';
+import { stderr } from 'node:process';
+import type { AskedEvaluation } from '../../evaluation/questions/evaluation-folder.js';
+import type { SavedEvaluation } from '../../evaluation/questions/run-question-evaluation.js';
+import type { LanguageModel } from '../../src/llm/language-model.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { runsFolder } from '../../src/run/locations.js';
+import { interruptSignal } from '../interrupt.js';
+import type { Named } from '../kind-of-work.js';
+import { evaluationProgress } from './evaluation-progress.js';
+import { openModel } from './open-model.js';
+import { openQuestionAgent, resolveAgents } from './question-agents.js';
+import type { OpenedQuestionAgent, ResolvedAgent } from './question-agents.js';
+import { questionInputs } from './question-inputs.js';
+import type { QuestionFlags, QuestionInputs } from './question-inputs.js';
+
+/** Bootstrap resamples behind every interval. */
+const resamples = 2000;
+
+export interface NamedEvaluation extends SavedEvaluation {
+  /** As it was asked for. */
+  name: string;
+}
+
+/**
+ * Evaluates agents one after the other, with a progress line each.
+ * @throws WorkbenchError for anything that is not there or does not fit, before the first question is asked
+ */
+export async function evaluateAgents(named: readonly Named[], flags: QuestionFlags): Promise<NamedEvaluation[]> {
+  const resolved = await resolveAgents(named, flags);
+  const inputs = await questionInputs(
+    flags,
+    resolved.flatMap(({ run }) => run?.run ?? []),
+  );
+  const opened: { which: ResolvedAgent; one: OpenedQuestionAgent }[] = [];
+  let model: LanguageModel | undefined;
+  try {
+    for (const which of resolved) {
+      opened.push({
+        which,
+        one: await openQuestionAgent(which, inputs, { seed: inputs.about.seed, encoder: flags.encoder }),
+      });
+    }
+    model = await modelFor(opened, inputs, flags);
+    const evaluations: NamedEvaluation[] = [];
+    for (const { which, one } of opened) evaluations.push(await evaluateShown(which, one, inputs, flags, model));
+    return evaluations;
+  } finally {
+    await model?.dispose();
+    for (const { one } of opened) await one.close();
+  }
+}
+
+async function modelFor(
+  opened: readonly { one: OpenedQuestionAgent }[],
+  { graph, samples, about }: QuestionInputs,
+  { model }: QuestionFlags,
+): Promise<LanguageModel | undefined> {
+  const prompted = opened.flatMap(({ one: { agent } }) => (agent.prompted ? [agent.name] : []));
+  if (prompted.length === 0) {
+    if (model === undefined) return undefined;
+    throw new WorkbenchError('usage', `expected no language model, got ${model}, at --model: no agent named asks one`, {
+      hint: 'Text vectors come from --encoder.',
+    });
+  }
+  if (model !== undefined) return openModel(model, { graph, samples, seed: about.seed }, prompted);
+  throw new WorkbenchError('usage', `expected a language model for agent ${prompted[0]}, got none, at --model`, {
+    hint: 'Such as --model FILE.gguf, --model http://HOST:PORT/v1#NAME or --model oracle:0.',
+  });
+}
+
+async function evaluateShown(
+  which: ResolvedAgent,
+  { agent, checkpointHash, encoderId }: OpenedQuestionAgent,
+  inputs: QuestionInputs,
+  flags: QuestionFlags,
+  model: LanguageModel | undefined,
+): Promise<NamedEvaluation> {
+  const { runQuestionEvaluation } = await import('../../evaluation/questions/run-question-evaluation.js');
+  const { samples, excluded, graph, names, hashes } = inputs;
+  const asker = agent.prompted ? model : undefined;
+  const asked: AskedEvaluation = {
+    schemaVersion: 1,
+    kind: 'question-evaluation',
+    agent: which.agent ?? agent.name,
+    ...(which.run && { run: runName(which.run), checkpoint: which.run.checkpoint }),
+    about: {
+      ...inputs.about,
+      ...(asker && { model: asker.name }),
+      simulated: asker?.simulated ?? false,
+      // Without a model there are no calls to count.
+      ...(!asker && { budget: null }),
+      switches: which.switches,
+      topicGiven: agent.topicGiven,
+    },
+    ...(flags.encoder !== undefined && { encoder: flags.encoder }),
+    ...(asker && { modelId: asker.id }),
+    hopsGiven: inputs.hopsGiven,
+    resamples,
+    hashes: { ...hashes, ...(checkpointHash !== undefined && { checkpoint: checkpointHash }) },
+  };
+  const progress = evaluationProgress(which.name, samples.length);
+  const evaluation = await runQuestionEvaluation(agent, samples, {
+    asked,
+    model: asker,
+    graph,
+    names,
+    excluded,
+    hashes: () => recordHashes(asked, encoderId()),
+    onRow: progress.answered,
+    onCall: progress.called,
+    signal: interruptSignal(),
+  });
+  progress.finish();
+  const crashed = evaluation.rows.filter(({ crash }) => crash !== undefined);
+  if (crashed[0]) {
+    stderr.write(
+      `${which.name}: crashed on ${crashed.length} questions, counted as misses; ${crashed[0].id}: ${crashed[0].crash}\n`,
+    );
+  }
+  return { ...evaluation, name: which.name };
+}
+
+/** What the record says of the parts. */
+export function recordHashes(
+  { hashes: { graph: _, ...hashes }, modelId }: AskedEvaluation,
+  encoder: string | undefined,
+) {
+  return { ...hashes, ...(modelId !== undefined && { model: modelId }), ...(encoder !== undefined && { encoder }) };
+}
+
+/** A run by its name, where it lies among the runs; else by its folder. */
+function runName({ run: { id, folder } }: NonNullable<ResolvedAgent['run']>): string {
+  return resolve(runsFolder(), id) === folder ? id : folder;
+}

@@ -1,0 +1,154 @@
+/** Evaluations of questions as tables for people: percent, intervals in brackets. */
+import type { Comparison } from '../../evaluation/compare.js';
+import type { EvaluationSpeed } from '../../evaluation/questions/speedometer.js';
+import type { UnionFigures } from '../../evaluation/questions/union-figures.js';
+import type { Estimate, QuestionEvaluationRecord } from '../../src/run/records.js';
+import { printLine, printTable } from '../output.js';
+import type { Row } from '../output.js';
+import type { ShownEvaluation } from './compare-on-questions.js';
+
+const sliceColumns = ['hit@1', 'f1', 'exact', 'complete', 'accuracy'];
+
+/** Points of the budget curve that are shown. */
+const shownPoints = 12;
+
+/** Prints metrics, slices, cost, phases, and why questions were missed. */
+export function printQuestionEvaluation(record: QuestionEvaluationRecord, speed?: EvaluationSpeed): void {
+  printLine(headline(record, record.agent));
+  printLine();
+  const shares = Object.entries(record.metrics).filter(([key]) => key !== 'calls.mean');
+  printTable(shares.map(([metric, estimate]) => ({ metric, percent: bracketed(estimate), n: estimate.n })));
+  if (Object.keys(record.slices).length > 0) {
+    printLine();
+    printTable(
+      Object.entries(record.slices).map(([slice, metrics]) => ({
+        slice,
+        n: metrics.crashed!.n,
+        ...Object.fromEntries(sliceColumns.flatMap((key) => (metrics[key] ? [[key, percent(metrics[key])]] : []))),
+        calls: metrics['calls.mean']!.value.toFixed(1),
+      })),
+    );
+  }
+  printLine();
+  printTable(
+    Object.entries(record.cost).flatMap(([cost, { mean, median, p95, max, total }]) =>
+      total > 0 ? [{ 'a question': cost, mean: mean.toFixed(1), median, p95, max, total }] : [],
+    ),
+  );
+  if (Object.keys(record.phases).length > 0) {
+    printLine();
+    printTable(
+      Object.entries(record.phases).map(([phase, { calls, stages }]) => ({ phase, calls, replies: counts(stages) })),
+    );
+    const { budgetCurve } = record;
+    const step = Math.ceil(budgetCurve.length / shownPoints);
+    const points = budgetCurve.filter((_, i) => i % step === 0 || i === budgetCurve.length - 1);
+    printLine();
+    printLine(`right within so many calls: ${points.map(({ calls, hit }) => `${calls}: ${share(hit)}`).join('  ')}`);
+  }
+  printLine();
+  printLine(`stops: ${counts(record.stops)}`);
+  printLine(`misses: ${counts(record.misses) || 'none'}`);
+  if (Object.keys(record.excluded).length > 0) printLine(`not asked: ${counts(record.excluded)}`);
+  if (speed) printLine(speedText(record, speed));
+  printLine('percent; brackets: 95 % bootstrap over questions');
+}
+
+/** Prints one row an agent, its difference to the reference with the test, and a bar. */
+export function printQuestionComparison(
+  evaluations: readonly ShownEvaluation[],
+  comparisons: readonly Comparison[],
+  unions: readonly UnionFigures[],
+): void {
+  const { record } = evaluations[0]!;
+  const prompted = evaluations.find((one) => one.record.model !== undefined)?.record ?? record;
+  printLine(headline(prompted, `${evaluations.length} agents`));
+  printLine();
+  const tested = record.metrics['hit@1'] ? 'hit@1' : 'accuracy';
+  const columns = ['f1', 'exact', 'partial', 'complete', 'accuracy'].filter(
+    (key) => key !== tested && evaluations.some((one) => one.record.metrics[key]),
+  );
+  const against = evaluations.at(-1)!.name;
+  printTable(
+    evaluations.map(({ name, record: { metrics, cost, note, model, simulated }, speed }): Row => {
+      const difference = comparisons.find(({ agent }) => agent === name)?.differences[tested];
+      return {
+        agent: name,
+        ...(prompted.model !== undefined && { model: `${model ?? '-'}${simulated ? ' (simulated)' : ''}` }),
+        [tested]: bracketed(metrics[tested]),
+        ...Object.fromEntries(columns.map((key) => [key, percent(metrics[key])])),
+        'calls mean/p95/max': spread(cost.calls),
+        tokens: (cost.promptTokens!.mean + cost.completionTokens!.mean).toFixed(0),
+        'at cap': percent(metrics['at-cap']),
+        crashed: percent(metrics.crashed),
+        'ms/question': speed && speed.remembered === 0 ? speed.msPerQuestion.toFixed(1) : '',
+        [`${tested} − ${against}`]: bracketed(difference) ?? '',
+        p: difference ? difference.pValue.toFixed(3) : '',
+        note: note ?? '',
+      };
+    }),
+  );
+  if (unions.length > 0) {
+    printLine();
+    printTable(
+      unions.map(({ name, partial, complete }) => ({
+        'together with io': name,
+        partial: bracketed(partial),
+        complete: bracketed(complete),
+      })),
+    );
+  }
+  printLine();
+  const width = Math.max(...evaluations.map(({ name }) => name.length));
+  for (const one of evaluations) {
+    const { value } = one.record.metrics[tested] ?? { value: 0 };
+    printLine(`${one.name.padEnd(width)} ${'█'.repeat(Math.round(40 * value)).padEnd(40, '·')} ${share(value)}`);
+  }
+  printLine(
+    'percent; brackets: 95 % bootstrap over questions; p: paired, two-sided, not corrected for the number of agents',
+  );
+}
+
+function headline(record: QuestionEvaluationRecord, who: string): string {
+  const { dataset, labels = [], subsets, split, holdOut, n, model, simulated, budget, budgetMode, switches } = record;
+  const parts = [
+    `${who} on ${dataset} (${subsets.join(', ')})${labels.map((label) => ` [${label}]`).join('')}`,
+    `split ${split}, held out by ${holdOut}`,
+    `n = ${n}`,
+    ...(model === undefined
+      ? []
+      : [`model ${model}${simulated ? ' [simulated]' : ''}`, `budget ${budget ?? 'none'} ${budgetMode}`]),
+    ...(Object.keys(switches).length > 0 ? [JSON.stringify(switches)] : []),
+    ...(record.topicGiven || who !== record.agent ? [] : ['topics not given']),
+  ];
+  return parts.join(' · ');
+}
+
+function speedText({ cost }: QuestionEvaluationRecord, speed: EvaluationSpeed): string {
+  const { seconds, prepareSeconds, msPerQuestion, asked, remembered, tokensPerSecond } = speed;
+  const prompt = cost.promptTokens!.total;
+  const parts = [
+    `${seconds.toFixed(1)} s${prepareSeconds > 0.05 ? `, ${prepareSeconds.toFixed(1)} of them preparing` : ''}`,
+    `${msPerQuestion.toFixed(1)} ms a question`,
+  ];
+  if (asked + remembered > 0) {
+    parts.push(`${asked} calls asked, ${remembered} remembered`, `${tokensPerSecond.toFixed(0)} tokens/s`);
+    parts.push(`${share(prompt === 0 ? 0 : cost.cachedTokens!.total / prompt)} % of prompt tokens from the cache`);
+  }
+  return parts.join(' · ');
+}
+
+const spread = (cost: QuestionEvaluationRecord['cost'][string] | undefined) =>
+  cost && `${cost.mean.toFixed(1)} / ${cost.p95} / ${cost.max}`;
+
+const counts = (values: Record<string, number>) =>
+  Object.entries(values)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+
+const bracketed = (estimate: Estimate | undefined) =>
+  estimate && `${percent(estimate)} [${share(estimate.low)}, ${share(estimate.high)}]`;
+
+const percent = (estimate: Estimate | undefined) => estimate && share(estimate.value);
+
+const share = (value: number) => (100 * value).toFixed(1);

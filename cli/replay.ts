@@ -1,0 +1,16 @@
+/** `kgwalk replay`: a finished evaluation of questions once more, from what its model wrote. */
+import type { Command } from 'commander';
+
+export function register(program: Command): void {
+  program
+    .command('replay')
+    .description('run an evaluation of questions again without a model, and compare every byte with what it saved')
+    .argument('<evaluation>', 'name or folder of an evaluation, as `kgwalk evaluate` said it')
+    .option('--question <id>', 'this question alone, with its trace')
+    .option('--encoder <file>', 'the encoder’s GGUF file, if it has moved')
+    .option('--json', 'print JSON')
+    .action(async (evaluation: string, flags: { question?: string; encoder?: string; json?: boolean }) => {
+      const { replayOnQuestions } = await import('./questions/replay-on-questions.js');
+      return replayOnQuestions(evaluation, flags);
+    });
+}
