@@ -44,8 +44,8 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
       if (named.length > 0 || steps.length === 0 || asked === 0) continue;
       const key = groupKey(branch, steps, asked, exploration);
       const group = groups.get(key);
-      if (group) group.steps.push(...steps);
-      else groups.set(key, { steps, asked });
+      if (!group) groups.set(key, { steps, asked });
+      else for (const step of steps) group.steps.push(step);
     }
     // Heads in the state of the one that made it are finished: what they lead to are answers just as well.
     let finished: ClueSet | undefined;
@@ -61,6 +61,9 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
     const limit = Math.min(settings.maxHops, clues.texts.length);
     let waiting = nodes.map(({ entity, covered }) => startBranch(entity, covered));
     while (waiting.length > 0 && !done()) {
+      // What a budget in the reference's mode goes by: it is looked at here and nowhere else.
+      spent ||= exploration.session.client.remaining < 1;
+      if (spent) return;
       const ready = waiting.sort(byCoverage).filter(({ depth }) => depth < limit);
       const batch = nextBatch(ready, exploration);
       const grown = await grow(batch);

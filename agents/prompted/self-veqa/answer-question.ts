@@ -95,6 +95,8 @@ async function runRounds(
     const known = new Set(rounds.tried.map(({ chain }) => chain.join()));
     const allowed = choice.allowed.filter((chain) => !known.has(chain.join()));
     if (allowed.length === 0) return { stop: 'exhausted' };
+    // A further proposal that nobody can judge any more changes nothing.
+    if (round > 1 && settings.verify && client.remaining < 1) return { stop: 'budget' };
     const chains = await propose({
       ...{ graph, client, task, allowed, shots, critique, tried: rounds.tried, final: final() },
       ...{ hops: choice.hops, vocabulary: choice.vocabulary, count: Math.min(settings.chains, allowed.length) },

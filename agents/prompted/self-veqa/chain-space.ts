@@ -37,7 +37,7 @@ export function reachableChains(graph: Graph, bounds: ChainBounds): ChainSpace {
     cut = true;
     return rated.sort((a, b) => b.likeness - a.likeness).slice(0, bounds.most);
   };
-  const found: { chain: number[]; likeness: number }[] = [];
+  let found: { chain: number[]; likeness: number }[] = [];
   let prefixes: Prefix[] = [{ chain: [], frontier: initialFrontier(topics), likeness: 0 }];
   for (let length = 1; length <= bounds.longest; length++) {
     const longer = within(
@@ -50,7 +50,7 @@ export function reachableChains(graph: Graph, bounds: ChainBounds): ChainSpace {
         })),
       ),
     );
-    if (length >= bounds.shortest) found.push(...longer);
+    if (length >= bounds.shortest) found = [...found, ...longer];
     if (length === bounds.longest) break;
     prefixes = longer.map(({ prefix, relation, chain, likeness }) => ({
       ...{ chain, likeness },
