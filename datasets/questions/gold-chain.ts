@@ -1,6 +1,6 @@
 /** How well a question's known relation chain gives its answers. */
 import type { Frontier } from '../../src/kg/frontier.js';
-import { canonicalOrder, initialFrontier } from '../../src/kg/frontier.js';
+import { initialFrontier } from '../../src/kg/frontier.js';
 import type { FrontierStepper } from '../../src/kg/frontier-stepper.js';
 import { frontierStepper } from '../../src/kg/frontier-stepper.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -47,17 +47,21 @@ export function executeUnder(
 }
 
 /** Scores one set against the answers. */
-export function scoreFrontier(frontier: Frontier, { answers }: Pick<QuestionGold, 'answers'>): ChainScore {
-  const first = canonicalOrder(frontier)[0];
-  if (first === undefined) return { executable: 0, hit1: 0, f1: 0, exact: 0 };
+export function scoreFrontier({ entities, counts }: Frontier, { answers }: Pick<QuestionGold, 'answers'>): ChainScore {
+  if (entities.length === 0) return { executable: 0, hit1: 0, f1: 0, exact: 0 };
   const gold = new Set(answers.map(({ entity }) => entity));
-  const right = frontier.entities.reduce((sum, entity) => sum + Number(gold.has(entity)), 0);
-  const size = frontier.entities.length;
+  let first = 0;
+  let right = 0;
+  for (let i = 0; i < entities.length; i++) {
+    // The first of `canonicalOrder`, without sorting.
+    if (counts[i]! > counts[first]!) first = i;
+    if (gold.has(entities[i]!)) right++;
+  }
   return {
     executable: 1,
-    hit1: Number(gold.has(first)),
-    f1: (2 * right) / (size + answers.length),
-    exact: Number(right === size && right === answers.length),
+    hit1: Number(gold.has(entities[first]!)),
+    f1: (2 * right) / (entities.length + answers.length),
+    exact: Number(right === entities.length && right === answers.length),
   };
 }
 
