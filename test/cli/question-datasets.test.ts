@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { tinyMetaQa, tinyPathQuestion } from '../fixtures/tiny-questions.js';
+
+useOwnHome();
+
+describe('kgwalk datasets, on questions', () => {
+  test('import shows counts, what was dropped, and the graph', async () => {
+    const { out } = await kgwalk('datasets', 'import', 'metaqa', '--from', folderWith(tinyMetaQa));
+    expect(out).toMatch(/^imported metaqa · licence: CC BY 3\.0/);
+    expect(out).toMatch(/2-hop +dev +kb +1 +none +0 +0/);
+    expect(out).toMatch(/graph kb: 7 entities, 6 relations, 14 triples; inverses \(~relation\) were added/);
+  });
+
+  test('list shows both kinds; stats takes a data set or a part of it; check compares files', async () => {
+    await kgwalk('datasets', 'import', 'metaqa', '--from', folderWith(tinyMetaQa), '--name', 'films');
+    await kgwalk('datasets', 'import', 'pathquestion', '--from', folderWith(tinyPathQuestion));
+    await kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles));
+    const list = (await kgwalk('datasets', 'list')).out;
+    expect(list).toMatch(
+      /films +questions 1-hop 2, 2-hop 1 +kb[^]*opendialkg +paths 3 \/ 2 \/ 1[^]*pathquestion +questions 2H 3/,
+    );
+    const all = (await kgwalk('datasets', 'stats', 'films')).out;
+    expect(all).toMatch(/questions +2 +1\n/);
+    expect(all).toMatch(/answers within 1, 2, 3 hops +100\.00 %, 100\.00 %, 100\.00 % +0\.00 %, 100\.00 %/);
+    expect(all).toMatch(/topics leave every frontier\)[^]*2-hop +leave every frontier +100\.00 %/);
+    const { subsets } = await kgwalkJson<{ subsets: object }>('datasets', 'stats', 'films/2-hop');
+    expect(Object.keys(subsets)).toEqual(['2-hop']);
+    expect((await kgwalk('datasets', 'stats', 'pathquestion')).out).toContain('here topics stay');
+    expect((await kgwalk('datasets', 'check', 'films')).out).toBe('films: 3 files as imported\n');
+  });
+
+  test('bad input: an unknown subset or format, broken lines with their places', async () => {
+    await kgwalk('datasets', 'import', 'metaqa', '--from', folderWith(tinyMetaQa));
+    expect(await kgwalk('datasets', 'stats', 'metaqa/9-hop')).toMatchObject({
+      exitCode: 2,
+      told: expect.stringContaining('expected a subset of metaqa (1-hop, 2-hop), got "9-hop"'),
+    });
+    expect((await kgwalk('datasets', 'import', 'constructor', '--from', 'x')).told).toMatch(
+      /format \(opendialkg, metaqa, .*custom\)/,
+    );
+    const from = folderWith({ 'triples.tsv': 'a\tr\tb\n', 'questions.jsonl': '\u001b[2J\n{"question": "q\u001b"\n' });
+    const { exitCode, told } = await kgwalk('datasets', 'import', 'custom', '--from', from);
+    expect(exitCode).toBe(3);
+    expect(told).toMatch(/2 broken lines:[^]*questions\.jsonl:1: [^]*questions\.jsonl:2: /);
+    expect(told).not.toContain('\u001b');
+  });
+
+  test('names with control characters never reach the terminal as such', async () => {
+    const from = folderWith({
+      'triples.tsv': 'a\u001b[2J\tr\tb\n',
+      'questions.jsonl': JSON.stringify({ question: '[a\u001b[2J]', answers: ['b'], type: '\u001b' }),
+    });
+    const imported = await kgwalk('datasets', 'import', 'custom', '--from', from);
+    const stats = await kgwalk('datasets', 'stats', 'custom');
+    expect([imported.exitCode, stats.exitCode]).toEqual([0, 0]);
+    expect(imported.out + stats.out).not.toContain('\u001b');
+  });
+});
