@@ -74,8 +74,9 @@ type StoredLine =
   | ({ line: 'model' } & ModelCard);
 
 /** sha256 (hex) of the canonical JSON of all that a completion depends on. */
-export function completionKey(parts: CompletionKey): string {
-  return hashOf(parts);
+export function completionKey({ format, ...parts }: CompletionKey): string {
+  // Formats are long, and made in one order by one place: as text they need no sorting.
+  return hashOf({ ...parts, ...(format && { format: JSON.stringify(format) }) });
 }
 
 /** The same of a whole prompt, before anything is cut for a context. */
