@@ -11,41 +11,31 @@ import {
 import { relationActor } from '../../agents/relation-walker/relation-actor.js';
 import { writeScale } from '../../agents/relation-walker/scale-file.js';
 import type { QuestionSample } from '../../datasets/question.js';
-import { loadQuestionDataset, type QuestionDataset } from '../../datasets/questions/question-registry.js';
 import { frontierTrie } from '../../envs/frontier-trie.js';
 import { RelationWalkEnv } from '../../envs/relation-walk-env.js';
 import { relationWalkWorld, type RelationWalkWorld } from '../../envs/relation-walk-world.js';
 import { VectorEnv } from '../../envs/vector-env.js';
-import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
-import { WorkbenchError } from '../../src/run/errors.js';
 import { ppo } from '../ppo/ppo.js';
 import { adamOf, ppoPhase } from '../ppo/ppo-phase.js';
 import { logEncoding, type Session, type Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
 import { evaluateBestOnValid } from './evaluate-best.js';
 import { evaluatedQuestions, evaluateQuestionsOnValid } from './evaluate-valid.js';
+import { loadTrainingQuestions } from './load-questions.js';
 
 /** Copies of the environment that valid questions are walked in at once. */
 const evaluatedAtOnce = 512;
 
-/** @throws WorkbenchError `data` for a data set that is not there or whose questions cannot be walked, `usage` for a subset or split it lacks */
+/** @throws WorkbenchError see `loadTrainingQuestions`; `data` for questions of which none can be walked */
 export async function openQuestionTraining(settings: TrainSettings): Promise<Training> {
-  const { data, relationWalk } = settings;
-  const dataset = loadQuestionDataset(data.dataset);
-  const subsets = data.subsets === 'all' ? dataset.subsets : data.subsets;
-  const graph = await dataset.loadGraph(subsets);
-  const frontiers = frontierTrie(graph, relationWalk.memoryMegabytes * 2 ** 20);
-  const worldOf = (split: 'train' | 'valid') =>
-    relationWalkWorld({
-      graph,
-      samples: questionsOf(dataset, graph, subsets, split, settings),
-      rules: { horizon: relationWalk.horizon, hops: relationWalk.hops },
-      reward: relationWalk.reward,
-      frontiers,
-    });
-  const train = worldOf('train');
-  const valid = worldOf('valid');
+  const { horizon, hops, reward, memoryMegabytes } = settings.relationWalk;
+  const { dataset, subsets, graph, ...questions } = await loadTrainingQuestions(settings);
+  const frontiers = frontierTrie(graph, memoryMegabytes * 2 ** 20);
+  const worldOf = (samples: readonly QuestionSample[]) =>
+    relationWalkWorld({ graph, samples, rules: { horizon, hops }, reward, frontiers });
+  const train = worldOf(questions.train);
+  const valid = worldOf(questions.valid);
   return {
     hashes: { graph: graph.hash, dataset: configHash(dataset.manifest.sources) },
     async run(session, from) {
@@ -57,29 +47,10 @@ export async function openQuestionTraining(settings: TrainSettings): Promise<Tra
       run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
       await questionPpo(session, train, valid, vectors, from);
       run.update({ done: { ...run.state.done, ppo: true } });
-      const split = dataset.split({ split: 'valid', holdOut: data.holdOut });
+      const split = dataset.split({ split: 'valid', holdOut: settings.data.holdOut });
       await evaluateBestOnValid(session, valid, scale, { subsets, split });
     },
   };
-}
-
-/** Questions of a split that have answers to walk to. */
-function questionsOf(
-  dataset: QuestionDataset,
-  graph: Graph,
-  subsets: readonly string[],
-  split: 'train' | 'valid',
-  { data }: TrainSettings,
-): QuestionSample[] {
-  const questions = dataset
-    .questions(graph, { subsets, split, holdOut: data.holdOut })
-    .filter(({ task, gold }) => task.form === 'entities' && gold.answers.length > 0);
-  if (questions.length > 0) return questions;
-  throw new WorkbenchError(
-    'data',
-    `expected questions with answers, got none, at split ${split} of ${data.dataset} (hold-out ${data.holdOut})`,
-    { hint: '`kgwalk datasets stats` shows what each split holds.' },
-  );
 }
 
 /** The scale comes from train alone. */

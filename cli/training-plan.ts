@@ -1,0 +1,73 @@
+/** The work of a training run, phase by phase, without doing it. */
+import type { RunSettings } from '../presets/schema.js';
+
+/** Texts of one kind and how many tokens of them count. */
+export interface TextGroup {
+  texts: string[];
+  maxTokens: number;
+}
+
+export interface TrainingPlan {
+  data: string;
+  /** Phases that a kind of walk lacks are `off`. */
+  transe: string;
+  clone: string;
+  ppo: string;
+  texts: TextGroup[];
+}
+
+/** @throws what training itself would throw for inputs that do not fit */
+export async function trainingPlan(settings: RunSettings): Promise<TrainingPlan> {
+  const { checkTrainSettings } = await import('../trainers/check-settings.js');
+  const { relationWalkId } = await import('../envs/relation-walk-env.js');
+  checkTrainSettings(settings, false);
+  return settings.env.id === relationWalkId ? questionPlan(settings) : dialoguePlan(settings);
+}
+
+async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
+  const { loadDataset } = await import('../datasets/registry.js');
+  const { entityTexts, lastMessageText, relationTexts, windowText } =
+    await import('../agents/walker/features/dialogue-texts.js');
+  const { goldWalks } = await import('../trainers/cloning/gold-states.js');
+  const { samplesOfSplit } = await import('../trainers/dialogues/samples-of-split.js');
+  const dataset = loadDataset(settings.data.dataset);
+  const graph = await dataset.loadGraph(settings.data.graph);
+  const train = samplesOfSplit(dataset, graph, settings, 'train');
+  const valid = samplesOfSplit(dataset, graph, settings, 'valid');
+  const tasks = [...train, ...valid].map(({ task }) => task);
+  const { nameTokens, lastMessageTokens, windowTokens, windowMessages } = settings.encoder;
+  const golds = goldWalks(train, graph, settings.env).length;
+  const { transe, clone } = settings;
+  const updates = clone.epochs * Math.ceil(golds / clone.batchSize);
+  return {
+    data: `${train.length} train and ${valid.length} valid samples on graph ${graph.name}`,
+    transe: transe.enabled ? `${transe.epochs} epochs at most over ${graph.numEdges} edges` : 'off',
+    clone: clone.enabled ? `${updates} updates of ${clone.batchSize} samples` : 'off',
+    ppo: ppoWork(settings, 'samples'),
+    texts: [
+      { texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens },
+      { texts: tasks.map(lastMessageText), maxTokens: lastMessageTokens },
+      { texts: tasks.map((task) => windowText(task, windowMessages)), maxTokens: windowTokens },
+    ],
+  };
+}
+
+async function questionPlan(settings: RunSettings): Promise<TrainingPlan> {
+  const { questionText } = await import('../agents/relation-walker/question-vectors.js');
+  const { loadTrainingQuestions } = await import('../trainers/questions/load-questions.js');
+  const { graph, train, valid } = await loadTrainingQuestions(settings);
+  const { keepName, maxTokens } = settings.relationWalker;
+  return {
+    data: `${train.length} train and ${valid.length} valid questions on graph ${graph.name}`,
+    transe: 'off',
+    clone: 'off',
+    ppo: ppoWork(settings, 'questions'),
+    texts: [{ texts: [...train, ...valid].map(({ task }) => questionText(task, keepName)), maxTokens }],
+  };
+}
+
+function ppoWork({ ppo }: RunSettings, what: string): string {
+  if (!ppo.enabled) return 'off';
+  const walks = ppo.gradient === 'exact' ? 'none walked' : `${ppo.explorations} walks each`;
+  return `${ppo.updates} updates of ${ppo.samplesPerUpdate} ${what}, ${walks}`;
+}
