@@ -6,8 +6,9 @@ import type {
   LlamaGrammarEvaluationState,
   Token,
 } from 'node-llama-cpp';
+import { throwIfStopped } from '../../run/stop.js';
 import type { Completion, CompletionRequest } from '../language-model.js';
-import { batchTokens, cutBack, evaluateInSteps, throwIfStopped } from './held-heads.js';
+import { batchTokens, cutBack, evaluateInSteps } from './held-heads.js';
 
 export interface Generation {
   body: readonly Token[];

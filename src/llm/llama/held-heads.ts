@@ -1,6 +1,6 @@
 /** Prompt heads that stay evaluated: each in a sequence of its own, the least recently used makes room. */
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
-import { WorkbenchError } from '../../run/errors.js';
+import { throwIfStopped } from '../../run/stop.js';
 
 /** Tokens evaluated at once; between two such steps a request can be stopped. */
 export const batchTokens = 512;
@@ -88,11 +88,6 @@ export async function cutBack(sequence: LlamaContextSequence, length: number): P
     await sequence.eraseContextTokenRanges([{ start: length, end: sequence.nextTokenIndex }]);
   }
   return sequence.nextTokenIndex === length;
-}
-
-/** @throws WorkbenchError `stopped` */
-export function throwIfStopped(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new WorkbenchError('stopped', 'stopped while the language model was at work');
 }
 
 function sameTokens(held: readonly Token[] | undefined, head: readonly Token[]): boolean {

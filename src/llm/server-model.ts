@@ -1,0 +1,214 @@
+/** Any OpenAI-compatible server as a language model, through the `openai` package. */
+import { env as processEnvironment } from 'node:process';
+import type { OpenAI } from 'openai';
+import { WorkbenchError } from '../run/errors.js';
+import { Rng } from '../run/seeds.js';
+import { throwIfStopped } from '../run/stop.js';
+import type { Completion, CompletionRequest, LanguageModel } from './language-model.js';
+import { backOff, type Delay, realDelay } from './server/back-off.js';
+import { type OptionalPart, troubleOf } from './server/server-trouble.js';
+import { takeTurns } from './turns.js';
+import { countWordPieces, wordPieceTokenizer } from './word-pieces.js';
+
+export interface ServerModelOptions {
+  /** Where `/chat/completions` is, often ending in `/v1`. */
+  baseUrl: string;
+  /** The server's name of the model. */
+  model: string;
+  /** Tokens of prompt and reply, default 8192: servers do not tell. */
+  contextLength?: number;
+  /** Requests under way at once, default 4. */
+  concurrency?: number;
+  /** Further tries after a failure that may pass, default 6. */
+  retries?: number;
+  /** Milliseconds for one try, from request to the reply's last byte; default 300 000. */
+  timeoutMs?: number;
+  /** Of the jitter between tries. */
+  seed?: number;
+  /** Where the key is: KGWALK_LLM_KEY, else OPENAI_API_KEY. Default the process's environment. */
+  env?: Readonly<Record<string, string | undefined>>;
+  delay?: Delay;
+}
+
+type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
+
+/** A server that asks for a longer pause than this will not come back within an evaluation. Milliseconds. */
+const longestWait = 600_000;
+
+/**
+ * Opens a server; it is first spoken to at the first request. Servers that refuse a JSON schema are asked without one
+ * from then on, and `constrained` turns false; it also does once a whole reply is no JSON, since some servers accept a
+ * schema and ignore it. The key goes to the server alone: it is in no id, name or error.
+ * @throws WorkbenchError `usage` for an address that is none, `native` without the `openai` package
+ */
+export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
+  const { model, contextLength = 8192, concurrency = 4, retries = 6, timeoutMs = 300_000 } = options;
+  const { seed = 0, env = processEnvironment, delay = realDelay } = options;
+  const baseUrl = checkedUrl(options.baseUrl);
+  const name = `${baseUrl}#${model}`;
+  const key = env['KGWALK_LLM_KEY'] || env['OPENAI_API_KEY'] || undefined;
+  const client = await openClient(baseUrl, key);
+  const turns = takeTurns(concurrency);
+  const rng = Rng.named(seed, 'server-model/back-off');
+  const refused = new Set<OptionalPart>();
+  let obeys = true;
+  let reached = false;
+
+  function body(request: CompletionRequest): Body {
+    const { system, head, body, format, maxTokens, temperature } = request;
+    return {
+      model,
+      messages: [
+        ...(system ? [{ role: 'system' as const, content: system }] : []),
+        { role: 'user', content: head + body },
+      ],
+      temperature,
+      [refused.has('max_tokens') ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
+      ...(refused.has('seed') ? {} : { seed: request.seed }),
+      ...(format && !refused.has('response_format') && { response_format: responseFormat(format.jsonSchema) }),
+    };
+  }
+
+  /** One try. The package's own time-out ends when the headers are there, so this one is ours. */
+  async function ask(sent: Body, signal: AbortSignal | undefined): Promise<OpenAI.Chat.Completions.ChatCompletion> {
+    const limit = new AbortController();
+    const end = () => limit.abort();
+    const timer = setTimeout(end, timeoutMs);
+    signal?.addEventListener('abort', end, { once: true });
+    try {
+      return await client.chat.completions.create(sent, { signal: limit.signal, timeout: timeoutMs });
+    } catch (error) {
+      if (limit.signal.aborted) throw new Error(`no whole reply within ${timeoutMs} ms`, { cause: error });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  async function complete(request: CompletionRequest): Promise<Completion> {
+    for (let tries = 0; ;) {
+      throwIfStopped(request.signal);
+      const sent = body(request);
+      try {
+        const reply = await ask(sent, request.signal);
+        reached = true;
+        const completion = readCompletion(reply, request, name);
+        if (request.format && completion.stop === 'end' && !isJson(completion.text)) obeys = false;
+        return completion;
+      } catch (error) {
+        throwIfStopped(request.signal);
+        if (error instanceof WorkbenchError) throw error;
+        const trouble = troubleOf(error, { name, key });
+        if (trouble.kind === 'final') throw trouble.error;
+        if (trouble.kind === 'refuses') {
+          // Another request may have found out meanwhile; a part that was not sent cannot be what is refused.
+          if (!(trouble.part in sent)) throw gaveUp(name, `a refusal of ${trouble.part}, which was not sent`, 1);
+          refused.add(trouble.part);
+          continue;
+        }
+        if (trouble.kind === 'away' && !reached) throw notThere(name, trouble.reason);
+        const asked = trouble.kind === 'again' ? trouble.waitMs : undefined;
+        if (++tries > retries || (asked ?? 0) > longestWait) throw gaveUp(name, trouble.reason, tries);
+        await delay(backOff(tries, asked, rng), request.signal);
+      }
+    }
+  }
+
+  return {
+    id: `server:${name}`,
+    name,
+    note: `tokens that the server does not count are counted by ${wordPieceTokenizer}`,
+    simulated: false,
+    get constrained() {
+      return obeys && !refused.has('response_format');
+    },
+    contextLength,
+    concurrency,
+    countTokens: countWordPieces,
+    complete: (request) => turns(() => complete(request)),
+    dispose: () => Promise.resolve(),
+  };
+}
+
+function responseFormat(schema: Readonly<Record<string, unknown>>): Body['response_format'] {
+  return { type: 'json_schema', json_schema: { name: 'reply', strict: true, schema } };
+}
+
+function readCompletion(
+  reply: OpenAI.Chat.Completions.ChatCompletion,
+  request: CompletionRequest,
+  name: string,
+): Completion {
+  // A page of a web server comes as a string.
+  const choice = (reply as Partial<typeof reply>).choices?.[0];
+  if (!choice?.message) {
+    throw new WorkbenchError('config', `expected a chat completion, got something else, at ${name}`, {
+      hint: 'Check that the URL ends where `/chat/completions` begins, often in `/v1`.',
+    });
+  }
+  const text = choice.message.content ?? choice.message.refusal ?? '';
+  const { usage } = reply;
+  return {
+    text,
+    promptTokens: usage?.prompt_tokens ?? countWordPieces(request.system + request.head + request.body),
+    cachedTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+    completionTokens: usage?.completion_tokens ?? countWordPieces(text),
+    stop: choice.finish_reason === 'length' ? 'length' : 'end',
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
+    // The text itself may hold a password.
+    throw new WorkbenchError(
+      'usage',
+      'expected the URL of a server such as http://127.0.0.1:8080/v1, got another text',
+      {
+        hint: 'Leave user name, password and `?` out; a key goes into the environment variable KGWALK_LLM_KEY.',
+      },
+    );
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+async function openClient(baseURL: string, key: string | undefined): Promise<OpenAI> {
+  const library = await import('openai').catch((error: unknown) => {
+    throw new WorkbenchError('native', 'expected the package openai, got nothing that can be loaded', {
+      hint: 'Run `npm install` in the project.',
+      cause: error,
+    });
+  });
+  return new library.OpenAI({
+    baseURL,
+    apiKey: key ?? 'none',
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    logLevel: 'off',
+    // A server without keys must not be sent one.
+    defaultHeaders: key ? {} : { Authorization: null },
+  });
+}
+
+function notThere(name: string, reason: string): WorkbenchError {
+  return new WorkbenchError('config', `expected a language-model server, got ${reason}, at ${name}`, {
+    hint: 'Start the server, or check host and port.',
+  });
+}
+
+function gaveUp(name: string, reason: string, tries: number): WorkbenchError {
+  return new WorkbenchError('failure', `expected a completion, got ${reason} (${tries} tries), at ${name}`, {
+    hint: 'Run the same command again when the server is well: what was answered so far is kept.',
+  });
+}

@@ -1,0 +1,96 @@
+/** What a failed call to a language-model server means, and what can be said about it without giving a key away. */
+import { WorkbenchError } from '../../run/errors.js';
+
+/** A part of the request that some servers refuse and the workbench can do without. */
+export type OptionalPart = 'response_format' | 'max_tokens' | 'seed';
+
+export type Trouble =
+  /** Worth another try; `waitMs` is what the server asks for. */
+  | { kind: 'again'; reason: string; waitMs: number | undefined }
+  /** Nothing answers at the address. */
+  | { kind: 'away'; reason: string }
+  | { kind: 'refuses'; part: OptionalPart }
+  | { kind: 'final'; error: WorkbenchError };
+
+/** What errors may say. */
+export interface ServerAddress {
+  /** Base URL and model, as the user gave them. */
+  name: string;
+  /** Never part of a message. */
+  key: string | undefined;
+}
+
+const away = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+/** Reads an error of the `openai` package or of `fetch` below it. The error itself goes no further: it holds headers. */
+export function troubleOf(error: unknown, address: ServerAddress): Trouble {
+  const { status, headers } = error as { status?: number; headers?: Headers };
+  const said = spoken(error, address.key);
+  const final = (code: 'config' | 'data' | 'failure', expected: string, hint: string): Trouble => ({
+    kind: 'final',
+    error: new WorkbenchError(code, `expected ${expected}, got ${said}, at ${address.name}`, { hint }),
+  });
+
+  if (status === undefined) {
+    const code = systemCode(error);
+    if (code !== undefined && away.has(code)) return { kind: 'away', reason: code };
+    // Cut connections, time-outs, replies that end in the middle.
+    return { kind: 'again', reason: code ?? said, waitMs: undefined };
+  }
+  if (status === 408 || status === 409 || status === 429 || status >= 500) {
+    return { kind: 'again', reason: said, waitMs: askedWait(headers) };
+  }
+  if (status === 401 || status === 403) {
+    const hint = address.key ? 'Check the key' : 'Set the key';
+    return final('config', `a server that accepts ${address.key ? 'the key' : 'requests without a key'}`, `${hint} in the environment variable KGWALK_LLM_KEY or OPENAI_API_KEY.`); // prettier-ignore
+  }
+  if (status === 404) {
+    return final('config', 'a chat model under this name', 'Check the model name and that the URL ends where `/chat/completions` begins, often in `/v1`.'); // prettier-ignore
+  }
+  if (status === 413 || /context|too long|too large|maximum.{0,40}tokens/i.test(said)) {
+    return final('data', 'a prompt that fits the model', 'Give fewer examples, candidates or facts.');
+  }
+  const part = refusedPart(said);
+  if (part) return { kind: 'refuses', part };
+  return final('failure', 'a completion', 'See what the server says about the request.');
+}
+
+function refusedPart(said: string): OptionalPart | undefined {
+  if (/response_format|json_schema|schema|grammar|guided/i.test(said)) return 'response_format';
+  if (/max_tokens/.test(said)) return 'max_tokens';
+  return /\bseed\b/.test(said) ? 'seed' : undefined;
+}
+
+/** Milliseconds that the server asks to wait. A date counts from the server's own clock. @source RFC 9110, 10.2.3 */
+function askedWait(headers: Headers | undefined): number | undefined {
+  const after = headers?.get('retry-after');
+  if (!after) return undefined;
+  const wait = /^\d+(\.\d+)?$/.test(after)
+    ? Number(after) * 1000
+    : Date.parse(after) - Date.parse(headers?.get('date') ?? '');
+  return wait >= 0 ? wait : undefined;
+}
+
+/** The system's code of a failed connection, from wherever `fetch` has put it. */
+function systemCode(error: unknown): string | undefined {
+  for (let at = error as ErrorLike | undefined, depth = 0; at && depth < 6; depth++) {
+    if (typeof at.code === 'string') return at.code;
+    at = at.errors?.[0] ?? at.cause;
+  }
+  return undefined;
+}
+
+/** An error of `fetch`, or several of the addresses of one host. By shape: those of other realms are no `Error` here. */
+interface ErrorLike {
+  message?: string;
+  code?: unknown;
+  cause?: ErrorLike;
+  errors?: ErrorLike[];
+}
+
+/** What an error says, short, on one line and without the key, which servers like to repeat. */
+function spoken(error: unknown, key: string | undefined): string {
+  const said = (error as ErrorLike).message ?? String(error);
+  const clean = key ? said.replaceAll(key, '***') : said;
+  return clean.replace(/\s+/g, ' ').slice(0, 300);
+}

@@ -1,0 +1,53 @@
+/** The key of a language-model server goes to that server, and nowhere else. */
+import { describe, expect, test } from '@jest/globals';
+import { inspect } from 'node:util';
+import type { CompletionRequest } from '../../../src/llm/language-model.js';
+import { openServerModel } from '../../../src/llm/server-model.js';
+import { type ChatAnswer, chatServer, fails } from '../../fixtures/chat-server.js';
+
+const key = 'sk-planted-0123456789';
+const request = { system: 's', head: 'h', body: 'b', maxTokens: 9, temperature: 0, seed: 1 } as CompletionRequest;
+
+/** What is thrown by a request to a server that answers so, and the model itself. */
+async function failing(answer: ChatAnswer, env: Record<string, string>): Promise<{ error: unknown; model: unknown }> {
+  const server = await chatServer(answer);
+  const model = await openServerModel({
+    baseUrl: server.url,
+    model: 'm',
+    env,
+    retries: 1,
+    delay: () => Promise.resolve(),
+  });
+  const error = await model.complete(request).catch((thrown: unknown) => thrown);
+  await server.close();
+  return { error, model };
+}
+
+describe('the key', () => {
+  const echo = `key ${key} is wrong`;
+  test.each([
+    ['a refused key', fails(401, echo)],
+    ['a forbidden one', fails(403, echo)],
+    ['an error of the server', fails(500, echo)],
+    ['a bad request', fails(400, echo)],
+    ['a reset', (response: Parameters<ChatAnswer>[0]) => void response.destroy()],
+  ])('is in no part of the error or the model: %s', async (_, answer) => {
+    const { error, model } = await failing(answer, { KGWALK_LLM_KEY: key });
+    expect(error).toMatchObject({ code: expect.stringMatching(/config|failure/) });
+    expect(inspect([error, model], { depth: 10, showHidden: true })).not.toContain(key);
+  });
+
+  test('is asked for where none is set', async () => {
+    const { error } = await failing(fails(401, 'no key'), {});
+    expect(error).toMatchObject({ code: 'config', hint: expect.stringMatching(/Set the key.*KGWALK_LLM_KEY/) });
+  });
+
+  test.each(['http://user:secret@host/v1', 'http://host/v1?key=secret', 'ftp://secret', 'secret'])(
+    'an address with anything secret in it is refused without repeating it: %s',
+    async (baseUrl) => {
+      const error = await openServerModel({ baseUrl, model: 'm' }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'usage' });
+      expect(inspect(error)).not.toContain('secret');
+    },
+  );
+});

@@ -1,0 +1,289 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Decision } from '../../../src/llm/decision.js';
+import type { CompletionRequest, LanguageModel } from '../../../src/llm/language-model.js';
+import { openServerModel, type ServerModelOptions } from '../../../src/llm/server-model.js';
+import { type ChatAnswer, chatServer, type ChatServer, fails, says } from '../../fixtures/chat-server.js';
+
+const key = 'sk-planted-0123456789';
+const format = { jsonSchema: { type: 'object', properties: { choice: { enum: ['a', 'b'] } } } };
+
+let server: ChatServer;
+const opened: ChatServer[] = [];
+let waits: number[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+  waits = [];
+});
+
+async function open(answers: ChatAnswer[], options: Partial<ServerModelOptions> = {}): Promise<LanguageModel> {
+  opened.push((server = await chatServer(...answers)));
+  return openServerModel({
+    baseUrl: server.url,
+    model: 'tiny',
+    env: { KGWALK_LLM_KEY: key },
+    retries: 3,
+    delay: (ms) => {
+      waits.push(ms);
+      return Promise.resolve();
+    },
+    ...options,
+  });
+}
+
+function request(change: Partial<CompletionRequest> = {}): CompletionRequest {
+  return {
+    system: 'You choose.',
+    head: 'Choose one. ',
+    body: 'a or b?',
+    maxTokens: 20,
+    temperature: 0,
+    seed: 5,
+    attempt: 0,
+    decision: undefined as unknown as Decision,
+    ...change,
+  };
+}
+
+const cut: ChatAnswer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('{"id":"c","choices":[{"mess');
+  setImmediate(() => response.destroy());
+};
+const reset: ChatAnswer = (response) => response.destroy();
+const halfJson: ChatAnswer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end('{"id":"c","choices":[{"mess');
+};
+const silent: ChatAnswer = () => {};
+const stalls: ChatAnswer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{"id":');
+};
+
+describe('a language-model server', () => {
+  test('is sent the prompt, the limits and the schema, and its numbers are taken', async () => {
+    const usage = { prompt_tokens: 30, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 16 } };
+    const model = await open([says('{"choice":"a"}', { usage })]);
+    expect(await model.complete(request({ format }))).toEqual({
+      text: '{"choice":"a"}',
+      promptTokens: 30,
+      cachedTokens: 16,
+      completionTokens: 4,
+      stop: 'end',
+    });
+    expect(server.calls).toEqual([
+      {
+        url: '/v1/chat/completions',
+        authorization: `Bearer ${key}`,
+        body: {
+          model: 'tiny',
+          messages: [
+            { role: 'system', content: 'You choose.' },
+            { role: 'user', content: 'Choose one. a or b?' },
+          ],
+          temperature: 0,
+          max_tokens: 20,
+          seed: 5,
+          response_format: {
+            type: 'json_schema',
+            json_schema: { name: 'reply', strict: true, schema: format.jsonSchema },
+          },
+        },
+      },
+    ]);
+    expect(model).toMatchObject({ constrained: true, simulated: false, concurrency: 4, contextLength: 8192 });
+    expect(model.id).toBe(`server:${server.url}#tiny`);
+  });
+
+  test('that does not count tokens is counted for, and the note names the tokenizer', async () => {
+    const model = await open([says('one two, three')]);
+    const { promptTokens, completionTokens, cachedTokens } = await model.complete(request());
+    expect({ promptTokens, completionTokens, cachedTokens }).toEqual({
+      promptTokens: model.countTokens('You choose.Choose one. a or b?'),
+      // one, two, comma, thre, e
+      completionTokens: 5,
+      cachedTokens: 0,
+    });
+    expect(model.note).toMatch(/word-pieces-4/);
+  });
+
+  test('without a key is sent none', async () => {
+    const model = await open([says('x')], { env: {} });
+    await model.complete(request());
+    expect(server.calls[0]!.authorization).toBeUndefined();
+  });
+
+  test('KGWALK_LLM_KEY goes before OPENAI_API_KEY', async () => {
+    const model = await open([says('x')], { env: { OPENAI_API_KEY: 'other', KGWALK_LLM_KEY: key } });
+    await model.complete(request());
+    expect(server.calls[0]!.authorization).toBe(`Bearer ${key}`);
+  });
+
+  test('that cuts a reply at the limit says so', async () => {
+    const choice = { index: 0, message: { role: 'assistant', content: 'and so' }, finish_reason: 'length' };
+    const model = await open([says('', { choices: [choice] })]);
+    expect(await model.complete(request())).toMatchObject({ text: 'and so', stop: 'length' });
+  });
+});
+
+describe('a server that misbehaves', () => {
+  test('429 is waited out for as long as it asks, in seconds or as a date', async () => {
+    const date = { date: 'Sun, 06 Nov 2022 08:49:37 GMT', 'retry-after': 'Sun, 06 Nov 2022 08:50:20 GMT' };
+    const model = await open([
+      fails(429, 'slow down', { 'retry-after': '7' }),
+      fails(429, 'slow down', date),
+      says('ok'),
+    ]);
+    expect((await model.complete(request())).text).toBe('ok');
+    expect(waits).toEqual([7000, 43_000]);
+  });
+
+  test('a server that asks for hours is given up at once', async () => {
+    const model = await open([fails(429, 'come back tomorrow', { 'retry-after': '86400' })]);
+    await expect(model.complete(request())).rejects.toMatchObject({ code: 'failure' });
+    expect(waits).toEqual([]);
+  });
+
+  test.each([
+    ['errors of its own', fails(500, 'oops')],
+    ['a cut body', cut],
+    ['a reset connection', reset],
+    ['half a JSON document', halfJson],
+  ])('%s: tried again after growing waits, equal for equal seeds', async (_, failure) => {
+    const answers = [failure, failure, failure, says('ok')];
+    expect((await (await open(answers)).complete(request())).text).toBe('ok');
+    const [first, second, third] = waits as [number, number, number];
+    expect(first).toBeGreaterThanOrEqual(250);
+    expect(first).toBeLessThanOrEqual(500);
+    expect(second).toBeGreaterThanOrEqual(500);
+    expect(third).toBeLessThanOrEqual(2000);
+    const before = waits;
+    await server.close();
+    waits = [];
+    await (await open(answers)).complete(request());
+    expect(waits).toEqual(before);
+  });
+
+  test('one that stays away is given up after all tries, with what it said last', async () => {
+    const model = await open([fails(503, 'overloaded')]);
+    await expect(model.complete(request())).rejects.toMatchObject({
+      code: 'failure',
+      message: expect.stringMatching(/503 overloaded \(4 tries\), at http:\/\/127\.0\.0\.1:\d+\/v1#tiny/),
+    });
+    expect(server.calls).toHaveLength(4);
+  });
+
+  test.each([
+    ['never answers', silent],
+    ['stops in the middle', stalls],
+  ])('one that %s is timed out and tried again', async (_, slow) => {
+    const model = await open([slow, says('ok')], { timeoutMs: 60 });
+    expect((await model.complete(request())).text).toBe('ok');
+    expect(waits).toHaveLength(1);
+  });
+
+  test('one that knows no JSON schema is asked without from then on', async () => {
+    const model = await open([
+      fails(400, "'response_format' of type json_schema is not supported"),
+      says('{"choice":"a"}'),
+    ]);
+    expect((await model.complete(request({ format }))).text).toBe('{"choice":"a"}');
+    expect(model.constrained).toBe(false);
+    await model.complete(request({ format }));
+    expect(server.calls.map(({ body }) => 'response_format' in body)).toEqual([true, false, false]);
+    expect(waits).toEqual([]);
+  });
+
+  test('one that wants max_completion_tokens or no seed gets its way', async () => {
+    const renamed = fails(400, "'max_tokens' is not supported, use 'max_completion_tokens'");
+    const model = await open([renamed, fails(400, 'unknown field: seed'), says('ok')]);
+    expect((await model.complete(request())).text).toBe('ok');
+    expect(server.calls.at(-1)!.body).toEqual(expect.not.objectContaining({ max_tokens: 20 }));
+    expect(server.calls.at(-1)!.body).toMatchObject({ max_completion_tokens: 20 });
+    expect(server.calls.at(-1)!.body).not.toHaveProperty('seed');
+  });
+
+  test('one that keeps refusing what is no longer sent is not asked for ever', async () => {
+    const model = await open([fails(400, 'response_format is not supported')]);
+    await expect(model.complete(request({ format }))).rejects.toMatchObject({ code: 'failure' });
+    expect(server.calls).toHaveLength(2);
+  });
+
+  test.each(['Sure! Here it is: {"choice":"a"}. Enjoy!', '{"choice": a}', 'Output:\n```json\n{"choice":"a"}\n```'])(
+    'prose or wrong JSON is handed on as it is, and no longer called constrained: %j',
+    async (text) => {
+      const model = await open([says(text)]);
+      expect((await model.complete(request({ format }))).text).toBe(text);
+      expect(model.constrained).toBe(false);
+    },
+  );
+
+  test('a page of a web server is no completion', async () => {
+    const model = await open([(response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')]);
+    await expect(model.complete(request())).rejects.toMatchObject({
+      code: 'config',
+      hint: expect.stringMatching(/v1/),
+    });
+  });
+
+  test('a prompt too long for it is an error of the data', async () => {
+    const model = await open([fails(400, "This model's maximum context length is 2048 tokens, max_tokens included")]);
+    await expect(model.complete(request())).rejects.toMatchObject({ code: 'data' });
+  });
+
+  test('an unknown model says where to look', async () => {
+    const model = await open([fails(404, 'model tiny not found')]);
+    await expect(model.complete(request())).rejects.toMatchObject({
+      code: 'config',
+      hint: expect.stringMatching(/name/),
+    });
+  });
+
+  test('one that is not there is an error at once, with its URL; one that goes away later is waited for', async () => {
+    const gone = await chatServer(says('ok'));
+    await gone.close();
+    const model = await open([says('ok')], { baseUrl: gone.url });
+    await expect(model.complete(request())).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(`ECONNREFUSED, at ${gone.url}#tiny`),
+    });
+    expect(waits).toEqual([]);
+
+    const lost = await open([says('ok')]);
+    await lost.complete(request());
+    await server.close();
+    await expect(lost.complete(request())).rejects.toMatchObject({ code: 'failure' });
+    expect(waits).toHaveLength(3);
+  });
+
+  test('a stop ends the request under way, the wait between tries, and what is queued', async () => {
+    const stop = new AbortController();
+    const model = await open([silent], { concurrency: 1 });
+    const running = model.complete(request({ signal: stop.signal }));
+    const queued = model.complete(request({ signal: stop.signal }));
+    setTimeout(() => stop.abort(), 30);
+    await expect(running).rejects.toMatchObject({ code: 'stopped' });
+    await expect(queued).rejects.toMatchObject({ code: 'stopped' });
+    expect(server.calls).toHaveLength(1);
+
+    await server.close();
+    const again = new AbortController();
+    const delay = () => Promise.resolve(again.abort());
+    const waiting = await open([fails(500, 'oops')], { delay });
+    await expect(waiting.complete(request({ signal: again.signal }))).rejects.toMatchObject({ code: 'stopped' });
+  });
+
+  test('no more requests are under way than allowed', async () => {
+    let [now, most] = [0, 0];
+    const counted: ChatAnswer = (response, call) => {
+      most = Math.max(most, ++now);
+      setImmediate(() => {
+        now--;
+        says('ok')(response, call);
+      });
+    };
+    const model = await open([counted], { concurrency: 2 });
+    await Promise.all(Array.from({ length: 8 }, () => model.complete(request())));
+    expect(most).toBe(2);
+  });
+});
