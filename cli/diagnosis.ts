@@ -4,6 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
 import { dirname } from 'node:path';
+import { listQuestionDatasets } from '../datasets/questions/question-registry.js';
 import { listDatasets } from '../datasets/registry.js';
 import { packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, runsFolder } from '../src/run/locations.js';
@@ -76,7 +77,7 @@ async function nativePackage(name: 'lmdb' | 'chartjs-node-canvas', use: string):
 }
 
 function dataHome(): Finding {
-  const imported = listDatasets().map((manifest) => manifest.name);
+  const imported = [...listDatasets(), ...listQuestionDatasets()].map((manifest) => manifest.name);
   if (imported.length > 0) return { part: 'data', status: 'ok', detail: `${imported.join(', ')} in ${kgwalkHome()}` };
   const remedy = 'kgwalk datasets import opendialkg --from DIR';
   return { part: 'data', status: 'missing', detail: `nothing imported in ${kgwalkHome()}`, remedy };
