@@ -2,14 +2,20 @@
 import type { ReplyShape } from './reply-shape.js';
 import { gbnfLiteral, trieGrammar } from './text-trie.js';
 
-/** Characters of a JSON string, of whose escapes only those are allowed that have no other spelling. */
-const character = String.raw`char ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\]`;
+/**
+ * Characters of a JSON string, of whose escapes only those are allowed that have no other spelling. Free text does not
+ * begin like the end of a list: small models that would rather write an empty one then fill the text with noise.
+ */
+const characters = [
+  String.raw`first ::= [^"\\\x00-\x1F\x7F ,:}\]] | "\\" ["\\]`,
+  String.raw`char ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\]`,
+];
 
 /** The grammar of the compact JSON texts of a shape; its start is `root`. */
 export function shapeGrammar(shape: ReplyShape): string {
   const rules: string[] = [];
   const lines = [`root ::= ${expression(shape, rules)}`, ...rules];
-  if (lines.some((line) => line.includes(' char{'))) lines.push(character);
+  if (lines.some((line) => line.includes(' char{'))) lines.push(...characters);
   return `${lines.join('\n')}\n`;
 }
 
@@ -36,7 +42,7 @@ function expression(shape: ReplyShape, rules: string[]): string {
     rules.push(...trie.rules);
     return named(trie.expression, rules);
   }
-  return shape.text === 0 ? String.raw`"\"\""` : String.raw`"\"" char{1,${shape.text}} "\""`;
+  return String.raw`"\"" first char{0,${shape.text - 1}} "\""`;
 }
 
 function list(item: string, min: number, max: number): string {

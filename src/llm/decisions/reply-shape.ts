@@ -9,7 +9,7 @@ export type ReplyShape =
   | { oneOf: readonly (string | number)[] }
   /** One of these lists of names, and no other. */
   | { sequences: readonly (readonly string[])[] }
-  /** Free text of 1 to that many characters; `text: 0` is the empty text. */
+  /** Free text of 1 to that many characters. */
   | { text: number };
 
 /** Whole numbers `low` … `high` as alternatives: bounds such as `minimum` do not bind every grammar. */
@@ -35,7 +35,11 @@ export function shapeSchema(shape: ReplyShape): Record<string, unknown> {
   if ('sequences' in shape) {
     const names = [...new Set(shape.sequences.flat())];
     const lengths = shape.sequences.map(({ length }) => length);
-    return listSchema({ type: 'string', enum: names }, Math.min(...lengths), Math.max(...lengths));
+    return listSchema(
+      { type: 'string', ...(names.length > 0 && { enum: names }) },
+      Math.min(...lengths),
+      Math.max(...lengths),
+    );
   }
   return { type: 'string', maxLength: shape.text };
 }

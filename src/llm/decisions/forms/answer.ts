@@ -7,34 +7,37 @@ import { wholeNumbers } from '../reply-shape.js';
 import { distinctTexts, field, listOf, offeredIndex, textOf, unwrapped } from '../reply-values.js';
 import { longestName, mostAnswers } from './answer-limits.js';
 
+/** How a model abstains: small ones take an empty list, where there may be one, whatever is asked. */
+const noAnswer = 'no answer';
 const otherNames = ['answer', 'finalanswer', 'result'];
 const reasoningNames = ['reason', 'thoughts', 'steps', 'explanation'];
 
 /**
- * `{"answers":["…"]}`; `{"answers":[2]}` where the answers stand numbered in the prompt; `{"answer":"true"}` for a
+ * `{"answers":["…"]}`, one at least, `no answer` where the model abstains; `{"answers":[2]}` where the answers stand numbered in the prompt; `{"answer":"true"}` for a
  * statement; `reasoning` before it where it is asked for.
  */
 export const answerForm: ReplyForm<AnswerDecision> = {
   instruction({ form, withReasoning, allowed }) {
-    const reasoning = withReasoning ? '"reasoning":"...",' : '';
-    if (form === 'truth') return `Reply with JSON {${reasoning}"answer":"..."}: "true", "false" or "unknown".`;
+    const holds = `Reply with JSON that holds ${withReasoning ? '"reasoning", short steps, then ' : ''}`;
+    if (form === 'truth') return `${holds}"answer", which is "true", "false" or "unknown".`;
     return allowed
-      ? `Reply with JSON {${reasoning}"answers":[...]}, the numbers of the right candidates, best first.`
-      : `Reply with JSON {${reasoning}"answers":[...]}, names as texts, best first.`;
+      ? `${holds}"answers", the list of the numbers of the right candidates, best first, or 0 alone.`
+      : `${holds}"answers", the list of names, best first, or "${noAnswer}" alone.`;
   },
   limits: () => '',
   write(decision, { answers, reasoning = '' }) {
     const before = decision.withReasoning ? { reasoning } : {};
     if (decision.form === 'truth') return { ...before, answer: answers[0] ?? 'unknown' };
-    if (!decision.allowed) return { ...before, answers };
-    return { ...before, answers: answers.map((answer) => decision.allowed!.indexOf(answer) + 1) };
+    const { allowed } = decision;
+    if (answers.length === 0) return { ...before, answers: [allowed ? 0 : noAnswer] };
+    return { ...before, answers: allowed ? answers.map((answer) => allowed.indexOf(answer) + 1) : answers };
   },
   shape({ form, withReasoning, allowed }) {
     const fields: Record<string, ReplyShape> = withReasoning ? { reasoning: { text: 400 } } : {};
     if (form === 'truth') return { fields: { ...fields, answer: { oneOf: ['true', 'false', 'unknown'] } } };
     const max = Math.min(mostAnswers, allowed?.length ?? mostAnswers);
-    const list = allowed ? wholeNumbers(1, Math.max(allowed.length, 1)) : { text: longestName };
-    return { fields: { ...fields, answers: { list, min: 0, max } } };
+    const list = allowed ? wholeNumbers(0, allowed.length) : { text: longestName };
+    return { fields: { ...fields, answers: { list, min: 1, max: Math.max(max, 1) } } };
   },
   read(decision, value, lenient) {
     const reasoning = decision.withReasoning ? field(value, 'reasoning', lenient, reasoningNames) : undefined;
@@ -57,9 +60,8 @@ export const answerForm: ReplyForm<AnswerDecision> = {
     if (decision.form === 'truth') return reply(truthOf(value ?? lines[0], true), reasoning);
     const items = value !== undefined ? splitList(unwrapped(value), false) : (numberedItems(lines) ?? shortLine(lines));
     if (!items) return undefined;
-    if (items.length === 1 && /^(?:unknown|none|no answer|n\/a|i (?:do not|don['’]t) know)\W*$/i.test(items[0]!)) {
-      return reply([], reasoning);
-    }
+    const abstains = /^(?:unknown|none|n\/a|i (?:do not|don['’]t) know)\W*$/i;
+    if (items.length === 1 && abstains.test(items[0]!)) return reply([], reasoning);
     return reply(answersOf(decision, items.map(unwrapped), true, true), reasoning);
   },
   summary: (_, { answers }) => answers.join('; ') || 'no answer',
@@ -72,6 +74,7 @@ function answersOf(decision: AnswerDecision, list: readonly unknown[], lenient: 
       lenient && keyed ? list.map((entry) => (isPlain(entry) ? String(entry) : entry)) : list,
       200,
     );
+    if (texts.length === 1 && texts[0]!.toLowerCase() === noAnswer) return [];
     return list.length > 0 && texts.length === 0 ? undefined : texts;
   }
   const offered = offeredTexts(decision);

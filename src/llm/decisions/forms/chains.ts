@@ -8,7 +8,7 @@ import { snapName } from '../snap-name.js';
 /** `{"chains":[["directed_by","~directed_by"]]}`: relation names, each list one of those that exist. */
 export const chainsForm: ReplyForm<ChainsDecision> = {
   instruction: () =>
-    'Reply with JSON {"chains":[[...],...]}: each chain lists relations in the order in which they are followed; ~ marks one that is followed backwards.',
+    'Reply with JSON that holds "chains", a list of lists of relations in the order in which they are followed; ~ marks one that is followed backwards.',
   limits: (decision) => {
     const count = wanted(decision);
     return count === 1

@@ -10,7 +10,7 @@ const otherNames = ['choice', 'candidates', 'selected', 'answers', 'answer'];
 /** `{"choices":[4,1]}`, best first. */
 export const chooseManyForm: ReplyForm<ChooseManyDecision> = {
   instruction: () =>
-    'Reply with JSON {"choices":[...]}, the numbers of candidates, best first, or {"choices":[]} where none fits.',
+    'Reply with JSON that holds "choices", the list of candidate numbers, best first, empty where none fits.',
   limits: ({ maxChoices }) => `Choose at most ${maxChoices}.`,
   write: (_, { choices }) => ({ choices: choices.map((choice) => choice + 1) }),
   shape({ candidates, maxChoices }) {

@@ -10,7 +10,7 @@ const otherNames = ['answer', 'candidate', 'selected', 'best', 'index', 'number'
 /** `{"choice":3}`. */
 export const chooseOneForm: ReplyForm<ChooseOneDecision> = {
   instruction: ({ allowNone }) =>
-    `Reply with JSON {"choice":N}, where N is the number of one candidate${allowNone ? ', or 0 where none fits' : ''}.`,
+    `Reply with JSON that holds "choice", the number of one candidate${allowNone ? ', or 0 where none fits' : ''}.`,
   limits: () => '',
   write: (_, { choice }) => ({ choice: choice + 1 }),
   shape: ({ candidates, allowNone }) => ({ fields: { choice: wholeNumbers(allowNone ? 0 : 1, candidates.length) } }),

@@ -7,7 +7,7 @@ const otherNames = ['phrases', 'keyphrases', 'keywords', 'clues', 'entities'];
 
 /** `{"items":["…"]}`: phrases, different ones. */
 export const extractForm: ReplyForm<ExtractDecision> = {
-  instruction: () => 'Reply with JSON {"items":[...]}, the phrases as texts.',
+  instruction: () => 'Reply with JSON that holds "items", the list of phrases.',
   limits: ({ maxItems }) => `Write at most ${maxItems} phrases.`,
   write: (_, { items }) => ({ items }),
   shape: ({ maxItems }) => ({ fields: { items: { list: { text: 80 }, min: 1, max: maxItems } } }),

@@ -15,10 +15,10 @@ export const judgeForm: ReplyForm<JudgeDecision> = {
   instruction({ candidates, withAnswers }) {
     const choice =
       candidates.length > 0
-        ? 'N is the number of the right candidate, or 0 where none is right'
-        : 'N is 1 where the facts suffice to answer, otherwise 0';
-    const answers = withAnswers ? '; answers lists the names that answer the question, where N is not 0' : '';
-    return `Reply with JSON {"reason":"...","choice":N${withAnswers ? ',"answers":[...]' : ''}}: reason is a few words, ${choice}${answers}.`;
+        ? 'the number of the right candidate, or 0 where none is right'
+        : '1 where the facts suffice to answer, otherwise 0';
+    const answers = withAnswers ? ', and "answers", the list of names that answer the question' : '';
+    return `Reply with JSON that holds "reason", a few words, then "choice", ${choice}${answers}.`;
   },
   limits: () => '',
   write: ({ withAnswers }, { choice, reason, answers }) => ({

@@ -8,7 +8,7 @@ import { field, listOf, offeredIndex, wholeNumber } from '../reply-values.js';
 /** `{"map":[[2,1,9]]}`: candidate, target, score. Lists of three cost less than half the tokens of objects. */
 export const matchForm: ReplyForm<MatchDecision> = {
   instruction: () =>
-    'Reply with JSON {"map":[[candidate,target,score],...]}: the numbers of candidates and targets that belong together, each with a score from 1 to 10. Leave out all other pairs.',
+    'Reply with JSON that holds "map", a list of [candidate, target, score]: the numbers of a candidate and a target that belong together, and how well, from 1 to 10. Leave out all other pairs.',
   limits: () => '',
   write: (_, { matches }) => ({
     map: matches.map(({ candidate, target, score }) => [candidate + 1, target + 1, score]),

@@ -8,7 +8,7 @@ import { field, listOf, wholeNumber, writtenIndex } from '../reply-values.js';
 /** `{"scores":[7,0,3]}`, one a candidate; never filled up where some are missing. */
 export const scoreForm: ReplyForm<ScoreDecision> = {
   instruction: () =>
-    'Reply with JSON {"scores":[...]}: for each candidate, in order, a whole number from 0 (useless) to 10 (certain).',
+    'Reply with JSON that holds "scores", the list of whole numbers from 0 (useless) to 10 (certain), one for each candidate in order.',
   limits: ({ candidates }) => `Write exactly ${candidates.length} ${candidates.length === 1 ? 'score' : 'scores'}.`,
   write: (_, { scores }) => ({ scores }),
   shape: ({ candidates: { length } }) => ({

@@ -271,6 +271,13 @@ test('numbers out of range are dropped beside those in range', () => {
   });
 });
 
+test('a model abstains by an empty list, too, but a thing may be called unknown', () => {
+  expect(read(answerDecision(), '{"answers":[]}')).toEqual({ answers: [], stage: 'direct' });
+  expect(read(answerDecision(), '{"answers":["No answer"]}')).toEqual({ answers: [], stage: 'direct' });
+  expect(read(answerDecision(), '{"answers":["Unknown"]}')).toEqual({ answers: ['Unknown'], stage: 'direct' });
+  expect(read(answerDecision({ allowed: ['a'] }), '{"answers":[0]}')).toEqual({ answers: [], stage: 'direct' });
+});
+
 test('a chain without directions means all chains that exist with them', () => {
   const decision = chainsDecision({
     allowed: [

@@ -50,7 +50,7 @@ describe('a rendered prompt', () => {
       `You do small tasks about questions and facts, and you reply with JSON only.
 =====
 Say which relations express which phrases.
-Reply with JSON {"map":[[candidate,target,score],...]}: the numbers of candidates and targets that belong together, each with a score from 1 to 10. Leave out all other pairs.
+Reply with JSON that holds "map", a list of [candidate, target, score]: the numbers of a candidate and a target that belong together, and how well, from 1 to 10. Leave out all other pairs.
 
 Example
 Question: who steers the Heron
@@ -138,7 +138,7 @@ Reply:`,
 test('a second request says in one line what is wanted', () => {
   for (const decision of everyKind) {
     expect(reAskReminder(decision)).toMatch(
-      /^The last reply could not be read\. Reply with JSON \{.*Write nothing else\.$/,
+      /^The last reply could not be read\. Reply with JSON that holds ".*Write nothing else\.$/,
     );
   }
 });
