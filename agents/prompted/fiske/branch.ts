@@ -3,7 +3,7 @@ import type { Path } from '../../../src/kg/path.js';
 import { clueCount, type ClueSet, type Clues } from './clues.js';
 
 /** A last step: over `relation` from another branch, in `walks` different ways. */
-interface Arrival {
+export interface Arrival {
   from: Branch;
   relation: number;
   walks: number;
@@ -24,10 +24,10 @@ export function startBranch(entity: number, covered: ClueSet): Branch {
   return { head: entity, covered, depth: 0, arrivals: [], named: true };
 }
 
-/** Number of paths that lead to the branch, those left out whose last step came from `except`. */
-export function walksTo({ depth, arrivals }: Branch, except?: number): number {
+/** Number of paths that lead to the branch, by the last steps that `counts` lets pass. Default all. */
+export function walksTo({ depth, arrivals }: Branch, counts: (arrival: Arrival) => boolean = () => true): number {
   if (depth === 0) return 1;
-  return arrivals.reduce((sum, { from, walks }) => (from.head === except ? sum : sum + walks), 0);
+  return arrivals.reduce((sum, arrival) => (counts(arrival) ? sum + arrival.walks : sum), 0);
 }
 
 /** Adds what grows out of branches, merging what stands at one place in one state. */

@@ -21,10 +21,12 @@ export const fiskeSettings = z.strictObject({
     .boolean()
     .default(true)
     .describe('A neighbour whose name is a clue is taken without a call, and nothing else of that head is.'),
-  noBacktracking: z
-    .boolean()
-    .default(true)
-    .describe('An edge straight back to where the branch came from is left out.'),
+  backtracking: z
+    .enum(['other-facts', 'never', 'always'])
+    .default('other-facts')
+    .describe(
+      'Steps straight back to where a branch came from: over another fact than the one that led here, never (as in the reference), or always.',
+    ),
   startPolicy: z
     .enum(['joint', 'sequential'])
     .default('joint')

@@ -22,7 +22,7 @@ export interface AcceptedStep extends Step {
 /** Relations of Freebase that name things instead of relating them. */
 const namingRelation = /^~?type\.object\.name$|sameAs/;
 
-/** Every edge that leaves a branch, those left out that lead straight back the way it came. */
+/** Every edge that leaves a branch, save those that `backtracking` forbids. */
 export function stepsOf(from: Branch, { graph, settings, read }: Exploration): Step[] {
   const steps: Step[] = [];
   const begin = graph.offsets[from.head]!;
@@ -30,7 +30,11 @@ export function stepsOf(from: Branch, { graph, settings, read }: Exploration): S
   for (let edge = begin; edge < begin + degree; edge++) {
     const relation = graph.relations[edge]!;
     const tail = graph.tails[edge]!;
-    const walks = walksTo(from, settings.noBacktracking ? tail : undefined);
+    // Only paths that may go on this way count: of several ways to a head some may come from the tail.
+    const walks = walksTo(from, (arrival) => {
+      if (settings.backtracking === 'always' || arrival.from.head !== tail) return true;
+      return settings.backtracking === 'other-facts' && graph.inverseOf[arrival.relation] !== relation;
+    });
     if (walks > 0 && !namingRelation.test(graph.relationNames[relation]!)) steps.push({ from, relation, tail, walks });
   }
   read(degree);

@@ -100,17 +100,24 @@ describe('ends', () => {
     expect(answer.stop).toBe('dead-end');
   });
 
-  test('a branch never goes straight back, unless that is allowed', async () => {
-    const reading = {
-      clues: ['Jon Weil', 'repaired', 'repairers'],
-      relations: { '~repaired_by': 'repaired', repaired_by: 'repairers' },
-      entities: { '~repaired_by → Harbour Clock': 'repaired', '~repaired_by → Tower Clock': 'repaired' },
+  test('a branch goes straight back over another fact only, or never, or always', async () => {
+    const facts = [...townFacts, ['Tower Clock', 'made_by', 'Jon Weil']] as const;
+    const last = async (relation: string, backtracking: string) => {
+      const reading = {
+        clues: ['Jon Weil', 'repaired', 'whoever'],
+        relations: { '~repaired_by': 'repaired', [relation]: 'whoever' },
+        entities: { '~repaired_by → Harbour Clock': 'repaired', '~repaired_by → Tower Clock': 'repaired' },
+      };
+      const { client } = await askFiske(reading, { facts, backtracking });
+      return matchOf(client.asked, 'entity-map')
+        .slice(1)
+        .flatMap(({ candidates }) => candidates.map(({ text }) => text));
     };
-    const { client } = await askFiske(reading);
-    const last = matchOf(client.asked, 'entity-map').at(-1)!;
-    expect(last.candidates.map(({ text }) => text)).toEqual(['repaired_by → Mia Kop']);
-    const back = await askFiske(reading, { noBacktracking: false });
-    expect(matchOf(back.client.asked, 'entity-map').at(-1)!.candidates).toHaveLength(2);
+    const [again, other] = ['repaired_by → Jon Weil', 'made_by → Jon Weil'];
+    expect(await last('repaired_by', 'other-facts')).toEqual(['repaired_by → Mia Kop']);
+    expect(await last('repaired_by', 'always')).toEqual([again, 'repaired_by → Mia Kop']);
+    expect(await last('made_by', 'other-facts')).toEqual([other]);
+    expect(await last('made_by', 'never')).toEqual([]);
   });
 
   test('no longer than maxHops', async () => {
