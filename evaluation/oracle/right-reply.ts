@@ -24,7 +24,9 @@ export function rightReply(graph: Graph, facts: QuestionFacts, decision: Decisio
   switch (decision.kind) {
     case 'extract': {
       const clues = [...facts.mentions, ...(facts.chains[0]?.clues ?? [])];
-      return { items: [...new Set(clues)].slice(0, decision.maxItems) };
+      // A reply holds at least one phrase, and a question without topic and chain offers only itself.
+      const items = clues.length > 0 ? clues : [facts.task.question];
+      return { items: [...new Set(items)].slice(0, decision.maxItems) };
     }
     case 'choose-one': {
       const choice = rightCandidates(facts, decision).indexOf(true);
@@ -59,7 +61,6 @@ function proposedChains(facts: QuestionFacts, decision: ChainsDecision, rng: Rng
   const { allowed } = decision;
   const tried = triedChains(decision);
   const untried = allowed.filter((chain) => !tried.has(chain.join()));
-  // A context that names every chain, such as a list of all relations before a single hop, rules out nothing.
   const pool = untried.length > 0 ? untried : allowed;
   const keys = new Set(pool.map((chain) => chain.join()));
   const gold = facts.chains.map(({ relations }) => relations).filter((relations) => keys.has(relations.join()));

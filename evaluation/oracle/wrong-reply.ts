@@ -69,7 +69,7 @@ function wrongClues(graph: Graph, { items }: ExtractReply, rng: Rng): ExtractRep
   if (kept.length > 0 && rng.uniform() < 0.5) return { items: kept };
   const taken = new Set(items.map(normalizeName));
   const others = [...new Set(graph.relationNames.map(readableRelation))].filter(
-    (one) => !taken.has(normalizeName(one)),
+    (one) => one !== '' && !taken.has(normalizeName(one)),
   );
   const other = drawn(others, rng);
   if (other === undefined) return { items: kept.length > 0 ? kept : items };

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { CallTiming } from '../../../../src/llm/client/ask-model.js';
 import type { CompletionStore } from '../../../../src/llm/client/completion-store.js';
 import { openCompletionStore } from '../../../../src/llm/client/completion-store.js';
 import { replayModel } from '../../../../src/llm/client/replay-model.js';
 import type { LanguageModel } from '../../../../src/llm/language-model.js';
 import { WorkbenchError } from '../../../../src/run/errors.js';
+import type { ScriptedModel } from '../../../fixtures/scripted-model.js';
 import { scriptedModel } from '../../../fixtures/scripted-model.js';
 import { answer, candidates, choose, clientsOf, score, secondOrX, storeFile } from './sample-decisions.js';
 
@@ -30,6 +31,35 @@ describe('what was asked', () => {
     expect(again.calls()).toEqual(one.calls());
     expect(model.asked).toHaveLength(1);
     resumed.close();
+  });
+
+  test('and stored before a kill is not asked again, wherever the kill tore the file', async () => {
+    const questions = ['q1', 'q2', 'q3'];
+    const run = async (model: ScriptedModel, file: string) => {
+      const store = openCompletionStore(file);
+      const clients = clientsOf(model, store);
+      const calls = [];
+      for (const questionId of questions) {
+        const one = clients.clientFor(questionId);
+        await one.client.decide({ ...choose, question: questionId });
+        await one.client.decide({ ...answer, question: questionId });
+        calls.push(one.calls());
+      }
+      store.close();
+      return calls;
+    };
+    const file = storeFile();
+    const unbroken = await run(secondOrX(), file);
+    const bytes = readFileSync(file);
+    for (let kept = 0; kept < bytes.length; kept += 97) {
+      writeFileSync(file, bytes.subarray(0, kept));
+      const store = openCompletionStore(file);
+      const { size } = store;
+      store.close();
+      const model = secondOrX();
+      expect(await run(model, file)).toEqual(unbroken);
+      expect(model.asked.length + size).toBe(2 * questions.length);
+    }
   });
 
   test('of a simulated model is shared by no two questions, phases or subjects', async () => {
