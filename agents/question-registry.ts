@@ -6,6 +6,8 @@ import type { Graph } from '../src/kg/graph.js';
 import type { NameIndex } from '../src/kg/name-index.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { nearestName } from '../src/run/nearest-name.js';
+import { randomChainEntry } from './baselines/random-chain.js';
+import { templateLookupEntry } from './baselines/template-lookup.js';
 import { cotEntry } from './prompted/cot/cot-agent.js';
 import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
 import { ioEntry } from './prompted/io/io-agent.js';
@@ -38,6 +40,8 @@ const entries: Record<string, QuestionAgentEntry> = {
   tog: togEntry,
   fiske: fiskeEntry,
   'self-veqa': selfVeqaEntry,
+  'template-lookup': templateLookupEntry,
+  'random-chain': randomChainEntry,
 };
 
 /** Names that `createQuestionAgent` knows. */

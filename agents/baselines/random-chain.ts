@@ -1,0 +1,50 @@
+/** Takes relations at random: what a score on questions means when nothing is known. */
+import { z } from 'zod';
+import { frontierTrie } from '../../envs/frontier-trie.js';
+import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk-rules.js';
+import { topicIds } from '../../envs/relation-walk-world.js';
+import { Rng } from '../../src/run/seeds.js';
+import { chainAnswer, noAnswer } from '../chain-answer.js';
+import type { QuestionAgentEntry } from '../question-registry.js';
+
+const settings = z.strictObject({
+  horizon: z.int().min(1).max(8).default(3).describe('Relations a walk may take.'),
+  hops: z
+    .enum(['learned', 'given'])
+    .default('learned')
+    .describe('Whether STOP is drawn like any relation, or the walk is as long as the data set tells.'),
+});
+
+/**
+ * Inputs: the topic. Calls: none. Stop: when STOP is drawn, or at the horizon. Output: everything behind relations drawn
+ * evenly among those that lead on, STOP among them behind the first; seeded by run and question, not by order.
+ */
+export const randomChainEntry: QuestionAgentEntry<typeof settings> = {
+  settings,
+  create({ graph, seed }, rules) {
+    const trie = frontierTrie(graph);
+    return {
+      name: 'random-chain',
+      topicGiven: true,
+      prompted: false,
+      async answer(task, { trace }) {
+        if (task.form !== 'entities') return noAnswer('form');
+        let state = initialRelationState(trie.root(topicIds(task)), rules, task.hops);
+        trace({ event: 'start', entities: state.node.topics });
+        if (state.done) return noAnswer('no topic');
+        const rng = Rng.named(seed, `random-chain/${task.id}`);
+        let confidence = 1;
+        while (!state.done) {
+          const mask = relationActionMask(state);
+          const legal = [...mask.keys()].filter((action) => mask[action] === 1);
+          state = applyRelation(state, legal[rng.integer(legal.length)]!);
+          confidence /= legal.length;
+        }
+        const { node, limit } = state;
+        const stop = node.relations.length < limit ? 'stop' : 'depth';
+        trace({ event: 'stop', reason: stop });
+        return chainAnswer(graph, node, { stop, confidence, cost: { graphReads: node.relations.length } });
+      },
+    };
+  },
+};
