@@ -1,0 +1,135 @@
+/**
+ * How many relations a question asks for, told from its text: a linear softmax over question vectors, trained in tfjs on
+ * the chains of train questions. For agents that need the number where the data set does not give it.
+ * @source Self-VEQA predicts the hop count before it proposes chains; theirs is a fine-tuned transformer
+ */
+import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
+import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { AdamW } from '../../src/tensor/adamw.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import { injectGradient, matMulConst } from '../../src/tensor/ops.js';
+import { ParameterSet } from '../../src/tensor/parameters.js';
+import { encodeQuestions, vectorScale } from '../relation-walker/question-vectors.js';
+import type * as tfTypes from '@tensorflow/tfjs';
+
+/** A frozen predictor; it needs no tensors any more. */
+export interface HopClassifier {
+  /** Longest chain it was trained on. */
+  readonly maxHops: number;
+  /** Share of each number of hops, 1 first, float64 [maxHops]. @param vector float32 [dim] as the encoder gives it */
+  shares(vector: Float32Array): Float64Array;
+}
+
+/** Full-batch steps of Adam from zero weights on a convex loss: nothing is drawn, so nothing needs a seed. */
+const steps = 150;
+const learningRate = 0.05;
+const weightDecay = 0.01;
+
+/** Longest question that is read, in tokens. */
+const settings = { keepName: false, maxTokens: 128 };
+
+/**
+ * Trains on the templates of questions whose chain is known, encoded by `encoder`.
+ * @param train the only questions it may learn from
+ * @throws WorkbenchError `data` where no chain is known
+ */
+export async function hopPredictor(
+  tf: Tf,
+  encoder: StateEncoder,
+  train: readonly QuestionSample[],
+): Promise<(tasks: readonly QuestionTask[], signal?: AbortSignal) => Promise<number[]>> {
+  const known = train.filter(({ gold }) => gold.chains.length > 0);
+  const tasks = known.map(({ task }) => task);
+  const hops = known.map(({ gold }) => gold.chains[0]!.length);
+  const classifier = fitHops(tf, await encodeQuestions(encoder, tasks, { settings }), hops);
+  return async (asked, signal) => {
+    const { matrix, rows, dim } = await encodeQuestions(encoder, asked, { settings, signal });
+    return Array.from(rows, (row) => {
+      const shares = classifier.shares(matrix.subarray(row * dim, (row + 1) * dim));
+      return 1 + shares.indexOf(Math.max(...shares));
+    });
+  };
+}
+
+/**
+ * @param encoded vectors of questions
+ * @param hops of each, at least 1
+ * @throws WorkbenchError `data` without questions
+ */
+export function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]): HopClassifier {
+  if (hops.length === 0) {
+    throw new WorkbenchError(
+      'data',
+      'expected train questions with chains to learn the number of hops from, got none',
+      {
+        hint: 'Give the number of hops with the questions, or ask the agent to try all.',
+      },
+    );
+  }
+  const { dim } = encoded;
+  const { mean, deviation } = vectorScale(encoded);
+  const maxHops = Math.max(...hops);
+  const { rows, targets } = distinctRows(encoded, hops, maxHops);
+  const inputs = new Float32Array(rows.length * dim);
+  rows.forEach((row, i) => {
+    for (let j = 0; j < dim; j++) inputs[i * dim + j] = (encoded.matrix[row * dim + j]! - mean[j]!) / deviation[j]!;
+  });
+
+  const parameters = new ParameterSet(tf);
+  parameters.add('weights', [dim, maxHops], new Float32Array(dim * maxHops));
+  parameters.add('bias', [maxHops], new Float32Array(maxHops));
+  const optimizer = new AdamW(parameters, { weightDecay });
+  for (let step = 0; step < steps; step++) {
+    const loss = () => {
+      const weights = parameters.get('weights') as unknown as tfTypes.Tensor2D;
+      const product = matMulConst(tf, tf.tensor2d(inputs, [rows.length, dim]), weights);
+      const logits = tf.add(product, parameters.get('bias'));
+      return injectGradient(tf, logits, crossEntropySlope(logits.dataSync() as Float32Array, targets, maxHops));
+    };
+    optimizer.minimize([loss], learningRate);
+  }
+  const { weights, bias } = parameters.export();
+  optimizer.dispose();
+  parameters.dispose();
+
+  return {
+    maxHops,
+    shares(vector) {
+      const logits = Float64Array.from(bias!.data);
+      for (let j = 0; j < dim; j++) {
+        const value = (vector[j]! - mean[j]!) / deviation[j]!;
+        for (let k = 0; k < maxHops; k++) logits[k]! += value * weights!.data[j * maxHops + k]!;
+      }
+      return softmax(logits);
+    },
+  };
+}
+
+/** Each text once, with the share of all questions that ask it with each number of hops: float64 [texts, maxHops]. */
+function distinctRows({ rows }: EncodedTexts, hops: readonly number[], maxHops: number) {
+  const places = new Map<number, number>();
+  for (const row of rows) if (!places.has(row)) places.set(row, places.size);
+  const targets = new Float64Array(places.size * maxHops);
+  rows.forEach((row, i) => (targets[places.get(row)! * maxHops + hops[i]! - 1]! += 1 / rows.length));
+  return { rows: [...places.keys()], targets };
+}
+
+/** ∂/∂logits of −Σ targets · log softmax(logits), row by row. */
+function crossEntropySlope(logits: Float32Array, targets: Float64Array, width: number): Float32Array {
+  const slope = new Float32Array(logits.length);
+  for (let begin = 0; begin < logits.length; begin += width) {
+    const shares = softmax(Float64Array.from(logits.subarray(begin, begin + width)));
+    const target = targets.subarray(begin, begin + width);
+    const weight = target.reduce((sum, value) => sum + value, 0);
+    for (let k = 0; k < width; k++) slope[begin + k] = weight * shares[k]! - target[k]!;
+  }
+  return slope;
+}
+
+function softmax(logits: Float64Array): Float64Array {
+  const max = Math.max(...logits);
+  const powers = logits.map((logit) => Math.exp(logit - max));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}

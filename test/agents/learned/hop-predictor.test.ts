@@ -1,0 +1,51 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { fitHops, hopPredictor } from '../../../agents/learned/hop-predictor.js';
+import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { filmGraph, filmQuestions, questionOf } from '../../fixtures/toy-questions.js';
+
+const graph = filmGraph();
+const train = filmQuestions(graph);
+let tf: Tf;
+beforeAll(async () => {
+  ({ tf } = await openBackend('wasm'));
+});
+
+describe('the hop predictor', () => {
+  test('learns the number of hops of known templates and carries it to like ones', async () => {
+    const predict = await hopPredictor(tf, hashedEncoder(64), train);
+    const tasks = train.map(({ task }) => task);
+    expect(await predict(tasks)).toEqual(tasks.map(({ hops }) => hops));
+    const like = questionOf(graph, 'x', 'who directed the film [inception]', [], []).task;
+    expect(await predict([like])).toEqual([1]);
+  });
+
+  test('separates vectors by a line, with the shares of each side', () => {
+    const encoded = { matrix: Float32Array.of(1, 0, 0, 1), rows: Int32Array.of(0, 0, 1), dim: 2 };
+    const { shares, maxHops } = fitHops(tf, encoded, [1, 1, 3]);
+    expect(maxHops).toBe(3);
+    expect(shares(Float32Array.of(1, 0))[0]).toBeGreaterThan(0.95);
+    expect(shares(Float32Array.of(0, 1))[2]).toBeGreaterThan(0.9);
+    expect(shares(Float32Array.of(0.5, 0.5)).reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
+  });
+
+  test('gives the shares of a text that is asked with several numbers of hops', () => {
+    const encoded = { matrix: Float32Array.of(1), rows: Int32Array.of(0, 0, 0, 0), dim: 1 };
+    const [one, two] = fitHops(tf, encoded, [1, 1, 1, 2]).shares(Float32Array.of(1));
+    expect(one).toBeCloseTo(0.75, 2);
+    expect(two).toBeCloseTo(0.25, 2);
+  });
+
+  test('is the same every time and leaves no tensors behind', () => {
+    const encoded = { matrix: Float32Array.of(1, 0, 0, 1, 1, 1), rows: Int32Array.of(0, 1, 2), dim: 2 };
+    const before = tf.memory().numTensors;
+    const first = fitHops(tf, encoded, [1, 2, 2]).shares(Float32Array.of(0.3, 0.4));
+    expect(fitHops(tf, encoded, [1, 2, 2]).shares(Float32Array.of(0.3, 0.4))).toEqual(first);
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  test('says that it needs chains', async () => {
+    const blind = train.map((sample) => ({ ...sample, gold: { ...sample.gold, chains: [] } }));
+    await expect(hopPredictor(tf, hashedEncoder(64), blind)).rejects.toThrow(/expected train questions with chains/);
+  });
+});
