@@ -54,10 +54,10 @@ interface Weighted {
   share: number;
 }
 
-/** At most `width` relations of a beam's entity with their shares; never straight back the way it came. */
+/** At most `width` relations of a beam's entity with their shares. */
 async function keptRelations(beam: Beam, exploration: Exploration): Promise<Weighted[]> {
   const { graph, settings, scorer, task, session } = exploration;
-  const relations = relationsOf(graph, beam);
+  const relations = relationsOf(graph, beam, settings);
   exploration.read(graph.degree(beam.entity));
   if (relations.length === 0) return [];
   const scores = await scorer(
@@ -83,22 +83,20 @@ async function keptRelations(beam: Beam, exploration: Exploration): Promise<Weig
   return shares(kept);
 }
 
-/** Relations that leave the beam's entity, by name. */
-function relationsOf(graph: Graph, { entity, path }: Beam): number[] {
-  const begin = graph.offsets[entity]!;
-  const relations = new Set(graph.relations.subarray(begin, begin + graph.degree(entity)));
-  const last = path.at(-1);
-  if (last) relations.delete(graph.inverseOf[last[1]]!);
+/** Relations that lead from the beam's entity to where it may go, by name. */
+function relationsOf(graph: Graph, beam: Beam, settings: TogSettings): number[] {
+  const begin = graph.offsets[beam.entity]!;
+  const relations = new Set(graph.relations.subarray(begin, begin + graph.degree(beam.entity)));
   const name = (relation: number) => graph.relationNames[relation]!;
   return [...relations]
-    .filter((relation) => !schemaRelation.test(name(relation)))
+    .filter((relation) => !schemaRelation.test(name(relation)) && tailsOf(graph, beam, relation, settings).length > 0)
     .sort((a, b) => (name(a) < name(b) ? -1 : 1));
 }
 
 /** The beam along one relation, to each of the entities that were scored above 0. */
 async function grow(beam: Beam, { relation, share }: Weighted, exploration: Exploration): Promise<Beam[]> {
   const { graph, scorer, task, session } = exploration;
-  const tails = reduced(tailsOf(graph, beam.entity, relation), beam, relation, exploration);
+  const tails = reduced(tailsOf(graph, beam, relation, exploration.settings), beam, relation, exploration);
   exploration.read(tails.length);
   let weights: readonly number[] = tails.map(() => 1);
   if (tails.length > 1) {
@@ -124,10 +122,13 @@ async function grow(beam: Beam, { relation, share }: Weighted, exploration: Expl
   }));
 }
 
-/** Distinct tails of one relation, ascending. */
-function tailsOf(graph: Graph, entity: number, relation: number): number[] {
+/** Tails of one relation, ascending, without the way back. */
+function tailsOf(graph: Graph, { entity, path }: Beam, relation: number, { noReturn }: TogSettings): number[] {
   const [begin, end] = relationRange(graph, entity, relation);
-  return [...graph.tails.subarray(begin, end)];
+  const tails = [...graph.tails.subarray(begin, end)];
+  const last = path.at(-1);
+  if (!last || graph.inverseOf[last[1]] !== relation) return tails;
+  return noReturn === 'relation' ? [] : tails.filter((tail) => tail !== last[0]);
 }
 
 /** At most `maxCandidates` of them, the same ones every time. */

@@ -21,6 +21,12 @@ export const togSettings = z.strictObject({
       'How more entities than that are reduced: the first by id, or `retain` of them drawn by seed (the reference draws without one).',
     ),
   retain: z.int().min(1).max(100).default(5).describe('Entities kept by `reduction: sample`.'),
+  noReturn: z
+    .enum(['edge', 'relation'])
+    .default('edge')
+    .describe(
+      'What a path may not do next: walk back the edge it came by, or take the inverse of its last relation at all (the reference), which closes every question about "other films of the same director".',
+    ),
   finalPolicy: z
     .enum(['triples', 'cot'])
     .default('triples')

@@ -7,8 +7,8 @@
  * budget. Output: the model's answers, by name, mapped to entities of the evidence first.
  *
  * Where the reference differs: it reads relation names by pattern (here they are numbered), draws 5 of 20 or more
- * entities without a seed (here the first by id, or a seeded draw), pools the beams' last relations (here each beam has
- * its own), and asks the model without the facts when the depth is exhausted (`finalPolicy: cot`).
+ * entities without a seed (here the first by id, or a seeded draw), pools the beams' last relations and forbids their
+ * inverses (here each beam has its own path, and only the edge it came by is closed), and asks the model without the facts when the depth is exhausted (`finalPolicy: cot`).
  * @source Sun et al. 2024, "Think-on-Graph", algorithm 1
  */
 import type { QuestionTask } from '../../../datasets/question.js';

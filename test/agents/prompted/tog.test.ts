@@ -82,10 +82,20 @@ describe('Think-on-Graph', () => {
     ]);
   });
 
-  test('never goes straight back the way it came', async () => {
-    const { asked } = await run(wise);
-    const offered = asked.filter((decision): decision is ScoreDecision => decision.phase === 'relation-prune').slice(1);
-    for (const decision of offered) expect(decision.candidates.map(({ text }) => text)).not.toContain('~sailed');
+  test('never walks back the edge it came by; the reference closes the whole relation', async () => {
+    const everywhere = (decision: Decision) =>
+      decision.kind === 'score'
+        ? { scores: decision.candidates.map(() => 5) }
+        : decision.kind === 'judge'
+          ? { choice: -1, reason: '', answers: [] }
+          : { answers: [] };
+    for (const noReturn of ['edge', 'relation'] as const) {
+      const { asked } = await run(everywhere, { noReturn, width: 10 });
+      const fromIvo = asked.filter((decision): decision is ScoreDecision => decision.subjects?.[0] === id('Ivo'));
+      // Ivo is reached over one ship and built another: that one is offered, by the same relation, unless it is closed.
+      const texts = fromIvo.flatMap(({ candidates }) => candidates.map(({ text }) => text));
+      expect(texts).toEqual(noReturn === 'edge' ? ['~built_by'] : []);
+    }
   });
 
   test('B-TOG-2: names and ids stay together, whatever the scores order', async () => {
@@ -122,7 +132,6 @@ describe('Think-on-Graph', () => {
   });
 
   test('B-TOG-5: what one beam walked last does not close relations to another', async () => {
-    // Heron is left by `built_by`; Ivo may then be left by `~built_by` only to other ships, which is his own last relation.
     const { asked } = await run((decision) =>
       decision.kind === 'score'
         ? { scores: decision.candidates.map(() => 5) }
@@ -132,7 +141,7 @@ describe('Think-on-Graph', () => {
     );
     const relationPrunes = asked.filter((decision): decision is ScoreDecision => decision.phase === 'relation-prune');
     const skarn = relationPrunes.find(({ subjects }) => subjects?.[0] === id('Skarn'));
-    // Reached by `born_on`: its only way back is closed, so it has nothing to offer and is not asked about.
+    // Reached by `born_on`: its only edge is the way back, so it has nothing to offer and is not asked about.
     expect(skarn).toBeUndefined();
     const heron = relationPrunes.find(({ subjects }) => subjects?.[0] === id('Heron'))!;
     expect(heron.candidates.map(({ text }) => text)).toEqual(['built_by', 'docked_at']);
