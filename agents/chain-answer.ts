@@ -13,12 +13,12 @@ const maxFacts = 50;
 /** The answer that a walked relation sequence stands for: its whole frontier in canonical order. */
 export function chainAnswer(
   graph: Graph,
-  { topics, relations, frontier }: FrontierNode,
+  node: Pick<FrontierNode, 'topics' | 'relations' | 'frontier'> & Partial<Pick<FrontierNode, 'excluded'>>,
   rest: Pick<QuestionAnswer, 'stop' | 'cost' | 'confidence'>,
 ): QuestionAnswer {
-  const entities = canonicalOrder(frontier);
-  const chain = [...relations];
-  const evidence = chainEvidence(graph, topics, chain, entities, maxFacts);
+  const entities = canonicalOrder(node.frontier);
+  const chain = [...node.relations];
+  const evidence = chainEvidence(graph, node.topics, chain, entities, maxFacts, node.excluded);
   return { entities, literals: [], chain, evidence, degraded: false, ...rest };
 }
 

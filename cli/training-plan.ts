@@ -19,9 +19,9 @@ export interface TrainingPlan {
 /** @throws what training itself would throw for inputs that do not fit */
 export async function trainingPlan(settings: RunSettings): Promise<TrainingPlan> {
   const { checkTrainSettings } = await import('../trainers/check-settings.js');
-  const { relationWalkId } = await import('../envs/relation-walk-env.js');
+  const { questionWalkIds } = await import('../envs/question-walks.js');
   checkTrainSettings(settings, false);
-  return settings.env.id === relationWalkId ? questionPlan(settings) : dialoguePlan(settings);
+  return questionWalkIds.includes(settings.env.id) ? questionPlan(settings) : dialoguePlan(settings);
 }
 
 async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
@@ -55,14 +55,23 @@ async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
 async function questionPlan(settings: RunSettings): Promise<TrainingPlan> {
   const { questionText } = await import('../agents/relation-walker/question-vectors.js');
   const { loadTrainingQuestions } = await import('../trainers/questions/load-questions.js');
+  const { relationWalkId } = await import('../envs/relation-walk-env.js');
+  const { entityTexts, relationTexts } = await import('../agents/walker/features/dialogue-texts.js');
   const { graph, train, valid } = await loadTrainingQuestions(settings);
-  const { keepName, maxTokens } = settings.relationWalker;
+  const overEdges = settings.env.id !== relationWalkId;
+  const { nameTokens, lastMessageTokens } = settings.encoder;
+  const { keepName, maxTokens } = overEdges
+    ? { keepName: false, maxTokens: lastMessageTokens }
+    : settings.relationWalker;
   return {
     data: `${train.length} train and ${valid.length} valid questions on graph ${graph.name}`,
     transe: 'off',
     clone: 'off',
     ppo: ppoWork(settings, 'questions'),
-    texts: [{ texts: [...train, ...valid].map(({ task }) => questionText(task, keepName)), maxTokens }],
+    texts: [
+      ...(overEdges ? [{ texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens }] : []),
+      { texts: [...train, ...valid].map(({ task }) => questionText(task, keepName)), maxTokens },
+    ],
   };
 }
 

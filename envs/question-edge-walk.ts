@@ -5,8 +5,8 @@
  * take it as it is. What differs: the topic never comes back (edges into it are illegal), and any right answer is a hit.
  * @source Das et al. 2018, arXiv:1711.05851
  */
-import { maskedQuestion, type QuestionSample } from '../datasets/question.js';
-import type { WalkSample } from '../datasets/walk-sample.js';
+import { maskedQuestion, type QuestionSample, type QuestionTask } from '../datasets/question.js';
+import type { WalkSample, WalkTask } from '../datasets/walk-sample.js';
 import { unknownId, type Graph } from '../src/kg/graph.js';
 import { dialogueWalkWorld, type DialogueWalkWorld } from './dialogue-walk-world.js';
 import type { WalkRules } from './rules.js';
@@ -21,7 +21,7 @@ export interface QuestionEdgeWalkOptions {
   graph: Graph;
   /** At least one must have a walkable topic. */
   samples: readonly QuestionSample[];
-  /** Default: three steps, no way back to the topic. */
+  /** Default: three steps, no way back to the topic, unless the data set's gold paths go there (`topicsReturn`). */
   rules?: WalkRules;
   /** `hit` where the walk ends at a right answer, else `miss`. Default 1 and 0. */
   reward?: { kind: 'target'; hit: number; miss: number };
@@ -33,19 +33,24 @@ export interface QuestionEdgeWalkOptions {
  * A question as a walk: one message, from the first topic that the graph has. Questions for a truth value have no start,
  * so nothing walks them.
  */
-export function edgeWalkSample({ task, gold }: QuestionSample, keepName = false): WalkSample {
+export function edgeWalkTask(task: QuestionTask, keepName = false): WalkTask {
   const topic = task.topics.find(({ entity }) => entity >= 0) ?? task.topics[0];
+  return {
+    id: task.id,
+    dialogueId: task.id,
+    messages: [{ sender: 'user', text: keepName ? task.question : maskedQuestion(task) }],
+    sender: 'assistant',
+    start: task.form === 'entities' ? (topic?.entity ?? unknownId) : unknownId,
+    startName: topic?.name ?? '',
+    earlierPaths: [],
+  };
+}
+
+/** The task with its right ends. */
+export function edgeWalkSample({ task, gold }: QuestionSample, keepName = false): WalkSample {
   const targets = gold.answers.map(({ entity }) => entity).filter((entity) => entity >= 0);
   return {
-    task: {
-      id: task.id,
-      dialogueId: task.id,
-      messages: [{ sender: 'user', text: keepName ? task.question : maskedQuestion(task) }],
-      sender: 'assistant',
-      start: task.form === 'entities' ? (topic?.entity ?? unknownId) : unknownId,
-      startName: topic?.name ?? '',
-      earlierPaths: [],
-    },
+    task: edgeWalkTask(task, keepName),
     gold: { path: [], target: targets[0] ?? unknownId, targets, inGraph: targets.length > 0 },
   };
 }
@@ -56,7 +61,7 @@ export function questionEdgeWalkWorld(options: QuestionEdgeWalkOptions): Dialogu
     id: questionEdgeWalkId,
     graph: options.graph,
     samples: options.samples.map((sample) => edgeWalkSample(sample, options.keepName)),
-    rules: options.rules ?? questionWalkRules,
+    rules: options.rules ?? { ...questionWalkRules, noReturn: !options.samples.some(({ task }) => task.topicsReturn) },
     reward: options.reward ?? { kind: 'target', hit: 1, miss: 0 },
   });
 }

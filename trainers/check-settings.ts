@@ -1,5 +1,6 @@
 /** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
 import { envIds } from '../envs/registry.js';
+import { questionWalkIds } from '../envs/question-walks.js';
 import { relationWalkId } from '../envs/relation-walk-env.js';
 import { envSettings } from '../envs/settings.js';
 import { diffConfig } from '../src/run/config.js';
@@ -48,7 +49,7 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     !envIds().includes(env.id),
     `expected a known environment (${envIds().join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
   );
-  if (env.id === relationWalkId) problems.push(...relationWalkProblems(settings));
+  if (questionWalkIds.includes(env.id)) problems.push(...questionProblems(settings));
   if (problems.length === 0) return;
   const list =
     problems.length === 1
@@ -57,17 +58,26 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
   throw new WorkbenchError('config', list, { hint: 'Every key is described by `kgwalk config explain KEY`.' });
 }
 
-/** What only walks over dialogues have. */
-function relationWalkProblems({ env, transe, clone, ppo }: TrainSettings): string[] {
-  const elsewhere = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
+/** What walks over questions do not have, and what walks over relations do not. */
+function questionProblems({ env, transe, clone, ppo }: TrainSettings): string[] {
   const wanted = (ok: boolean, expected: string, got: unknown) =>
-    ok ? [] : [`expected ${expected} with env.id=${relationWalkId}, got ${String(got)}`];
+    ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
+  const overEdges = env.id !== relationWalkId;
+  const rules = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
   return [
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
     ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
     ...wanted(ppo.enabled && ppo.init === 'scratch', 'ppo.enabled=true and ppo.init=scratch', ppo.init),
     ...wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),
-    ...wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean or none', ppo.baseline),
-    ...wanted(elsewhere.length === 0, 'the rules of the walk in the section relationWalk', elsewhere.join(', ')),
+    ...(overEdges
+      ? wanted(
+          env.reward.kind === 'target' && env.shaping === 'none',
+          'env.reward.kind=target, no shaping',
+          env.reward.kind,
+        )
+      : [
+          ...wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean or none', ppo.baseline),
+          ...wanted(rules.length === 0, 'the rules of the walk in the section relationWalk', rules.join(', ')),
+        ]),
   ];
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint } from '../checkpoints/store.js';
-import { relationWalkId } from '../envs/relation-walk-env.js';
+import { questionWalkIds } from '../envs/question-walks.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { collectEnvironment } from '../src/run/environment.js';
@@ -37,7 +37,7 @@ export interface TrainOptions {
 export async function train(options: TrainOptions): Promise<void> {
   const { settings, folder, resume, progress = silentProgress, signal } = options;
   checkTrainSettings(settings, readIndex(folder).clone !== undefined);
-  const open = settings.env.id === relationWalkId ? openQuestionTraining : openDialogueTraining;
+  const open = questionWalkIds.includes(settings.env.id) ? openQuestionTraining : openDialogueTraining;
   const training = await open(settings);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {

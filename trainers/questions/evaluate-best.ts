@@ -1,33 +1,25 @@
 /** The full record of the best checkpoint on valid, by the same harness that evaluates every agent. */
 import { join } from 'node:path';
-import { trainedAgent } from '../../agents/relation-walker/load-relation-walker.js';
-import type { VectorScale } from '../../agents/relation-walker/question-vectors.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
-import type { QuestionSplit } from '../../datasets/questions/partition.js';
-import type { RelationWalkWorld } from '../../envs/relation-walk-world.js';
 import { evaluateQuestions } from '../../evaluation/questions/evaluate-questions.js';
 import { evaluationFiles } from '../../evaluation/questions/evaluation-folder.js';
 import { saveQuestionEvaluation } from '../../evaluation/questions/save-question-evaluation.js';
 import { sha256File } from '../../src/run/files.js';
 import type { Session } from '../session.js';
-
-/** What the record says of the questions. */
-export interface AskedOnValid {
-  subsets: readonly string[];
-  split: QuestionSplit;
-}
+import type { TrainingQuestions } from './load-questions.js';
+import type { OpenedWalk } from './walk.js';
 
 /** Evaluates the best checkpoint on all of valid and writes `evaluations/valid-best/`. */
 export async function evaluateBestOnValid(
   session: Session,
-  { graph, frontiers, samples }: RelationWalkWorld,
-  scale: VectorScale,
-  { subsets, split }: AskedOnValid,
+  { agentOf }: Pick<OpenedWalk<unknown, unknown>, 'agentOf'>,
+  { dataset, subsets, graph, valid: samples }: TrainingQuestions,
 ): Promise<void> {
   const { run, settings, encoder, hashes, signal } = session;
   const { file } = resolveCheckpoint(run.folder, 'best');
-  const agent = trainedAgent(readCheckpoint(file).tensors, settings, { graph, frontiers, encoder, scale });
+  const agent = agentOf(readCheckpoint(file).tensors);
+  const split = dataset.split({ split: 'valid', holdOut: settings.data.holdOut });
   const line = session.progress('evaluate the best on valid', samples.length, 'questions');
   const checkpoint = await sha256File(file);
   let done = 0;

@@ -1,0 +1,77 @@
+/** A trained walker over edges as an agent that answers questions. */
+import type { QuestionTask } from '../../datasets/question.js';
+import type { WalkTask } from '../../datasets/walk-sample.js';
+import { edgeWalkTask } from '../../envs/question-edge-walk.js';
+import { initialState } from '../../envs/rules.js';
+import { executeChain } from '../../src/kg/frontier.js';
+import { chainAnswer, noAnswer } from '../chain-answer.js';
+import type { RankedPath } from '../agent.js';
+import type { QuestionAgent } from '../question-agent.js';
+import { walkCollector } from '../top-paths.js';
+import { beamSearch } from './beam.js';
+import type { TaskVectors } from './features/featurizer.js';
+import type { Policy } from './policy.js';
+
+export interface QuestionEdgeAgentOptions {
+  name: string;
+  /** Walks followed at once. */
+  beamWidth: number;
+  /** Encodes the texts of questions; absent where the policy's featurizer holds them already. */
+  encode?: (tasks: readonly WalkTask[], signal?: AbortSignal) => Promise<TaskVectors>;
+}
+
+/**
+ * Inputs: the question with `[E]` for its topic, and the first topic that the graph has. Calls: none. It follows the most
+ * probable walks over edges, adds up the probability of those that take the same relations, and answers with everything
+ * that the likeliest relations lead to: a better set than the walks' own ends, whose probability is spread over fan-out.
+ *
+ * Truth questions are abstained from: it finds entities. The caller keeps and disposes the policy's head.
+ */
+export function questionEdgeAgent(
+  policy: Policy,
+  { name, beamWidth, encode }: QuestionEdgeAgentOptions,
+): QuestionAgent {
+  const { featurizer } = policy;
+  const { graph, rules } = featurizer.parts;
+  const collector = walkCollector(graph, { beamWidth });
+  let known: TaskVectors | undefined;
+  return {
+    name,
+    topicGiven: true,
+    prompted: false,
+    async prepare(tasks: readonly QuestionTask[], signal) {
+      const walks = tasks.map((task) => edgeWalkTask(task));
+      known = await encode?.(walks, signal);
+    },
+    async answer(task, { trace, signal }) {
+      if (task.form !== 'entities') return noAnswer('form');
+      const walk = edgeWalkTask(task);
+      const { start } = walk;
+      if (initialState(graph, start, rules).done) return noAnswer('no topic');
+      trace({ event: 'start', entities: [start] });
+      if (encode) featurizer.texts = known?.rowOf.has(task.id) ? known : await encode([walk], signal);
+      const [ranking] = beamSearch(policy, [walk], beamWidth, collector);
+      const { relations, probability } = likeliestRelations(ranking!.paths);
+      for (const relation of relations) {
+        trace({ event: 'graph', operation: `follow ${graph.relationNames[relation]!}`, reads: 1 });
+      }
+      const frontier = executeChain(graph, [start], relations, rules.noReturn ? [start] : []);
+      trace({ event: 'stop', reason: 'walked' });
+      const node = { topics: [start], relations: Int32Array.from(relations), frontier };
+      const cost = { encodes: 1, graphReads: relations.length };
+      return chainAnswer(graph, node, { stop: 'walked', confidence: probability, cost });
+    },
+  };
+}
+
+/** The relations that most of the walks' probability takes; equal sums: those of the better walk. */
+function likeliestRelations(paths: readonly RankedPath[]): { relations: readonly number[]; probability: number } {
+  const sums = new Map<string, { relations: readonly number[]; probability: number }>();
+  for (const { path, logProb } of paths) {
+    const relations = path.map(([, relation]) => relation);
+    const key = relations.join();
+    const probability = (sums.get(key)?.probability ?? 0) + Math.exp(logProb);
+    sums.set(key, { relations, probability });
+  }
+  return [...sums.values()].reduce((best, other) => (other.probability > best.probability ? other : best));
+}

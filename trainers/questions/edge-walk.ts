@@ -1,0 +1,99 @@
+/** Training of a walker over edges on questions: the network, features and texts of dialogues, a question a message. */
+import type { StateRequest } from '../../agents/walker/features/featurizer.js';
+import { createCritic } from '../../agents/walker/critic.js';
+import { createPolicy, walkerInputs } from '../../agents/walker/inputs.js';
+import { questionEdgeAgent } from '../../agents/walker/question-edge-agent.js';
+import type { Policy } from '../../agents/walker/policy.js';
+import { writeTables } from '../../agents/walker/tables-file.js';
+import { encodeTasks } from '../../agents/walker/text-vectors.js';
+import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
+import { DialogueWalkEnv } from '../../envs/dialogue-walk-env.js';
+import type { DialogueWalkObservation, DialogueWalkWorld } from '../../envs/dialogue-walk-world.js';
+import { questionEdgeWalkWorld } from '../../envs/question-edge-walk.js';
+import { VectorEnv } from '../../envs/vector-env.js';
+import { canonicalPath } from '../../src/kg/path.js';
+import { adamOf } from '../ppo/ppo-phase.js';
+import type { Session } from '../session.js';
+import type { TrainSettings } from '../train-settings.js';
+import type { TrainingQuestions } from './load-questions.js';
+import { evaluatedAtOnce, type QuestionWalk } from './walk.js';
+
+/** @throws WorkbenchError `data` for questions of which none can be walked */
+export function edgeWalk(
+  { env, ppo, seed, name, walker, evaluation }: TrainSettings,
+  { graph, ...questions }: Pick<TrainingQuestions, 'graph' | 'train' | 'valid'>,
+): QuestionWalk<DialogueWalkObservation, StateRequest> {
+  const rules = { horizon: env.horizon, equalAtStep1: env.equalAtStep1, noReturn: true };
+  const reward = { ...env.reward, kind: 'target' as const };
+  const train = questionEdgeWalkWorld({ graph, samples: questions.train, rules, reward });
+  const valid = questionEdgeWalkWorld({ graph, samples: questions.valid, rules, reward });
+  const copies = (world: DialogueWalkWorld, count: number) =>
+    new VectorEnv(Array.from({ length: count }, () => new DialogueWalkEnv(world)));
+
+  const encode = async ({ tf, run, settings, encoder, progress, signal }: Session) => {
+    const options = { settings: settings.encoder, progress, signal };
+    const inputs = await walkerInputs({
+      tf,
+      settings: walker,
+      encoderSettings: settings.encoder,
+      graph,
+      rules,
+      encoder,
+      train: train.samples,
+      progress,
+      signal,
+    });
+    const tasks = [...train.samples, ...valid.samples].map(({ task }) => task);
+    inputs.featurizer.texts = await encodeTasks(encoder, tasks, options);
+    writeTables(run.folder, inputs.tables);
+    return inputs;
+  };
+
+  return {
+    async open(session) {
+      const { tf } = session;
+      const inputs = await encode(session);
+      const { featurizer, tables } = inputs;
+      const policies: Policy[] = [];
+      const policyOf = () => {
+        policies.push(createPolicy(tf, inputs, seed));
+        return policies.at(-1)!;
+      };
+      const actor = walkerActor(policyOf());
+      const critic =
+        ppo.baseline === 'critic' ? createCritic(tf, tables, featurizer.contextDim, walker.width, seed) : undefined;
+      const learner = {
+        actor,
+        optimizer: adamOf(actor.parameters, ppo),
+        critic: critic && {
+          network: walkerValues(critic, featurizer),
+          optimizer: adamOf(critic.parameters, ppo),
+        },
+      };
+      return {
+        learner,
+        envs: copies(train, ppo.samplesPerUpdate * ppo.explorations),
+        validEnvs: copies(valid, evaluatedAtOnce),
+        walkable: train.walkable,
+        // One walk ends at one entity: the figures of an answer of one.
+        outcomeOf: ({ info, observation }, { gold }) => ({
+          f1: info.hit === true ? 2 / (1 + gold.answers.length) : 0,
+          hit: info.hit === true,
+          exact: info.hit === true && gold.answers.length === 1,
+          chain: canonicalPath(observation.path, graph.equalRelation).map(([, relation]) => relation),
+        }),
+        agentOf: (tensors) => {
+          const policy = policyOf();
+          policy.head.parameters.import(tensors);
+          return questionEdgeAgent(policy, { name, beamWidth: evaluation.beamWidth });
+        },
+        close() {
+          learner.optimizer.dispose();
+          learner.critic?.optimizer.dispose();
+          critic?.dispose();
+          for (const { head } of policies) head.dispose();
+        },
+      };
+    },
+  };
+}
