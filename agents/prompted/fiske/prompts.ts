@@ -9,6 +9,7 @@ export const clueExamples: readonly Example<ExtractReply>[] = [
     question: 'which person repaired the clocks that Orla Brandt bought',
     reply: { items: ['Orla Brandt', 'bought', 'repaired'] },
   },
+  { question: 'what year was the Harbour clock built in', reply: { items: ['Harbour clock', 'year', 'built'] } },
 ];
 
 export const relationTask =

@@ -23,6 +23,8 @@ export interface Parts {
   encoder: StateEncoder | undefined;
   vectors: TextVectors | undefined;
   memory: ChainMemory | undefined;
+  /** Length of the chain that a question asks for; absent where it is not predicted. */
+  predictHops: ((task: QuestionTask, signal?: AbortSignal) => Promise<number>) | undefined;
 }
 
 /** Facts that an answer carries at most. */
@@ -76,12 +78,14 @@ async function runRounds(
   task: QuestionTask,
   topics: readonly number[],
   { client, trace, signal }: QuestionSession,
-  { resources, settings, encoder, vectors, memory }: Parts,
+  { resources, settings, encoder, vectors, memory, predictHops }: Parts,
   rounds: Rounds,
 ): Promise<{ stop: string; accepted?: ExecutedChain }> {
   const { graph } = resources;
   const masked = maskedQuestion(task);
-  const hops = settings.hops === 'any' ? undefined : task.hops;
+  const hops = predictHops ? await predictHops(task, signal) : settings.hops === 'given' ? task.hops : undefined;
+  if (settings.hops === 'given' && hops === undefined)
+    trace({ event: 'note', text: 'the number of hops is not given' });
   const likeness = await relationLikeness(task, resources, vectors);
   const shots = (await memory?.select(masked, { ...settings, hops })) ?? [];
   const choice = chainChoice(graph, task, hops, shots, likeness, settings);

@@ -8,13 +8,15 @@
  *
  * Where the paper differs: chains are written freely and may not exist (here the grammar holds those that do), and the
  * verifier copies answers (`verifier: reference`; here it names a chain). What it leaves open is decided in
- * docs/decisions/prompted-agents.md.
+ * docs/decisions/questions.md.
  * @source "Self-VEQA: Self-verification enhanced question answering agent", section 3
  */
-import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
+import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
+import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
 import type { QuestionAgent } from '../../question-agent.js';
 import type { QuestionAgentEntry } from '../../question-registry.js';
-import { answerQuestion } from './answer-question.js';
+import { openBackend } from '../../../src/tensor/backend.js';
+import { answerQuestion, type Parts } from './answer-question.js';
 import { chainMemory, trainEntries } from './chain-memory.js';
 import { selfVeqaSettings } from './settings.js';
 import { textVectors } from './text-vectors.js';
@@ -23,13 +25,15 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   settings: selfVeqaSettings,
   async create(resources, settings): Promise<QuestionAgent> {
     const remembers = settings.memory !== 'off';
-    const encoder = remembers || settings.triples > 0 ? await resources.encoder() : undefined;
+    const predicts = settings.hops === 'predicted';
+    const encoder = remembers || predicts || settings.triples > 0 ? await resources.encoder() : undefined;
     const vectors = encoder && textVectors(encoder);
     const memory =
       remembers && vectors
         ? chainMemory(vectors, trainEntries(resources.train(), settings.memoryPerChain, resources.seed))
         : undefined;
-    const parts = { resources, settings, encoder, vectors, memory };
+    const predictHops = predicts && encoder ? await trainedPredictor(encoder, resources.train()) : undefined;
+    const parts: Parts = { resources, settings, encoder, vectors, memory, predictHops };
     return {
       name: 'self-veqa',
       topicGiven: true,
@@ -37,9 +41,20 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
       online: settings.memory === 'online',
       async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal) {
         await memory?.encode(signal);
-        if (memory) await vectors?.of(tasks.map(maskedQuestion), signal);
+        await vectors?.of(tasks.map(maskedQuestion), signal);
       },
       answer: (task, session) => answerQuestion(task, session, parts),
     };
   },
 };
+
+/** Loaded and trained on first need: the others do without tensors. */
+async function trainedPredictor(
+  encoder: StateEncoder,
+  train: readonly QuestionSample[],
+): Promise<Parts['predictHops']> {
+  const { hopPredictor } = await import('../../learned/hop-predictor.js');
+  const { tf } = await openBackend();
+  const predict = await hopPredictor(tf, encoder, train);
+  return async (task, signal) => (await predict([task], signal))[0]!;
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkExamples } from '../../../../src/llm/decisions/check-examples.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
-import { ask, chainOf, graph, relation, townAgent } from './town-asker.js';
+import { ask, chainOf, graph, relation, townAgent, townTask } from './town-asker.js';
 
 const repaired = chainOf('~purchased_by', 'repaired_by');
 const stands = chainOf('~purchased_by', 'stands_in');
@@ -54,6 +54,17 @@ describe('length of chains', () => {
   test('any, where it is not told', async () => {
     const { proposals } = await ask({ rounds: [[repaired]] }, { hops: 'any', maxHops: 2 });
     expect(new Set(proposals[0]!.allowed.map(({ length }) => length))).toEqual(new Set([1, 2]));
+  });
+
+  test('as a classifier tells that was trained on train', async () => {
+    const { proposals } = await ask({ rounds: [[repaired]] }, { hops: 'predicted', task: { hops: undefined! } });
+    expect(proposals[0]!.allowed.every(({ length }) => length === 2)).toBe(true);
+    const lives = {
+      question: 'where does Orla Brandt live',
+      topics: [{ ...townTask.topics[0]!, span: [11, 22] as const }],
+    };
+    const one = await ask({ rounds: [[chainOf('lives_in')]] }, { hops: 'predicted', task: lives });
+    expect(one.proposals[0]!.hops).toBe(1);
   });
 
   test('more chains than the grammar may hold are cut to those most like the question', async () => {
