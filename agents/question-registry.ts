@@ -21,7 +21,7 @@ export interface QuestionAgentResources {
   dataset: string;
   graph: Graph;
   names: NameIndex;
-  /** Text vectors; the caller disposes it. */
+  /** Text vectors; the caller disposes it. To be asked for in `create`: an evaluation is known by the encoder of its agent. */
   encoder(): Promise<StateEncoder>;
   /** The train part of the questions, for memories and lookups: never valid or test. */
   train(): readonly QuestionSample[];

@@ -20,7 +20,7 @@ export function register(program: Command): void {
 async function compare(names: string[], flags: CompareFlags & QuestionFlags & { mixed?: boolean }): Promise<void> {
   const named = names.map((name) => ({ name }));
   const { kindOfWork } = await import('./kind-of-work.js');
-  const kind = await kindOfWork(named, flags.dataset);
+  const kind = await kindOfWork(named, flags.dataset, flags.evaluations);
   refuseOtherKind(flags, kind);
   if (kind === 'dialogues') {
     if (flags.model !== undefined) throw noModel();

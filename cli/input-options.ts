@@ -8,7 +8,7 @@ import { repeatable } from './repeatable.js';
 /** Options as commander names them, by the only kind of data that has them. */
 const onlyOf: Record<DatasetKind, readonly string[]> = {
   dialogues: ['graph', 'turns', 'backend', 'data', 'beamWidth', 'twoHopBonus', 'predictions', 'start', 'dialogue'],
-  questions: ['budget', 'budgetMode', 'holdOut', 'set', 'seed', 'withholdHops', 'mixed', 'trace'],
+  questions: ['budget', 'budgetMode', 'holdOut', 'set', 'seed', 'withholdHops', 'mixed', 'trace', 'evaluations'],
 };
 
 /** Adds the shared options. */
@@ -26,7 +26,9 @@ export function addInputOptions(command: Command): Command {
       .option('--data <file>', 'dialogues: a file in the release’s format (.csv, .json, .jsonl) instead of a split')
       .option('--beam-width <n>', 'dialogues: walks to rank, at least the largest k')
       .option('--two-hop-bonus <nats>', 'dialogues: added to the score of two-hop walks when ranking'),
-  ).option('--json', 'print JSON');
+  )
+    .option('--evaluations <dir>', 'questions: where evaluations are kept (default runs/evaluations)')
+    .option('--json', 'print JSON');
 }
 
 /** Adds what `evaluate`, `compare` and `ask` share on questions. */

@@ -15,12 +15,19 @@ export interface Named {
   isRun?: boolean;
 }
 
-/** @throws WorkbenchError `data` for a data set that was not imported, `usage` where nothing says which data is meant */
-export async function kindOfWork(named: readonly Named[], dataset: string | undefined): Promise<DatasetKind> {
+/**
+ * @param evaluations where evaluations are kept. Default `runs/evaluations`
+ * @throws WorkbenchError `data` for a data set that was not imported, `usage` where nothing says which data is meant
+ */
+export async function kindOfWork(
+  named: readonly Named[],
+  dataset: string | undefined,
+  evaluations?: string,
+): Promise<DatasetKind> {
   const { datasetKind } = await import('../datasets/manifest-file.js');
   const { parseDatasetName } = await import('../datasets/questions/question-registry.js');
   const { isFinished } = await import('../evaluation/questions/evaluation-folder.js');
-  if (named.some(({ name, isRun }) => isRun === undefined && isFinished(name))) return 'questions';
+  if (named.some(({ name, isRun }) => isRun === undefined && isFinished(name, evaluations))) return 'questions';
   for (const { name, isRun } of named) {
     const run = isRun === false || agentNames.includes(name) ? undefined : findRun(name);
     const data = run && datasetOf(run.run);

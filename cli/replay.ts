@@ -1,5 +1,6 @@
 /** `kgwalk replay`: a finished evaluation of questions once more, from what its model wrote. */
 import type { Command } from 'commander';
+import type { ReplayFlags } from './questions/replay-on-questions.js';
 
 export function register(program: Command): void {
   program
@@ -8,8 +9,9 @@ export function register(program: Command): void {
     .argument('<evaluation>', 'name or folder of an evaluation, as `kgwalk evaluate` said it')
     .option('--question <id>', 'this question alone, with its trace')
     .option('--encoder <file>', 'the encoder’s GGUF file, if it has moved')
+    .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
     .option('--json', 'print JSON')
-    .action(async (evaluation: string, flags: { question?: string; encoder?: string; json?: boolean }) => {
+    .action(async (evaluation: string, flags: ReplayFlags) => {
       const { replayOnQuestions } = await import('./questions/replay-on-questions.js');
       return replayOnQuestions(evaluation, flags);
     });

@@ -10,6 +10,8 @@ export interface AskFlags {
   start: string;
   dialogue?: string;
   checkpoint: string;
+  /** Where the encoder's file is now; `model` is an older name of it. */
+  encoder?: string;
   model?: string;
   backend?: string;
   top: string;
@@ -29,7 +31,8 @@ export async function askDialogue(run: string, question: string, flags: AskFlags
   const { openRun } = await import('../../src/run/run-folder.js');
   const { beamWidth, twoHopBonus } = evaluationSettings.parse(openRun(run).config.evaluation ?? {});
   const { backendOf } = await import('../../src/tensor/backend.js');
-  const modelPath = flags.model === undefined ? {} : { modelPath: flags.model };
+  const moved = flags.encoder ?? flags.model;
+  const modelPath = moved === undefined ? {} : { modelPath: moved };
   const backend = flags.backend === undefined ? {} : { backend: backendOf(flags.backend) };
   const walker = await loadWalkerRun(run, {
     checkpoint: flags.checkpoint,

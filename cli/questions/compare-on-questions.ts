@@ -18,7 +18,11 @@ export async function compareOnQuestions(
   flags: QuestionFlags & { mixed?: boolean },
 ): Promise<void> {
   const saved = new Map(
-    named.flatMap(({ name }) => (isFinished(name) ? [[name, { name, ...readEvaluation(name) }] as const] : [])),
+    named.flatMap(({ name }) =>
+      isFinished(name, flags.evaluations)
+        ? [[name, { name, ...readEvaluation(name, flags.evaluations) }] as const]
+        : [],
+    ),
   );
   const live = named.filter(({ name }) => !saved.has(name));
   const asked = live.length > 0 ? await evaluateAgents(live, flags) : [];

@@ -39,7 +39,11 @@ export async function evaluateAgents(named: readonly Named[], flags: QuestionFla
     for (const which of resolved) {
       opened.push({
         which,
-        one: await openQuestionAgent(which, inputs, { seed: inputs.about.seed, encoder: flags.encoder }),
+        one: await openQuestionAgent(which, inputs, {
+          seed: inputs.about.seed,
+          // Untrained agents read with the eyes of the run beside them, so that a table compares agents alone.
+          encoder: flags.encoder ?? (which.run ? undefined : encoderOf(resolved)),
+        }),
       });
     }
     model = await modelFor(opened, inputs, flags);
@@ -72,7 +76,7 @@ async function modelFor(
 
 async function evaluateShown(
   which: ResolvedAgent,
-  { agent, checkpointHash, encoderId }: OpenedQuestionAgent,
+  { agent, checkpointHash, encoder, encoderId: encoderHash }: OpenedQuestionAgent,
   inputs: QuestionInputs,
   flags: QuestionFlags,
   model: LanguageModel | undefined,
@@ -94,20 +98,24 @@ async function evaluateShown(
       switches: which.switches,
       topicGiven: agent.topicGiven,
     },
-    ...(flags.encoder !== undefined && { encoder: flags.encoder }),
+    ...(encoderHash !== undefined && encoder !== undefined && { encoder }),
     ...(asker && { modelId: asker.id }),
     hopsGiven: inputs.hopsGiven,
     resamples,
-    hashes: { ...hashes, ...(checkpointHash !== undefined && { checkpoint: checkpointHash }) },
+    hashes: {
+      ...hashes,
+      ...(checkpointHash !== undefined && { checkpoint: checkpointHash }),
+      ...(encoderHash !== undefined && { encoder: encoderHash }),
+    },
   };
   const progress = evaluationProgress(which.name, samples.length);
   const evaluation = await runQuestionEvaluation(agent, samples, {
     asked,
     model: asker,
+    root: flags.evaluations,
     graph,
     names,
     excluded,
-    hashes: () => recordHashes(asked, encoderId()),
     onRow: progress.answered,
     onCall: progress.called,
     signal: interruptSignal(),
@@ -122,12 +130,12 @@ async function evaluateShown(
   return { ...evaluation, name: which.name };
 }
 
-/** What the record says of the parts. */
-export function recordHashes(
-  { hashes: { graph: _, ...hashes }, modelId }: AskedEvaluation,
-  encoder: string | undefined,
-) {
-  return { ...hashes, ...(modelId !== undefined && { model: modelId }), ...(encoder !== undefined && { encoder }) };
+/** The encoder's file of the last run among the agents. */
+function encoderOf(resolved: readonly ResolvedAgent[]): string | undefined {
+  const encoders = resolved.flatMap(
+    ({ run }) => (run?.run.config.encoder as { model?: string } | undefined)?.model ?? [],
+  );
+  return encoders.at(-1);
 }
 
 /** A run by its name, where it lies among the runs; else by its folder. */

@@ -26,8 +26,9 @@ export interface OpenedQuestionAgent {
   agent: QuestionAgent;
   /** Of a trained one: sha256 of its weights. */
   checkpointHash?: string;
-  /** Id of the text encoder, once it was needed. */
-  encoderId(): string | undefined;
+  /** Text encoder as it was asked for, where the agent has one, and what its vectors depend on. */
+  encoder?: string;
+  encoderId?: string;
   close(): Promise<void>;
 }
 
@@ -72,30 +73,27 @@ export async function resolveAgents(
 export async function openQuestionAgent(
   { agent: name, switches, run }: ResolvedAgent,
   { dataset, graph, names, train }: QuestionGraph,
-  { seed, encoder }: { seed: number; encoder?: string | undefined },
+  { seed, encoder: wanted }: { seed: number; encoder?: string | undefined },
 ): Promise<OpenedQuestionAgent> {
-  if (run) return openTrained(run, encoder);
+  if (run) return openTrained(run, wanted);
+  const encoder = wanted ?? defaultEncoder;
   const { createQuestionAgent } = await import('../../agents/question-registry.js');
   let opened: Promise<StateEncoder> | undefined;
-  let encoderId: string | undefined;
   const resources: QuestionAgentResources = {
     dataset: dataset.manifest.name,
     graph,
     names,
     train,
     seed,
-    async encoder() {
-      const one = await (opened ??= openTextEncoder(encoder ?? defaultEncoder));
-      encoderId = one.id;
-      return one;
-    },
+    encoder: () => (opened ??= openTextEncoder(encoder)),
   };
   const close = async () => {
     await (await opened)?.dispose();
   };
   try {
     const agent = await createQuestionAgent(name!, resources, switches);
-    return { agent, encoderId: () => encoderId, close };
+    const encoderId = (await opened)?.id;
+    return { agent, ...(encoderId !== undefined && { encoder, encoderId }), close };
   } catch (error) {
     await close().catch(() => {});
     throw error;
@@ -111,7 +109,13 @@ async function openTrained(
   const { sha256File } = await import('../../src/run/files.js');
   const { agent, encoder, close } = await loadRelationWalkerRun(run.folder, { checkpoint, modelPath });
   const checkpointHash = await sha256File(resolveCheckpoint(run.folder, checkpoint).file);
-  return { agent, checkpointHash, encoderId: () => encoder.id, close };
+  return {
+    agent,
+    checkpointHash,
+    ...(modelPath !== undefined && { encoder: modelPath }),
+    encoderId: encoder.id,
+    close,
+  };
 }
 
 async function openTextEncoder(modelPath: string): Promise<StateEncoder> {

@@ -22,6 +22,8 @@ export interface QuestionFlags {
   checkpoint: string;
   set: string[];
   withholdHops?: boolean;
+  /** Where evaluations are kept. */
+  evaluations?: string;
   json?: boolean;
 }
 

@@ -81,7 +81,7 @@ export function printQuestionComparison(
         tokens: (cost.promptTokens!.mean + cost.completionTokens!.mean).toFixed(0),
         'at cap': percent(metrics['at-cap']),
         crashed: percent(metrics.crashed),
-        'ms/question': speed && speed.remembered === 0 ? speed.msPerQuestion.toFixed(1) : '',
+        'ms/question': speed && speed.remembered <= speed.asked ? speed.msPerQuestion.toFixed(1) : '',
         [`${tested} − ${against}`]: bracketed(difference) ?? '',
         p: difference ? difference.pValue.toFixed(3) : '',
         note: note ?? '',

@@ -8,22 +8,26 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { interruptSignal } from '../interrupt.js';
 import { findRun } from '../kind-of-work.js';
 import { printJson, printLine } from '../output.js';
-import { recordHashes } from './evaluate-agents.js';
 import { openQuestionAgent } from './question-agents.js';
 import type { ResolvedAgent } from './question-agents.js';
 import { questionInputs } from './question-inputs.js';
 import type { QuestionInputs } from './question-inputs.js';
 import { printTrace } from './trace-lines.js';
 
-interface ReplayFlags {
+export interface ReplayFlags {
   question?: string;
   encoder?: string;
+  /** Where evaluations are kept. */
+  evaluations?: string;
   json?: boolean;
 }
 
 /** Replays, prints, and fails where a byte differs. */
-export async function replayOnQuestions(evaluation: string, { question, encoder, json }: ReplayFlags): Promise<void> {
-  const asked = readAsked(evaluation);
+export async function replayOnQuestions(
+  evaluation: string,
+  { question, encoder, evaluations, json }: ReplayFlags,
+): Promise<void> {
+  const asked = readAsked(evaluation, evaluations);
   const { folder, about } = asked;
   const files = evaluationFiles(folder);
   const inputs = await inputsOf(asked);
@@ -31,6 +35,10 @@ export async function replayOnQuestions(evaluation: string, { question, encoder,
     seed: about.seed,
     encoder: encoder ?? asked.encoder,
   });
+  if (opened.encoderId !== asked.hashes.encoder) {
+    await opened.close();
+    throw otherEncoder(asked.hashes.encoder, opened.encoderId);
+  }
   const calls = opened.agent.prompted ? openReplayCalls(files, asked) : undefined;
   try {
     const replay = await replayEvaluation(
@@ -42,7 +50,6 @@ export async function replayOnQuestions(evaluation: string, { question, encoder,
         graph: inputs.graph,
         names: inputs.names,
         excluded: inputs.excluded,
-        hashes: () => recordHashes(asked, opened.encoderId()),
         ...(calls && { openCalls: calls.openCalls }),
         signal: interruptSignal(),
       },
@@ -88,6 +95,12 @@ async function inputsOf({ about, folder, hashes, hopsGiven }: ReturnType<typeof 
   if (inputs.hashes.dataset === hashes.dataset && inputs.hashes.graph === hashes.graph) return inputs;
   throw new WorkbenchError('data', `expected data set ${dataset} as it was evaluated, got another, at ${folder}`, {
     hint: 'It was imported anew since then, from other files.',
+  });
+}
+
+function otherEncoder(wanted: string | undefined, got: string | undefined): WorkbenchError {
+  return new WorkbenchError('data', `expected text vectors of ${wanted}, got those of ${got}, at --encoder`, {
+    hint: 'Give the file that the evaluation was made with.',
   });
 }
 

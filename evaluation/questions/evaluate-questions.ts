@@ -26,8 +26,7 @@ export interface EvaluateQuestionsOptions {
   names?: NameIndex;
   /** How the questions are asked, for the record. */
   about: QuestionAbout;
-  /** Read once all is done: what was opened on the way is known then. */
-  hashes: () => Omit<QuestionEvaluationRecord['hashes'], 'graph'>;
+  hashes: Omit<QuestionEvaluationRecord['hashes'], 'graph'>;
   /** Questions that are not asked, by reason, as `drawQuestions` counts them. */
   excluded?: Record<string, number>;
   /** A question's view of the model; absent for agents that ask none. */
@@ -112,7 +111,7 @@ function recordOf(
     stops: countsOf(rows.map(({ stop }) => stop)),
     misses: countsOf(rows.flatMap(({ miss }) => miss ?? [])),
     budgetCurve: budgetCurve(rows),
-    hashes: { graph: graph.hash, ...hashes() },
+    hashes: { graph: graph.hash, ...hashes },
   };
 }
 

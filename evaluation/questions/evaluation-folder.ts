@@ -28,7 +28,7 @@ export interface AskedEvaluation {
   modelId?: string;
   hopsGiven: boolean;
   resamples: number;
-  hashes: Pick<QuestionEvaluationRecord['hashes'], 'graph' | 'dataset' | 'checkpoint'>;
+  hashes: Omit<QuestionEvaluationRecord['hashes'], 'model'>;
 }
 
 /** Where an evaluation keeps what. All but `timing` are equal bytes for equal evaluations. */
@@ -54,7 +54,7 @@ export function evaluationsFolder(): string {
   return join(runsFolder(), 'evaluations');
 }
 
-/** `fiske-metaqa-2-hop-dev-valid-1a2b3c4d`: agent, data and split, and a hash of all that is asked. */
+/** `fiske-metaqa-2-hop-dev-valid-1a2b3c4d`: agent, data and split, and a hash of all that is asked but not where it lies. */
 export function evaluationName(asked: AskedEvaluation): string {
   const { dataset, subsets, split } = asked.about;
   const words = [asked.checkpoint === undefined ? asked.agent : `${asked.run ?? asked.agent}@${asked.checkpoint}`];
@@ -67,7 +67,8 @@ export function evaluationName(asked: AskedEvaluation): string {
         .slice(-60),
     )
     .join('-');
-  return `${plain}-${configHash(asked as unknown as Record<string, unknown>).slice(0, 8)}`;
+  const { run: _run, encoder: _encoder, ...decides } = asked;
+  return `${plain}-${configHash(decides).slice(0, 8)}`;
 }
 
 /** An evaluation that this process writes. */

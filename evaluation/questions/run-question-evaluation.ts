@@ -18,7 +18,7 @@ import type { EvaluationSpeed } from './speedometer.js';
 
 export interface RunEvaluationOptions extends Pick<
   EvaluateQuestionsOptions,
-  'graph' | 'names' | 'hashes' | 'excluded' | 'onRow' | 'signal'
+  'graph' | 'names' | 'excluded' | 'onRow' | 'signal'
 > {
   asked: AskedEvaluation;
   /** Asked by prompted agents; the caller disposes it. */
@@ -100,10 +100,12 @@ export function clientSettings({ about }: AskedEvaluation): Pick<ClientSettings,
 /** What the counting needs to know of it. */
 export function evaluateSettings({
   about,
+  modelId,
   hopsGiven,
   resamples,
-}: AskedEvaluation): Pick<EvaluateQuestionsOptions, 'about' | 'hopsGiven' | 'resamples'> {
-  return { about, hopsGiven, resamples };
+  hashes: { graph: _, ...hashes },
+}: AskedEvaluation): Pick<EvaluateQuestionsOptions, 'about' | 'hopsGiven' | 'resamples' | 'hashes'> {
+  return { about, hopsGiven, resamples, hashes: { ...hashes, ...(modelId !== undefined && { model: modelId }) } };
 }
 
 function noModel({ name }: QuestionAgent): WorkbenchError {

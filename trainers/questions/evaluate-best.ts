@@ -38,7 +38,7 @@ export async function evaluateBestOnValid(
       switches: {},
       topicGiven: true,
     },
-    hashes: () => ({ dataset: hashes.dataset!, encoder: encoder.id, checkpoint }),
+    hashes: { dataset: hashes.dataset!, encoder: encoder.id, checkpoint },
     onRow: () => line.update(++done),
     signal,
   });

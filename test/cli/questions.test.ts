@@ -1,0 +1,177 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { Comparison } from '../../evaluation/compare.js';
+import type { QuestionEvaluationRecord } from '../../src/run/records.js';
+import { train } from '../../trainers/train.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+
+useOwnHome();
+
+/** Commands on the films, with evaluations of their own. */
+async function onFilms() {
+  await importFilms();
+  const kept = ['--evaluations', folderWith({})];
+  const films = ['--dataset', 'films', '--encoder', 'hashed:32', ...kept];
+  type Saved = QuestionEvaluationRecord & { saved: string; speed: { asked: number; remembered: number } };
+  return {
+    kept,
+    run: (...words: string[]) => kgwalk(...words, ...films),
+    evaluate: (...words: string[]) => kgwalkJson<Saved>('evaluate', ...words, ...films),
+    compare: (...words: string[]) =>
+      kgwalkJson<{ agents: (Saved & { name: string })[]; comparisons: Comparison[] }>('compare', ...words, ...films),
+  };
+}
+
+describe('kgwalk evaluate on questions', () => {
+  test('asks a simulated model, says so, keeps everything, and asks nothing twice', async () => {
+    const { evaluate, run } = await onFilms();
+    const words = ['--agent', 'fiske', '--model', 'oracle:0', '--split', 'valid'];
+    const first = await evaluate(...words);
+    expect(first).toMatchObject({
+      kind: 'questions',
+      agent: 'fiske',
+      dataset: 'films',
+      split: 'valid',
+      simulated: true,
+    });
+    expect(first).toMatchObject({ model: 'oracle:0', budget: 30, budgetMode: 'strict', topicGiven: false, misses: {} });
+    expect(first.metrics['hit@1']).toMatchObject({ value: 1, n: first.n });
+    expect(first.cost.calls!.max).toBeLessThanOrEqual(30);
+    expect(JSON.parse(readFileSync(first.saved, 'utf8'))).toMatchObject({ agent: 'fiske', simulated: true });
+    const again = await evaluate(...words);
+    expect(again.saved).toBe(first.saved);
+    expect(again.speed).toMatchObject({ asked: 0, remembered: first.speed.asked + first.speed.remembered });
+    const { out } = await run('evaluate', ...words);
+    expect(out).toMatch(
+      /^fiske on films \(1-hop, 2-hop, 3-hop\) · split valid, held out by question · n = \d+ · model oracle:0 \[simulated\]/,
+    );
+    expect(out).toMatch(/hit@1 +100\.0 \[100\.0, 100\.0\]/);
+    expect(out).toMatch(/right within so many calls/);
+  });
+
+  test('takes subsets, a limit, a budget, switches; each is an evaluation of its own', async () => {
+    const { evaluate } = await onFilms();
+    const base = ['--agent', 'fiske', '--model', 'oracle:0'];
+    const all = await evaluate(...base);
+    const some = await evaluate(...base, '--limit', '3');
+    expect(some).toMatchObject({ n: 3, limit: 3 });
+    const tight = await evaluate(...base, '--budget', '2');
+    expect(tight.cost.calls!.max).toBeLessThanOrEqual(2);
+    expect(tight.metrics['at-cap']!.value).toBeGreaterThan(0);
+    const free = await evaluate(...base, '--budget', 'none', '--set', 'stateful=false');
+    expect(free).toMatchObject({ budget: null, switches: { stateful: false } });
+    const two = await evaluate(...base, '--dataset', 'films/2-hop');
+    expect(two.subsets).toEqual(['1-hop', '2-hop', '3-hop']); // the later --dataset of the test wins
+    expect(new Set([all, some, tight, free].map(({ saved }) => saved)).size).toBe(4);
+  });
+
+  test.each([
+    [['--agent', 'fiske'], 'expected a language model for agent fiske, got none, at --model'],
+    [['--agent', 'fisk', '--model', 'oracle:0'], 'Did you mean "fiske"?'],
+    [['--agent', 'fiske', '--model', 'oracle:2'], 'expected an error rate from 0 to 1'],
+    [['--agent', 'io', '--model', 'oracle:0'], 'expected a real model for agent io, got oracle:0'],
+    [['--agent', 'fiske', '--model', 'gpt'], 'expected a language model, got "gpt"'],
+    [['--agent', 'fiske', '--model', 'no-such.gguf'], 'no-such.gguf'],
+    [['--agent', 'fiske', '--model', 'oracle:0', '--budget', '0'], 'or none, got 0, at --budget'],
+    [['--agent', 'fiske', '--model', 'oracle:0', '--split', 'tset'], 'expected a split of films'],
+    [['--agent', 'fiske', '--model', 'oracle:0', '--set', 'statefull=false'], 'expected switches of agent fiske'],
+    [['--agent', 'fiske', '--model', 'oracle:0', '--limit', '0'], 'expected a whole number from 1, got 0, at --limit'],
+    [['--agent', 'fiske', '--model', 'oracle:0', '--turns', 'all'], 'got --turns, which is for dialogues'],
+    [['no-such-run', '--model', 'oracle:0'], 'expected an agent or a run, got "no-such-run"'],
+  ])('%p is one clear error, before anything is written', async (words, message) => {
+    const { run, kept } = await onFilms();
+    const { exitCode, told } = await run('evaluate', ...words);
+    expect(exitCode).toBeGreaterThan(1);
+    expect(told).toContain(message);
+    expect(existsSync(join(kept[1]!, 'anything'))).toBe(false);
+  });
+
+  test('an agent of questions without a data set is told what is missing', async () => {
+    const { told } = await kgwalk('evaluate', '--agent', 'fiske');
+    expect(told).toContain('expected a data set of questions for agent fiske, got none, at --dataset');
+  });
+});
+
+describe('kgwalk compare on questions', () => {
+  test('puts agents, their variants and a trained walker side by side on the same questions', async () => {
+    const { compare, run } = await onFilms();
+    const folder = join(folderWith({}), 'walker');
+    await train({ settings: filmSettings('ppo.updates=4'), folder });
+    const { agents, comparisons } = await compare('fiske', 'fiske:stateful=false', folder, '--model', 'oracle:0');
+    expect(agents.map(({ name }) => name)).toEqual(['fiske', 'fiske:stateful=false', folder]);
+    expect(agents[1]!.switches).toEqual({ stateful: false });
+    expect(agents[2]).toMatchObject({ simulated: false, budget: null, cost: { calls: { max: 0 } } });
+    expect(agents[2]!.hashes.checkpoint).toMatch(/^[0-9a-f]{64}$/);
+    expect(comparisons.map(({ agent, against }) => [agent, against])).toEqual([
+      ['fiske', folder],
+      ['fiske:stateful=false', folder],
+    ]);
+    const { out } = await run('compare', 'fiske', folder, '--model', 'oracle:0');
+    expect(out).toContain('oracle:0 (simulated)');
+    expect(out).toMatch(/fiske +█+ 100\.0/);
+    expect(await run('evaluate', folder)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('refuses saved evaluations of other models, unless told to mix them', async () => {
+    const { evaluate, run, compare } = await onFilms();
+    const sure = await evaluate('--agent', 'fiske', '--model', 'oracle:0');
+    const unsure = await evaluate('--agent', 'fiske', '--model', 'oracle:0.3');
+    const folders = [sure, unsure].map(({ saved }) => join(saved, '..'));
+    const { told } = await run('compare', ...folders);
+    expect(told).toContain('got different models (oracle:0 and oracle:0.3)');
+    const { comparisons } = await compare(...folders, '--mixed');
+    expect(comparisons[0]!.differences['hit@1']!.value).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe('kgwalk replay', () => {
+  test('has every byte again without the model, shows one question, and fails where something differs', async () => {
+    const { evaluate, kept } = await onFilms();
+    const { saved } = await evaluate('--agent', 'self-veqa', '--model', 'oracle:0.2');
+    const folder = join(saved, '..');
+    const replay = (...words: string[]) => kgwalk('replay', folder, ...kept, ...words);
+    expect((await replay()).out).toMatch(/questions replayed: every byte as it was saved/);
+    const { id } = JSON.parse(readFileSync(join(folder, 'answers.jsonl'), 'utf8').split('\n')[0]!) as { id: string };
+    const { out } = await replay('--question', id);
+    expect(out).toMatch(/call +phase/);
+    expect(out).toMatch(/answer: /);
+    writeFileSync(saved, readFileSync(saved, 'utf8').replace('"value": 1', '"value": 0.9'));
+    const differing = await replay();
+    expect(differing.exitCode).toBe(3);
+    expect(differing.told).toContain('files that differ (evaluation.json)');
+    rmSync(join(folder, 'completions.jsonl'));
+    expect((await replay()).told).toContain('expected the completions of an evaluation, got nothing');
+    expect((await kgwalk('replay', 'nothing-like-it', ...kept)).told).toContain('expected an evaluation of questions');
+  });
+});
+
+describe('kgwalk ask on questions', () => {
+  test('a trained walker answers a question with its topic in brackets', async () => {
+    await importFilms();
+    const folder = join(folderWith({}), 'walker');
+    await train({ settings: filmSettings('ppo.updates=4'), folder });
+    const answer = await kgwalkJson<{ topics: string[]; chain: string[]; calls: number }>(
+      'ask',
+      folder,
+      'who directed [tenet]',
+      '--trace',
+    );
+    expect(answer).toMatchObject({ topics: ['tenet'], calls: 0 });
+    const { out } = await kgwalk('ask', folder, 'who directed [Tenet]', '--trace');
+    expect(out).toContain('start at tenet');
+    expect((await kgwalk('ask', folder, 'who directed [tennet]')).told).toContain('Did you mean [tenet]?');
+  });
+
+  test('a prompted agent needs a model that does not know the answers', async () => {
+    await importFilms();
+    const ask = (...words: string[]) =>
+      kgwalk('ask', 'who directed [tenet]', '--agent', 'tog', '--dataset', 'films', ...words);
+    expect((await ask()).told).toContain('expected a language model for agent tog');
+    expect((await ask('--model', 'oracle:0')).told).toContain('expected a real model, got oracle:0');
+    expect((await kgwalk('ask', 'who directed [tenet]')).told).toContain('expected a run and a question');
+  });
+});

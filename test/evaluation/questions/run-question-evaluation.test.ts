@@ -1,0 +1,175 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { QuestionAgent } from '../../../agents/question-agent.js';
+import type { AskedEvaluation } from '../../../evaluation/questions/evaluation-folder.js';
+import { evaluationFiles, evaluationName } from '../../../evaluation/questions/evaluation-folder.js';
+import { openReplayCalls } from '../../../evaluation/questions/replay-calls.js';
+import { replayEvaluation } from '../../../evaluation/questions/replay.js';
+import { evaluateSettings, runQuestionEvaluation } from '../../../evaluation/questions/run-question-evaluation.js';
+import { openCompletionStore } from '../../../src/llm/client/completion-store.js';
+import type { AnswerDecision } from '../../../src/llm/decision.js';
+import type { Completion } from '../../../src/llm/language-model.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { scriptedModel } from '../../fixtures/scripted-model.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+import { about, answerOf, harbour, id, questionOf } from './toy-harbour.js';
+
+const samples = Array.from({ length: 6 }, (_, i) => questionOf(`q${i}`, 'Tamsin', i % 2 ? ['Ivo'] : ['Ada']));
+
+/** Asks twice a question, the second time with what was said the first time. */
+const twice: QuestionAgent = {
+  name: 'twice',
+  topicGiven: true,
+  prompted: true,
+  async answer({ id: questionId, question, form }, { client, trace }) {
+    const ask = (phase: string, final: boolean) => {
+      const decision: AnswerDecision = {
+        kind: 'answer',
+        phase,
+        questionId,
+        question: `${phase}: ${question}`,
+        task: 'Answer.',
+        examples: [],
+        evidence: [],
+        form,
+        withReasoning: false,
+        final,
+      };
+      return client.decide(decision);
+    };
+    const first = await ask('first', false);
+    trace({ event: 'note', text: first.text });
+    const { reply, text } = await ask('last', true);
+    return answerOf({ entities: (reply?.answers ?? []).map(id), text, degraded: !reply });
+  },
+};
+const wise = () =>
+  scriptedModel((decision) => ({ answers: decision.questionId === 'q3' ? ['Skarn'] : ['Ivo', 'Ada'] }));
+
+const asked: AskedEvaluation = {
+  schemaVersion: 1,
+  kind: 'question-evaluation',
+  agent: 'twice',
+  about: { ...about, model: 'scripted', budget: 5 },
+  modelId: 'scripted',
+  hopsGiven: true,
+  resamples: 20,
+  hashes: { graph: harbour.hash, dataset: 'd'.repeat(64) },
+};
+const results = ['answers', 'traces', 'rows', 'evaluation'] as const;
+
+async function run(root: string, model = wise(), signal?: AbortSignal) {
+  const done = await runQuestionEvaluation(twice, samples, { asked, model, root, graph: harbour, signal });
+  const files = evaluationFiles(done.folder);
+  return { ...done, files, model, bytes: results.map((name) => readFileSync(files[name])) };
+}
+
+const replayOf = async (folder: string, question?: string) => {
+  const files = evaluationFiles(folder);
+  const calls = openReplayCalls(files, asked);
+  const options = { ...evaluateSettings(asked), graph: harbour, openCalls: calls.openCalls };
+  return replayEvaluation(twice, samples, files, options, question).finally(() => calls.close());
+};
+
+describe('an evaluation in its folder', () => {
+  test('cut at any byte of its completions and run again asks only what is missing, and ends with the same bytes', async () => {
+    const whole = await run(folderWith({}));
+    expect(whole.model.asked).toHaveLength(12);
+    const completions = readFileSync(whole.files.completions);
+    const lines = (bytes: Buffer) =>
+      bytes
+        .toString()
+        .split('\n')
+        .filter((line) => line.includes('"line":"completion"'));
+    const rng = new Rng(1);
+    for (let i = 0; i < 12; i++) {
+      const cut = completions.subarray(0, rng.integer(completions.length + 1));
+      const kept = lines(cut.subarray(0, cut.lastIndexOf(0x0a) + 1)).length;
+      const root = folderWith({ [join(evaluationName(asked), 'completions.jsonl')]: cut });
+      const again = await run(root);
+      expect(again.model.asked).toHaveLength(12 - kept);
+      expect(again.bytes).toEqual(whole.bytes);
+    }
+  });
+
+  test('B-FISKE-10: stopped by the user it goes on; run once more it asks nothing and writes the same', async () => {
+    const root = folderWith({});
+    const controller = new AbortController();
+    const stopping = scriptedModel((decision) => {
+      if (decision.questionId === 'q2') controller.abort();
+      return { answers: ['Ivo', 'Ada'] };
+    });
+    await expect(run(root, stopping, controller.signal)).rejects.toMatchObject({ code: 'stopped' });
+    const first = await run(root);
+    expect(first.resumed).toBe(true);
+    expect(first.model.asked.length).toBeLessThan(12);
+    const second = await run(root);
+    expect(second.model.asked).toHaveLength(0);
+    expect(second.bytes).toEqual(first.bytes);
+    expect(second.speed).toMatchObject({ asked: 0, remembered: 12 });
+  });
+
+  test('wall clock stands in timing.jsonl alone', async () => {
+    const { files, speed } = await run(folderWith({}));
+    expect(speed).toMatchObject({ asked: 12, remembered: 0 });
+    expect(readFileSync(files.timing, 'utf8')).toContain('"seconds"');
+    for (const name of results) expect(readFileSync(files[name], 'latin1')).not.toMatch(/seconds|"ms"/);
+  });
+
+  test('a prompted agent without a model is refused', async () => {
+    const missing = runQuestionEvaluation(twice, samples, { asked, root: folderWith({}), graph: harbour });
+    await expect(missing).rejects.toThrow('expected a language model for agent twice, got none, at --model');
+  });
+
+  test('its name tells agent, data and split, and changes with everything that is asked', () => {
+    expect(evaluationName(asked)).toMatch(/^twice-toy-toy-valid-[0-9a-f]{8}$/);
+    const others: AskedEvaluation[] = [
+      { ...asked, modelId: 'other' },
+      { ...asked, hopsGiven: false },
+      { ...asked, about: { ...asked.about, budget: null } },
+      { ...asked, about: { ...asked.about, switches: { a: 1 } } },
+    ];
+    expect(new Set([asked, ...others].map(evaluationName)).size).toBe(5);
+  });
+});
+
+describe('a replay', () => {
+  test('has every byte, of all questions and of one', async () => {
+    const { folder } = await run(folderWith({}));
+    expect(await replayOf(folder)).toMatchObject({ n: 6, identical: true, different: [], differentFiles: [] });
+    const one = await replayOf(folder, 'q3');
+    expect(one).toMatchObject({ n: 1, identical: true });
+    expect(one.rows[0]).toMatchObject({ id: 'q3', names: ['Skarn'], calls: 2 });
+    await expect(replayOf(folder, 'q9')).rejects.toThrow('got q9, at --question');
+  });
+
+  test('names the first question whose completion is another now; a line that was edited is never believed', async () => {
+    const { folder, files } = await run(folderWith({}));
+    const text = readFileSync(files.completions, 'utf8');
+    const line = text.split('\n').find((one) => one.includes('Skarn') && one.includes('"phase":"last"'))!;
+    const { key, ...completion } = JSON.parse(line) as Completion & { key: string };
+    const store = openCompletionStore(files.completions);
+    const head = { system: 'another', head: 'another' };
+    store.addCompletion(key, head, { question: 'q3', phase: 'last' }, { ...completion, text: '{"answers":["Ivo"]}' });
+    store.close();
+    const replay = await replayOf(folder);
+    expect(replay).toMatchObject({ identical: false, different: ['q3'], first: { id: 'q3', file: 'answers.jsonl' } });
+    expect([replay.first!.saved, replay.first!.replayed].map((row) => /"names":(\[.*?\])/.exec(row)![1])).toEqual([
+      '["Skarn"]',
+      '["Ivo"]',
+    ]);
+    writeFileSync(files.completions, text.replace('Skarn', 'Ada'));
+    await expect(replayOf(folder)).rejects.toThrow('expected a line with a checksum that fits, got another');
+  });
+
+  test('knows a completion that is missing', async () => {
+    const { folder, files } = await run(folderWith({}));
+    const lines = readFileSync(files.completions, 'utf8').split('\n');
+    const last = lines.findLastIndex((line) => line.includes('"line":"completion"'));
+    writeFileSync(files.completions, lines.toSpliced(last, 1).join('\n'));
+    const replay = await replayOf(folder);
+    expect(replay.identical).toBe(false);
+    expect(replay.first!.replayed).toContain('expected a stored completion, got none');
+  });
+});
