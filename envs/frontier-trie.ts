@@ -5,13 +5,15 @@ import type { Graph } from '../src/kg/graph.js';
 
 /** A relation sequence from some topics and where it leads. What it gives must not be written to. */
 export interface FrontierNode {
-  /** Entity ids that never come back. */
+  /** Entity ids where the walk began. */
   readonly topics: readonly number[];
+  /** Entity ids that never come back. */
+  readonly excluded: readonly number[];
   /** int32 [relations walked]. */
   readonly relations: Int32Array;
   readonly frontier: Frontier;
   /**
-   * uint8 [numRelations + 1]: 1 for each relation that leads to something that is not a topic; the last place, STOP, is
+   * uint8 [numRelations + 1]: 1 for each relation that leads to something that is not excluded; the last place, STOP, is
    * 1 behind the first relation.
    */
   choices(): Uint8Array;
@@ -21,8 +23,11 @@ export interface FrontierNode {
 
 /** Where frontiers come from. */
 export interface FrontierTrie {
-  /** The node before the first relation. Topics the graph lacks are left out. */
-  root(topics: readonly number[]): FrontierNode;
+  /**
+   * The node before the first relation. Topics the graph lacks are left out.
+   * @param excluded entity ids that never come back; default the topics, see `excludedTopics` for a question's own rule
+   */
+  root(topics: readonly number[], excluded?: readonly number[]): FrontierNode;
   /** Bytes that are remembered, estimated. */
   readonly bytes: number;
 }
@@ -63,22 +68,28 @@ export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): Frontie
     }
   };
 
-  const node = (tree: Tree, topics: readonly number[], relations: Int32Array, frontier: Frontier): FrontierNode => {
+  const node = (
+    tree: Tree,
+    origin: Pick<FrontierNode, 'topics' | 'excluded'>,
+    relations: Int32Array,
+    frontier: Frontier,
+  ): FrontierNode => {
+    const { excluded } = origin;
     let choices: Uint8Array | undefined;
     let children: (FrontierNode | undefined)[] | undefined;
     return {
-      topics,
+      ...origin,
       relations,
       frontier,
-      choices: () => (choices ??= feasibleRelations(graph, frontier, topics, relations.length > 0)),
+      choices: () => (choices ??= feasibleRelations(graph, frontier, excluded, relations.length > 0)),
       follow: (relation) => {
         const known = children?.[relation];
         if (known) return known;
-        const next = step(frontier, relation, topics);
+        const next = step(frontier, relation, excluded);
         const walked = new Int32Array(relations.length + 1);
         walked.set(relations);
         walked[relations.length] = relation;
-        const child = node(tree, topics, walked, next);
+        const child = node(tree, origin, walked, next);
         if (tree.kept) {
           (children ??= [])[relation] = child;
           grow(tree, next);
@@ -89,14 +100,15 @@ export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): Frontie
   };
 
   return {
-    root: (topics) => {
-      const key = topics.join();
+    root: (topics, excluded = topics) => {
+      const key = `${topics.join()}|${excluded.join()}`;
       let tree = trees.get(key);
       if (tree) trees.delete(key);
       else {
-        const known = topics.filter((topic) => topic >= 0);
+        const isKnown = (entity: number) => entity >= 0;
+        const origin = { topics: topics.filter(isKnown), excluded: excluded.filter(isKnown) };
         tree = { root: undefined!, bytes: 0, kept: true };
-        tree.root = node(tree, known, new Int32Array(0), initialFrontier(known));
+        tree.root = node(tree, origin, new Int32Array(0), initialFrontier(topics));
       }
       trees.set(key, tree);
       if (tree.bytes === 0) grow(tree, tree.root.frontier);
@@ -112,7 +124,7 @@ export function frontierTrie(graph: Graph, maxBytes = defaultTrieBytes): Frontie
 function feasibleRelations(
   { offsets, relations, tails, numRelations }: Graph,
   { entities }: Frontier,
-  topics: readonly number[],
+  excluded: readonly number[],
   mayStop: boolean,
 ): Uint8Array {
   const found = new Uint8Array(numRelations + 1);
@@ -120,7 +132,7 @@ function feasibleRelations(
     const end = offsets[entity + 1]!;
     for (let edge = offsets[entity]!; edge < end; edge++) {
       const relation = relations[edge]!;
-      if (found[relation] === 0 && !topics.includes(tails[edge]!)) found[relation] = 1;
+      if (found[relation] === 0 && !excluded.includes(tails[edge]!)) found[relation] = 1;
     }
   }
   found[numRelations] = Number(mayStop);

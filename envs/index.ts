@@ -37,7 +37,7 @@ export {
 } from './relation-walk-rules.js';
 export {
   relationWalkWorld,
-  topicIds,
+  questionRoot,
   type RelationWalkObservation,
   type RelationWalkOptions,
   type RelationWalkWorld,

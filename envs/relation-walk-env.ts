@@ -11,7 +11,7 @@ import {
   relationActionMask,
   type RelationWalkState,
 } from './relation-walk-rules.js';
-import { topicIds, type RelationWalkObservation, type RelationWalkWorld } from './relation-walk-world.js';
+import { questionRoot, type RelationWalkObservation, type RelationWalkWorld } from './relation-walk-world.js';
 
 /** Id of the environment that walks whole frontiers over relations. */
 export const relationWalkId = 'kgwalk/RelationWalk-v1';
@@ -19,7 +19,7 @@ export const relationWalkId = 'kgwalk/RelationWalk-v1';
 /**
  * ## Action space
  * `discrete(numRelations + 1)`: relation ids, direction-qualified, then STOP. `actionMask` allows the relations that lead
- * from the frontier to something that is not a topic, and STOP from the second step on.
+ * from the frontier to something that may be reached, and STOP from the second step on.
  * ## Observation space
  * `RelationWalkObservation`: the task, the frontier with path counts, the relations walked and the mask.
  * ## Rewards
@@ -27,7 +27,8 @@ export const relationWalkId = 'kgwalk/RelationWalk-v1';
  * canonical order is right), before it 0. Answers that the graph lacks count as missed. No gold chain is needed.
  * ## Starting state
  * `options.sample`, or a question with a walkable topic drawn from the seed; the frontier is its topics, which never come
- * back. A question whose topics have no edges can be asked for: nothing is legal, `info.done` is true, no step can be taken.
+ * back, unless the task says so (`topicsReturn`). A question whose topics have no edges can be asked for: nothing is
+ * legal, `info.done` is true, no step can be taken.
  * ## Episode end
  * Terminated by STOP and after `horizon` relations (the step is part of the state, so nothing is left to bootstrap). Never
  * truncated. `info` then holds `f1`, `exact` (0 or 1) and `hit`.
@@ -60,7 +61,7 @@ export class RelationWalkEnv implements Env<RelationWalkObservation> {
     }
     this.#sampleIndex = (asked as number | undefined) ?? walkable[this.#rng.integer(walkable.length)]!;
     const { task } = samples[this.#sampleIndex]!;
-    this.#state = initialRelationState(frontiers.root(topicIds(task)), rules, task.hops);
+    this.#state = initialRelationState(questionRoot(frontiers, task), rules, task.hops);
     return { observation: this.#observe(this.#state), info: { sample: this.#sampleIndex, done: this.#state.done } };
   }
 

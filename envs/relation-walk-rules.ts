@@ -3,7 +3,8 @@
  * ends. `step`, greedy, beam and lookups all call these, so training and evaluation can never see different action sets.
  *
  * Action `i < numRelations` takes relation `i` from the whole frontier at once; action `numRelations` is STOP. Legal are
- * the relations that lead to something that is not a topic, and STOP behind the first of them.
+ * the relations that lead to something that may be reached (topics may not, but where the data set says so), and STOP
+ * behind the first of them.
  */
 import type { FrontierNode } from './frontier-trie.js';
 

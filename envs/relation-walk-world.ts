@@ -1,8 +1,8 @@
 /** What `kgwalk/RelationWalk-v1` is given, what it shows, and what its copies share. */
-import type { QuestionSample, QuestionTask, Topic } from '../datasets/question.js';
+import { excludedTopics, type QuestionSample, type QuestionTask, type Topic } from '../datasets/question.js';
 import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { frontierTrie, type FrontierTrie } from './frontier-trie.js';
+import { frontierTrie, type FrontierNode, type FrontierTrie } from './frontier-trie.js';
 import { goldSet, type GoldSet } from './relation-walk-reward.js';
 import { defaultRelationRules, initialRelationState, type RelationWalkRules } from './relation-walk-rules.js';
 import type { RelationWalkSettings } from './relation-walk-settings.js';
@@ -55,7 +55,7 @@ export function relationWalkWorld(options: RelationWalkOptions): RelationWalkWor
   const probe = frontierTrie(graph, 0);
   const walkable = Int32Array.from(samples.keys()).filter((index) => {
     const { task } = samples[index]!;
-    return task.form === 'entities' && !initialRelationState(probe.root(topicIds(task)), rules).done;
+    return task.form === 'entities' && !initialRelationState(questionRoot(probe, task), rules).done;
   });
   if (walkable.length === 0) {
     throw new WorkbenchError(
@@ -84,9 +84,15 @@ export function relationWalkWorld(options: RelationWalkOptions): RelationWalkWor
   };
 }
 
-/** Entity ids of a task's topics, `unknownId` where the graph lacks one. */
-export function topicIds({ topics }: Pick<QuestionTask, 'topics'>): number[] {
-  return topics.map(({ entity }) => entity);
+/** Where the walk over a question's relations begins, under the question's own rule of what never comes back. */
+export function questionRoot(
+  frontiers: FrontierTrie,
+  task: Pick<QuestionTask, 'topics' | 'topicsReturn'>,
+): FrontierNode {
+  return frontiers.root(
+    task.topics.map(({ entity }) => entity),
+    excludedTopics(task),
+  );
 }
 
 function observationSpace(graph: Graph, { horizon }: RelationWalkRules): Space<RelationWalkObservation> {

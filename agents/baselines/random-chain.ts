@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { frontierTrie } from '../../envs/frontier-trie.js';
 import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk-rules.js';
-import { topicIds } from '../../envs/relation-walk-world.js';
+import { questionRoot } from '../../envs/relation-walk-world.js';
 import { Rng } from '../../src/run/seeds.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
 import type { QuestionAgentEntry } from '../question-registry.js';
@@ -29,7 +29,7 @@ export const randomChainEntry: QuestionAgentEntry<typeof settings> = {
       prompted: false,
       async answer(task, { trace }) {
         if (task.form !== 'entities') return noAnswer('form');
-        let state = initialRelationState(trie.root(topicIds(task)), rules, task.hops);
+        let state = initialRelationState(questionRoot(trie, task), rules, task.hops);
         trace({ event: 'start', entities: state.node.topics });
         if (state.done) return noAnswer('no topic');
         const rng = Rng.named(seed, `random-chain/${task.id}`);

@@ -2,7 +2,7 @@
 import { maskedQuestion, type QuestionSample } from '../../datasets/question.js';
 import { frontierTrie, type FrontierNode } from '../../envs/frontier-trie.js';
 import { goldSet, scoreFrontier, type GoldSet } from '../../envs/relation-walk-reward.js';
-import { topicIds } from '../../envs/relation-walk-world.js';
+import { questionRoot } from '../../envs/relation-walk-world.js';
 import type { Graph } from '../../src/kg/graph.js';
 
 export interface TemplateSearch {
@@ -47,7 +47,7 @@ export function bestTemplateChains(
   }
   // Every sequence is walked once: nothing is worth remembering.
   const trie = frontierTrie(graph, 0);
-  const rootOf = ({ task }: QuestionSample) => trie.root(topicIds(task));
+  const rootOf = ({ task }: QuestionSample) => questionRoot(trie, task);
   const chains = new Map<string, Int32Array>();
   for (const [template, questions] of questionsOf) {
     const candidates = new Map<string, Candidate>();

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { maskedQuestion, type QuestionTask } from '../../datasets/question.js';
 import { frontierTrie } from '../../envs/frontier-trie.js';
-import { topicIds } from '../../envs/relation-walk-world.js';
+import { questionRoot } from '../../envs/relation-walk-world.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
 import type { QuestionAgentEntry } from '../question-registry.js';
 import { nearestText } from './nearest-text.js';
@@ -69,7 +69,7 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
         const template = chainsOf().has(text) ? text : found.get(text);
         const chain = template === undefined ? undefined : chainsOf().get(template);
         if (!chain) return noAnswer('unseen template');
-        let node = trie.root(topicIds(task));
+        let node = questionRoot(trie, task);
         trace({ event: 'start', entities: node.topics });
         if (template !== text) trace({ event: 'note', text: `nearest template: ${template!}` });
         for (const relation of chain) node = node.follow(relation);

@@ -2,7 +2,7 @@
 import type { QuestionTask } from '../../datasets/question.js';
 import type { FrontierTrie } from '../../envs/frontier-trie.js';
 import { initialRelationState, type RelationWalkRules } from '../../envs/relation-walk-rules.js';
-import { topicIds } from '../../envs/relation-walk-world.js';
+import { questionRoot } from '../../envs/relation-walk-world.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
 import type { QuestionAgent } from '../question-agent.js';
@@ -57,7 +57,7 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
     },
     async answer(task, { trace, signal }) {
       if (task.form !== 'entities') return noAnswer('form');
-      const root = frontiers.root(topicIds(task));
+      const root = questionRoot(frontiers, task);
       trace({ event: 'start', entities: root.topics });
       const initial = initialRelationState(root, rules, task.hops);
       if (initial.done) return noAnswer('no topic');

@@ -2,8 +2,8 @@
 import { relationRange, type Frontier } from './frontier.js';
 import type { Graph } from './graph.js';
 
-/** The same frontier as `stepFrontier` gives. The arrays are new and the caller's. */
-export type FrontierStepper = (frontier: Frontier, relation: number, topics: readonly number[]) => Frontier;
+/** The same frontier as `stepFrontier` gives; `excluded` are its topics. The arrays are new and the caller's. */
+export type FrontierStepper = (frontier: Frontier, relation: number, excluded: readonly number[]) => Frontier;
 
 /**
  * A stepper with its own scratch: 8 bytes an entity of the graph, kept between calls, so make one for a graph and keep
@@ -12,7 +12,7 @@ export type FrontierStepper = (frontier: Frontier, relation: number, topics: rea
 export function frontierStepper(graph: Graph): FrontierStepper {
   const sums = new Float64Array(graph.numEntities);
   let reached = new Int32Array(1024);
-  return ({ entities, counts }, relation, topics) => {
+  return ({ entities, counts }, relation, excluded) => {
     let size = 0;
     for (let i = 0; i < entities.length; i++) {
       const paths = counts[i]!;
@@ -24,7 +24,7 @@ export function frontierStepper(graph: Graph): FrontierStepper {
         sums[tail]! += paths;
       }
     }
-    if (topics.some((topic) => sums[topic]! > 0)) size = without(topics, reached, size, sums);
+    if (excluded.some((entity) => sums[entity]! > 0)) size = without(excluded, reached, size, sums);
     const result = { entities: reached.slice(0, size), counts: new Float64Array(size) };
     // The edges of one entity are ascending already.
     if (entities.length > 1) result.entities.sort();
@@ -37,12 +37,12 @@ export function frontierStepper(graph: Graph): FrontierStepper {
   };
 }
 
-/** Takes the topics out of what was reached; returns how many entities are left. */
-function without(topics: readonly number[], reached: Int32Array, size: number, sums: Float64Array): number {
+/** Takes what never comes back out of what was reached; returns how many entities are left. */
+function without(excluded: readonly number[], reached: Int32Array, size: number, sums: Float64Array): number {
   let kept = 0;
   for (let i = 0; i < size; i++) {
     const entity = reached[i]!;
-    if (topics.includes(entity)) sums[entity] = 0;
+    if (excluded.includes(entity)) sums[entity] = 0;
     else reached[kept++] = entity;
   }
   return kept;

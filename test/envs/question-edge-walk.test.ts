@@ -54,6 +54,12 @@ describe('kgwalk/QuestionEdgeWalk-v1', () => {
     expect(walk(env, 1, ['directed_by reitman']).observation.actionMask).toEqual(Uint8Array.of(0, 1));
   });
 
+  test('goes back to the topic where the data set says so', () => {
+    const returning = samples.map(({ task, gold }) => ({ task: { ...task, topicsReturn: true }, gold }));
+    const { observation } = walk(makeEnv(id, { graph, samples: returning }), 2, ['directed_by nolan']);
+    expect([...observation.actionMask]).toEqual([1, 1, 1, 1]);
+  });
+
   test('is a dialogue of one message with [E] for the topic', () => {
     const { task, gold } = edgeWalkSample(samples[2]!);
     expect(task).toMatchObject({ id: '2-0', start: entity('tenet'), startName: 'tenet', earlierPaths: [] });

@@ -50,7 +50,7 @@ describe('kgwalk/RelationWalk-v1', () => {
   });
 
   test('pays for the exact set or for the first entity when asked to', () => {
-    // Two paths lead to 2010 (two stars), so it comes first although dunkirk has the smaller year… in id order.
+    // The frontier is dunkirk and juno, by one path each, so dunkirk comes first: its id is smaller.
     const both = questionOf(graph, 'x', 'films of people in [inception]', ['starring', '~starring'], ['juno']);
     const reward = (kind: 'exact' | 'hit', names: string[]) =>
       walk(makeEnv(id, { graph, samples: [both, ...samples], reward: kind }), 0, names).reward;
@@ -66,6 +66,20 @@ describe('kgwalk/RelationWalk-v1', () => {
     const { observation } = walk(env, 6, ['directed_by', '~directed_by']);
     expect([...observation.entities].map((entity) => graph.entityNames[entity])).toEqual(['inception', 'dunkirk']);
     expect([...observation.counts]).toEqual([1, 1]);
+  });
+
+  test('lets the topic come back where the data set says so', () => {
+    const { task, gold } = samples[2]!;
+    const env = makeEnv(id, { graph, samples: [{ task: { ...task, topicsReturn: true }, gold }, samples[2]!] });
+    const { observation, reward } = walk(env, 0, ['directed_by', '~directed_by', 'stop']);
+    expect([...observation.entities].map((entity) => graph.entityNames[entity])).toEqual([
+      'inception',
+      'tenet',
+      'dunkirk',
+    ]);
+    expect(reward).toBeCloseTo(4 / 5, 12);
+    // The same topic under the other rule is another tree.
+    expect(walk(env, 1, ['directed_by', '~directed_by', 'stop']).reward).toBe(1);
   });
 
   test('allows what leads somewhere else, and STOP from the second step on', () => {

@@ -60,11 +60,11 @@ describe('the relation walker as an actor', () => {
     const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, samples.length * explorations);
     const learning = ppoSettings.parse({
       init: 'scratch',
-      updates: 40,
+      updates: 30,
       samplesPerUpdate: samples.length,
       explorations,
       minibatchSamples: samples.length,
-      learningRate: 0.01,
+      learningRate: 0.02,
       warmupUpdates: 0,
       klCoef: 0,
       feasibilityCoef: 0.1,
@@ -77,7 +77,7 @@ describe('the relation walker as an actor', () => {
       envs,
       walkable: Int32Array.from(samples.keys()),
       settings: learning,
-      seed: 5,
+      seed: 6,
       onUpdate: ({ metrics }) => {
         rewards.push(metrics['rollout/reward']!);
         expect(metrics['train/first_ratio_deviation']).toBeLessThan(1e-6);
