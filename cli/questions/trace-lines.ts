@@ -1,6 +1,6 @@
 /** What an agent did on one question, as lines for people. */
-import type { TraceEvent } from '../../agents/question-agent.js';
 import type { QuestionAttempt } from '../../evaluation/questions/ask-questions.js';
+import { eventText } from '../../evaluation/questions/event-text.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { printable } from '../../src/run/printable.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
@@ -27,27 +27,4 @@ export function printTrace(row: QuestionRow, { trace, calls }: QuestionAttempt, 
   printLine();
   const said = row.truth !== undefined ? [String(row.truth)] : [...row.names, ...row.literals];
   printLine(`answer: ${said.map((name) => printable(name)).join('; ') || 'none'} (${row.stop})`);
-}
-
-/** One event in words. */
-export function eventText(event: TraceEvent, graph: Graph): string {
-  const named = (entities: readonly number[]) => entities.map((entity) => graph.entityNames[entity] ?? '?').join('; ');
-  const chain = (relations: readonly number[]) => relations.map((id) => graph.relationNames[id] ?? '?').join(' → ');
-  switch (event.event) {
-    case 'start':
-      return `start at ${named(event.entities) || 'nothing'}`;
-    case 'decision':
-      return `${event.phase}: ${event.summary}`;
-    case 'graph':
-      return `graph: ${event.operation}, ${event.reads} read`;
-    case 'branch-open':
-    case 'branch-close':
-      return `branch ${event.branch} ${event.event === 'branch-open' ? 'opens' : 'closes'}: ${event.detail}`;
-    case 'memory-write':
-      return `remembers ${event.key}: ${chain(event.chain)}`;
-    case 'note':
-      return event.text;
-    case 'stop':
-      return `stop: ${event.reason}`;
-  }
 }

@@ -5,10 +5,11 @@ import type { Graph } from '../../src/kg/graph.js';
 import { NameIndex } from '../../src/kg/name-index.js';
 import type { QuestionClient } from '../../src/llm/client/create-clients.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { QuestionRow } from '../../src/run/question-records.js';
+import type { QuestionExample, QuestionRow } from '../../src/run/question-records.js';
 import type { QuestionAbout, QuestionEvaluationRecord } from '../../src/run/records.js';
 import { askQuestions } from './ask-questions.js';
 import type { AskOptions, QuestionAttempt } from './ask-questions.js';
+import { exampleQuestions } from './example-questions.js';
 import { goldReach } from './gold-reach.js';
 import { rowOf } from './question-row.js';
 import {
@@ -49,7 +50,12 @@ export interface QuestionEvaluation {
   /** One a question, in order. */
   rows: QuestionRow[];
   attempts: QuestionAttempt[];
+  /** Some of them worked out for the report. */
+  examples: QuestionExample[];
 }
+
+/** Questions that are worked out for the report. */
+const shownExamples = 8;
 
 /**
  * Evaluates an agent: one row a question, whatever happens. The agent sees tasks, never right answers, and no topics where it
@@ -80,7 +86,8 @@ export async function evaluateQuestions(
   };
   const tasks = samples.map(({ task }) => taskFor(agent, task, options.hopsGiven ?? true));
   const attempts = await askQuestions(agent, tasks, ask);
-  return { record: recordOf(agent, rows, options), rows, attempts };
+  const examples = exampleQuestions(samples, attempts, rows, graph, shownExamples);
+  return { record: recordOf(agent, rows, options), rows, attempts, examples };
 }
 
 /** What the agent is told of a task. */

@@ -6,12 +6,16 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { evaluationFiles } from '../../src/run/evaluation-files.js';
+import type { EvaluationFiles } from '../../src/run/evaluation-files.js';
 import { readTextFile, writeError, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { confined, runsFolder } from '../../src/run/locations.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
 import type { QuestionAbout, QuestionEvaluationRecord } from '../../src/run/records.js';
 import { lockFolder } from '../../src/run/run-lock.js';
+
+export { evaluationFiles, type EvaluationFiles };
 
 /** `about.json`: everything that decides the result, and what a replay opens. */
 export interface AskedEvaluation {
@@ -30,24 +34,6 @@ export interface AskedEvaluation {
   resamples: number;
   hashes: Omit<QuestionEvaluationRecord['hashes'], 'model'>;
 }
-
-/** Where an evaluation keeps what. All but `timing` are equal bytes for equal evaluations. */
-export function evaluationFiles(folder: string) {
-  return {
-    about: join(folder, 'about.json'),
-    /** What the model wrote, as it came. */
-    completions: join(folder, 'completions.jsonl'),
-    /** A row a question. */
-    answers: join(folder, 'answers.jsonl'),
-    /** What the agent did, an event list a question. */
-    traces: join(folder, 'traces.jsonl'),
-    rows: join(folder, 'rows.arrow'),
-    /** The record, written last: where it is, the evaluation is complete. */
-    evaluation: join(folder, 'evaluation.json'),
-    timing: join(folder, 'timing.jsonl'),
-  };
-}
-export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
 
 /** Where evaluations lie. */
 export function evaluationsFolder(): string {

@@ -5,13 +5,14 @@ import type { QuestionAttempt } from './ask-questions.js';
 import type { EvaluationFiles } from './evaluation-folder.js';
 import type { QuestionEvaluation } from './evaluate-questions.js';
 
-/** Writes rows, traces, the Arrow table and, last, the record. */
+/** Writes rows, traces, examples, the Arrow table and, last, the record. */
 export async function saveQuestionEvaluation(
-  files: Pick<EvaluationFiles, 'answers' | 'traces' | 'rows' | 'evaluation'>,
-  { record, rows, attempts }: QuestionEvaluation,
+  files: Pick<EvaluationFiles, 'answers' | 'traces' | 'examples' | 'rows' | 'evaluation'>,
+  { record, rows, attempts, examples }: QuestionEvaluation,
 ): Promise<void> {
   writeFileAtomic(files.answers, chunksOf(rows.map(rowLine)));
   writeFileAtomic(files.traces, chunksOf(rows.map(({ id }, i) => traceLine(id, attempts[i]!))));
+  writeFileAtomic(files.examples, examples.map((example) => `${JSON.stringify(example)}\n`).join(''));
   writeFileAtomic(files.rows, await arrowOf(rows));
   writeFileAtomic(files.evaluation, recordText(record));
 }

@@ -63,3 +63,35 @@ export interface QuestionRow {
   crash?: string;
   miss?: QuestionMiss;
 }
+
+/** A question worked out, for the report: names, not ids. */
+export interface QuestionExample {
+  id: string;
+  subset: string;
+  type?: string;
+  question: string;
+  /** As the data set gives them, whether or not the agent was told. */
+  topics: string[];
+  /** Names of the first right answers; of a truth question `true` or `false`. */
+  gold: string[];
+  /** How many right answers there are. */
+  golds: number;
+  /** Relation names of the first gold chain, where one is known. */
+  goldChain?: string[];
+  /** What the agent said, best first, as far as it is shown. */
+  answer: string[];
+  /** How much it said in all. */
+  answers: number;
+  /** `hit@1`, or the verdict of a truth question. */
+  right: boolean;
+  /** Every right answer was found, and nothing else was said. */
+  exact: boolean;
+  chain?: string[];
+  /** [head, relation, tail] names of the first facts behind the answer. */
+  evidence: [string, string, string][];
+  stop: string;
+  miss?: QuestionMiss;
+  calls: { phase: string; stage: string; promptTokens: number; completionTokens: number }[];
+  /** What the agent did, a line each. */
+  steps: string[];
+}
