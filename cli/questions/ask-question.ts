@@ -12,7 +12,7 @@ import { openQuestionAgent, resolveAgents } from './question-agents.js';
 import type { OpenedQuestionAgent, ResolvedAgent } from './question-agents.js';
 import { budgetOf, openQuestionGraph, wholeNumber } from './question-inputs.js';
 import type { QuestionFlags, QuestionGraph } from './question-inputs.js';
-import { eventText } from './trace-lines.js';
+import { eventText } from '../../evaluation/questions/event-text.js';
 
 export interface AskQuestionFlags extends QuestionFlags {
   top: string;
