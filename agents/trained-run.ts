@@ -1,14 +1,16 @@
 /** What every trained agent is opened from: its run's settings, a checkpoint and the encoder it was trained with. */
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { readCheckpoint, type Checkpoint } from '../checkpoints/checkpoint.js';
+import { readCheckpoint, type Checkpoint, type CheckpointHeader } from '../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
+import type { QuestionAgent } from './question-agent.js';
 
 export interface TrainedRun<Settings> extends Checkpoint {
   /** The run's folder. */
@@ -18,6 +20,15 @@ export interface TrainedRun<Settings> extends Checkpoint {
   file: string;
   /** Opens the encoder; the caller disposes it. @throws WorkbenchError `data` where its file is gone */
   openEncoder(): Promise<StateEncoder>;
+}
+
+/** A trained walker over questions, ready to answer; close it after use. */
+export interface LoadedQuestionWalker {
+  agent: QuestionAgent;
+  graph: Graph;
+  encoder: StateEncoder;
+  header: CheckpointHeader;
+  close(): Promise<void>;
 }
 
 export interface OpenTrainedRun {

@@ -1,6 +1,6 @@
 /** Opens a trained relation walker from its run folder. */
 import { z } from 'zod';
-import { checkFits, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
+import { checkFits } from '../../checkpoints/checkpoint.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { frontierTrie, type FrontierTrie } from '../../envs/frontier-trie.js';
@@ -12,7 +12,7 @@ import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { QuestionAgent } from '../question-agent.js';
-import { openTrainedRun, type OpenTrainedRun } from '../trained-run.js';
+import { openTrainedRun, type LoadedQuestionWalker, type OpenTrainedRun } from '../trained-run.js';
 import { hostNetwork } from './host-network.js';
 import { encodeQuestions, scaledVectors, type VectorScale } from './question-vectors.js';
 import { relationWalkerAgent } from './relation-walker-agent.js';
@@ -36,15 +36,6 @@ export interface LoadRelationWalkerOptions extends OpenTrainedRun {
   beamWidth?: number;
 }
 
-/** A trained relation walker, ready to answer; close it after use. */
-export interface LoadedRelationWalker {
-  agent: QuestionAgent;
-  graph: Graph;
-  encoder: StateEncoder;
-  header: CheckpointHeader;
-  close(): Promise<void>;
-}
-
 /**
  * Loads data, encoder and weights; refuses a checkpoint of another graph, data set or encoder. Answering needs no tensor
  * backend: one question is read and walked on plain arrays, about a millisecond where its vector is cached.
@@ -53,7 +44,7 @@ export interface LoadedRelationWalker {
 export async function loadRelationWalkerRun(
   runFolder: string,
   options: LoadRelationWalkerOptions,
-): Promise<LoadedRelationWalker> {
+): Promise<LoadedQuestionWalker> {
   const { folder, settings, header, tensors, file, openEncoder } = openTrainedRun(runFolder, runConfig, options);
   const { dataset: name, subsets } = settings.data;
   const dataset = loadQuestionDataset(name);

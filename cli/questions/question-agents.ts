@@ -104,10 +104,10 @@ async function openTrained(
   { run, checkpoint }: NonNullable<ResolvedAgent['run']>,
   modelPath: string | undefined,
 ): Promise<OpenedQuestionAgent> {
-  const { loadRelationWalkerRun } = await import('../../agents/relation-walker/load-relation-walker.js');
+  const { loadQuestionRun } = await import('../../agents/load-question-run.js');
   const { resolveCheckpoint } = await import('../../checkpoints/store.js');
   const { sha256File } = await import('../../src/run/files.js');
-  const { agent, encoder, close } = await loadRelationWalkerRun(run.folder, { checkpoint, modelPath });
+  const { agent, encoder, close } = await loadQuestionRun(run.folder, { checkpoint, modelPath });
   const checkpointHash = await sha256File(resolveCheckpoint(run.folder, checkpoint).file);
   return {
     agent,

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { loadQuestionRun } from '../../../agents/load-question-run.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { evaluateQuestions } from '../../../evaluation/questions/evaluate-questions.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
-import type { QuestionEvaluationRecord } from '../../../src/run/records.js';
+import type { QuestionAbout, QuestionEvaluationRecord } from '../../../src/run/records.js';
 import { train } from '../../../trainers/train.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
@@ -35,10 +38,17 @@ test.each(['group-mean', 'critic'])(
     expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.1);
     expect(Math.max(...records.flatMap(({ metrics }) => metrics['train/feasibility_loss'] ?? []))).toBe(0);
     const file = join(folder, 'evaluations/valid-best/evaluation.json');
-    const { metrics, n } = JSON.parse(readFileSync(file, 'utf8')) as QuestionEvaluationRecord;
+    const { metrics, n, ...about } = JSON.parse(readFileSync(file, 'utf8')) as QuestionEvaluationRecord;
     expect(n).toBeGreaterThan(5);
     expect(metrics.crashed!.value).toBe(0);
     expect(metrics.f1!.value).toBeGreaterThan(0.2);
+
+    const { agent, graph, close } = await loadQuestionRun(folder, { checkpoint: 'best' });
+    const samples = loadQuestionDataset('films').questions(graph, { split: 'valid' });
+    const options = { graph, about: about as QuestionAbout, hashes: { dataset: '' } };
+    const again = await evaluateQuestions(agent, samples, options);
+    expect(again.record.metrics).toEqual(metrics);
+    await close();
   },
 );
 

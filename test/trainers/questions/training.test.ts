@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { loadRelationWalkerRun } from '../../../agents/relation-walker/load-relation-walker.js';
+import { loadQuestionRun } from '../../../agents/load-question-run.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
@@ -53,6 +53,7 @@ describe('a training run on questions', () => {
       'embeddings/question-scale.safetensors',
       'evaluations/valid-best/answers.jsonl',
       'evaluations/valid-best/evaluation.json',
+      'evaluations/valid-best/examples.jsonl',
       'evaluations/valid-best/rows.arrow',
       'evaluations/valid-best/traces.jsonl',
       'metrics.arrow',
@@ -85,7 +86,7 @@ describe('a training run on questions', () => {
   });
 
   test('is loaded and answers as it was evaluated', async () => {
-    const { agent, graph, close } = await loadRelationWalkerRun(unbroken, { checkpoint: 'best' });
+    const { agent, graph, close } = await loadQuestionRun(unbroken, { checkpoint: 'best' });
     const [sample] = loadQuestionDataset('films').questions(graph, { subsets: ['3-hop'], split: 'valid' });
     const nobody = { client: { remaining: 0, decide: () => Promise.reject(new Error('nobody')) }, trace() {} };
     const { entities, chain } = await agent.answer(sample!.task, nobody);
