@@ -2,6 +2,8 @@
 import { excludedTopics, maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import { normalizeName } from '../../../src/kg/name-index.js';
 import type { NamedTriple } from '../../../src/llm/decision.js';
 import { chainEvidence } from '../../chain-answer.js';
 import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
@@ -56,7 +58,7 @@ export async function answerQuestion(
   const chosen = accepted ?? mostVoted(round.tried);
   const { chain, answers } = chosen ?? { answers: [] };
   return {
-    entities: answers,
+    ...answersOf(task, graph, chosen),
     literals: [],
     ...(chain && { chain }),
     evidence: chain ? chainEvidence(graph, topics, chain, answers, mostEvidence, excludedTopics(task)) : [],
@@ -64,6 +66,24 @@ export async function answerQuestion(
     degraded: round.degraded,
     stop,
     cost: { graphReads: round.graphReads },
+  };
+}
+
+/** Everything the chain leads to. A statement holds where it names one of these, fails where it names none. */
+function answersOf(
+  { form, question, topics }: QuestionTask,
+  graph: Graph,
+  chosen: ExecutedChain | undefined,
+): Pick<QuestionAnswer, 'entities' | 'truth'> {
+  if (form === 'entities' || !chosen) return { entities: chosen?.answers ?? [] };
+  const masked = maskedQuestion({ question, topics });
+  const said = ` ${normalizeName(masked)} `;
+  return {
+    entities: [],
+    truth: chosen.answers.some((entity) => {
+      const name = normalizeName(graph.entityNames[entity]!);
+      return name !== '' && said.includes(` ${name} `);
+    }),
   };
 }
 

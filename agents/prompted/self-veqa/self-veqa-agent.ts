@@ -4,7 +4,8 @@
  *
  * Inputs: the question, its topic entities, the number of hops where the data set tells it; solved questions of train.
  * Calls: 2 a round, 1 where no chain leads anywhere; 2 to 4 with two rounds. Stop: `verified`, `unverified` (verifier
- * off), `rounds`, `exhausted` (no chain left), `no-topic`, `budget`. Output: everything that the chosen chain leads to.
+ * off), `rounds`, `exhausted` (no chain left), `no-topic`, `budget`. Output: everything that the chosen chain leads to; a statement holds
+ * where it names some of that.
  *
  * Where the paper differs: chains are written freely and may not exist (here the grammar holds those that do), and the
  * verifier copies answers (`verifier: reference`; here it names a chain). What it leaves open is decided in

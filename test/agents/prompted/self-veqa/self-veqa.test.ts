@@ -112,6 +112,17 @@ describe('facts for the verifier', () => {
   });
 });
 
+test('a statement holds where it names what the chain leads to', async () => {
+  const stated = async (name: string) => {
+    const question = `true or false: ${name} repaired the clocks that Orla Brandt bought`;
+    const begin = question.indexOf('Orla');
+    const topics = [{ ...townTask.topics[0]!, span: [begin, begin + 11] as const }];
+    return (await ask({ rounds: [[repaired]] }, { task: { form: 'truth', question, topics } })).answer;
+  };
+  expect(await stated('Mia Kop')).toMatchObject({ truth: true, entities: [] });
+  expect(await stated('Ida Rem')).toMatchObject({ truth: false, entities: [] });
+});
+
 describe('ends', () => {
   test('without the verifier the first chain that leads anywhere counts', async () => {
     const { answer, phases } = await ask({ rounds: [[stands, repaired]] }, { verify: false });
