@@ -4,3 +4,6 @@ export type { BaselineContext } from './baselines/baseline.js';
 export { agentNames, createAgent, type AgentFactory, type AgentResources } from './registry.js';
 export * from './top-paths.js';
 export { loadWalkerRun, type LoadedWalker, type LoadWalkerOptions } from './walker/load-walker.js';
+export type { ActionLogProbs, Actor, MaskedActions, ScoredActions, ValueNetwork } from './actor.js';
+export { loadQuestionRun, type LoadQuestionRunOptions } from './load-question-run.js';
+export type { LoadedQuestionWalker } from './trained-run.js';

@@ -57,7 +57,7 @@ export async function loadQuestionEdgeRun(
       settings: walker,
       encoderSettings: settings.encoder,
       graph,
-      rules: { horizon: env.horizon, equalAtStep1: env.equalAtStep1, noReturn: true },
+      rules: { horizon: env.horizon, equalAtStep1: env.equalAtStep1, noReturn: !dataset.manifest.topicsReturn },
       encoder,
       // Questions have no gold walks to count.
       train: [],

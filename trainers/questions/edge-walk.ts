@@ -21,9 +21,9 @@ import { evaluatedAtOnce, type QuestionWalk } from './walk.js';
 /** @throws WorkbenchError `data` for questions of which none can be walked */
 export function edgeWalk(
   { env, ppo, seed, name, walker, evaluation }: TrainSettings,
-  { graph, ...questions }: Pick<TrainingQuestions, 'graph' | 'train' | 'valid'>,
+  { dataset, graph, ...questions }: Pick<TrainingQuestions, 'dataset' | 'graph' | 'train' | 'valid'>,
 ): QuestionWalk<DialogueWalkObservation, StateRequest> {
-  const rules = { horizon: env.horizon, equalAtStep1: env.equalAtStep1, noReturn: true };
+  const rules = { horizon: env.horizon, equalAtStep1: env.equalAtStep1, noReturn: !dataset.manifest.topicsReturn };
   const reward = { ...env.reward, kind: 'target' as const };
   const train = questionEdgeWalkWorld({ graph, samples: questions.train, rules, reward });
   const valid = questionEdgeWalkWorld({ graph, samples: questions.valid, rules, reward });
