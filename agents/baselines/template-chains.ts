@@ -20,6 +20,9 @@ export interface TemplateSearch {
 /** Sequences that go on from the screening. */
 const finalists = 4;
 
+/** Sequences tried on one question: graphs with thousands of relations have no end of them. */
+const mostTried = 20_000;
+
 interface Candidate {
   relations: Int32Array;
   /** Sum of F1. */
@@ -69,26 +72,34 @@ export function bestTemplateChains(
   return chains;
 }
 
-/** Tries every feasible sequence behind `node` on one question. */
+/** Tries every feasible sequence on one question, shorter ones first. */
 function addScores(
-  node: FrontierNode,
+  root: FrontierNode,
   gold: GoldSet,
-  bounds: Pick<TemplateSearch, 'horizon' | 'widest'>,
+  { horizon, widest }: Pick<TemplateSearch, 'horizon' | 'widest'>,
   candidates: Map<string, Candidate>,
 ): void {
-  const choices = node.choices();
-  for (let relation = 0; relation + 1 < choices.length; relation++) {
-    if (choices[relation] === 0) continue;
-    const next = node.follow(relation);
-    const { f1 } = scoreFrontier(next.frontier, gold);
-    if (f1 > 0) {
-      const key = next.relations.join();
-      const candidate = candidates.get(key);
-      if (candidate) candidate.sum += f1;
-      else candidates.set(key, { relations: next.relations, sum: f1 });
+  let tried = 0;
+  let level = [root];
+  for (let length = 1; length <= horizon && level.length > 0; length++) {
+    const longer: FrontierNode[] = [];
+    for (const node of level) {
+      const choices = node.choices();
+      for (let relation = 0; relation + 1 < choices.length; relation++) {
+        if (choices[relation] === 0) continue;
+        if (++tried > mostTried) return;
+        const next = node.follow(relation);
+        const { f1 } = scoreFrontier(next.frontier, gold);
+        if (f1 > 0) {
+          const key = next.relations.join();
+          const candidate = candidates.get(key);
+          if (candidate) candidate.sum += f1;
+          else candidates.set(key, { relations: next.relations, sum: f1 });
+        }
+        if (next.frontier.entities.length <= widest) longer.push(next);
+      }
     }
-    const goesOn = next.relations.length < bounds.horizon && next.frontier.entities.length <= bounds.widest;
-    if (goesOn) addScores(next, gold, bounds, candidates);
+    level = longer;
   }
 }
 
