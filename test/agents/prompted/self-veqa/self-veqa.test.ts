@@ -56,17 +56,6 @@ describe('length of chains', () => {
     expect(new Set(proposals[0]!.allowed.map(({ length }) => length))).toEqual(new Set([1, 2]));
   });
 
-  test('as a classifier tells that was trained on train', async () => {
-    const { proposals } = await ask({ rounds: [[repaired]] }, { hops: 'predicted', task: { hops: undefined! } });
-    expect(proposals[0]!.allowed.every(({ length }) => length === 2)).toBe(true);
-    const lives = {
-      question: 'where does Orla Brandt live',
-      topics: [{ ...townTask.topics[0]!, span: [11, 22] as const }],
-    };
-    const one = await ask({ rounds: [[chainOf('lives_in')]] }, { hops: 'predicted', task: lives });
-    expect(one.proposals[0]!.hops).toBe(1);
-  });
-
   test('more chains than the grammar may hold are cut to those most like the question', async () => {
     const { proposals, events } = await ask({ rounds: [[repaired]] }, { hops: 'any', maxChains: 3 });
     expect(proposals[0]!.allowed).toHaveLength(3);
