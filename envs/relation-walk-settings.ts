@@ -1,4 +1,4 @@
-/** Settings of the walk over relations: the `env` section of a configuration of questions. */
+/** Settings of the walk over relations: the `relationWalk` section of a configuration file. */
 import { z } from 'zod';
 
 export const relationWalkSettings = z.strictObject({

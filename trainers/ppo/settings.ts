@@ -93,7 +93,7 @@ export const ppoSettings = z.strictObject({
     .min(1)
     .nullable()
     .default(null)
-    .describe('Evaluations without a better path@1 before training stops; null: never.'),
+    .describe('Evaluations without a better path@1 (on questions: F1) before training stops; null: never.'),
 });
 
 export type PpoSettings = z.output<typeof ppoSettings>;

@@ -7,7 +7,7 @@ import { canonicalPath, pathKey } from '../../../src/kg/path.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { argmaxSegment } from '../../../src/tensor/categorical.js';
 import { ppo, type PpoUpdate } from '../../../trainers/ppo/ppo.js';
-import { samplesOf } from '../../../trainers/ppo/schedule.js';
+import { entropyCoefAt, samplesOf } from '../../../trainers/ppo/schedule.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo/settings.js';
 import { toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
 import { graphOf, sampleOf, toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
@@ -209,4 +209,13 @@ describe('the samples of updates', () => {
     const orders = [0, 1, 2].map((pass) => samplesOf(pass, walkable, 7, 4).join());
     expect(new Set([...orders, samplesOf(0, walkable, 7, 5).join()]).size).toBe(4);
   });
+});
+
+test('the entropy bonus stays, or falls linearly towards 0 after the last update', () => {
+  const weights = (entropyDecay: 'none' | 'linear') => {
+    const settings = ppoSettings.parse({ entropyCoef: 0.02, entropyDecay, updates: 4 });
+    return [0, 1, 2, 3].map((update) => entropyCoefAt(update, settings));
+  };
+  expect(weights('none')).toEqual([0.02, 0.02, 0.02, 0.02]);
+  weights('linear').forEach((weight, i) => expect(weight).toBeCloseTo([0.02, 0.015, 0.01, 0.005][i]!, 12));
 });
