@@ -13,6 +13,7 @@ import { stopPriorBaseline } from './baselines/stop-prior.js';
 import { textSimilarityBaseline } from './baselines/text-similarity.js';
 import type { TextLimits } from './baselines/text-similarity.js';
 import { transeBaseline } from './baselines/transe.js';
+import { arkAgent, arkPrompts, type TaskClient } from './prompted/ark/ark-agent.js';
 
 /** What agents may ask for; costly parts are functions, so that only those who need them pay. */
 export interface AgentResources extends BaselineContext {
@@ -21,6 +22,8 @@ export interface AgentResources extends BaselineContext {
   /** The caller disposes it. */
   encoder(): Promise<StateEncoder>;
   textLimits: TextLimits;
+  /** Access to a language model, for agents that walk by prompt; the caller closes it. */
+  taskClients(): Promise<(taskId: string) => TaskClient>;
 }
 
 /** Makes an agent from what it asks for. */
@@ -35,6 +38,13 @@ const factories: Record<string, AgentFactory> = {
   transe: async (resources) => transeBaseline(resources, await resources.embedding()),
   'text-similarity': async (resources) =>
     textSimilarityBaseline(resources, await resources.encoder(), resources.textLimits),
+  ...Object.fromEntries(
+    arkPrompts.map((prompt) => [
+      prompt,
+      async ({ graph, ranking: { beamWidth }, taskClients }: AgentResources) =>
+        arkAgent(prompt, { graph, beamWidth, clientFor: await taskClients() }),
+    ]),
+  ),
 };
 
 /** Names that `createAgent` knows. */

@@ -1,7 +1,6 @@
 /** `kgwalk compare`: several agents and runs on the same samples. */
 import type { Command } from 'commander';
 import type { CompareFlags } from './dialogues/compare-dialogues.js';
-import { noModel } from './evaluate.js';
 import { addInputOptions, refuseOtherKind } from './input-options.js';
 import type { QuestionFlags } from './questions/question-inputs.js';
 
@@ -23,7 +22,6 @@ async function compare(names: string[], flags: CompareFlags & QuestionFlags & { 
   const kind = await kindOfWork(named, flags.dataset, flags.evaluations);
   refuseOtherKind(flags, kind);
   if (kind === 'dialogues') {
-    if (flags.model !== undefined) throw noModel();
     const { compareDialogues } = await import('./dialogues/compare-dialogues.js');
     return compareDialogues(names, flags);
   }

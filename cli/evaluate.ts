@@ -25,17 +25,9 @@ async function evaluate(run: string | undefined, flags: EvaluateFlags & Question
   const kind = await kindOfWork([{ name: (run ?? flags.agent)!, isRun: run !== undefined }], flags.dataset);
   refuseOtherKind(flags, kind);
   if (kind === 'dialogues') {
-    if (flags.model !== undefined) throw noModel();
     const { evaluateDialogues } = await import('./dialogues/evaluate-dialogues.js');
     return evaluateDialogues(run, flags);
   }
   const { evaluateOnQuestions } = await import('./questions/evaluate-on-questions.js');
   return evaluateOnQuestions({ name: (run ?? flags.agent)!, isRun: run !== undefined }, flags);
-}
-
-/** @returns the error for a language model where nothing asks one */
-export function noModel(): WorkbenchError {
-  return new WorkbenchError('usage', 'expected no language model on dialogues, got one, at --model', {
-    hint: 'Text vectors come from --encoder; prompted agents answer questions: --dataset metaqa/2-hop and the like.',
-  });
 }

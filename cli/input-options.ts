@@ -34,7 +34,16 @@ export function addInputOptions(command: Command): Command {
 /** Adds what `evaluate`, `compare` and `ask` share on questions. */
 export function addQuestionOptions(command: Command): Command {
   return command
-    .option('--model <model>', 'questions: FILE.gguf, http://HOST:PORT/v1#NAME, or oracle:E (simulated, error rate E)')
+    .option(
+      '--model <model>',
+      'model of prompted agents: FILE.gguf, http://HOST:PORT/v1#NAME, or on questions oracle:E (simulated, error rate E)',
+    )
+    .option(
+      '--model-set <key=value>',
+      'threads, gpu, gpuLayers, contextLength, heads, sequences of a file; contextLength, concurrency, retries, timeoutMs of a server; repeatable',
+      repeatable,
+      [],
+    )
     .option('--budget <n>', 'questions: calls a question may cost, or none (default 30)')
     .addOption(
       new Option(

@@ -8,6 +8,7 @@ export interface CompareFlags extends InputFlags {
   checkpoint: string;
   encoder?: string;
   backend?: string;
+  model?: string;
   json?: boolean;
 }
 

@@ -10,6 +10,7 @@ export interface EvaluateFlags extends InputFlags {
   checkpoint: string;
   encoder?: string;
   backend?: string;
+  model?: string;
   predictions?: string;
   json?: boolean;
 }

@@ -16,6 +16,7 @@ export interface AgentFlags extends InputFlags {
   checkpoint: string;
   encoder?: string;
   backend?: string;
+  model?: string;
 }
 
 export interface OpenedAgent {
@@ -49,6 +50,7 @@ export async function openAgents(
     kind === 'agent' ? { name } : { name, trained: runOf(name, agentNames, flags.checkpoint) },
   );
   const runs = resolved.flatMap(({ trained }) => trained?.run ?? []);
+  await refuseIdleModel(resolved, flags.model);
   const inputs = await evaluationInputs(flags, runs);
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -123,6 +125,7 @@ async function resourcesOf(
   const { encoderSettings } = await import('../../src/encoder/settings.js');
   const texts = encoderSettings.parse(run?.config.encoder ?? {});
   let encoder: Promise<StateEncoder> | undefined;
+  let clients: ReturnType<AgentResources['taskClients']> | undefined;
   return {
     graph,
     train,
@@ -133,7 +136,21 @@ async function resourcesOf(
     },
     encoder: () => (encoder ??= openTextEncoder(flags.encoder, texts, closers)),
     textLimits: texts,
+    async taskClients() {
+      const { openTaskClients } = await import('./task-clients.js');
+      return (clients ??= openTaskClients(flags.model, closers));
+    },
   };
+}
+
+/** @throws WorkbenchError `usage` for a language model that nobody would ask */
+async function refuseIdleModel(resolved: readonly { name: string }[], model: string | undefined): Promise<void> {
+  const { arkPrompts } = await import('../../agents/prompted/ark/ark-agent.js');
+  const asking: readonly string[] = arkPrompts;
+  if (model === undefined || resolved.some(({ name }) => asking.includes(name))) return;
+  throw new WorkbenchError('usage', `expected no language model, got ${model}, at --model: no agent named asks one`, {
+    hint: `On dialogues these do: ${asking.join(', ')}. Text vectors come from --encoder.`,
+  });
 }
 
 /** The model that was asked for, else the run's, else a hashed one; the agent's note names it. */

@@ -87,6 +87,17 @@ describe('kgwalk evaluate', () => {
     expect(captured.text).toBe('');
   });
 
+  test('a language model is needed by prompts on dialogues, and by nobody else', async () => {
+    const refusal = async (...words: string[]) => {
+      const failed = kgwalk('evaluate', ...words);
+      await expect(failed).rejects.toMatchObject({ code: 'usage' });
+      return failed.catch((error: Error) => error.message);
+    };
+    expect(await refusal('--agent', 'ark-opa')).toMatch(/expected a language model, got none, at --model/);
+    expect(await refusal('--agent', 'ark-opa', '--model', 'oracle:0')).toMatch(/got oracle:0/);
+    expect(await refusal('--agent', 'random', '--model', 'x.gguf')).toMatch(/no agent named asks one/);
+  });
+
   test('an empty split is refused before any work', async () => {
     const folder = folderWith({ 'none.csv': csvOf([]) });
     await expect(kgwalk('evaluate', '--agent', 'random', '--data', join(folder, 'none.csv'))).rejects.toMatchObject({

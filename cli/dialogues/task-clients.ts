@@ -1,0 +1,56 @@
+/** The language model of agents that walk dialogues by prompt, with what it wrote kept beside the other evaluations. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { TaskClient } from '../../agents/prompted/ark/ark-agent.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { runsFolder } from '../../src/run/locations.js';
+
+/** Calls of a task: one, and one more where its reply could not be read. */
+const budget = 2;
+
+/**
+ * Opens the model and the store of its completions, `runs/evaluations/dialogues-<model>/completions.jsonl`: what was asked
+ * once is not asked again, by whatever evaluation.
+ * @param closers called when everything is done
+ * @throws WorkbenchError `usage` without a model or for a simulated one, and what opening the model throws
+ */
+export async function openTaskClients(
+  spec: string | undefined,
+  closers: (() => Promise<void>)[],
+): Promise<(taskId: string) => TaskClient> {
+  if (spec === undefined || spec.startsWith('oracle:')) {
+    throw new WorkbenchError('usage', `expected a language model, got ${spec ?? 'none'}, at --model`, {
+      hint: 'Prompts on dialogues take FILE.gguf or http://HOST:PORT/v1#NAME; they are not simulated.',
+    });
+  }
+  const { openLanguageModel } = await import('../../src/llm/open-model.js');
+  const { openCompletionStore } = await import('../../src/llm/client/completion-store.js');
+  const { createClients } = await import('../../src/llm/client/create-clients.js');
+  const { lockFolder } = await import('../../src/run/run-lock.js');
+  const { interruptSignal } = await import('../interrupt.js');
+  const { mkdirSync } = await import('node:fs');
+  const model = await openLanguageModel(spec);
+  closers.push(() => model.dispose());
+  const name = createHash('sha256').update(model.id).digest('hex').slice(0, 8);
+  const folder = join(runsFolder(), 'evaluations', `dialogues-${name}`);
+  mkdirSync(folder, { recursive: true });
+  const unlock = lockFolder(folder);
+  const store = openCompletionStore(join(folder, 'completions.jsonl'));
+  closers.push(() => {
+    store.close();
+    unlock();
+    return Promise.resolve();
+  });
+  const clients = createClients({ model, store, budget, budgetMode: 'strict', seed: 0, signal: interruptSignal() });
+  await clients.prime();
+  return (taskId) => {
+    const { client, totals } = clients.clientFor(taskId);
+    return {
+      client,
+      cost() {
+        const { calls, promptTokens, cachedTokens, completionTokens } = totals();
+        return { calls, promptTokens, cachedTokens, completionTokens };
+      },
+    };
+  };
+}
