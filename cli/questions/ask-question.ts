@@ -49,7 +49,7 @@ async function attemptOf(
   const told = agent.topicGiven ? task : { ...task, topics: [] };
   const signal = interruptSignal();
   if (!agent.prompted) return (await askQuestions(agent, [told], { concurrency: 1, openCalls: noCalls, signal }))[0]!;
-  const model = await modelOf(agent.name, flags.model);
+  const model = await modelOf(agent.name, flags);
   const { createClients } = await import('../../src/llm/client/create-clients.js');
   const { openCompletionStore } = await import('../../src/llm/client/completion-store.js');
   const { mkdtempSync, rmSync } = await import('node:fs');
@@ -70,7 +70,7 @@ async function attemptOf(
   }
 }
 
-async function modelOf(agent: string, spec: string | undefined): Promise<LanguageModel> {
+async function modelOf(agent: string, { model: spec, modelSet }: AskQuestionFlags): Promise<LanguageModel> {
   if (spec === undefined) {
     throw new WorkbenchError('usage', `expected a language model for agent ${agent}, got none, at --model`, {
       hint: 'Such as --model FILE.gguf or --model http://HOST:PORT/v1#NAME.',
@@ -82,8 +82,8 @@ async function modelOf(agent: string, spec: string | undefined): Promise<Languag
       hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
     });
   }
-  const { openLanguageModel } = await import('../../src/llm/open-model.js');
-  return openLanguageModel(spec);
+  const { openRealModel } = await import('./open-model.js');
+  return openRealModel(spec, modelSet);
 }
 
 /** @throws WorkbenchError `usage` where nothing says which graph */

@@ -59,7 +59,7 @@ export async function evaluateAgents(named: readonly Named[], flags: QuestionFla
 async function modelFor(
   opened: readonly { one: OpenedQuestionAgent }[],
   { graph, samples, about }: QuestionInputs,
-  { model }: QuestionFlags,
+  { model, modelSet }: QuestionFlags,
 ): Promise<LanguageModel | undefined> {
   const prompted = opened.flatMap(({ one: { agent } }) => (agent.prompted ? [agent.name] : []));
   if (prompted.length === 0) {
@@ -68,7 +68,7 @@ async function modelFor(
       hint: 'Text vectors come from --encoder.',
     });
   }
-  if (model !== undefined) return openModel(model, { graph, samples, seed: about.seed }, prompted);
+  if (model !== undefined) return openModel(model, { graph, samples, seed: about.seed, set: modelSet }, prompted);
   throw new WorkbenchError('usage', `expected a language model for agent ${prompted[0]}, got none, at --model`, {
     hint: 'Such as --model FILE.gguf, --model http://HOST:PORT/v1#NAME or --model oracle:0.',
   });

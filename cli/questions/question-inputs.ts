@@ -21,6 +21,7 @@ export interface QuestionFlags {
   encoder?: string;
   checkpoint: string;
   set: string[];
+  modelSet: string[];
   withholdHops?: boolean;
   /** Where evaluations are kept. */
   evaluations?: string;

@@ -88,6 +88,7 @@ async function inputsOf({ about, folder, hashes, hopsGiven }: ReturnType<typeof 
       budgetMode,
       checkpoint: 'best',
       set: [],
+      modelSet: [],
       withholdHops: !hopsGiven,
     },
     [],
