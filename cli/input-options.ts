@@ -44,12 +44,6 @@ export function addQuestionOptions(command: Command): Command {
       repeatable,
       [],
     )
-    .option(
-      '--model-set <key=value>',
-      'threads, gpu, gpuLayers, contextLength, heads, sequences of a file; contextLength, concurrency, retries, timeoutMs of a server; repeatable',
-      repeatable,
-      [],
-    )
     .option('--budget <n>', 'questions: calls a question may cost, or none (default 30)')
     .addOption(
       new Option(
