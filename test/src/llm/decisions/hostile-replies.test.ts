@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Decision } from '../../../../src/llm/decision.js';
+import { readReply } from '../../../../src/llm/decisions/read-reply.js';
+import { writeReply } from '../../../../src/llm/decisions/write-reply.js';
+import { anyDecisionAndReply } from '../../../fixtures/any-decision.js';
+import {
+  answerDecision,
+  candidates,
+  chainsDecision,
+  chooseOneDecision,
+  judgeDecision,
+  matchDecision,
+  scoreDecision,
+} from '../../../fixtures/sample-decisions.js';
+
+function read(decision: Decision, text: string) {
+  const found = readReply(decision, text, { constrained: false });
+  return found && { ...found.reply, stage: found.stage };
+}
+
+describe('hostile text', () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.json(),
+    fc
+      .array(fc.constantFrom('{', '}', '[', ']', '"', "'", ':', ',', '\\', '1', 'a', '\n', ';', '(', '- '), {
+        maxLength: 300,
+      })
+      .map((parts) => parts.join('')),
+  );
+
+  test('never throws, and what is read holds only what was offered', () => {
+    fc.assert(
+      fc.property(anyDecisionAndReply, anything, ({ decision }, text) => {
+        const found = readReply(decision, text, { constrained: false });
+        if (!found) return;
+        // What was read can be written, and is then read directly: so it was valid.
+        expect(read(decision, writeReply(decision, found.reply))).toEqual({ ...found.reply, stage: 'direct' });
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  test.each([
+    '[',
+    '{',
+    '{"a":',
+    '["',
+    "['",
+    '(',
+    '```',
+    '1. ',
+    'a: ',
+    ';',
+    '\\',
+    '{"choice":1',
+    '\u0000',
+    '<|',
+    '<think>',
+    "'a', ",
+  ])('is given up in bounded time: %j many times', (part) => {
+    for (const decision of [
+      chooseOneDecision(),
+      scoreDecision(),
+      matchDecision(),
+      chainsDecision(),
+      judgeDecision(),
+      answerDecision(),
+    ]) {
+      readReply(decision, part.repeat(50_000), { constrained: false });
+    }
+  });
+
+  test('cannot reach a prototype', () => {
+    for (const text of [
+      '{"__proto__":{"choice":1}}',
+      "{'__proto__': {'choice': 1}}",
+      '{"constructor":{"prototype":{"choice":1}}}',
+    ]) {
+      readReply(judgeDecision(), text, { constrained: false });
+      expect(({} as Record<string, unknown>)['choice']).toBeUndefined();
+    }
+    expect(
+      read(scoreDecision({ candidates: candidates('__proto__', 'toString') }), "{'__proto__': 3, 'toString': 4}"),
+    ).toEqual({
+      scores: [3, 4],
+      stage: 'repaired',
+    });
+  });
+});
