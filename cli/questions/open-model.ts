@@ -48,7 +48,7 @@ export async function openRealModel(spec: string, set: readonly string[]): Promi
     });
   }
   const model = await openLanguageModel(spec, { server: loadConfig(serverSettings, overrides) });
-  await reach(spec.replace(/#.*$/, ''));
+  await reach(spec.replace(/#.*$/s, ''));
   return model;
 }
 
@@ -77,16 +77,23 @@ export async function openModel(
   });
 }
 
-/** Any answer will do: the first request shows the rest. */
-async function reach(url: string): Promise<void> {
-  try {
-    const reply = await fetch(url, { signal: AbortSignal.timeout(firstContact) });
-    await reply.body?.cancel();
-  } catch (cause) {
-    const reason = (cause as { cause?: { code?: string } }).cause?.code ?? (cause as Error).name;
-    throw new WorkbenchError('failure', `expected a server, got no answer (${reason}), at ${url}`, {
-      hint: 'Start it, or check host and port.',
-      cause,
-    });
-  }
+/** Connects and hangs up: the first request shows the rest. */
+async function reach(address: string): Promise<void> {
+  const { connect } = await import('node:net');
+  const { hostname, port, protocol } = new URL(address);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const reason = await new Promise<string | undefined>((resolve) => {
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80), timeout: firstContact });
+    const end = (problem?: string) => {
+      socket.destroy();
+      resolve(problem);
+    };
+    socket.on('connect', () => end());
+    socket.on('timeout', () => end('no connection in time'));
+    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+  if (reason === undefined) return;
+  throw new WorkbenchError('failure', `expected a server, got no answer (${reason}), at ${address}`, {
+    hint: 'Start it, or check host and port.',
+  });
 }

@@ -37,6 +37,8 @@ export interface Completion {
   completionTokens: number;
   /** `length`: the reply was cut at `maxTokens`. */
   stop: 'end' | 'length';
+  /** Whether this reply was bound to `format`, where replies of one model differ in it; absent: as the model says. */
+  constrained?: boolean;
 }
 
 export interface LanguageModel {

@@ -93,7 +93,8 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
       try {
         const reply = await ask(sent, request.signal);
         reached = true;
-        const completion = readCompletion(reply, request, name);
+        // Told by the reply alone: what other requests found out meanwhile must not show in it.
+        const completion = { ...readCompletion(reply, request, name), constrained: 'response_format' in sent };
         if (request.format && completion.stop === 'end' && !isJson(completion.text)) obeys = false;
         return completion;
       } catch (error) {

@@ -127,8 +127,15 @@ export function openCompletionStore(file: string, { readOnly = false } = {}): Co
     completion(key) {
       const position = completions.get(key);
       if (!position) return undefined;
-      const { text, promptTokens, cachedTokens, completionTokens, stop } = read<'completion'>(position);
-      return { text, promptTokens, cachedTokens, completionTokens, stop };
+      const {
+        line: _line,
+        key: _key,
+        head: _head,
+        question: _question,
+        phase: _phase,
+        ...completion
+      } = read<'completion'>(position);
+      return completion;
     },
     addCompletion(key, { system, head }, about, completion) {
       const headKey = hashOf([system, head]);

@@ -101,7 +101,9 @@ function questionClient(questionId: string, ask: AskModel, settings: ClientSetti
       const request = requestOf(shown, model, { temperature, seed: drawn, attempt, signal });
       const { key, completion } = await ask(request, texts);
       text = completion.text;
-      const read = readReply(shown, text, { constrained: model.constrained || texts !== undefined });
+      const read = readReply(shown, text, {
+        constrained: completion.constrained ?? (model.constrained || texts !== undefined),
+      });
       const stage = !read ? 'unparsed' : attempt > 0 ? 'asked-again' : read.stage;
       const { promptTokens, cachedTokens, completionTokens } = completion;
       records.push({ phase, seq, attempt, promptTokens, cachedTokens, completionTokens, stage, temperature, key, cut });

@@ -9,8 +9,10 @@ import { replayEvaluation } from '../../../evaluation/questions/replay.js';
 import { evaluateSettings, runQuestionEvaluation } from '../../../evaluation/questions/run-question-evaluation.js';
 import { openCompletionStore } from '../../../src/llm/client/completion-store.js';
 import type { AnswerDecision } from '../../../src/llm/decision.js';
-import type { Completion } from '../../../src/llm/language-model.js';
+import type { Completion, LanguageModel } from '../../../src/llm/language-model.js';
+import { openServerModel } from '../../../src/llm/server-model.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { chatServer, says } from '../../fixtures/chat-server.js';
 import { scriptedModel } from '../../fixtures/scripted-model.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { about, answerOf, harbour, id, questionOf } from './toy-harbour.js';
@@ -47,7 +49,7 @@ const twice: QuestionAgent = {
 const wise = () =>
   scriptedModel((decision) => ({ answers: decision.questionId === 'q3' ? ['Skarn'] : ['Ivo', 'Ada'] }));
 
-const asked: AskedEvaluation = {
+const settings: AskedEvaluation = {
   schemaVersion: 1,
   kind: 'question-evaluation',
   agent: 'twice',
@@ -59,22 +61,22 @@ const asked: AskedEvaluation = {
 };
 const results = ['answers', 'traces', 'rows', 'evaluation'] as const;
 
-async function run(root: string, model = wise(), signal?: AbortSignal) {
-  const done = await runQuestionEvaluation(twice, samples, { asked, model, root, graph: harbour, signal });
+async function run<Model extends LanguageModel>(root: string, model: Model, signal?: AbortSignal) {
+  const done = await runQuestionEvaluation(twice, samples, { asked: settings, model, root, graph: harbour, signal });
   const files = evaluationFiles(done.folder);
   return { ...done, files, model, bytes: results.map((name) => readFileSync(files[name])) };
 }
 
 const replayOf = async (folder: string, question?: string) => {
   const files = evaluationFiles(folder);
-  const calls = openReplayCalls(files, asked);
-  const options = { ...evaluateSettings(asked), graph: harbour, openCalls: calls.openCalls };
+  const calls = openReplayCalls(files, settings);
+  const options = { ...evaluateSettings(settings), graph: harbour, openCalls: calls.openCalls };
   return replayEvaluation(twice, samples, files, options, question).finally(() => calls.close());
 };
 
 describe('an evaluation in its folder', () => {
   test('cut at any byte of its completions and run again asks only what is missing, and ends with the same bytes', async () => {
-    const whole = await run(folderWith({}));
+    const whole = await run(folderWith({}), wise());
     expect(whole.model.asked).toHaveLength(12);
     const completions = readFileSync(whole.files.completions);
     const lines = (bytes: Buffer) =>
@@ -86,8 +88,8 @@ describe('an evaluation in its folder', () => {
     for (let i = 0; i < 12; i++) {
       const cut = completions.subarray(0, rng.integer(completions.length + 1));
       const kept = lines(cut.subarray(0, cut.lastIndexOf(0x0a) + 1)).length;
-      const root = folderWith({ [join(evaluationName(asked), 'completions.jsonl')]: cut });
-      const again = await run(root);
+      const root = folderWith({ [join(evaluationName(settings), 'completions.jsonl')]: cut });
+      const again = await run(root, wise());
       expect(again.model.asked).toHaveLength(12 - kept);
       expect(again.bytes).toEqual(whole.bytes);
     }
@@ -101,42 +103,64 @@ describe('an evaluation in its folder', () => {
       return { answers: ['Ivo', 'Ada'] };
     });
     await expect(run(root, stopping, controller.signal)).rejects.toMatchObject({ code: 'stopped' });
-    const first = await run(root);
+    const first = await run(root, wise());
     expect(first.resumed).toBe(true);
     expect(first.model.asked.length).toBeLessThan(12);
-    const second = await run(root);
+    const second = await run(root, wise());
     expect(second.model.asked).toHaveLength(0);
     expect(second.bytes).toEqual(first.bytes);
     expect(second.speed).toMatchObject({ asked: 0, remembered: 12 });
   });
 
   test('wall clock stands in timing.jsonl alone', async () => {
-    const { files, speed } = await run(folderWith({}));
+    const { files, speed } = await run(folderWith({}), wise());
     expect(speed).toMatchObject({ asked: 12, remembered: 0 });
     expect(readFileSync(files.timing, 'utf8')).toContain('"seconds"');
     for (const name of results) expect(readFileSync(files[name], 'latin1')).not.toMatch(/seconds|"ms"/);
   });
 
   test('a prompted agent without a model is refused', async () => {
-    const missing = runQuestionEvaluation(twice, samples, { asked, root: folderWith({}), graph: harbour });
+    const missing = runQuestionEvaluation(twice, samples, { asked: settings, root: folderWith({}), graph: harbour });
     await expect(missing).rejects.toThrow('expected a language model for agent twice, got none, at --model');
   });
 
   test('its name tells agent, data and split, and changes with everything that is asked', () => {
-    expect(evaluationName(asked)).toMatch(/^twice-toy-toy-valid-[0-9a-f]{8}$/);
+    expect(evaluationName(settings)).toMatch(/^twice-toy-toy-valid-[0-9a-f]{8}$/);
     const others: AskedEvaluation[] = [
-      { ...asked, modelId: 'other' },
-      { ...asked, hopsGiven: false },
-      { ...asked, about: { ...asked.about, budget: null } },
-      { ...asked, about: { ...asked.about, switches: { a: 1 } } },
+      { ...settings, modelId: 'other' },
+      { ...settings, hopsGiven: false },
+      { ...settings, about: { ...settings.about, budget: null } },
+      { ...settings, about: { ...settings.about, switches: { a: 1 } } },
     ];
-    expect(new Set([asked, ...others].map(evaluationName)).size).toBe(5);
+    expect(new Set([settings, ...others].map(evaluationName)).size).toBe(5);
   });
+});
+
+test('a server that keeps to the schema now and then gives the same bytes cut, gone on with and replayed', async () => {
+  // Every third reply has prose around it; which are read as bound to the schema must not depend on who came before.
+  const answers = ['{"answers":["Ivo"]}', '{"answers":["Ada"]}', 'It is {"answers":["Ada"]}, I think.'];
+  const ask = async (root: string, from: number) => {
+    const server = await chatServer(...Array.from({ length: 20 }, (_, i) => says(answers[(from + i) % 3]!)));
+    const model = await openServerModel({ baseUrl: server.url, model: 'tiny', env: {}, concurrency: 1 });
+    // The port differs from server to server; the evaluation is the same.
+    const named = { ...model, id: 'server', name: 'server', complete: model.complete.bind(model) };
+    return run(root, named).finally(() => server.close());
+  };
+  const whole = await ask(folderWith({}), 0);
+  const completions = readFileSync(whole.files.completions);
+  const ends = [...completions.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
+  for (const end of ends.filter((_, i) => i % 4 === 2)) {
+    const cut = completions.subarray(0, end);
+    const asked = cut.toString().split('"line":"completion"').length - 1;
+    const again = await ask(folderWith({ [join(evaluationName(settings), 'completions.jsonl')]: cut }), asked);
+    expect(again.bytes).toEqual(whole.bytes);
+  }
+  expect(await replayOf(whole.folder)).toMatchObject({ identical: true });
 });
 
 describe('a replay', () => {
   test('has every byte, of all questions and of one', async () => {
-    const { folder } = await run(folderWith({}));
+    const { folder } = await run(folderWith({}), wise());
     expect(await replayOf(folder)).toMatchObject({ n: 6, identical: true, different: [], differentFiles: [] });
     const one = await replayOf(folder, 'q3');
     expect(one).toMatchObject({ n: 1, identical: true });
@@ -145,7 +169,7 @@ describe('a replay', () => {
   });
 
   test('names the first question whose completion is another now; a line that was edited is never believed', async () => {
-    const { folder, files } = await run(folderWith({}));
+    const { folder, files } = await run(folderWith({}), wise());
     const text = readFileSync(files.completions, 'utf8');
     const line = text.split('\n').find((one) => one.includes('Skarn') && one.includes('"phase":"last"'))!;
     const { key, ...completion } = JSON.parse(line) as Completion & { key: string };
@@ -164,7 +188,7 @@ describe('a replay', () => {
   });
 
   test('knows a completion that is missing', async () => {
-    const { folder, files } = await run(folderWith({}));
+    const { folder, files } = await run(folderWith({}), wise());
     const lines = readFileSync(files.completions, 'utf8').split('\n');
     const last = lines.findLastIndex((line) => line.includes('"line":"completion"'));
     writeFileSync(files.completions, lines.toSpliced(last, 1).join('\n'));

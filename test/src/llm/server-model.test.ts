@@ -66,6 +66,7 @@ describe('a language-model server', () => {
     const model = await open([says('{"choice":"a"}', { usage })]);
     expect(await model.complete(request({ format }))).toEqual({
       text: '{"choice":"a"}',
+      constrained: true,
       promptTokens: 30,
       cachedTokens: 16,
       completionTokens: 4,
