@@ -12,11 +12,15 @@ export function register(program: Command): void {
       '<agent...>',
       'names of agents (random, frequency, io, fiske, fiske:stateful=false …) and names or folders of runs, RUN@clone for a checkpoint',
     )
-    .option('--mixed', 'questions: let models and budgets differ between the agents');
+    .option('--mixed', 'questions: let models and budgets differ between the agents')
+    .option('--report <dir>', 'questions: write the page of `kgwalk report` there');
   addInputOptions(command).action(compare);
 }
 
-async function compare(names: string[], flags: CompareFlags & QuestionFlags & { mixed?: boolean }): Promise<void> {
+async function compare(
+  names: string[],
+  flags: CompareFlags & QuestionFlags & { mixed?: boolean; report?: string },
+): Promise<void> {
   const named = names.map((name) => ({ name }));
   const { kindOfWork } = await import('./kind-of-work.js');
   const kind = await kindOfWork(named, flags.dataset, flags.evaluations);

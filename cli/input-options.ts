@@ -8,7 +8,18 @@ import { repeatable } from './repeatable.js';
 /** Options as commander names them, by the only kind of data that has them. */
 const onlyOf: Record<DatasetKind, readonly string[]> = {
   dialogues: ['graph', 'turns', 'backend', 'data', 'beamWidth', 'twoHopBonus', 'predictions', 'start', 'dialogue'],
-  questions: ['budget', 'budgetMode', 'holdOut', 'set', 'seed', 'withholdHops', 'mixed', 'trace', 'evaluations'],
+  questions: [
+    'budget',
+    'budgetMode',
+    'holdOut',
+    'set',
+    'seed',
+    'withholdHops',
+    'mixed',
+    'report',
+    'trace',
+    'evaluations',
+  ],
 };
 
 /** Adds the shared options. */

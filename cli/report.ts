@@ -1,4 +1,4 @@
-/** `kgwalk report`: one page about one or more runs. */
+/** `kgwalk report`: one page about runs, and about evaluations of questions. */
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printJson, printLine } from './output.js';
@@ -6,20 +6,45 @@ import { printJson, printLine } from './output.js';
 export function register(program: Command): void {
   program
     .command('report')
-    .description('learning curves, tables and example walks of runs as PNG files and one HTML page that works offline')
-    .argument('<run...>', 'names or folders of runs; those that differ only in the seed are averaged')
-    .option('--to <dir>', 'where to write; default: report/ in the run, for several runs report/ beside the first')
+    .description(
+      'learning curves, tables and examples of runs and of evaluations of questions, as PNG files and one HTML page that works offline',
+    )
+    .argument(
+      '<run-or-evaluation...>',
+      'names or folders; runs and evaluations that differ only in the seed are averaged',
+    )
+    .option('--to <dir>', 'where to write; default: report/ in the only one named, of several report/ beside the first')
+    .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
     .option('--json', 'the paths as JSON')
     .action(report);
 }
 
-async function report(names: string[], { to, json }: { to?: string; json?: boolean }): Promise<void> {
-  const { runsFolder } = await import('../src/run/locations.js');
-  const { openRun, runFiles } = await import('../src/run/run-folder.js');
+interface ReportFlags {
+  to?: string;
+  evaluations?: string;
+  json?: boolean;
+}
+
+async function report(names: string[], { to, evaluations: root, json }: ReportFlags): Promise<void> {
+  const { finishedFolder, isBegun, readEvaluation } = await import('../evaluation/questions/evaluation-folder.js');
+  const { openRun } = await import('../src/run/run-folder.js');
   const { writeReport } = await import('../reports/report.js');
-  const runs = names.map((name) => openRun(name, runsFolder()));
-  const folder = runs.length === 1 ? runFiles(runs[0]!.folder).report : join(dirname(runs[0]!.folder), 'report');
-  const written = await writeReport(runs, { to: to === undefined ? folder : resolve(to) });
+  const named = names.map((name) => {
+    const evaluation = finishedFolder(name, root);
+    if (evaluation !== undefined) return { evaluation };
+    // Of one that was stopped, this says how to go on.
+    if (isBegun(name, root)) return { evaluation: readEvaluation(name, root).folder };
+    return { run: openRun(name) };
+  });
+  const folders = named.map(({ run, evaluation }) => run?.folder ?? evaluation!);
+  const parent = folders.length === 1 ? folders[0]! : dirname(folders[0]!);
+  const written = await writeReport(
+    named.flatMap(({ run }) => run ?? []),
+    {
+      to: to === undefined ? join(parent, 'report') : resolve(to),
+      evaluations: named.flatMap(({ evaluation }) => evaluation ?? []),
+    },
+  );
   if (json) printJson(written);
   else printLine(written.page);
 }

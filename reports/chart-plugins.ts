@@ -51,8 +51,8 @@ export function spreadOut(positions: readonly number[], gap: number, top: number
   return moved;
 }
 
-/** The interval as a line with ends over each bar, and the value as percent beside it. */
-export function whiskers(figures: readonly Figure[], font: string): Plugin {
+/** The interval as a line with ends over each bar, and the value beside it. */
+export function whiskers(figures: readonly Figure[], write: (value: number) => string, font: string): Plugin {
   return {
     id: 'whiskers',
     afterDatasetsDraw(chart: Chart) {
@@ -75,7 +75,7 @@ export function whiskers(figures: readonly Figure[], font: string): Plugin {
         }
         ctx.stroke();
         ctx.fillStyle = '#1f2933';
-        const [text, x] = [(100 * value).toFixed(1), Math.max(right, bar.x) + 7];
+        const [text, x] = [write(value), Math.max(right, bar.x) + 7];
         ctx.strokeStyle = '#fff';
         ctx.lineWidth = 3;
         ctx.strokeText(text, x, y);

@@ -23,6 +23,8 @@ const baselineColor = '#b3bcc4';
 export interface Line {
   label: string;
   color: string;
+  /** Set where colours were used up. */
+  dashed?: boolean;
   curve: Curve;
 }
 
@@ -38,16 +40,18 @@ export interface LineChartOptions {
   /** Values are fractions that read as percent. */
   percent: boolean;
   levels?: readonly Level[];
+  /** The value axis begins at 0. Default: where the values do. */
+  fromZero?: boolean;
+  /** A value holds until the next step. Default: straight lines between them. */
+  stepped?: boolean;
   /** CSS pixels. Default 520 by 270. */
   size?: Size;
 }
 
 /** Mean curves over seeds with shaded intervals and each seed as a faint line; names stand at the ends of the lines. */
-export function lineChart(
-  lines: readonly Line[],
-  { title, xLabel, percent, levels = [], size = { width: 520, height: 270 } }: LineChartOptions,
-): Chart {
-  const datasets = lines.flatMap(({ curve, color }) => lineDatasets(curve, color));
+export function lineChart(lines: readonly Line[], options: LineChartOptions): Chart {
+  const { title, xLabel, percent, levels = [], fromZero = false, size = { width: 520, height: 270 } } = options;
+  const datasets = lines.flatMap((line) => lineDatasets(line, options.stepped ?? false));
   const ends = lines.map(({ label, color, curve }) => ({ label, color, value: curve.mean.at(-1) ?? NaN }));
   const labels = lines.length > 1 || levels.length > 0 ? ends : [];
   for (const { value } of levels) datasets.push(levelDataset(value, lines));
@@ -69,7 +73,11 @@ export function lineChart(
             min: 0,
             max: lastStep(lines),
           },
-          y: { ...axis(), ticks: { ...ticks, maxTicksLimit: 6, ...(percent && { callback: asPercent }) } },
+          y: {
+            ...axis(),
+            beginAtZero: fromZero,
+            ticks: { ...ticks, maxTicksLimit: 6, ...(percent && { callback: asPercent }) },
+          },
         } as Record<string, ScaleOptions<'linear'>>,
       },
       plugins: [endLabels(named, font)],
@@ -80,20 +88,31 @@ export function lineChart(
 export interface Bar {
   label: string;
   figure: Figure;
-  /** Of a trained agent; baselines are grey. */
+  /** Default grey, the colour of baselines. */
   color?: string;
 }
 
-/** Horizontal bars with the interval as whisker and the value beside it, as percent. */
-export function barChart(bars: readonly Bar[], title: string, bound?: Level, width = 520): Chart {
+export interface BarChartOptions {
+  title: string;
+  /** Values are fractions that read as percent. */
+  percent: boolean;
+  /** A level that no bar can exceed. */
+  bound?: Level | undefined;
+  /** CSS pixels. Default 520. */
+  width?: number;
+}
+
+/** Horizontal bars with the interval as whisker and the value beside it. */
+export function barChart(bars: readonly Bar[], { title, percent, bound, width = 520 }: BarChartOptions): Chart {
   const reach = Math.max(...bars.map(({ figure }) => Math.max(figure.high, figure.value)));
+  const labels = bars.map(({ label }) => inLines(label, Math.floor(width / 16)));
   const shown = bound && bound.value <= Math.max(2 * reach, 0.5) ? bound : undefined;
   return {
-    size: { width, height: 62 + 27 * bars.length },
+    size: { width, height: 62 + (labels.some(Array.isArray) ? 34 : 27) * bars.length },
     config: {
       type: 'bar',
       data: {
-        labels: bars.map(({ label }) => shorten(label, 34)),
+        labels,
         datasets: [
           {
             data: bars.map(({ figure }) => figure.value),
@@ -111,14 +130,14 @@ export function barChart(bars: readonly Bar[], title: string, bound?: Level, wid
         scales: {
           x: {
             min: 0,
-            suggestedMax: Math.min(1, Math.max(reach, shown?.value ?? 0)),
+            suggestedMax: Math.min(percent ? 1 : Infinity, Math.max(reach, shown?.value ?? 0)),
             ...axis(),
-            ticks: { ...ticks, maxTicksLimit: 6, callback: asPercent },
+            ticks: { ...ticks, maxTicksLimit: 6, ...(percent && { callback: asPercent }) },
           },
           y: {
             border: { display: false },
             grid: { display: false },
-            ticks: { ...ticks, color: ink, font: { family: font, size: 12 } },
+            ticks: { ...ticks, autoSkip: false, color: ink, font: { family: font, size: 12 } },
           },
         } as Record<string, ScaleOptions<'linear'>>,
       },
@@ -126,6 +145,7 @@ export function barChart(bars: readonly Bar[], title: string, bound?: Level, wid
         ...(shown ? [verticalMark(shown.value, shown.label, font)] : []),
         whiskers(
           bars.map(({ figure }) => figure),
+          (value) => (percent ? 100 * value : value).toFixed(1),
           font,
         ),
       ],
@@ -133,7 +153,8 @@ export function barChart(bars: readonly Bar[], title: string, bound?: Level, wid
   };
 }
 
-function lineDatasets({ steps, seeds, mean, interval }: Curve, color: string): ChartDataset<'line'>[] {
+function lineDatasets({ curve, color, dashed }: Line, stepped: boolean): ChartDataset<'line'>[] {
+  const { steps, seeds, mean, interval } = curve;
   const points = (values: readonly number[]) => steps.map((step, i) => ({ x: step, y: values[i]! }));
   const thin = { pointRadius: 0, borderWidth: 0 };
   const band: ChartDataset<'line'>[] = interval
@@ -146,7 +167,7 @@ function lineDatasets({ steps, seeds, mean, interval }: Curve, color: string): C
     seeds.length > 1
       ? seeds.map((one) => ({ data: points(one), ...thin, borderWidth: 1, borderColor: `${color}40` }))
       : [];
-  const dots = steps.length <= 20 ? 2.5 : 0;
+  const dots = steps.length <= 20 && !stepped ? 2.5 : 0;
   return [
     ...band,
     ...faint,
@@ -154,11 +175,18 @@ function lineDatasets({ steps, seeds, mean, interval }: Curve, color: string): C
       data: points(mean),
       borderColor: color,
       borderWidth: 2.2,
+      ...(dashed && { borderDash: [6, 4] }),
+      stepped,
       pointRadius: dots,
       pointBackgroundColor: color,
       pointBorderWidth: 0,
     },
   ];
+}
+
+/** Colour and stroke of the n-th thing that a report tells apart. */
+export function strokeOf(index: number): { color: string; dashed: boolean } {
+  return { color: palette[index % palette.length]!, dashed: index >= palette.length };
 }
 
 function levelDataset(value: number, lines: readonly Line[]): ChartDataset<'line'> {
@@ -200,6 +228,14 @@ function plainPlugins(title: string) {
 
 function asPercent(value: number | string): string {
   return `${Number((Number(value) * 100).toFixed(1))} %`;
+}
+
+/** A long label in two lines, parted at a space where there is one. */
+function inLines(text: string, limit: number): string | string[] {
+  if (text.length <= limit) return text;
+  const space = text.lastIndexOf(' ', limit);
+  const end = space > 0 ? space : limit;
+  return [text.slice(0, end), shorten(text.slice(end).trim(), limit)];
 }
 
 function shorten(text: string, limit: number): string {

@@ -26,7 +26,7 @@ export interface ChartGroup {
 /** What a step of a phase counts. */
 const stepNames: Record<string, string> = { transe: 'epoch', clone: 'update', ppo: 'update' };
 const phaseTitles: Record<string, string> = { transe: 'TransE', clone: 'Cloning', ppo: 'PPO' };
-const learningKeys = ['eval/path@1', 'eval/target@1', 'rollout/reward'];
+const learningKeys = ['eval/path@1', 'eval/target@1', 'eval/hit@1', 'eval/f1', 'eval/exact', 'rollout/reward'];
 const barSize = 400;
 const smallSize = { width: 350, height: 210 };
 
@@ -43,7 +43,11 @@ export function resultFigures({ rows, n }: ResultSet, setName: string): ChartGro
       const level = name === 'path' && bound > 0 ? { label: `at most ${percent(bound)}`, value: bound } : undefined;
       const alt = `${key} in percent: ${bars.map(({ label, figure }) => `${label} ${percent(figure.value)}`).join(', ')}`;
       const title = `${key}, %`;
-      return { name: `${setName}-${key}`, alt, chart: barChart(bars, title, level, barSize) };
+      return {
+        name: `${setName}-${key}`,
+        alt,
+        chart: barChart(bars, { title, percent: true, bound: level, width: barSize }),
+      };
     });
   });
   const caption = `Share of ${plain(n)} samples whose gold is among the first k, %. Whiskers: 95\u00a0% bootstrap interval over dialogues. Colour: trained agents; grey: baselines.`;
@@ -52,9 +56,10 @@ export function resultFigures({ rows, n }: ResultSet, setName: string): ChartGro
 
 /**
  * Learning curves of cloning and PPO, with the best baseline and the clone as levels to compare with.
- * @param valid results on the split that training is evaluated on
+ * @param valid results on the split that training is evaluated on; absent where none compare
+ * @param about what the runs are trained on, where a report has runs of two kinds
  */
-export function learningFigures(groups: readonly RunGroup[], valid: ResultSet | undefined): ChartGroup[] {
+export function learningFigures(groups: readonly RunGroup[], valid?: ResultSet, about?: string): ChartGroup[] {
   return ['ppo', 'clone'].flatMap((phase) => {
     const levelsOf = (key: string) => [
       ...levelOf(valid, key, ({ own }) => !own),
@@ -62,25 +67,30 @@ export function learningFigures(groups: readonly RunGroup[], valid: ResultSet | 
         ? levelOf(valid, key, ({ record }) => record.checkpoint === 'clone')
         : []),
     ];
-    return phaseFigures(groups, phase, (key) => learningKeys.includes(key), levelsOf);
+    return phaseFigures(groups, { phase, about, isShown: (key) => learningKeys.includes(key), levelsOf });
   });
 }
 
 /** Small multiples of everything else that was logged at every step. */
-export function diagnosticFigures(groups: readonly RunGroup[]): ChartGroup[] {
+export function diagnosticFigures(groups: readonly RunGroup[], about?: string): ChartGroup[] {
   const phases = new Set(
     groups.flatMap(({ runs }) => runs.flatMap(({ metrics }) => metrics.map(({ phase }) => phase))),
   );
   const isLearning = (phase: string, key: string) => ['ppo', 'clone'].includes(phase) && learningKeys.includes(key);
-  return [...phases].flatMap((phase) => phaseFigures(groups, phase, (key) => !isLearning(phase, key)));
+  return [...phases].flatMap((phase) =>
+    phaseFigures(groups, { phase, about, isShown: (key) => !isLearning(phase, key) }),
+  );
 }
 
-function phaseFigures(
-  groups: readonly RunGroup[],
-  phase: string,
-  isShown: (key: string) => boolean,
-  levelsOf?: (key: string) => Level[],
-): ChartGroup[] {
+interface PhaseFigures {
+  phase: string;
+  about?: string | undefined;
+  isShown: (key: string) => boolean;
+  /** Levels to compare with, of figures that are shown large. */
+  levelsOf?: (key: string) => Level[];
+}
+
+function phaseFigures(groups: readonly RunGroup[], { phase, about, isShown, levelsOf }: PhaseFigures): ChartGroup[] {
   const series = groups.map(({ runs }) => runs.map(({ metrics }) => seriesOfPhase(metrics, phase)));
   const logged = new Set(series.flat().flatMap((one) => [...one.keys()]));
   const keys = [...learningKeys.filter((key) => logged.delete(key)), ...logged].filter(isShown);
@@ -98,16 +108,18 @@ function phaseFigures(
     if (values.size === 1) constant.push(`${key} = ${plain([...values][0]!)}`);
     if (values.size < 2) continue;
     curves.push(...lines.map(({ curve }) => curve));
-    charts.push(namedLineChart(phase, key, lines, levelsOf?.(key)));
+    const chart = namedLineChart(phase, key, lines, levelsOf?.(key));
+    charts.push(about === undefined ? chart : { ...chart, name: `${about}-${chart.name}` });
   }
   if (charts.length === 0) return [];
   const sample = levelsOf && evalSamplesOf(groups);
   const still = constant.length > 0 ? ` Constant throughout: ${constant.join(', ')}.` : '';
-  return [{ heading: phaseTitles[phase] ?? phase, charts, caption: captionOf(groups, curves, sample) + still }];
+  const heading = `${phaseTitles[phase] ?? phase}${about === undefined ? '' : `, on ${about}`}`;
+  return [{ heading, charts, caption: captionOf(groups, curves, sample) + still }];
 }
 
 function namedLineChart(phase: string, key: string, lines: Line[], levels?: Level[]): NamedChart {
-  const isRate = key.includes('@') || /(hit_rate|mrr|accuracy)$/.test(key);
+  const isRate = key.includes('@') || /(hit_rate|mrr|accuracy|\/f1|exact|chain)$/.test(key);
   const title = key.startsWith('eval/') ? `valid ${key.slice(5)}` : key.slice(key.indexOf('/') + 1);
   const xLabel = `${phaseTitles[phase] ?? phase} ${stepNames[phase] ?? 'step'}`;
   const ends = lines.map(({ label, curve }) => `${label} ends at ${plain(curve.mean.at(-1)!)}`).join(', ');
@@ -149,7 +161,7 @@ function captionOf(groups: readonly RunGroup[], curves: readonly Curve[], sample
     most > 1 && 'Thick: mean over seeds; thin: each seed.',
     curves.some((curve) => curve.interval) && 'Shaded: 95\u00a0% interval of the mean over seeds (Student’s t).',
     window > 1 ? `Smoothing: moving mean over ${window} points; evaluations are as measured.` : 'No smoothing.',
-    sample && `Evaluated on a fixed sample of ${sample} of valid; dashed levels are of all of it.`,
+    sample && `Evaluated on a fixed sample of ${plain(sample)} of valid; levels are of all of it.`,
   ]
     .filter(Boolean)
     .join(' ');

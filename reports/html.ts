@@ -8,6 +8,8 @@ import { templates } from './template.js';
 export interface Cell {
   text: string;
   details?: string[];
+  /** A text of some length, not a figure. */
+  wraps?: boolean;
 }
 
 export interface Table {
@@ -35,14 +37,48 @@ export interface FigureGroup {
   caption: string;
 }
 
+/** Something under a heading of its own: what is there is shown in this order. */
+export interface PartView {
+  heading?: string;
+  figures?: FigureGroup[];
+  /** Figures are small multiples. */
+  small?: boolean;
+  table?: Table;
+  caption?: string;
+  facts?: Fact[];
+  /** Closed until the reader opens it by its heading. */
+  folded?: boolean;
+}
+
+/** All that was measured on one set of samples. */
 export interface ResultView {
   title: string;
-  figures: FigureGroup[];
-  agents: Table;
-  caption: string;
-  slicesTitle: string;
-  slices: Table;
-  coverage: Fact[];
+  /** Closed until the reader opens it. */
+  folded?: boolean;
+  parts: PartView[];
+}
+
+/** What one agent said to a question. Empty texts are left out. */
+export interface SaidView {
+  agent: string;
+  model: string;
+  right: boolean;
+  verdict: string;
+  answer: string;
+  chain: string;
+  evidence: string[];
+  cost: string;
+  calls: string[];
+  steps: string[];
+}
+
+export interface QuestionExampleView {
+  id: string;
+  question: string;
+  topics: string;
+  gold: string;
+  goldChain: string;
+  said: SaidView[];
 }
 
 export interface MessageView {
@@ -80,11 +116,14 @@ export interface PageView {
   summary: string;
   facts: Fact[];
   results: ResultView[];
+  noise: ResultView[];
   curves: FigureGroup[];
   diagnostics: FigureGroup[];
   costs: { title: string; table: Table }[];
   examples: ExampleView[];
   examplesCaption: string;
+  questions: QuestionExampleView[];
+  questionsCaption: string;
   runs: RunView[];
 }
 
@@ -93,10 +132,12 @@ for (const [name, template] of Object.entries(templates)) eta.loadTemplate(`@${n
 
 const sectionTitles: [keyof PageView, id: string, title: string][] = [
   ['results', 'results', 'Results'],
+  ['noise', 'noise', 'Noise'],
   ['curves', 'curves', 'Learning curves'],
   ['diagnostics', 'diagnostics', 'Diagnostics'],
   ['costs', 'cost', 'Cost'],
   ['examples', 'examples', 'Example walks'],
+  ['questions', 'questions', 'Worked questions'],
   ['runs', 'reproduce', 'Reproduce'],
 ];
 

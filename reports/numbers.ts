@@ -25,3 +25,8 @@ export function duration(seconds: number): string {
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3600)} h ${Math.round((whole % 3600) / 60)} min`;
 }
+
+/** `1.84` → `1.8 ms`, `5123` → `5.1 s`. */
+export function milliseconds(ms: number): string {
+  return ms < 1000 ? `${ms < 100 ? ms.toFixed(1) : Math.round(ms)} ms` : duration(ms / 1000);
+}

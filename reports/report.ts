@@ -6,16 +6,22 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import type { RunInfo } from '../src/run/records.js';
 import { renderPng } from './canvas.js';
+import { loadEvaluation } from './evaluation-data.js';
 import { exampleView } from './examples.js';
-import type { ChartGroup } from './figures.js';
 import { diagnosticFigures, learningFigures, resultFigures } from './figures.js';
 import type { Fact, FigureGroup, PageView, Picture, ResultView, RunView } from './html.js';
 import { renderPage } from './html.js';
 import { plain } from './numbers.js';
+import { collectQuestions } from './question-results.js';
+import type { QuestionSet } from './question-results.js';
+import { evaluationsView, noiseResults, questionResults, workedQuestions } from './question-sections.js';
+import type { Draw } from './question-sections.js';
+import { questionSummary } from './question-summary.js';
+import { questionFacts } from './question-tables.js';
 import type { ResultSet } from './results.js';
 import { collectResults, mainRow } from './results.js';
 import type { RunData, RunGroup } from './run-data.js';
-import { groupRuns, loadRunData, seedOf } from './run-data.js';
+import { groupRuns, isOnQuestions, loadRunData, seedOf } from './run-data.js';
 import { summaryOf } from './summary.js';
 import { agentCostTable, agentTable, coverageFacts, phaseCostTable, sliceTable } from './tables.js';
 
@@ -26,18 +32,78 @@ export interface Report {
   pictures: string[];
 }
 
+export interface ReportOptions {
+  /** Folder, made where it is missing; files of the same names are replaced. */
+  to: string;
+  /** Folders of finished evaluations of questions. */
+  evaluations?: readonly string[];
+}
+
 /**
- * Writes the report of some runs; runs that differ only in the seed are averaged, with curves over seeds.
- * @param options.to folder, made where it is missing; files of the same names are replaced
- * @throws {WorkbenchError} `usage` without runs, `data` for a broken run folder, `native` where charts cannot be drawn
+ * Writes the report of runs, on dialogues or on questions, and of evaluations of questions. Runs that differ only in the
+ * seed are averaged, with curves over seeds.
+ * @throws {WorkbenchError} `usage` without anything to report, `data` for a broken folder, `native` where charts cannot be drawn
  */
-export async function writeReport(runs: readonly RunInfo[], { to }: { to: string }): Promise<Report> {
-  if (runs.length === 0) throw new WorkbenchError('usage', 'expected at least one run, got none, at report');
-  const groups = groupRuns(runs.map(loadRunData));
-  const sets = collectResults(groups);
+export async function writeReport(runs: readonly RunInfo[], { to, evaluations = [] }: ReportOptions): Promise<Report> {
+  if (runs.length + evaluations.length === 0)
+    throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
+  const loaded = runs.map(loadRunData);
+  const dialogues = groupRuns(loaded.filter((run) => !isOnQuestions(run)));
+  const questions = groupRuns(loaded.filter(isOnQuestions));
+  const groups = [...dialogues, ...questions];
+  const sets = collectResults(dialogues);
+  const saved = evaluations.map((folder) => loadEvaluation(folder));
+  const asked = collectQuestions([...loaded.flatMap(({ answered }) => answered), ...saved]);
   const pictures: string[] = [];
   mkdirSync(to, { recursive: true });
-  const draw = async (charts: readonly ChartGroup[]) => {
+  const draw = pictureDrawer(to, pictures);
+  const about = (kind: string) => (dialogues.length > 0 && questions.length > 0 ? kind : undefined);
+
+  const results: ResultView[] = [];
+  for (const set of sets) results.push(resultView(set, await draw(resultFigures(set, fileNameOf(set)))));
+  const valid = sets.find(({ split }) => split.includes('valid'));
+  const main = sets[0] && mainRow(sets[0]);
+  const view: PageView = {
+    title: titleOfPage(groups, asked),
+    summary: [
+      ...(dialogues.length > 0 ? [summaryOf(sets[0], dialogues)] : []),
+      ...(asked[0] ? [questionSummary(asked[0])] : questions.length > 0 ? [summaryOf(undefined, questions)] : []),
+    ].join(' '),
+    facts: factsOf(sets[0], groups, asked),
+    results: [...results, ...(await questionResults(asked, draw))],
+    noise: await noiseResults(asked, draw),
+    curves: await draw([
+      ...learningFigures(dialogues, valid, about('dialogues')),
+      ...learningFigures(questions, undefined, about('questions')),
+    ]),
+    diagnostics: await draw([
+      ...diagnosticFigures(dialogues, about('dialogues')),
+      ...diagnosticFigures(questions, about('questions')),
+    ]),
+    costs: [
+      ...[dialogues, questions].map((some, i) => ({
+        title: `Training${about(i === 0 ? ' on dialogues' : ' on questions') ?? ''}`,
+        table: phaseCostTable(some),
+      })),
+      ...sets.map((set) => ({ title: `Answering: ${titleOf(set)}`, table: agentCostTable(set) })),
+    ].filter(({ table }) => table.rows.length > 0),
+    examples: (main?.record.examples ?? []).map(exampleView),
+    examplesCaption: main
+      ? `${main.label} on ${titleOf(sets[0]!)}, drawn by seed. Each list is the top of the beam with its probabilities; green edges agree with the gold, the first that does not is red.`
+      : '',
+    questions: workedQuestions(asked),
+    questionsCaption:
+      'Drawn by seed, the same for every agent. “Right” is the first answer; “exact” is all of them and nothing else.',
+    runs: [...groups.flatMap(({ runs: members }) => members.map(runView)), ...evaluationsView(saved)],
+  };
+  const page = join(to, 'index.html');
+  writeFileAtomic(page, renderPage(view));
+  return { page, pictures };
+}
+
+/** Draws charts as files beside the page, named in `pictures`, and as pictures inside it. */
+function pictureDrawer(to: string, pictures: string[]): Draw {
+  return async (charts) => {
     const drawn: FigureGroup[] = [];
     for (const { charts: named, ...group } of charts) {
       const views: Picture[] = [];
@@ -52,46 +118,32 @@ export async function writeReport(runs: readonly RunInfo[], { to }: { to: string
     }
     return drawn;
   };
+}
 
-  const results: ResultView[] = [];
-  for (const set of sets) results.push(resultView(set, await draw(resultFigures(set, fileNameOf(set)))));
-  const main = sets[0] && mainRow(sets[0]);
-  const valid = sets.find(({ split }) => split.includes('valid'));
-  const phases = phaseCostTable(groups);
-  const view: PageView = {
-    title: groups.length > 1 ? `${groups.length} settings compared` : groups[0]!.label,
-    summary: summaryOf(sets[0], groups),
-    facts: factsOf(sets[0], groups),
-    results,
-    curves: await draw(learningFigures(groups, valid)),
-    diagnostics: await draw(diagnosticFigures(groups)),
-    costs: [
-      { title: 'Training', table: phases },
-      ...sets.map((set) => ({ title: `Answering: ${titleOf(set)}`, table: agentCostTable(set) })),
-    ].filter(({ table }) => table.rows.length > 0),
-    examples: (main?.record.examples ?? []).map(exampleView),
-    examplesCaption: main
-      ? `${main.label} on ${titleOf(sets[0]!)}, drawn by seed. Each list is the top of the beam with its probabilities; green edges agree with the gold, the first that does not is red.`
-      : '',
-    runs: groups.flatMap(({ runs: members }) => members.map(runView)),
-  };
-  const page = join(to, 'index.html');
-  writeFileAtomic(page, renderPage(view));
-  return { page, pictures };
+function titleOfPage(groups: readonly RunGroup[], [asked]: readonly QuestionSet[]): string {
+  if (groups.length > 1) return `${groups.length} settings compared`;
+  if (groups[0]) return groups[0].label;
+  const { rows, dataset } = asked!;
+  return rows.length > 1 ? `${rows.length} agents on ${dataset}` : `${rows[0]!.label} on ${dataset}`;
 }
 
 function resultView(set: ResultSet, figures: FigureGroup[]): ResultView {
   const main = mainRow(set)!;
   const baseline = set.rows.find((row) => !row.own && row !== main);
+  const slices = sliceTable(main, baseline);
   return {
     title: titleOf(set),
-    figures,
-    agents: agentTable(set),
-    caption:
-      'Percent of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over dialogues, averaged over seeds where there are several, then ± the standard deviation over seeds.',
-    slicesTitle: `By kind of sample: ${main.label}`,
-    slices: sliceTable(main, baseline),
-    coverage: coverageFacts(set),
+    parts: [
+      {
+        figures,
+        small: true,
+        table: agentTable(set),
+        caption:
+          'Percent of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over dialogues, averaged over seeds where there are several, then ± the standard deviation over seeds.',
+      },
+      ...(slices.rows.length > 0 ? [{ heading: `By kind of sample: ${main.label}`, table: slices }] : []),
+      { heading: 'What can be answered at all', facts: coverageFacts(set) },
+    ],
   };
 }
 
@@ -103,11 +155,16 @@ function fileNameOf({ dataset, split, graph, turns, n }: ResultSet): string {
   return [dataset, split, graph, turns, n].join('-');
 }
 
-function factsOf(set: ResultSet | undefined, groups: readonly RunGroup[]): Fact[] {
-  const seeds = [...new Set(groups.flatMap(({ runs }) => runs.map(seedOf)))].join(', ');
+function factsOf(set: ResultSet | undefined, groups: readonly RunGroup[], asked: readonly QuestionSet[]): Fact[] {
+  const runs = groups.flatMap(({ runs: members }) => members);
   const facts = [
-    { name: 'runs', value: plain(groups.flatMap(({ runs }) => runs).length) },
-    { name: 'seeds', value: seeds },
+    ...(runs.length > 0
+      ? [
+          { name: 'runs', value: plain(runs.length) },
+          { name: 'seeds', value: [...new Set(runs.map(seedOf))].join(', ') },
+        ]
+      : []),
+    ...asked.slice(0, 1).flatMap(questionFacts),
   ];
   if (!set) return facts;
   return [

@@ -137,7 +137,8 @@ function resultRow({ row, group, records }: Measured): ResultRow {
   };
 }
 
-function average(all: readonly EvaluationMetrics[]): Figures {
+/** Means over evaluations, of figures that all of them have. */
+export function average(all: readonly EvaluationMetrics[]): Figures {
   const keys = Object.keys(all[0] ?? {}).filter((key) => all.every((metrics) => metrics[key] !== undefined));
   return Object.fromEntries(
     keys.map((key) => {

@@ -1,19 +1,23 @@
 /** What a report reads of a run folder, and which runs differ in nothing but the seed. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { configHash, diffConfig } from '../src/run/config.js';
-import { WorkbenchError } from '../src/run/errors.js';
-import { readTextFile } from '../src/run/files.js';
+import { diffConfig } from '../src/run/config.js';
 import { readMetrics } from '../src/run/metric-log.js';
 import type { EvaluationRecord, MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { readTimings } from '../src/run/timing-log.js';
+import { evaluationsOfRun, readRecord } from './evaluation-data.js';
+import type { EvaluationData } from './evaluation-data.js';
+import { plainName, settingsKey, withoutSeed } from './run-names.js';
 
 export interface RunData {
   info: RunInfo;
   metrics: MetricRecord[];
   timings: TimingRecord[];
+  /** On dialogues. */
   evaluations: EvaluationRecord[];
+  /** On questions. */
+  answered: EvaluationData[];
 }
 
 /** Runs of one configuration, one or more seeds. */
@@ -32,7 +36,8 @@ export function loadRunData(info: RunInfo): RunData {
     info,
     metrics: existsSync(files.metrics) ? readMetrics(files.metrics) : [],
     timings: existsSync(files.timing) ? readTimings(files.timing) : [],
-    evaluations: evaluations.map(readEvaluation),
+    evaluations: evaluations.map((file) => readRecord<EvaluationRecord>(file)),
+    answered: evaluationsOfRun(info, files.evaluations),
   };
 }
 
@@ -40,7 +45,7 @@ export function loadRunData(info: RunInfo): RunData {
 export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   const groups = new Map<string, RunData[]>();
   for (const run of runs) {
-    const key = configHash(withoutSeed(run.info.config));
+    const key = settingsKey(run.info.config);
     groups.set(key, [...(groups.get(key) ?? []), run]);
   }
   const members = [...groups.values()];
@@ -52,34 +57,21 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   return members.map((group, i) => ({ runs: group, label: members.length > 1 ? label(i) : nameOf(group) }));
 }
 
+/** Whether a run was trained on questions rather than on dialogues. */
+export function isOnQuestions({ info: { config }, answered }: RunData): boolean {
+  const { id } = (config.env ?? {}) as { id?: string };
+  return answered.length > 0 || /^kgwalk\/(Relation|QuestionEdge)Walk/.test(id ?? '');
+}
+
 /** The seed of a run. */
 export function seedOf({ info }: RunData): string {
   return String(info.config.seed ?? '?');
 }
 
-function readEvaluation(file: string): EvaluationRecord {
-  const text = readTextFile(file, 'an evaluation');
-  try {
-    const record = JSON.parse(text) as EvaluationRecord;
-    if (record.schemaVersion !== 1) throw new Error(`schema version ${String(record.schemaVersion)}`);
-    if (typeof record.metrics !== 'object' || typeof record.agent !== 'string') throw new Error('another JSON value');
-    return record;
-  } catch (cause) {
-    throw new WorkbenchError('data', `expected an evaluation, got ${(cause as Error).message}, at ${file}`, {
-      hint: 'Evaluate again, or delete the file.',
-      cause,
-    });
-  }
-}
-
-function withoutSeed(config: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'seed'));
-}
-
-/** The run's name without what tells seeds of one preset apart. */
+/** The run's name; of several, without what tells them apart. */
 function nameOf([first, ...others]: readonly RunData[]): string {
-  const id = first!.info.id;
-  return others.length === 0 ? id : id.replace(/-\d{8}-\d{6}/, '').replace(/-?(s|seed-?)\d+$/, '') || id;
+  const { id } = first!.info;
+  return others.length === 0 ? id : plainName(id);
 }
 
 function labelOf(config: Record<string, unknown>, keys: readonly string[]): string {

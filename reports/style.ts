@@ -14,12 +14,13 @@ export const style = `
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; padding: 2.5rem 1.5rem 4rem; max-width: 1120px; background: var(--paper); color: var(--ink);
+  margin: 0 auto; padding: 2.5rem 1.5rem 4rem; max-width: 1240px; background: var(--paper); color: var(--ink);
   font: 16px/1.55 Inter, system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans", sans-serif;
 }
 h1 { font-size: 1.9rem; line-height: 1.2; letter-spacing: -0.015em; margin: 0 0 0.9rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.3rem; letter-spacing: -0.01em; margin: 3.2rem 0 0.6rem; padding-top: 1rem; border-top: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 1.8rem 0 0.5rem; }
+h3 { font-size: 1.08rem; margin: 2.2rem 0 0.5rem; }
+h4 { font-size: 0.95rem; margin: 1.6rem 0 0.4rem; }
 p { margin: 0.5rem 0; max-width: 46rem; }
 .summary { font-size: 1.14rem; line-height: 1.6; max-width: 50rem; }
 .caption, .quiet { color: var(--quiet); font-size: 0.86rem; }
@@ -40,6 +41,8 @@ td { text-align: right; white-space: nowrap; }
 th, td { padding: 0.42rem 0.4rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th:first-child, td:first-child { text-align: left; padding-left: 0.5rem; }
 td:first-child { white-space: normal; min-width: 9rem; }
+table:has(td.words) th { text-align: left; }
+td.words { text-align: left; white-space: normal; min-width: 16rem; }
 td small { display: block; color: var(--quiet); font-size: 0.78rem; }
 tr.own td { background: var(--soft); }
 tr.own td:first-child { font-weight: 600; }
@@ -53,6 +56,20 @@ tr.own td:first-child small { font-weight: 400; }
 .message { margin: 0.3rem 0; padding: 0.4rem 0.75rem; border-radius: 10px; background: var(--panel); font-size: 0.9rem; width: fit-content; max-width: 88%; }
 .message.assistant { margin-left: auto; background: var(--soft); }
 .earlier summary { cursor: pointer; color: var(--quiet); font-size: 0.82rem; }
+details.set { margin: 1.6rem 0; border-top: 1px solid var(--line); padding-top: 0.6rem; }
+details.set > summary { font-size: 1.08rem; font-weight: 600; }
+.question p { margin: 0.15rem 0; }
+.question .asked { font-size: 1.02rem; font-weight: 600; margin: 0.2rem 0 0.5rem; }
+.question dl { display: grid; grid-template-columns: 3.2rem 1fr; gap: 0.15rem 0.6rem; margin: 0 0 0.6rem; font-size: 0.9rem; }
+.question dt { color: var(--quiet); }
+.question dd { margin: 0; min-width: 0; }
+.question dd small { display: block; color: var(--quiet); font-size: 0.8rem; }
+.said { border-top: 1px solid var(--line); padding: 0.6rem 0 0.4rem; font-size: 0.9rem; }
+.said header { align-items: baseline; margin-bottom: 0.2rem; font-size: 0.9rem; }
+.said details { display: inline-block; vertical-align: top; margin: 0.2rem 1rem 0.2rem 0; font-size: 0.82rem; }
+.said details[open] { display: block; }
+.said summary { color: var(--quiet); }
+.said ol { margin: 0.3rem 0; padding-left: 1.8rem; }
 .walks { margin-top: 0.9rem; font-size: 0.88rem; }
 .walk { display: grid; grid-template-columns: 4.2rem 1fr; gap: 0.7rem; padding: 0.32rem 0; border-top: 1px solid var(--line); align-items: baseline; }
 .walk .share { font-variant-numeric: tabular-nums; text-align: right; color: var(--quiet); font-size: 0.82rem; }

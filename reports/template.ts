@@ -4,7 +4,7 @@ const table = `
 <div class="scroll"><table>
 <thead><tr><% for (const head of it.head) { %><th><%= head %></th><% } %></tr></thead>
 <tbody><% for (const row of it.rows) { %>
-<tr<% if (row.own) { %> class="own"<% } %>><% for (const cell of row.cells) { %><td><%= cell.text %><% for (const line of cell.details ?? []) { %><small><%= line %></small><% } %></td><% } %></tr><% } %>
+<tr<% if (row.own) { %> class="own"<% } %>><% for (const cell of row.cells) { %><td<% if (cell.wraps) { %> class="words"<% } %>><%= cell.text %><% for (const line of cell.details ?? []) { %><small><%= line %></small><% } %></td><% } %></tr><% } %>
 </tbody></table></div>`;
 
 const facts = `
@@ -17,6 +17,22 @@ const figures = `
 <figure><img src="<%= picture.source %>" width="<%= picture.width %>" height="<%= picture.height %>" alt="<%= picture.alt %>"></figure><% } %>
 </div>
 <p class="caption"><%= group.caption %></p>
+<% } %>`;
+
+const part = `
+<% const { heading, figures, small, table, caption, facts, folded } = it.part; %>
+<% if (folded) { %><details><summary><%= heading %></summary><% } else if (heading) { %><h4><%= heading %></h4><% } %>
+<% if (figures) { %><%~ include('@figures', { groups: figures, small }) %><% } %>
+<% if (table) { %><%~ include('@table', table) %><% } %>
+<% if (caption) { %><p class="caption"><%= caption %></p><% } %>
+<% if (facts) { %><%~ include('@facts', { facts }) %><% } %>
+<% if (folded) { %></details><% } %>`;
+
+const results = `
+<% for (const set of it.sets) { %>
+<% if (set.folded) { %><details class="set"><summary><%= set.title %></summary><% } else if (it.sets.length > 1) { %><h3><%= set.title %></h3><% } %>
+<% for (const one of set.parts) { %><%~ include('@part', { part: one }) %><% } %>
+<% if (set.folded) { %></details><% } %>
 <% } %>`;
 
 const message = `
@@ -36,6 +52,26 @@ const example = `
 <% } %></div>
 </article>`;
 
+const lines = `
+<% if (it.lines.length > 0) { %><details><summary><%= it.name %></summary><ol><% for (const line of it.lines) { %><li><%= line %></li><% } %></ol></details><% } %>`;
+
+const question = `
+<article class="example question">
+<p class="quiet"><%= it.id %></p>
+<p class="asked"><bdi><%= it.question %></bdi></p>
+<dl class="gold"><% if (it.topics) { %><dt>topic</dt><dd><bdi><%= it.topics %></bdi></dd><% } %><dt>gold</dt><dd><bdi><%= it.gold %></bdi><% if (it.goldChain) { %><small><%= it.goldChain %></small><% } %></dd></dl>
+<% for (const one of it.said) { %>
+<section class="said">
+<header><span><b><%= one.agent %></b> <span class="quiet"><%= one.model %></span></span><span class="verdict <%= one.right ? 'right' : 'wrong' %>"><%= one.verdict %></span></header>
+<p><bdi><%= one.answer %></bdi></p>
+<% if (one.chain) { %><p class="quiet"><%= one.chain %></p><% } %>
+<p class="quiet"><%= one.cost %></p>
+<%~ include('@lines', { name: 'facts', lines: one.evidence }) %>
+<%~ include('@lines', { name: 'what it did', lines: one.steps }) %>
+<%~ include('@lines', { name: 'calls', lines: one.calls }) %>
+</section><% } %>
+</article>`;
+
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -52,15 +88,12 @@ const page = `<!doctype html>
 <nav><% for (const section of it.sections) { %><a href="#<%= section.id %>"><%= section.title %></a><% } %></nav>
 <% if (it.results.length > 0) { %>
 <h2 id="results">Results</h2>
-<% for (const set of it.results) { %>
-<% if (it.results.length > 1) { %><h3><%= set.title %></h3><% } %>
-<%~ include('@figures', { groups: set.figures, small: true }) %>
-<%~ include('@table', set.agents) %>
-<p class="caption"><%= set.caption %></p>
-<% if (set.slices.rows.length > 0) { %><h3><%= set.slicesTitle %></h3><%~ include('@table', set.slices) %><% } %>
-<h3>What can be answered at all</h3>
-<%~ include('@facts', { facts: set.coverage }) %>
-<% } %><% } %>
+<%~ include('@results', { sets: it.results }) %>
+<% } %>
+<% if (it.noise.length > 0) { %>
+<h2 id="noise">Noise</h2>
+<%~ include('@results', { sets: it.noise }) %>
+<% } %>
 <% if (it.curves.length > 0) { %>
 <h2 id="curves">Learning curves</h2>
 <%~ include('@figures', { groups: it.curves, small: false }) %>
@@ -78,6 +111,11 @@ const page = `<!doctype html>
 <p class="caption"><%= it.examplesCaption %></p>
 <div class="examples"><% for (const one of it.examples) { %><%~ include('@example', one) %><% } %></div>
 <% } %>
+<% if (it.questions.length > 0) { %>
+<h2 id="questions">Worked questions</h2>
+<p class="caption"><%= it.questionsCaption %></p>
+<div class="examples"><% for (const one of it.questions) { %><%~ include('@question', one) %><% } %></div>
+<% } %>
 <h2 id="reproduce">Configuration, environment and how to reproduce</h2>
 <% for (const run of it.runs) { %>
 <h3><%= run.title %></h3>
@@ -90,4 +128,16 @@ const page = `<!doctype html>
 `;
 
 /** Templates by the name under which others include them. */
-export const templates = { table, facts, figures, message, walk, example, page } as const;
+export const templates = {
+  table,
+  facts,
+  figures,
+  part,
+  results,
+  message,
+  walk,
+  example,
+  lines,
+  question,
+  page,
+} as const;

@@ -114,9 +114,25 @@ export function readAsked(nameOrFolder: string, root = evaluationsFolder()): Ask
   throw new WorkbenchError('data', `expected an evaluation of this version, got another, at ${about}`);
 }
 
+/** The folder of a finished evaluation, given it or its name; undefined where there is none. */
+export function finishedFolder(nameOrFolder: string, root = evaluationsFolder()): string | undefined {
+  return folderWith('evaluation', nameOrFolder, root);
+}
+
 /** Whether a name or folder is that of a finished evaluation. */
 export function isFinished(nameOrFolder: string, root = evaluationsFolder()): boolean {
-  return [nameOrFolder, join(root, nameOrFolder)].some((folder) => existsSync(evaluationFiles(folder).evaluation));
+  return finishedFolder(nameOrFolder, root) !== undefined;
+}
+
+/** Whether it is that of an evaluation at all, finished or not. */
+export function isBegun(nameOrFolder: string, root = evaluationsFolder()): boolean {
+  return folderWith('about', nameOrFolder, root) !== undefined;
+}
+
+function folderWith(file: keyof EvaluationFiles, nameOrFolder: string, root: string): string | undefined {
+  return [resolve(nameOrFolder), resolve(root, nameOrFolder)].find((folder) =>
+    existsSync(evaluationFiles(folder)[file]),
+  );
 }
 
 /**
@@ -126,7 +142,7 @@ export function isFinished(nameOrFolder: string, root = evaluationsFolder()): bo
 export function readEvaluation(
   nameOrFolder: string,
   root = evaluationsFolder(),
-): { record: QuestionEvaluationRecord; rows: QuestionRow[] } {
+): { folder: string; record: QuestionEvaluationRecord; rows: QuestionRow[] } {
   const { folder } = readAsked(nameOrFolder, root);
   const files = evaluationFiles(folder);
   if (!existsSync(files.evaluation)) {
@@ -135,5 +151,5 @@ export function readEvaluation(
     });
   }
   const record = JSON.parse(readTextFile(files.evaluation, 'an evaluation')) as QuestionEvaluationRecord;
-  return { record, rows: readJsonLines<QuestionRow>(files.answers) };
+  return { folder, record, rows: readJsonLines<QuestionRow>(files.answers) };
 }

@@ -7,7 +7,7 @@ import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
 import { madeUpEvaluation } from '../fixtures/made-up-runs.js';
 
 function run(id: string, config: Record<string, unknown>, evaluations: EvaluationRecord[] = []): RunData {
-  return { info: { id, config } as RunInfo, metrics: [], timings: [], evaluations };
+  return { info: { id, config } as RunInfo, metrics: [], timings: [], evaluations, answered: [] };
 }
 
 const walker = (path1: number, more: Partial<EvaluationRecord> = {}) =>

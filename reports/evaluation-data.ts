@@ -1,0 +1,129 @@
+/** What a report reads of an evaluation of questions: its record, its worked examples, and how long it took. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { WorkbenchError } from '../src/run/errors.js';
+import { evaluationFiles } from '../src/run/evaluation-files.js';
+import { readTextFile } from '../src/run/files.js';
+import { readJsonLines } from '../src/run/json-lines.js';
+import { runsFolder } from '../src/run/locations.js';
+import type { QuestionExample } from '../src/run/question-records.js';
+import type { QuestionEvaluationRecord, RunInfo, TimingRecord } from '../src/run/records.js';
+import { openRun } from '../src/run/run-folder.js';
+import { plainName, settingsKey } from './run-names.js';
+
+/** How a trained agent came to be. */
+export interface TrainedBy {
+  /** Equal for runs that differ in nothing but the seed. */
+  settings: string;
+  /** The run's name without time and seed. */
+  label: string;
+  checkpoint: string;
+}
+
+export interface Speed {
+  /** Wall time a question, preparing included. */
+  msPerQuestion: number;
+  /** Prompt tokens that were evaluated, and written ones, a second; absent without a model. */
+  tokensPerSecond?: number;
+}
+
+export interface EvaluationData {
+  /** The folder's name. */
+  name: string;
+  record: QuestionEvaluationRecord;
+  trained?: TrainedBy;
+  /** Whether agents were told the number of relations where the data set tells it. */
+  hopsGiven: boolean;
+  /** Equal for evaluations of the same questions. */
+  questions: string;
+  /** Absent where nothing was timed, or most replies were remembered. */
+  speed?: Speed;
+  examples: QuestionExample[];
+}
+
+/** Reads a finished evaluation. @param trained what the folder itself does not say: a run's own evaluations have no `about.json` */
+export function loadEvaluation(folder: string, trained?: TrainedBy): EvaluationData {
+  const files = evaluationFiles(folder);
+  const record = readRecord<QuestionEvaluationRecord>(files.evaluation);
+  const about = existsSync(files.about) ? (JSON.parse(readTextFile(files.about, 'an evaluation')) as About) : {};
+  const source = trained ?? trainedBy(about);
+  const ids = readJsonLines<{ id: string }>(files.answers).map(({ id }) => id);
+  const speed = existsSync(files.timing) ? speedOf(readJsonLines<TimingRecord>(files.timing)) : undefined;
+  return {
+    name: basename(folder),
+    record,
+    ...(source && { trained: source }),
+    hopsGiven: about.hopsGiven ?? true,
+    questions: createHash('sha256')
+      .update(JSON.stringify([record.dataset, record.hashes.graph, ids]))
+      .digest('hex'),
+    ...(speed && { speed }),
+    examples: existsSync(files.examples) ? readJsonLines<QuestionExample>(files.examples) : [],
+  };
+}
+
+/** The evaluations of questions that lie in a run. */
+export function evaluationsOfRun({ id, config }: RunInfo, folder: string): EvaluationData[] {
+  const names = existsSync(folder) ? readdirSync(folder).sort() : [];
+  return names
+    .filter((name) => existsSync(evaluationFiles(join(folder, name)).evaluation))
+    .map((name) => {
+      const checkpoint = name.slice(name.lastIndexOf('-') + 1);
+      return loadEvaluation(join(folder, name), { settings: settingsKey(config), label: plainName(id), checkpoint });
+    });
+}
+
+/**
+ * Reads the record of an evaluation of any kind.
+ * @throws {WorkbenchError} `data` for a file that is missing, broken or of another version
+ */
+export function readRecord<R extends { schemaVersion: number; agent: string; metrics: unknown }>(file: string): R {
+  const text = readTextFile(file, 'an evaluation');
+  try {
+    const record = JSON.parse(text) as R;
+    if (record.schemaVersion !== 1) throw new Error(`schema version ${String(record.schemaVersion)}`);
+    if (typeof record.metrics !== 'object' || typeof record.agent !== 'string') throw new Error('another JSON value');
+    return record;
+  } catch (cause) {
+    throw new WorkbenchError('data', `expected an evaluation, got ${(cause as Error).message}, at ${file}`, {
+      hint: 'Evaluate again, or delete the file.',
+      cause,
+    });
+  }
+}
+
+/** What is read of `about.json`. */
+interface About {
+  run?: string;
+  checkpoint?: string;
+  hopsGiven?: boolean;
+}
+
+/** Of a run that is no longer there, its name is all that is known. */
+function trainedBy({ run, checkpoint }: About): TrainedBy | undefined {
+  if (run === undefined || checkpoint === undefined) return undefined;
+  try {
+    const { id, config } = openRun(run, runsFolder());
+    return { settings: settingsKey(config), label: plainName(id), checkpoint };
+  } catch {
+    return { settings: run, label: plainName(basename(run)), checkpoint };
+  }
+}
+
+/**
+ * Time of the laps in which the model was really asked: those that a resumed evaluation took from its store would flatter it.
+ */
+function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
+  const of = (lap: TimingRecord, key: string) => Number(lap[`time/${key}`] ?? 0);
+  const timed = laps.filter((lap) => of(lap, 'remembered') <= of(lap, 'asked'));
+  const sum = (key: string) => timed.reduce((total, lap) => total + of(lap, key), 0);
+  const seconds = timed.reduce((total, lap) => total + lap.seconds, 0);
+  const questions = sum('questions');
+  if (questions === 0) return undefined;
+  const tokens = sum('promptTokens') - sum('cachedTokens') + sum('completionTokens');
+  return {
+    msPerQuestion: (1000 * seconds) / questions,
+    ...(sum('asked') > 0 && seconds > 0 && { tokensPerSecond: tokens / seconds }),
+  };
+}
