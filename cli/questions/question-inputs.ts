@@ -88,6 +88,7 @@ export async function questionInputs(flags: QuestionFlags, runs: readonly RunInf
       seed,
       budget,
       budgetMode: flags.budgetMode ?? 'strict',
+      ...(flags.withholdHops && { hopsWithheld: true }),
     },
     hopsGiven: !flags.withholdHops,
     hashes: { graph: graph.hash, dataset: configHash(dataset.manifest.files) },

@@ -120,6 +120,7 @@ function headline(record: QuestionEvaluationRecord, who: string): string {
       : [`model ${model}${simulated ? ' [simulated]' : ''}`, `budget ${budget ?? 'none'} ${budgetMode}`]),
     ...(Object.keys(switches).length > 0 ? [JSON.stringify(switches)] : []),
     ...(record.topicGiven || who !== record.agent ? [] : ['topics not given']),
+    ...(record.hopsWithheld ? ['hops withheld'] : []),
   ];
   return parts.join(' · ');
 }

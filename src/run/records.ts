@@ -179,6 +179,8 @@ export interface QuestionAbout {
   switches: Record<string, unknown>;
   /** Whether the agent was told the topic entities. */
   topicGiven: boolean;
+  /** Set where agents were not told the number of relations, which the data set's split says. */
+  hopsWithheld?: boolean;
 }
 
 /** `evaluation.json` of questions: one agent on one split. Whatever went wrong is in every denominator. */
