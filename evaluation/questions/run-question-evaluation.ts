@@ -3,11 +3,13 @@ import type { QuestionAgent } from '../../agents/question-agent.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { CallTiming } from '../../src/llm/client/ask-model.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
+import type { CompletionStore } from '../../src/llm/client/completion-store.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
 import type { ClientSettings } from '../../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { openTimingLog } from '../../src/run/timing-log.js';
+import type { TimingLog } from '../../src/run/timing-log.js';
 import { openEvaluationFolder } from './evaluation-folder.js';
 import type { AskedEvaluation } from './evaluation-folder.js';
 import { evaluateQuestions } from './evaluate-questions.js';
@@ -51,10 +53,12 @@ export async function runQuestionEvaluation(
 ): Promise<SavedEvaluation> {
   if (agent.prompted && !model) throw noModel(agent);
   const opened = openEvaluationFolder(asked, root);
-  const timing = openTimingLog(opened.files.timing);
-  const store = agent.prompted ? openCompletionStore(opened.files.completions) : undefined;
   const speed = speedometer();
+  let timing: TimingLog | undefined;
+  let store: CompletionStore | undefined;
   try {
+    const log = (timing = openTimingLog(opened.files.timing));
+    store = agent.prompted ? openCompletionStore(opened.files.completions) : undefined;
     const clients =
       store &&
       createClients({
@@ -77,16 +81,22 @@ export async function runQuestionEvaluation(
       onRow(row) {
         speed.answered();
         options.onRow?.(row);
-        if (++done % timedEvery === 0) timing.record('evaluate', done, speed.lap());
+        if (++done % timedEvery === 0) log.record('evaluate', done, speed.lap());
       },
     });
-    timing.record('evaluate', done, speed.lap());
+    log.record('evaluate', done, speed.lap());
     store?.sync();
     await saveQuestionEvaluation(opened.files, evaluation);
     return { ...evaluation, folder: opened.folder, resumed: opened.resumed, speed: speed.speed() };
+  } catch (error) {
+    if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
+    throw new WorkbenchError('stopped', `stopped; what was asked is saved, at ${opened.folder}`, {
+      hint: 'Run the same command again: it goes on from there.',
+      cause: error,
+    });
   } finally {
     store?.close();
-    timing.close();
+    timing?.close();
     opened.close();
   }
 }

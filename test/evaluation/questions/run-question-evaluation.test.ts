@@ -102,7 +102,10 @@ describe('an evaluation in its folder', () => {
       if (decision.questionId === 'q2') controller.abort();
       return { answers: ['Ivo', 'Ada'] };
     });
-    await expect(run(root, stopping, controller.signal)).rejects.toMatchObject({ code: 'stopped' });
+    await expect(run(root, stopping, controller.signal)).rejects.toMatchObject({
+      code: 'stopped',
+      hint: expect.stringContaining('goes on'),
+    });
     const first = await run(root, wise());
     expect(first.resumed).toBe(true);
     expect(first.model.asked.length).toBeLessThan(12);
