@@ -7,3 +7,10 @@ export { loadWalkerRun, type LoadedWalker, type LoadWalkerOptions } from './walk
 export type { ActionLogProbs, Actor, MaskedActions, ScoredActions, ValueNetwork } from './actor.js';
 export { loadQuestionRun, type LoadQuestionRunOptions } from './load-question-run.js';
 export type { LoadedQuestionWalker } from './trained-run.js';
+export type { QuestionAgent, QuestionAnswer, QuestionSession, TraceEvent } from './question-agent.js';
+export {
+  createQuestionAgent,
+  questionAgentNames,
+  type QuestionAgentEntry,
+  type QuestionAgentResources,
+} from './question-registry.js';

@@ -61,10 +61,13 @@ export async function createQuestionAgent(
 
 /** All switches of an agent with their values. @throws as `createQuestionAgent` */
 export function parseSwitches(name: string, switches: Record<string, unknown>): Record<string, unknown> {
-  const { data, error } = entryOf(name).settings.safeParse(switches);
+  const { settings } = entryOf(name);
+  const { data, error } = settings.safeParse(switches);
   if (!error) return data as Record<string, unknown>;
   const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'switches'}: ${message}`).join('; ');
-  throw new WorkbenchError('config', `expected switches of agent ${name}, got ${problems}`);
+  throw new WorkbenchError('config', `expected switches of agent ${name}, got ${problems}`, {
+    hint: `It has ${Object.keys(settings.parse({}) as object).join(', ')}.`,
+  });
 }
 
 function entryOf(name: string): QuestionAgentEntry {
