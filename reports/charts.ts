@@ -76,6 +76,7 @@ export function lineChart(lines: readonly Line[], options: LineChartOptions): Ch
           y: {
             ...axis(),
             beginAtZero: fromZero,
+            ...(percent && shareBounds(lines)),
             ticks: { ...ticks, maxTicksLimit: 6, ...(percent && { callback: asPercent }) },
           },
         } as Record<string, ScaleOptions<'linear'>>,
@@ -182,6 +183,15 @@ function lineDatasets({ curve, color, dashed }: Line, stepped: boolean): ChartDa
       pointBorderWidth: 0,
     },
   ];
+}
+
+/** No axis of shares goes below 0 % or beyond 100 %, whatever an interval of their mean does. */
+function shareBounds(lines: readonly Line[]): { min?: number; max?: number } {
+  const values = lines.flatMap(({ curve: { mean, interval } }) => [
+    ...mean,
+    ...(interval ? [...interval.low, ...interval.high] : []),
+  ]);
+  return { ...(Math.min(...values) < 0 && { min: 0 }), ...(Math.max(...values) > 0.85 && { max: 1 }) };
 }
 
 /** Colour and stroke of the n-th thing that a report tells apart. */

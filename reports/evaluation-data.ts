@@ -31,10 +31,10 @@ export interface Speed {
 export interface EvaluationData {
   /** The folder's name. */
   name: string;
+  /** A short word for it, where nothing else tells it from another. */
+  tag: string;
   record: QuestionEvaluationRecord;
   trained?: TrainedBy;
-  /** Whether agents were told the number of relations where the data set tells it. */
-  hopsGiven: boolean;
   /** Equal for evaluations of the same questions. */
   questions: string;
   /** Absent where nothing was timed, or most replies were remembered. */
@@ -43,18 +43,20 @@ export interface EvaluationData {
 }
 
 /** Reads a finished evaluation. @param trained what the folder itself does not say: a run's own evaluations have no `about.json` */
-export function loadEvaluation(folder: string, trained?: TrainedBy): EvaluationData {
+export function loadEvaluation(folder: string, trained?: TrainedBy, tag = folder.slice(-8)): EvaluationData {
   const files = evaluationFiles(folder);
   const record = readRecord<QuestionEvaluationRecord>(files.evaluation);
+  if (record.kind !== 'questions')
+    throw new WorkbenchError('data', `expected an evaluation of questions, got another, at ${folder}`);
   const about = existsSync(files.about) ? (JSON.parse(readTextFile(files.about, 'an evaluation')) as About) : {};
   const source = trained ?? trainedBy(about);
   const ids = readJsonLines<{ id: string }>(files.answers).map(({ id }) => id);
   const speed = existsSync(files.timing) ? speedOf(readJsonLines<TimingRecord>(files.timing)) : undefined;
   return {
     name: basename(folder),
+    tag,
     record,
     ...(source && { trained: source }),
-    hopsGiven: about.hopsGiven ?? true,
     questions: createHash('sha256')
       .update(JSON.stringify([record.dataset, record.hashes.graph, ids]))
       .digest('hex'),
@@ -70,7 +72,8 @@ export function evaluationsOfRun({ id, config }: RunInfo, folder: string): Evalu
     .filter((name) => existsSync(evaluationFiles(join(folder, name)).evaluation))
     .map((name) => {
       const checkpoint = name.slice(name.lastIndexOf('-') + 1);
-      return loadEvaluation(join(folder, name), { settings: settingsKey(config), label: plainName(id), checkpoint });
+      const trained = { settings: settingsKey(config), label: plainName(id), checkpoint };
+      return loadEvaluation(join(folder, name), trained, id);
     });
 }
 
@@ -97,7 +100,6 @@ export function readRecord<R extends { schemaVersion: number; agent: string; met
 interface About {
   run?: string;
   checkpoint?: string;
-  hopsGiven?: boolean;
 }
 
 /** Of a run that is no longer there, its name is all that is known. */

@@ -1,6 +1,7 @@
 /** Which charts a report shows, from its runs and results. */
 import { barChart, lineChart, palette } from './charts.js';
 import type { Chart, Level, Line } from './charts.js';
+import { figureNames } from './figure-names.js';
 import { percent, plain } from './numbers.js';
 import type { ResultRow, ResultSet } from './results.js';
 import { shownKs } from './results.js';
@@ -120,7 +121,8 @@ function phaseFigures(groups: readonly RunGroup[], { phase, about, isShown, leve
 
 function namedLineChart(phase: string, key: string, lines: Line[], levels?: Level[]): NamedChart {
   const isRate = key.includes('@') || /(hit_rate|mrr|accuracy|\/f1|exact|chain)$/.test(key);
-  const title = key.startsWith('eval/') ? `valid ${key.slice(5)}` : key.slice(key.indexOf('/') + 1);
+  const plainKey = key.slice(key.indexOf('/') + 1);
+  const title = key.startsWith('eval/') ? `valid ${figureNames[plainKey] ?? plainKey}` : plainKey;
   const xLabel = `${phaseTitles[phase] ?? phase} ${stepNames[phase] ?? 'step'}`;
   const ends = lines.map(({ label, curve }) => `${label} ends at ${plain(curve.mean.at(-1)!)}`).join(', ');
   const size = levels ? {} : { size: smallSize };

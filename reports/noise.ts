@@ -1,10 +1,10 @@
 /** How agents bear a simulated model that errs: accuracy and calls against its error rate. */
 import { lineChart, strokeOf } from './charts.js';
 import type { Line } from './charts.js';
+import { figureNames } from './figure-names.js';
 import type { ChartGroup, NamedChart } from './figures.js';
 import type { Table } from './html.js';
 import { interval, percent, plain } from './numbers.js';
-import { figureNames } from './question-figures.js';
 import { oracleError } from './question-results.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
 import type { Figure } from './results.js';

@@ -1,22 +1,12 @@
 /** Charts of agents on the same questions: scores and calls as bars, and what more calls buy as curves. */
 import { barChart, lineChart, strokeOf } from './charts.js';
 import type { Line } from './charts.js';
+import { figureNames } from './figure-names.js';
 import type { ChartGroup, NamedChart } from './figures.js';
 import { percent, plain } from './numbers.js';
 import { markOf } from './question-results.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
 import { meanOf } from './series.js';
-
-/** Names of figures as people read them. */
-export const figureNames: Record<string, string> = {
-  'hit@1': 'hit@1',
-  'hit-any': 'hit any',
-  f1: 'F1',
-  exact: 'exact set',
-  partial: 'partial match',
-  complete: 'complete match',
-  accuracy: 'accuracy of verdicts',
-};
 
 const barWidth = 360;
 const curveSize = { width: 460, height: 290 };

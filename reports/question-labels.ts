@@ -1,12 +1,18 @@
 /** Which evaluations of the same questions are one row, and what the row is called. */
 import type { EvaluationData } from './evaluation-data.js';
 
+interface LabelledRow {
+  label: string;
+  /** Evaluations that differ in the seed alone. */
+  same: EvaluationData[];
+}
+
 /** Puts evaluations that differ in the seed alone together, and names rows by what sets them apart. */
-export function rowsOf(members: readonly EvaluationData[]): { label: string; same: EvaluationData[] }[] {
+export function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
   const settings = (one: EvaluationData) => {
-    const { record, trained, hopsGiven } = one;
-    const { agent, model, budget, budgetMode, switches, topicGiven, hashes } = record;
-    const asked = [agent, model, budget, budgetMode, switches, topicGiven, hopsGiven];
+    const { record, trained } = one;
+    const { agent, model, budget, budgetMode, switches, topicGiven, hopsWithheld, hashes } = record;
+    const asked = [agent, model, budget, budgetMode, switches, topicGiven, hopsWithheld];
     return JSON.stringify([...asked, trained ? [trained.settings, trained.checkpoint] : hashes.encoder]);
   };
   const rows = [...groupBy(members, settings).values()].flatMap((same) => {
@@ -21,18 +27,15 @@ export function rowsOf(members: readonly EvaluationData[]): { label: string; sam
   });
   const trainings = new Set(rows.flatMap(([first]) => first!.trained?.settings ?? []));
   const plain = rows.map((same) => ({ label: labelOf(same[0]!, trainings.size > 1), same }));
-  return apart(apart(plain, facetOf), ({ name }) => name.slice(-8));
+  return apart(apart(plain, facetsOf), ({ tag }) => [tag]);
 }
 
-/** Adds a word to labels that occur more than once. */
-function apart(
-  rows: readonly { label: string; same: EvaluationData[] }[],
-  word: (one: EvaluationData) => string,
-): { label: string; same: EvaluationData[] }[] {
-  const count = (label: string) => rows.filter((row) => row.label === label).length;
+/** Adds to labels that occur more than once the words in which their rows differ. */
+function apart(rows: readonly LabelledRow[], wordsOf: (one: EvaluationData) => readonly string[]): LabelledRow[] {
   return rows.map((row) => {
-    const more = count(row.label) > 1 ? word(row.same[0]!) : '';
-    return more === '' ? row : { ...row, label: `${row.label}, ${more}` };
+    const alike = rows.filter(({ label }) => label === row.label).map(({ same }) => wordsOf(same[0]!));
+    const words = wordsOf(row.same[0]!).filter((word, i) => word !== '' && alike.some((other) => other[i] !== word));
+    return { ...row, label: [row.label, ...words].join(', ') };
   });
 }
 
@@ -44,14 +47,14 @@ function labelOf({ record: { agent, switches }, trained }: EvaluationData, sever
   return details.length > 0 ? `${agent} (${details.join('; ')})` : agent;
 }
 
-function facetOf({ record: { model, simulated, budget, budgetMode }, hopsGiven }: EvaluationData): string {
-  const facets = [
-    ...(model !== undefined && !simulated ? [model] : []),
-    ...(model !== undefined ? [`budget ${budget ?? 'none'}`] : []),
-    ...(budgetMode === 'reference' ? ['reference mode'] : []),
-    ...(hopsGiven ? [] : ['hops withheld']),
+/** What a label leaves out, each at its place; simulated models are one a set. */
+function facetsOf({ record: { model, simulated, budget, budgetMode, hopsWithheld } }: EvaluationData): string[] {
+  return [
+    simulated ? '' : (model ?? ''),
+    model === undefined ? '' : `budget ${budget ?? 'none'}`,
+    budgetMode === 'reference' ? 'reference mode' : '',
+    hopsWithheld ? 'hops withheld' : '',
   ];
-  return facets.join(', ');
 }
 
 /** Groups in the order in which their first members come. */

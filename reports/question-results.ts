@@ -64,8 +64,9 @@ export function collectQuestions(all: readonly EvaluationData[]): QuestionSet[] 
     if (kinds.size === 0) return [questionSet(free, colors)];
     return [...kinds.values()].map((some) => questionSet([...some, ...free], colors));
   });
-  // Real models before simulated ones, those before larger errors, larger sets first.
-  const rank = ({ simulated, model }: QuestionSet) => (simulated ? 1 + (oracleError(model) ?? 0) : 0);
+  // Trained agents first, then real models, then simulated ones by their error; larger sets before smaller.
+  const rank = ({ simulated, model, rows }: QuestionSet) =>
+    simulated ? 1 + (oracleError(model) ?? 0) : rows.some(({ own }) => own) ? -1 : 0;
   return sets.sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
 }
 

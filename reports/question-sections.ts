@@ -1,16 +1,15 @@
 /** What the page says of questions: results set by set, noise, worked questions, what was asked. */
 import { stringify } from 'yaml';
 import type { EvaluationData } from './evaluation-data.js';
-import type { ChartGroup } from './figures.js';
-import type { FigureGroup, PartView, QuestionExampleView, ResultView, RunView } from './html.js';
+import { figureNames } from './figure-names.js';
+import type { PartView, QuestionExampleView, ResultView, RunView } from './html.js';
 import { collectNoise, noiseFigures, noiseTable } from './noise.js';
+import type { Draw } from './pictures.js';
 import { questionExamples } from './question-examples.js';
-import { callCurves, figureNames, questionBars } from './question-figures.js';
+import { callCurves, questionBars } from './question-figures.js';
 import { titleOfQuestions } from './question-results.js';
 import type { QuestionSet } from './question-results.js';
 import { kindTable, missTable, phaseTable, questionFacts, questionTable, stopTable } from './question-tables.js';
-
-export type Draw = (charts: readonly ChartGroup[]) => Promise<FigureGroup[]>;
 
 /** Every set; of simulations under several error rates, all but the first are folded. */
 export async function questionResults(sets: readonly QuestionSet[], draw: Draw): Promise<ResultView[]> {
@@ -85,41 +84,32 @@ export function evaluationsView(evaluations: readonly EvaluationData[]): RunView
         value: hash.slice(hash.lastIndexOf(' ') + 1),
       })),
       config: stringify(
-        evaluations.map(({ name, hopsGiven, record }) => {
-          const {
-            agent,
-            dataset,
-            subsets,
-            split,
-            holdOut,
-            limit,
-            seed,
-            model,
-            simulated,
-            budget,
-            budgetMode,
-            switches,
-          } = record;
-          const about = {
-            agent,
-            dataset,
-            subsets,
-            split,
-            holdOut,
-            limit,
-            seed,
-            model,
-            simulated,
-            budget,
-            budgetMode,
-            switches,
-          };
-          return { name, ...about, topicGiven: record.topicGiven, hopsGiven };
-        }),
+        evaluations.map(({ name, record }) => ({
+          name,
+          ...Object.fromEntries(asked.map((key) => [key, record[key]])),
+        })),
       ).trimEnd(),
     },
   ];
 }
+
+/** What of a record decided it. */
+const asked = [
+  'agent',
+  'dataset',
+  'subsets',
+  'split',
+  'holdOut',
+  'limit',
+  'seed',
+  'model',
+  'simulated',
+  'budget',
+  'budgetMode',
+  'switches',
+  'topicGiven',
+  'hopsWithheld',
+] as const;
 
 function tableCaption({ simulated, rows }: QuestionSet): string {
   const asks = rows.some(({ model }) => model !== undefined);

@@ -1,6 +1,6 @@
 /** Results on questions in a few sentences. */
+import { figureNames } from './figure-names.js';
 import { percent, plain } from './numbers.js';
-import { figureNames } from './question-figures.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
 
 /** Who is best on the first set, with sample size, interval and cost, and who comes next. */

@@ -1,7 +1,7 @@
 /** Tables of agents on the same questions: scores and costs, kinds of questions, misses, ends, replies. */
+import { figureNames } from './figure-names.js';
 import type { Cell, Fact, Table } from './html.js';
 import { interval, milliseconds, percent, plain } from './numbers.js';
-import { figureNames } from './question-figures.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
 import type { Figure } from './results.js';
 
@@ -58,7 +58,7 @@ export function kindTable({ rows, main }: QuestionSet, types: boolean): Table {
   const columns: { name: string; cell: (kind: string) => Cell }[] =
     rows.length === 1
       ? [main, 'f1', 'exact', 'complete', 'calls.mean'].flatMap((key) =>
-          Object.values(only!.slices).some((figures) => figures[key])
+          Object.values(only!.slices).some((figures) => figures[key] && (key in figureNames || figures[key].high > 0))
             ? [
                 {
                   name: figureNames[key] ?? 'calls',

@@ -1,27 +1,28 @@
-/** The report of one or more runs: pictures, tables and one page of HTML that works offline. */
+/** The report of runs and evaluations: pictures, tables and one page of HTML that works offline. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import type { RunInfo } from '../src/run/records.js';
-import { renderPng } from './canvas.js';
 import { loadEvaluation } from './evaluation-data.js';
+import type { EvaluationData } from './evaluation-data.js';
 import { exampleView } from './examples.js';
 import { diagnosticFigures, learningFigures, resultFigures } from './figures.js';
-import type { Fact, FigureGroup, PageView, Picture, ResultView, RunView } from './html.js';
+import type { Fact, FigureGroup, PageView, ResultView } from './html.js';
 import { renderPage } from './html.js';
 import { plain } from './numbers.js';
+import { pictureDrawer } from './pictures.js';
 import { collectQuestions } from './question-results.js';
 import type { QuestionSet } from './question-results.js';
 import { evaluationsView, noiseResults, questionResults, workedQuestions } from './question-sections.js';
-import type { Draw } from './question-sections.js';
 import { questionSummary } from './question-summary.js';
 import { questionFacts } from './question-tables.js';
 import type { ResultSet } from './results.js';
 import { collectResults, mainRow } from './results.js';
-import type { RunData, RunGroup } from './run-data.js';
+import type { RunGroup } from './run-data.js';
 import { groupRuns, isOnQuestions, loadRunData, seedOf } from './run-data.js';
+import { settingsKey } from './run-names.js';
+import { runView } from './run-view.js';
 import { summaryOf } from './summary.js';
 import { agentCostTable, agentTable, coverageFacts, phaseCostTable, sliceTable } from './tables.js';
 
@@ -53,7 +54,7 @@ export async function writeReport(runs: readonly RunInfo[], { to, evaluations = 
   const groups = [...dialogues, ...questions];
   const sets = collectResults(dialogues);
   const saved = evaluations.map((folder) => loadEvaluation(folder));
-  const asked = collectQuestions([...loaded.flatMap(({ answered }) => answered), ...saved]);
+  const asked = collectQuestions([...loaded.flatMap(({ answered }) => answered), ...saved].map(namedBy(questions)));
   const pictures: string[] = [];
   mkdirSync(to, { recursive: true });
   const draw = pictureDrawer(to, pictures);
@@ -101,22 +102,12 @@ export async function writeReport(runs: readonly RunInfo[], { to, evaluations = 
   return { page, pictures };
 }
 
-/** Draws charts as files beside the page, named in `pictures`, and as pictures inside it. */
-function pictureDrawer(to: string, pictures: string[]): Draw {
-  return async (charts) => {
-    const drawn: FigureGroup[] = [];
-    for (const { charts: named, ...group } of charts) {
-      const views: Picture[] = [];
-      for (const { name, alt, chart } of named) {
-        const png = await renderPng(chart.config, chart.size);
-        const file = join(to, `${name.replace(/[^\w@-]+/g, '-')}.png`);
-        writeFileAtomic(file, png);
-        pictures.push(file);
-        views.push({ source: `data:image/png;base64,${Buffer.from(png).toString('base64')}`, alt, ...chart.size });
-      }
-      drawn.push({ ...group, pictures: views });
-    }
-    return drawn;
+/** Gives trained agents the names that the report has for their settings. */
+function namedBy(groups: readonly RunGroup[]): (one: EvaluationData) => EvaluationData {
+  const labels = new Map(groups.map(({ label, runs }) => [settingsKey(runs[0]!.info.config), label]));
+  return (one) => {
+    const label = one.trained && labels.get(one.trained.settings);
+    return label === undefined ? one : { ...one, trained: { ...one.trained!, label } };
   };
 }
 
@@ -164,7 +155,7 @@ function factsOf(set: ResultSet | undefined, groups: readonly RunGroup[], asked:
           { name: 'seeds', value: [...new Set(runs.map(seedOf))].join(', ') },
         ]
       : []),
-    ...asked.slice(0, 1).flatMap(questionFacts),
+    ...(set ? [] : asked.slice(0, 1).flatMap(questionFacts)),
   ];
   if (!set) return facts;
   return [
@@ -176,32 +167,4 @@ function factsOf(set: ResultSet | undefined, groups: readonly RunGroup[], asked:
     { name: 'beam', value: plain(set.rows[0]!.record.beamWidth) },
     ...facts,
   ];
-}
-
-function runView({ info }: RunData): RunView {
-  const { environment, config, configHash, state, id } = info;
-  const fact = (name: string, value: string | number | undefined) =>
-    value === undefined ? [] : [{ name, value: String(value) }];
-  return {
-    title: `${id}${state.status === 'finished' ? '' : ` (${state.status})`}`,
-    command: `npx kgwalk ${environment.argv.map(quoted).join(' ')}`,
-    environment: [
-      ...fact('started', environment.started),
-      ...fact(
-        'machine',
-        `${environment.cpu}, ${environment.cores} cores, ${plain(Math.round(environment.memoryMb / 1024))} GiB`,
-      ),
-      ...fact('platform', environment.platform),
-      ...fact('backend', environment.backend),
-      ...fact('threads', environment.threads),
-      ...Object.entries(environment.versions).flatMap(([name, version]) => fact(name, version)),
-      ...fact('config', configHash.slice(0, 12)),
-      ...Object.entries(environment.hashes).flatMap(([name, hash]) => fact(name, hash.slice(0, 12))),
-    ],
-    config: stringify(config).trimEnd(),
-  };
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

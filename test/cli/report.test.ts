@@ -1,0 +1,51 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { madeUpAnswers, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { importFilms } from '../fixtures/toy-question-training.js';
+
+useOwnHome();
+
+test('kgwalk report takes evaluations by folder and by name, and writes beside them', async () => {
+  const root = folderWith({});
+  const [fiske, tog] = ['fiske', 'tog'].map((agent) =>
+    writeMadeUpEvaluation(join(root, agent), { record: madeUpAnswers(agent, 0.5), about: {} }),
+  ) as [string, string];
+  const one = await kgwalkJson<{ page: string }>('report', 'tog', '--evaluations', root);
+  expect(one.page).toBe(join(tog, 'report', 'index.html'));
+  const both = await kgwalkJson<{ page: string; pictures: string[] }>('report', fiske, tog);
+  expect(both.page).toBe(join(root, 'report', 'index.html'));
+  expect(readFileSync(both.page, 'utf8')).toContain('2 agents on harbour');
+  expect(both.pictures.every((file) => existsSync(file))).toBe(true);
+});
+
+test('kgwalk report says how to go on with an evaluation that was stopped', async () => {
+  const folder = writeMadeUpEvaluation(join(folderWith({}), 'fiske'), {
+    record: madeUpAnswers('fiske', 0.5),
+    about: {},
+  });
+  rmSync(join(folder, 'evaluation.json'));
+  const { exitCode, told } = await kgwalk('report', folder);
+  expect(exitCode).not.toBe(0);
+  expect(told).toContain('expected a finished evaluation, got one that was stopped');
+  expect((await kgwalk('report', 'nothing-like-it')).told).toContain('expected a run');
+});
+
+test('kgwalk compare --report writes the page of what it compared, with worked questions', async () => {
+  await importFilms();
+  const kept = folderWith({});
+  const to = join(kept, 'page');
+  const films = ['--dataset', 'films', '--encoder', 'hashed:32', '--evaluations', kept, '--model', 'oracle:0'];
+  const { agents, report } = await kgwalkJson<{ agents: unknown[]; report: { page: string } }>(
+    ...['compare', 'tog', 'fiske', ...films, '--report', to],
+  );
+  expect(agents).toHaveLength(2);
+  expect(report.page).toBe(join(to, 'index.html'));
+  const html = readFileSync(report.page, 'utf8');
+  for (const part of ['2 agents on films', 'oracle:0, simulated', 'Worked questions', 'stop: covered']) {
+    expect(html).toContain(part);
+  }
+});

@@ -1,0 +1,187 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { writeReport } from '../../reports/report.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { openRun } from '../../src/run/run-folder.js';
+import {
+  madeUpAnswers,
+  madeUpQuestionExample,
+  madeUpSimulation,
+  writeMadeUpEvaluation,
+} from '../fixtures/made-up-evaluations.js';
+import type { MadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
+import { hostileName, madeUpCurves, madeUpEvaluation, writeMadeUpRun } from '../fixtures/made-up-runs.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kgwalk-report-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const evaluation = (name: string, made: MadeUpEvaluation) => writeMadeUpEvaluation(join(folder, name), made);
+
+async function pageOf(runs: readonly RunInfo[], evaluations: readonly string[] = []) {
+  const { page, pictures } = await writeReport(runs, { to: join(folder, 'out'), evaluations });
+  const html = readFileSync(page, 'utf8');
+  const alts = [...html.matchAll(/ alt="([^"]*)"/g)].map(([, alt]) => alt!);
+  return { html, alts, pictures: pictures.map((file) => file.slice(folder.length + 5)) };
+}
+
+/** A walker's run that learns, with its own evaluation. */
+function walkerRun(seed: number): RunInfo {
+  const run = join(folder, `walker-s${seed}`);
+  const metrics = [10, 20, 30].map((step) => ({
+    phase: 'ppo',
+    step,
+    metrics: {
+      'rollout/reward': step / 40,
+      'eval/hit@1': step / 35 + seed / 100,
+      'eval/f1': step / 36,
+      'eval/exact': step / 40,
+      'eval/chain': step / 45,
+    },
+  }));
+  writeMadeUpRun(run, { config: { seed, name: 'walker', env: { id: 'kgwalk/RelationWalk-v1' } }, metrics });
+  const hashes = { graph: 'a'.repeat(64), dataset: 'd'.repeat(64), checkpoint: `c${seed}` };
+  const record = madeUpAnswers('walker', 0.9 + seed / 100, { calls: 0, hashes, seed });
+  writeMadeUpEvaluation(join(run, 'evaluations', 'valid-best'), { record });
+  return openRun(run, folder);
+}
+
+describe('the page about evaluations of questions', () => {
+  test('needs nothing beside itself, and escapes every name', async () => {
+    const hostile = madeUpQuestionExample({
+      question: `</p><script>alert('x')</script> ${hostileName}`,
+      topics: [hostileName],
+      gold: [hostileName],
+      answer: [hostileName],
+      chain: [hostileName],
+      goldChain: [hostileName],
+      evidence: [[hostileName, 'a"b', hostileName]],
+      steps: [hostileName],
+      stop: hostileName,
+    });
+    const record = madeUpAnswers('fiske', 0.6, {
+      dataset: hostileName,
+      note: hostileName,
+      model: hostileName,
+      subsets: [hostileName],
+      labels: ['fixture'],
+      switches: { words: hostileName },
+      stops: { [hostileName]: 40 },
+      misses: { [hostileName]: 3 },
+      phases: { [hostileName]: { calls: 4, stages: { constrained: 4 } } },
+    });
+    const { html, alts, pictures } = await pageOf([], [evaluation('a', { record, examples: [hostile] })]);
+    expect(html).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
+    expect(html).toContain("default-src 'none'");
+    expect(html).toContain('&lt;img src=x onerror=alert(1)&gt;\\u202e\\u0007');
+    expect(alts).toHaveLength(pictures.length);
+    expect(alts.every((alt) => alt.length > 20)).toBe(true);
+    expect(pictures.every((name) => /^[\w@-]+\.png$/.test(name))).toBe(true);
+    expect(html).toContain('[fixture]');
+    expect(html).toContain('no benchmark results');
+  });
+
+  test('shows all agents in one table, with scores, calls, tokens, kinds, misses, ends, phases and worked questions', async () => {
+    const { html } = await pageOf(
+      [],
+      [
+        evaluation('fiske', { record: madeUpAnswers('fiske', 0.6), examples: [madeUpQuestionExample()] }),
+        evaluation('lookup', {
+          record: madeUpAnswers('lookup', 0.5, { calls: 0 }),
+          examples: [madeUpQuestionExample({ answer: [], answers: 0, right: false, miss: 'wrong-chain', calls: [] })],
+        }),
+      ],
+    );
+    const text = html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+    for (const part of [
+      '2 agents on harbour',
+      'agent hit@1 hit any F1 exact set partial complete abstained calls tokens',
+      'small.gguf',
+      'no language model',
+      'p95 12, max 18 0.0 % at cap 948 48 written 60.0 % cached',
+      'one right answer 20',
+      'captain 20',
+      'covered 90.0 · depth 10.0',
+      'fiske: explore 240 6.00 100.0',
+      'who sailed the ships that Ivo built',
+      'Tamsin; Ada … and 12 more',
+      '1 call, 1,234 tokens; ended by covered',
+      'explore: 1,200 tokens in, 34 out, reply asked again',
+      'no answer',
+      'wrong chain',
+      'npx kgwalk replay fiske',
+      'not asked, no gold answer 3',
+    ]) {
+      expect(text).toContain(part);
+    }
+  });
+
+  test('says simulated in every title of a simulated set, and puts no real model into its charts', async () => {
+    const { html, alts } = await pageOf(
+      [],
+      [
+        evaluation('real', { record: madeUpAnswers('tog', 0.3) }),
+        ...[0, 0.3].map((error) => evaluation(`e${error}`, { record: madeUpSimulation('fiske', 1 - error, error) })),
+      ],
+    );
+    const ofOracle = alts.filter((alt) => alt.includes('fiske'));
+    expect(ofOracle.length).toBeGreaterThan(10);
+    expect(ofOracle.every((alt) => alt.includes('simulated') && !alt.includes('tog'))).toBe(true);
+    expect(alts.filter((alt) => alt.includes('tog')).every((alt) => !alt.includes('simulated'))).toBe(true);
+    expect(html).toContain('<h2 id="noise">');
+    expect(html.match(/<details class="set">/g)).toHaveLength(1);
+    expect(html).toContain('oracle:0.3, simulated');
+  });
+
+  test('refuses what is no evaluation of questions, with its place', async () => {
+    const broken = evaluation('broken', { record: madeUpAnswers('tog', 0.3) });
+    writeFileSync(join(broken, 'evaluation.json'), '{"schemaVersion":2}');
+    await expect(pageOf([], [broken])).rejects.toThrow(/schema version 2, at .*broken/);
+    writeFileSync(join(broken, 'evaluation.json'), JSON.stringify(madeUpEvaluation('walker', 0.3)));
+    await expect(pageOf([], [broken])).rejects.toThrow(/expected an evaluation of questions, got another, at .*broken/);
+  });
+});
+
+describe('the page about runs on questions', () => {
+  test('has learning curves over seeds, and their evaluations in one row', async () => {
+    const { html, pictures } = await pageOf([1, 2, 3].map(walkerRun));
+    for (const key of ['eval-hit@1', 'eval-f1', 'eval-exact', 'rollout-reward', 'eval-chain']) {
+      expect(pictures).toContain(`ppo-${key}.png`);
+    }
+    expect(html).toContain('alt="valid F1 by PPO update: PPO ends at 0.8333"');
+    expect(html).toContain('Student’s t');
+    expect(html).toContain('mean of 3 seeds');
+    expect(html.replaceAll('\u00a0', ' ')).toContain('walker (best) (no language model) has a hit@1 of 92.0 %');
+  });
+
+  test('puts walkers beside what was evaluated on the same questions, and beside runs on dialogues', async () => {
+    writeMadeUpRun(join(folder, 'talker'), {
+      config: { seed: 1, name: 'talker' },
+      metrics: madeUpCurves(1, 40),
+      evaluations: [madeUpEvaluation('talker', 0.28, { checkpoint: 'best' })],
+    });
+    const { html, pictures, alts } = await pageOf(
+      [walkerRun(1), openRun(join(folder, 'talker'), folder)],
+      [evaluation('fiske', { record: madeUpAnswers('fiske', 0.6) })],
+    );
+    expect(alts.some((alt) => alt.startsWith('hit@1, %: walker (best) 91.0, fiske 60.0'))).toBe(true);
+    expect(pictures).toEqual(
+      expect.arrayContaining(['questions-ppo-rollout-reward.png', 'dialogues-ppo-rollout-reward.png']),
+    );
+    expect(new Set(pictures).size).toBe(pictures.length);
+    for (const part of ['PPO, on questions', 'PPO, on dialogues', 'puts the right path first', 'path@25']) {
+      expect(html).toContain(part);
+    }
+  });
+
+  test('of a run that has nothing yet says so', async () => {
+    writeMadeUpRun(join(folder, 'new'), { config: { seed: 1, env: { id: 'kgwalk/QuestionEdgeWalk-v1' } } });
+    const { html, pictures } = await pageOf([openRun(join(folder, 'new'), folder)]);
+    expect(pictures).toEqual([]);
+    expect(html).toContain('Nothing was evaluated yet');
+  });
+});

@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { loadEvaluation } from '../../reports/evaluation-data.js';
+import type { EvaluationData } from '../../reports/evaluation-data.js';
+import { collectNoise, noiseFigures, noiseTable } from '../../reports/noise.js';
+import { callCurves, questionBars } from '../../reports/question-figures.js';
+import { collectQuestions, titleOfQuestions } from '../../reports/question-results.js';
+import { questionSummary } from '../../reports/question-summary.js';
+import { missTable, questionTable } from '../../reports/question-tables.js';
+import type { QuestionEvaluationRecord } from '../../src/run/records.js';
+import { madeUpAnswers, madeUpSimulation, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
+import type { MadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
+
+let folder: string;
+let written = 0;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kgwalk-questions-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function saved(record: QuestionEvaluationRecord, more: Omit<MadeUpEvaluation, 'record'> = {}): EvaluationData {
+  return loadEvaluation(
+    writeMadeUpEvaluation(join(folder, `e-${String(written++).padStart(8, '0')}`), { record, ...more }),
+  );
+}
+
+const labelsOf = (evaluations: EvaluationData[]) =>
+  collectQuestions(evaluations).map((set) => [titleOfQuestions(set), set.rows.map(({ label }) => label)]);
+
+describe('evaluations of questions', () => {
+  test('on the same questions are one set, best first; simulated ones never meet real ones, and lookups go with both', () => {
+    const found = labelsOf([
+      saved(madeUpAnswers('fiske', 0.4)),
+      saved(madeUpSimulation('fiske', 1, 0)),
+      saved(madeUpAnswers('tog', 0.5)),
+      saved(madeUpSimulation('fiske', 0.7, 0.1)),
+      saved(madeUpAnswers('lookup', 0.9, { calls: 0 })),
+    ]);
+    expect(found).toEqual([
+      ['harbour, 2-hop, dev-valid', ['lookup', 'tog', 'fiske']],
+      ['harbour, 2-hop, dev-valid, simulated by oracle:0', ['fiske', 'lookup']],
+      ['harbour, 2-hop, dev-valid, simulated by oracle:0.1', ['lookup', 'fiske']],
+    ]);
+  });
+
+  test('of other questions stand apart, though all that is said of them is equal', () => {
+    const other = Array.from({ length: 40 }, (_, i) => `other-${i}`);
+    const found = labelsOf([saved(madeUpAnswers('fiske', 0.4)), saved(madeUpAnswers('tog', 0.4), { ids: other })]);
+    expect(found.map(([, labels]) => labels)).toEqual([['fiske'], ['tog']]);
+  });
+
+  test('are named by what sets them apart: switches, budget, model, and at last the folder', () => {
+    const [[, labels]] = labelsOf([
+      saved(madeUpAnswers('fiske', 0.9, { switches: { stateful: false } })),
+      saved(madeUpAnswers('fiske', 0.8)),
+      saved(madeUpAnswers('fiske', 0.7, { budget: 5, hopsWithheld: true })),
+      saved(madeUpAnswers('tog', 0.6)),
+      saved(madeUpAnswers('tog', 0.5)),
+    ]) as [[string, string[]]];
+    expect(labels.slice(0, 3)).toEqual([
+      'fiske (stateful=false)',
+      'fiske, budget 30',
+      'fiske, budget 5, hops withheld',
+    ]);
+    expect(labels[3]).toMatch(/^tog, [\d-]{8}$/);
+  });
+
+  test('of seeds are averaged; one seed that was measured twice is not two', () => {
+    const seeds = [0.4, 0.5, 0.6].map((hit, seed) => saved(madeUpAnswers('fiske', hit, { seed })));
+    const [set] = collectQuestions([...seeds, saved(madeUpAnswers('fiske', 0.4, { seed: 0 }))]);
+    expect(set!.rows).toHaveLength(1);
+    const [row] = set!.rows;
+    expect(row).toMatchObject({ seeds: 3, asked: 120, misses: { 'wrong-answer': 60 } });
+    expect(row!.metrics['hit@1']!.value).toBeCloseTo(0.5, 12);
+    expect(row!.metrics['hit@1']!.deviation).toBeCloseTo(0.1, 12);
+    expect(missTable(set!).rows[0]!.cells.map(({ text }) => text)).toEqual(['fiske', '50.0', '50.0']);
+  });
+
+  test('of trained agents are averaged over the runs that differ in the seed alone', () => {
+    const seeds = [1, 2].map((seed) =>
+      saved(madeUpAnswers('walker', 0.9, { calls: 0, hashes: { graph: 'a', dataset: 'd', checkpoint: `c${seed}` } }), {
+        about: { run: `gone-20260102-030405-s${seed}`, checkpoint: 'best' },
+      }),
+    );
+    // Of runs that are gone the name is all there is: they are not taken for equal settings.
+    expect(collectQuestions(seeds)[0]!.rows.map(({ seeds: count, own }) => [count, own])).toEqual([
+      [1, true],
+      [1, true],
+    ]);
+    const [first, second] = seeds.map((one) => ({
+      ...one,
+      trained: { settings: 'x', label: 'm', checkpoint: 'best' },
+    }));
+    expect(collectQuestions([first!, second!])[0]!.rows).toMatchObject([{ label: 'walker (best)', seeds: 2 }]);
+  });
+
+  test('are summed up with n, interval, calls, ties, and what a fixture means', () => {
+    const [set] = collectQuestions([
+      saved(madeUpAnswers('fiske', 0.5, { labels: ['fixture'] })),
+      saved(madeUpAnswers('lookup', 0.5, { calls: 0, labels: ['fixture'] })),
+      saved(madeUpAnswers('tog', 0.25, { labels: ['fixture'] })),
+    ]);
+    const text = questionSummary(set!).replaceAll('\u00a0', ' ');
+    expect(text).toBe(
+      'On 40 questions of harbour (fixture), 2-hop, dev-valid, lookup (no language model) and fiske (6.0 calls a question) have the highest hit@1 of 3 agents, 50.0 % (95 % interval 34.5 to 65.5). Next is tog (6.0 calls a question) with 25.0 %. The graph is a fixture, collected partly from the gold answers: these figures are no benchmark results.',
+    );
+    expect(questionBars(set!, 'x').charts[0]!.alt).toContain('hit@1, % (fixture): lookup 50.0, fiske 50.0, tog 25.0');
+  });
+});
+
+describe('time a question', () => {
+  const lap = (seconds: number, questions: number, asked: number, remembered: number) => ({
+    phase: 'evaluate',
+    step: questions,
+    seconds,
+    rss_mb: 100,
+    'time/questions': questions,
+    'time/asked': asked,
+    'time/remembered': remembered,
+    'time/promptTokens': 100 * asked,
+    'time/cachedTokens': 60 * asked,
+    'time/completionTokens': 10 * asked,
+  });
+
+  test('is of what was asked, not of what a resumed evaluation remembered', () => {
+    const timings = [lap(20, 10, 40, 0), lap(0.1, 10, 0, 40), lap(30, 10, 60, 5)];
+    expect(saved(madeUpAnswers('fiske', 0.5), { timings }).speed).toEqual({
+      msPerQuestion: 2500,
+      tokensPerSecond: (100 * 50) / 50,
+    });
+  });
+
+  test('of an agent without a model has no tokens, and a simulation shows none at all', () => {
+    const lookup = saved(madeUpAnswers('lookup', 0.5, { calls: 0 }), { timings: [lap(0.05, 10, 0, 0)] });
+    expect(lookup.speed).toEqual({ msPerQuestion: 5 });
+    const simulated = saved(madeUpSimulation('fiske', 0.5, 0), { timings: [lap(20, 10, 40, 0)] });
+    const [set] = collectQuestions([simulated, lookup]);
+    const table = questionTable(set!);
+    expect(table.head.at(-1)).toBe('time');
+    expect(table.rows.map(({ cells }) => cells.at(-1)!.text)).toEqual(['5.0 ms', '']);
+  });
+});
+
+describe('what calls buy', () => {
+  test('is level without calls, rises where questions ended, and is seen to its end', () => {
+    const [set] = collectQuestions([
+      saved(madeUpAnswers('fiske', 0.8, { calls: 4 })),
+      saved(madeUpAnswers('lookup', 0.5, { calls: 0 })),
+    ]);
+    const [{ charts }] = callCurves(set!, 'x') as [ReturnType<typeof questionBars>];
+    const { datasets } = charts[0]!.chart.config.data;
+    expect(datasets.map(({ data }) => data)).toEqual([
+      [0, 0, 0.4, 0.4, 0.8, 0.8].map((y, x) => ({ x, y })),
+      [0.5, 0.5, 0.5, 0.5, 0.5, 0.5].map((y, x) => ({ x, y })),
+    ]);
+    expect(charts[0]!.alt).toContain('at 4 calls: fiske 80.0, lookup 50.0');
+    expect(callCurves(collectQuestions([saved(madeUpAnswers('lookup', 0.5, { calls: 0 }))])[0]!, 'x')).toEqual([]);
+  });
+});
+
+describe('noise', () => {
+  const sets = () =>
+    collectQuestions([
+      ...[0.3, 0, 0.1].map((error) => saved(madeUpSimulation('fiske', 1 - error, error, 6 - 10 * error))),
+      ...[0, 0.1, 0.3].map((error) => saved(madeUpSimulation('tog', 0.5 - error, error, 9))),
+      saved(madeUpSimulation('cut', 0.5, 0.1)),
+      saved(madeUpAnswers('fiske', 0.2)),
+      saved(madeUpAnswers('lookup', 0.9, { calls: 0 })),
+    ]);
+
+  test('is one line an agent over the error rates, with intervals, simulated in every title, without real models', () => {
+    const [noise, ...others] = collectNoise(sets());
+    expect(others).toEqual([]);
+    expect(noise!.errors).toEqual([0, 0.1, 0.3]);
+    const { charts, caption } = noiseFigures(noise!, 'x');
+    expect(charts.map(({ name }) => name)).toEqual(['x-noise-hit@1', 'x-noise-complete', 'x-noise-calls.mean']);
+    expect(charts[0]!.alt).toBe(
+      'hit@1, % (simulated) against decisions in which the oracle errs, %: fiske from 100.0 % at 0 % to 70.0 % at 30 %, tog from 50.0 % at 0 % to 20.0 % at 30 %',
+    );
+    expect(charts[2]!.alt).toContain('fiske from 6.0 at 0 % to 3.0 at 30 %');
+    // Two edges of the band, then the line.
+    expect(charts[0]!.chart.config.data.datasets).toHaveLength(6);
+    expect(caption).toContain('40 questions a point');
+  });
+
+  test('has a table with all figures, empty where an error rate was not measured', () => {
+    const table = noiseTable(collectNoise(sets())[0]!);
+    expect(table.head).toEqual(['agent (simulated)', 'error 0 %', 'error 10 %', 'error 30 %']);
+    const cells = Object.fromEntries(table.rows.map(({ cells: [label, ...rest] }) => [label!.text, rest]));
+    expect(cells.cut!.map(({ text }) => text)).toEqual(['', '50.0', '']);
+    expect(cells.fiske![2]!.details!.slice(1)).toEqual(['complete 59.5', '3.0 calls']);
+  });
+
+  test('needs two error rates', () => {
+    expect(collectNoise(collectQuestions([saved(madeUpSimulation('fiske', 1, 0))]))).toEqual([]);
+  });
+});
