@@ -32,7 +32,9 @@ export async function questionResults(sets: readonly QuestionSet[], draw: Draw):
     views.push({
       title: titleOfQuestions(set),
       folded: set.simulated && first !== i,
-      parts: parts.filter(({ figures, table }) => figures?.length !== 0 && table?.rows.length !== 0),
+      parts: parts
+        .filter(({ figures, table }) => figures?.length !== 0 && table?.rows.length !== 0)
+        .map((part) => (set.simulated && part.heading ? { ...part, heading: `${part.heading} (simulated)` } : part)),
     });
   }
   return views;

@@ -111,11 +111,12 @@ function namedBy(groups: readonly RunGroup[]): (one: EvaluationData) => Evaluati
   };
 }
 
-function titleOfPage(groups: readonly RunGroup[], [asked]: readonly QuestionSet[]): string {
+function titleOfPage(groups: readonly RunGroup[], asked: readonly QuestionSet[]): string {
   if (groups.length > 1) return `${groups.length} settings compared`;
   if (groups[0]) return groups[0].label;
-  const { rows, dataset } = asked!;
-  return rows.length > 1 ? `${rows.length} agents on ${dataset}` : `${rows[0]!.label} on ${dataset}`;
+  const agents = [...new Set(asked.flatMap(({ rows }) => rows.map(({ label }) => label)))];
+  const datasets = [...new Set(asked.map(({ dataset }) => dataset))];
+  return `${agents.length > 1 ? `${agents.length} agents` : agents[0]!} on ${datasets.join(', ')}`;
 }
 
 function resultView(set: ResultSet, figures: FigureGroup[]): ResultView {

@@ -42,7 +42,7 @@ th, td { padding: 0.42rem 0.4rem; border-bottom: 1px solid var(--line); vertical
 th:first-child, td:first-child { text-align: left; padding-left: 0.5rem; }
 td:first-child { white-space: normal; min-width: 9rem; }
 table:has(td.words) th { text-align: left; }
-td.words { text-align: left; white-space: normal; min-width: 16rem; }
+td.words { text-align: left; white-space: normal; min-width: min(16rem, 50vw); }
 td small { display: block; color: var(--quiet); font-size: 0.78rem; }
 tr.own td { background: var(--soft); }
 tr.own td:first-child { font-weight: 600; }
