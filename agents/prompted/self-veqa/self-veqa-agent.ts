@@ -9,7 +9,7 @@
  *
  * Where the paper differs: chains are written freely and may not exist (here the grammar holds those that do), and the
  * verifier copies answers (`verifier: reference`; here it names a chain). What it leaves open is decided in
- * docs/decisions/questions.md.
+ * docs/decisions/prompted-agents.md.
  * @source "Self-VEQA: Self-verification enhanced question answering agent", section 3
  */
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
