@@ -8,7 +8,7 @@ import { relationWalkSettings } from '../../envs/relation-walk-settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { configHash } from '../../src/run/config.js';
+import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { QuestionAgent } from '../question-agent.js';
@@ -57,8 +57,8 @@ export async function loadRelationWalkerRun(
   }
   const encoder = await openEncoder();
   try {
-    const sources = configHash(dataset.manifest.sources);
-    checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: sources }, file);
+    const stored = questionsHash(dataset.manifest);
+    checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: stored }, file);
     const frontiers = frontierTrie(graph, settings.relationWalk.memoryMegabytes * 2 ** 20);
     const { beamWidth } = options;
     const agent = trainedAgent(tensors, settings, {

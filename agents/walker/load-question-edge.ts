@@ -6,7 +6,7 @@ import { dataSettings } from '../../datasets/settings.js';
 import { envSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { configHash } from '../../src/run/config.js';
+import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
 import { openTrainedRun, type LoadedQuestionWalker, type OpenTrainedRun } from '../trained-run.js';
 import { createPolicy, walkerInputs } from './inputs.js';
@@ -49,8 +49,8 @@ export async function loadQuestionEdgeRun(
   const graph = options.graph ?? (await dataset.loadGraph(data.subsets === 'all' ? dataset.subsets : data.subsets));
   const encoder = await openEncoder();
   try {
-    const sources = configHash(dataset.manifest.sources);
-    checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: sources }, file);
+    const stored = questionsHash(dataset.manifest);
+    checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: stored }, file);
     const { tf } = await openBackend(options.backend ?? settings.backend);
     const inputs = await walkerInputs({
       tf,

@@ -56,7 +56,7 @@ export interface QuestionGraph {
  * @throws WorkbenchError `usage` for flags that say nothing that is there, `data` for an empty split
  */
 export async function questionInputs(flags: QuestionFlags, runs: readonly RunInfo[]): Promise<QuestionInputs> {
-  const { configHash } = await import('../../src/run/config.js');
+  const { questionsHash } = await import('../../datasets/questions/question-manifest.js');
   const { drawQuestions } = await import('../../evaluation/questions/draw-questions.js');
   const limit = flags.limit === undefined ? undefined : wholeNumber(flags.limit, '--limit', 1);
   const seed = wholeNumber(flags.seed ?? '0', '--seed', 0);
@@ -91,7 +91,7 @@ export async function questionInputs(flags: QuestionFlags, runs: readonly RunInf
       ...(flags.withholdHops && { hopsWithheld: true }),
     },
     hopsGiven: !flags.withholdHops,
-    hashes: { graph: graph.hash, dataset: configHash(dataset.manifest.files) },
+    hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
   };
 }
 

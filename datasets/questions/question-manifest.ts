@@ -1,5 +1,6 @@
 /** What stands in the `dataset.json` of a question data set. */
 import { z } from 'zod';
+import { configHash } from '../../src/run/config.js';
 
 const count = z.number().int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -61,6 +62,9 @@ export const questionManifestSchema = z.strictObject({
 
 /** What was imported, from what, what was left out, and how to check that it is still the same. */
 export type QuestionManifest = z.output<typeof questionManifestSchema>;
+
+/** Hash of the questions and graphs as they are stored: what a checkpoint and an evaluation are tied to. */
+export const questionsHash = ({ files }: Pick<QuestionManifest, 'files'>): string => configHash(files);
 
 /** Name of the file of one subset's questions from one release file. */
 export const questionFileName = (subset: string, file: string): string => `questions.${subset}.${file}.jsonl`;

@@ -1,6 +1,6 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
 import { relationWalkId } from '../../envs/relation-walk-env.js';
-import { configHash } from '../../src/run/config.js';
+import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { ppo } from '../ppo/ppo.js';
 import { ppoPhase } from '../ppo/ppo-phase.js';
 import { logEncoding, type Training } from '../session.js';
@@ -26,7 +26,7 @@ function trainingOn<Observation, Request>(
 ): Training {
   const { dataset, graph, valid } = questions;
   return {
-    hashes: { graph: graph.hash, dataset: configHash(dataset.manifest.sources) },
+    hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
     async run(session, from) {
       const { run, settings } = session;
       run.update({ phase: 'encode' });
