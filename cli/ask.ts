@@ -8,9 +8,7 @@ import type { AskQuestionFlags } from './questions/ask-question.js';
 export function register(program: Command): void {
   const command = program
     .command('ask')
-    .description(
-      'one question: to a run where it walks from an entity after something was said, or on questions to any agent',
-    )
+    .description('one question of your own: to a run, or to any agent over the graph of a data set of questions')
     .argument('<run-or-question>', 'name or folder of a run; with --agent the question')
     .argument('[question]', 'what is said or asked; on questions [brackets] mark the topic entities')
     .option('--agent <name>', 'questions: an untrained agent instead of a run, such as fiske')

@@ -40,7 +40,13 @@ First steps:
   kgwalk datasets import opendialkg --from DIR          the data, from the release's files
   kgwalk train opendialkg --model MODEL.gguf            a policy over frozen text vectors
   kgwalk evaluate RUN --split valid                     how good it is
-  kgwalk report RUN                                     its learning curves, as one page`;
+  kgwalk report RUN                                     its learning curves, as one page
+
+On questions:
+  kgwalk datasets import metaqa --from DIR              also pathquestion, webqsp, custom …
+  kgwalk train metaqa --model MODEL.gguf                a walker from questions and answers alone
+  kgwalk compare tog fiske self-veqa RUN --dataset metaqa/2-hop --model CHAT.gguf
+                                                        beside prompted agents; --model oracle:0.1 simulates one`;
 
 const json = argv.includes('--json');
 

@@ -60,7 +60,8 @@ export async function replayOnQuestions(
       printJson({ evaluation: folder, ...told, ...(question !== undefined && { row: rows[0], ...attempts[0] }) });
     else if (question !== undefined) printTrace(rows[0]!, attempts[0]!, inputs.graph);
     if (!replay.identical) throw differs(replay, folder);
-    if (!json) printLine(`${replay.n} questions replayed: every byte as it was saved`);
+    if (!json)
+      printLine(`${replay.n} ${replay.n === 1 ? 'question' : 'questions'} replayed: every byte as it was saved`);
   } finally {
     calls?.close();
     await opened.close();
