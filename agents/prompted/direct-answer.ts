@@ -15,8 +15,8 @@ const settings = z.strictObject({
 });
 
 const tasks = {
-  io: 'Answer the question with names only. Give every answer that you know, best first. Give an empty list if you do not know.',
-  cot: 'Answer the question. Think in one or two short sentences, then give names only: every answer, best first, or an empty list if you do not know.',
+  io: 'Answer the question from what you know, with names only. Give every answer, best first.',
+  cot: 'Answer the question from what you know. Think in one or two short sentences, then give names only: every answer, best first.',
 };
 const truthTasks = {
   io: 'Say whether the statement is true or false.',
