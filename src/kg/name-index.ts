@@ -5,8 +5,8 @@ const leadingArticle = /^(?:the|a|an) (?=.)/;
 
 /**
  * The form in which names are compared: NFKC, lower case, punctuation as spaces except inside numbers and dates
- * (`1,000.5`, `2012-05-01`), apostrophes dropped, spaces collapsed, one leading article dropped. May be empty, for names of nothing but
- * punctuation.
+ * (`1,000.5`, `2012-05-01`), apostrophes dropped, spaces collapsed, one leading article dropped. A name of nothing but
+ * punctuation, such as the film `$`, keeps it.
  */
 export function normalizeName(name: string): string {
   const folded = name.normalize('NFKC').toLowerCase();
@@ -17,7 +17,7 @@ export function normalizeName(name: string): string {
     .replaceAll('\u0000', '')
     .replace(/\s+/gu, ' ')
     .trim();
-  return words.replace(leadingArticle, '');
+  return words === '' ? folded.trim() : words.replace(leadingArticle, '');
 }
 
 /** Entities by normalised name or alias; homonyms keep all their entities. */
