@@ -1,14 +1,10 @@
 /** `kgwalk compare` on dialogues: several agents and runs on the same samples. */
 import type { Evaluation } from '../../evaluation/evaluate.js';
 import { evaluateShown } from './evaluate-dialogues.js';
-import type { InputFlags } from './evaluation-inputs.js';
+import type { AgentFlags } from './named-agents.js';
 import { printJson } from '../output.js';
 
-export interface CompareFlags extends InputFlags {
-  checkpoint: string;
-  encoder?: string;
-  backend?: string;
-  model?: string;
+export interface CompareFlags extends AgentFlags {
   json?: boolean;
 }
 

@@ -2,15 +2,12 @@
 import { stderr } from 'node:process';
 import type { Agent } from '../../agents/agent.js';
 import type { Evaluation } from '../../evaluation/evaluate.js';
-import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
+import type { EvaluationInputs } from './evaluation-inputs.js';
+import type { AgentFlags } from './named-agents.js';
 import { printJson, printLine } from '../output.js';
 
-export interface EvaluateFlags extends InputFlags {
+export interface EvaluateFlags extends AgentFlags {
   agent?: string;
-  checkpoint: string;
-  encoder?: string;
-  backend?: string;
-  model?: string;
   predictions?: string;
   json?: boolean;
 }

@@ -11,12 +11,12 @@ import type { RunInfo } from '../../src/run/records.js';
 import { findRun } from '../kind-of-work.js';
 import { evaluationInputs } from './evaluation-inputs.js';
 import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
+import type { ModelFlags } from './task-clients.js';
 
-export interface AgentFlags extends InputFlags {
+export interface AgentFlags extends InputFlags, ModelFlags {
   checkpoint: string;
   encoder?: string;
   backend?: string;
-  model?: string;
 }
 
 export interface OpenedAgent {
@@ -138,7 +138,7 @@ async function resourcesOf(
     textLimits: texts,
     async taskClients() {
       const { openTaskClients } = await import('./task-clients.js');
-      return (clients ??= openTaskClients(flags.model, closers));
+      return (clients ??= openTaskClients(flags, closers));
     },
   };
 }

@@ -8,14 +8,20 @@ import { runsFolder } from '../../src/run/locations.js';
 /** Calls of a task: one, and one more where its reply could not be read. */
 const budget = 2;
 
+/** The options that name a language model. */
+export interface ModelFlags {
+  model?: string;
+  modelSet: string[];
+}
+
 /**
  * Opens the model and the store of its completions, `runs/evaluations/dialogues-<model>/completions.jsonl`: what was asked
  * once is not asked again, by whatever evaluation.
  * @param closers called when everything is done
- * @throws WorkbenchError `usage` without a model or for a simulated one, and what opening the model throws
+ * @throws WorkbenchError `usage` without a model or for a simulated one, and what `openRealModel` throws
  */
 export async function openTaskClients(
-  spec: string | undefined,
+  { model: spec, modelSet }: ModelFlags,
   closers: (() => Promise<void>)[],
 ): Promise<(taskId: string) => TaskClient> {
   if (spec === undefined || spec.startsWith('oracle:')) {
@@ -23,13 +29,13 @@ export async function openTaskClients(
       hint: 'Prompts on dialogues take FILE.gguf or http://HOST:PORT/v1#NAME; they are not simulated.',
     });
   }
-  const { openLanguageModel } = await import('../../src/llm/open-model.js');
+  const { openRealModel } = await import('../open-real-model.js');
   const { openCompletionStore } = await import('../../src/llm/client/completion-store.js');
   const { createClients } = await import('../../src/llm/client/create-clients.js');
   const { lockFolder } = await import('../../src/run/run-lock.js');
   const { interruptSignal } = await import('../interrupt.js');
   const { mkdirSync } = await import('node:fs');
-  const model = await openLanguageModel(spec);
+  const model = await openRealModel(spec, modelSet);
   closers.push(() => model.dispose());
   const name = createHash('sha256').update(model.id).digest('hex').slice(0, 8);
   const folder = join(runsFolder(), 'evaluations', `dialogues-${name}`);

@@ -82,7 +82,7 @@ async function modelOf(agent: string, { model: spec, modelSet }: AskQuestionFlag
       hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
     });
   }
-  const { openRealModel } = await import('./open-model.js');
+  const { openRealModel } = await import('../open-real-model.js');
   return openRealModel(spec, modelSet);
 }
 

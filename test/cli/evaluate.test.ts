@@ -98,6 +98,16 @@ describe('kgwalk evaluate', () => {
     expect(await refusal('--agent', 'random', '--model', 'x.gguf')).toMatch(/no agent named asks one/);
   });
 
+  test('a prompt on dialogues opens its model with --model-set', async () => {
+    const words = ['evaluate', '--agent', 'ark-opa', '--model-set', 'thread=2', '--model'];
+    for (const model of ['x.gguf', 'http://127.0.0.1:9/v1#any']) {
+      await expect(kgwalk(...words, model)).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringContaining('thread'),
+      });
+    }
+  });
+
   test('an empty split is refused before any work', async () => {
     const folder = folderWith({ 'none.csv': csvOf([]) });
     await expect(kgwalk('evaluate', '--agent', 'random', '--data', join(folder, 'none.csv'))).rejects.toMatchObject({
