@@ -6,7 +6,8 @@ import type { Path, Triple } from '../../../src/kg/path.js';
 
 /**
  * Snaps each triple to an edge of where the walk stands: relation and tail must be names of one of its edges after
- * normalisation, the head is taken for granted. A step that is no edge ends the reading; a walk without a step is none.
+ * normalisation, the head is taken for granted. Where a step is no edge, or there is none, the
+ * whole reading is no walk: a first step that is an edge is discarded with it.
  * @param written `head | relation | tail`, at most two are read; the relation Equal stays and ends
  */
 export function writtenPath(graph: Graph, start: number, written: readonly string[]): Path | undefined {

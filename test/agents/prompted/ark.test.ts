@@ -75,6 +75,9 @@ describe('prompting baselines of LLM-ARK', () => {
   test('a step that is no edge makes no walk; Equal stays', () => {
     expect(writtenPath(graph, id('Harbour'), ['Harbour | written_by | Nobody'])).toBeUndefined();
     expect(writtenPath(graph, id('Harbour'), ['Harbour | ~written_by | Oda'])).toBeUndefined();
+    expect(
+      writtenPath(graph, id('Harbour'), ['Harbour | written_by | Oda', 'Oda | written_by | Pier']),
+    ).toBeUndefined();
     expect(writtenPath(graph, id('Harbour'), [])).toBeUndefined();
     expect(writtenPath(graph, id('Harbour'), ['Harbour | written_by | Oda', 'Oda | Equal | Oda'])).toEqual([
       twoHops[0],
