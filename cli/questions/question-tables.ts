@@ -14,7 +14,14 @@ const shownPoints = 12;
 
 /** Prints metrics, slices, cost, phases, and why questions were missed. */
 export function printQuestionEvaluation(record: QuestionEvaluationRecord, speed?: EvaluationSpeed): void {
-  printLine(headline(record, record.agent));
+  const { agent, switches, topicGiven } = record;
+  printLine(
+    headline(record, agent, [
+      ...(record.model === undefined ? [] : [modelText(record), budgetText(record)]),
+      ...(Object.keys(switches).length > 0 ? [switchesText(switches)] : []),
+      ...(topicGiven ? [] : ['topics not given']),
+    ]),
+  );
   printLine();
   const shares = Object.entries(record.metrics).filter(([key]) => key !== 'calls.mean');
   printTable(shares.map(([metric, estimate]) => ({ metric, percent: bracketed(estimate), n: estimate.n })));
@@ -61,20 +68,28 @@ export function printQuestionComparison(
   unions: readonly UnionFigures[],
 ): void {
   const { record } = evaluations[0]!;
-  const prompted = evaluations.find((one) => one.record.model !== undefined)?.record ?? record;
-  printLine(headline(prompted, `${evaluations.length} agents`));
+  const prompted = evaluations.flatMap((one) => (one.record.model === undefined ? [] : [one.record]));
+  const models = new Set(prompted.map(modelText));
+  const budgets = new Set(prompted.map(budgetText));
+  // What differs between agents stands in their rows.
+  const shared = [models, budgets].flatMap((texts) => (texts.size === 1 ? [...texts] : []));
+  printLine(headline(prompted[0] ?? record, `${evaluations.length} agents`, shared));
   printLine();
   const tested = record.metrics['hit@1'] ? 'hit@1' : 'accuracy';
   const columns = ['f1', 'exact', 'partial', 'complete', 'accuracy'].filter(
     (key) => key !== tested && evaluations.some((one) => one.record.metrics[key]),
   );
+  const switched = evaluations.some((one) => Object.keys(one.record.switches).length > 0);
   const against = evaluations.at(-1)!.name;
   printTable(
-    evaluations.map(({ name, record: { metrics, cost, note, model, simulated }, speed }): Row => {
+    evaluations.map(({ name, record: own, speed }): Row => {
+      const { metrics, cost, note, model, simulated, switches } = own;
       const difference = comparisons.find(({ agent }) => agent === name)?.differences[tested];
       return {
         agent: name,
-        ...(prompted.model !== undefined && { model: `${model ?? '-'}${simulated ? ' (simulated)' : ''}` }),
+        ...(switched && { switches: switchesText(switches) }),
+        ...(models.size > 0 && { model: `${model ?? '-'}${simulated ? ' (simulated)' : ''}` }),
+        ...(budgets.size > 1 && { budget: model === undefined ? '-' : budgetText(own).replace('budget ', '') }),
         [tested]: bracketed(metrics[tested]),
         ...Object.fromEntries(columns.map((key) => [key, percent(metrics[key])])),
         'calls mean/p95/max': spread(cost.calls),
@@ -109,21 +124,27 @@ export function printQuestionComparison(
   );
 }
 
-function headline(record: QuestionEvaluationRecord, who: string): string {
-  const { dataset, labels = [], subsets, split, holdOut, n, model, simulated, budget, budgetMode, switches } = record;
-  const parts = [
+/** @param more what holds for all that the line is about */
+function headline(record: QuestionEvaluationRecord, who: string, more: readonly string[]): string {
+  const { dataset, labels = [], subsets, split, holdOut, n, hopsWithheld } = record;
+  return [
     `${who} on ${dataset} (${subsets.join(', ')})${labels.map((label) => ` [${label}]`).join('')}`,
     `split ${split}, held out by ${holdOut}`,
     `n = ${n}`,
-    ...(model === undefined
-      ? []
-      : [`model ${model}${simulated ? ' [simulated]' : ''}`, `budget ${budget ?? 'none'} ${budgetMode}`]),
-    ...(Object.keys(switches).length > 0 ? [JSON.stringify(switches)] : []),
-    ...(record.topicGiven || who !== record.agent ? [] : ['topics not given']),
-    ...(record.hopsWithheld ? ['hops withheld'] : []),
-  ];
-  return parts.join(' · ');
+    ...more,
+    ...(hopsWithheld ? ['hops withheld'] : []),
+  ].join(' · ');
 }
+
+const modelText = ({ model, simulated }: QuestionEvaluationRecord) =>
+  `model ${model}${simulated ? ' [simulated]' : ''}`;
+
+const budgetText = ({ budget, budgetMode }: QuestionEvaluationRecord) => `budget ${budget ?? 'none'} ${budgetMode}`;
+
+const switchesText = (switches: QuestionEvaluationRecord['switches']) =>
+  Object.entries(switches)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(', ');
 
 function speedText({ cost }: QuestionEvaluationRecord, speed: EvaluationSpeed): string {
   const { seconds, prepareSeconds, msPerQuestion, asked, remembered, tokensPerSecond } = speed;

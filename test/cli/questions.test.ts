@@ -120,6 +120,25 @@ describe('kgwalk compare on questions', () => {
     expect(await run('evaluate', folder)).toMatchObject({ exitCode: 0 });
   });
 
+  test('switches and budgets stand in the rows they belong to, not above all', async () => {
+    const { evaluate, run } = await onFilms();
+    const words = ['fiske:stateful=false', 'fiske', 'template-lookup', '--model', 'oracle:0'];
+    const [head, , columns, ...rows] = (await run('compare', ...words)).out.split('\n');
+    expect(head).toMatch(/^3 agents on films .* · model oracle:0 \[simulated\] · budget 30 strict$/);
+    expect(columns).toMatch(/^agent +switches +model +hit@1/);
+    expect(rows[0]).toMatch(/^fiske:stateful=false +stateful=false +oracle:0/);
+    expect(rows[1]).toMatch(/^fiske +oracle:0/);
+    const { saved } = await evaluate('--agent', 'fiske', '--model', 'oracle:0', '--budget', '9');
+    const mixed = (await run('compare', join(saved, '..'), ...words.slice(1), '--mixed')).out.split('\n');
+    expect(mixed[0]).not.toContain('budget');
+    expect(mixed.slice(2, 6).map((line) => /budget|9 strict|30 strict|- {2,}/.exec(line)?.[0].trim())).toEqual([
+      'budget',
+      '9 strict',
+      '30 strict',
+      '-',
+    ]);
+  });
+
   test('refuses saved evaluations of other models, unless told to mix them', async () => {
     const { evaluate, run, compare } = await onFilms();
     const sure = await evaluate('--agent', 'fiske', '--model', 'oracle:0');
