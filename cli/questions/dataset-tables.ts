@@ -39,13 +39,18 @@ export function printQuestionStatistics({ dataset, labels, topicsReturn, graphs,
     ['  of the form true or false', ({ truth }) => truth],
     ['topics not in the graph', (subset) => subset.topicsNotInGraph],
     ['answers not in the graph', (subset) => subset.answersNotInGraph],
-    ['answers (mean/median/max)', ({ answers }) => `${answers.mean.toFixed(2)} / ${answers.median} / ${answers.max}`],
+    [
+      'answers (mean/median/max)',
+      ({ answers, questions, truth }) =>
+        questions === truth ? '' : `${answers.mean.toFixed(2)} / ${answers.median} / ${answers.max}`,
+    ],
     ['one answer', ({ singleAnswer }) => percent(singleAnswer)],
     ['templates', ({ templates }) => templates],
     ['types', ({ types }) => types],
     [
       'answers within 1, 2, 3 hops',
-      ({ reach }) => ([1, 2, 3] as const).map((k) => percent(reach.within[k])).join(', '),
+      ({ reach }) =>
+        reach.questions === 0 ? '' : ([1, 2, 3] as const).map((k) => percent(reach.within[k])).join(', '),
     ],
     ['  over questions', ({ reach }) => reach.questions],
     ['with a gold chain', ({ chains }) => chains.questions],
@@ -90,4 +95,5 @@ function reasons(dropped: Readonly<Record<string, number>>): string {
   return told.map(([reason, count]) => `${count} ${reason}`).join(', ') || 'none';
 }
 
-const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
+/** Blank where nothing was counted. */
+const percent = (share: number | null) => (share === null ? '' : `${(100 * share).toFixed(2)} %`);

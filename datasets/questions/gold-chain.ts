@@ -6,7 +6,7 @@ import { frontierStepper } from '../../src/kg/frontier-stepper.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { QuestionGold, QuestionSample } from '../question.js';
 
-/** Of one set of entities 0 or 1; means over questions otherwise. */
+/** Of one set of entities 0 or 1, but F1. */
 export interface ChainScore {
   /** The set is not empty. */
   executable: number;
@@ -25,9 +25,10 @@ export type TopicRule = 'leave' | 'leave at the end' | 'stay';
 
 /** Gold chains of a set of questions. */
 export interface GoldChainScores {
-  /** Questions that have one. */
+  /** Questions that have one, of both forms: what `executable` is over. */
   questions: number;
-  rules: Record<TopicRule, ChainScore>;
+  /** Means, null over no question: `hit1`, `f1` and `exact` are over entity questions alone, as statements have no answers. */
+  rules: Record<TopicRule, Record<keyof ChainScore, number | null>>;
 }
 
 const topicRules: readonly TopicRule[] = ['leave', 'leave at the end', 'stay'];
@@ -76,12 +77,21 @@ export function scoreGoldChains(samples: readonly QuestionSample[], graph: Graph
         .map((chain) => scoreFrontier(executeUnder(rule, step, topics, chain), gold))
         .reduce((a, b) => (b.f1 > a.f1 ? b : a));
     });
-    return [rule, meanOf(scores)] as const;
+    const asking = scores.filter((_, i) => withChain[i]!.task.form === 'entities');
+    const { hit1, f1, exact } = meanOf(asking);
+    return [rule, { executable: meanOf(scores).executable, hit1, f1, exact }] as const;
   });
   return { questions: withChain.length, rules: Object.fromEntries(rules) as GoldChainScores['rules'] };
 }
 
-function meanOf(scores: readonly ChainScore[]): ChainScore {
-  const mean = (of: keyof ChainScore) => scores.reduce((sum, score) => sum + score[of], 0) / Math.max(1, scores.length);
+function meanOf(scores: readonly ChainScore[]): Record<keyof ChainScore, number | null> {
+  const mean = (of: keyof ChainScore) =>
+    shareOf(
+      scores.reduce((sum, score) => sum + score[of], 0),
+      scores.length,
+    );
   return { executable: mean('executable'), hit1: mean('hit1'), f1: mean('f1'), exact: mean('exact') };
 }
+
+/** Null where there is nothing to be a share of. */
+export const shareOf = (sum: number, count: number): number | null => (count === 0 ? null : sum / count);

@@ -7,7 +7,7 @@ import type { QuestionSample } from '../question.js';
 import { maskedQuestion } from '../question.js';
 import { answerDistances } from './answer-reach.js';
 import type { GoldChainScores } from './gold-chain.js';
-import { scoreGoldChains } from './gold-chain.js';
+import { scoreGoldChains, shareOf } from './gold-chain.js';
 import type { QuestionDataset } from './question-registry.js';
 import type { StoredQuestion } from './stored-question.js';
 import { sampleOf } from './stored-question.js';
@@ -23,8 +23,8 @@ export interface SubsetStatistics {
   answersNotInGraph: number;
   /** Answers a question; over questions that ask for entities. */
   answers: Spread;
-  /** Share of those with one answer. */
-  singleAnswer: number;
+  /** Share of those with one answer; null where none asks for entities. */
+  singleAnswer: number | null;
   /** Different questions once topics are masked. */
   templates: number;
   /** Different question types; 0 where unknown. */
@@ -33,8 +33,8 @@ export interface SubsetStatistics {
   truth: number;
   /** Gold chains, executed under three rules for the topics; the data set's own is `topicsReturn`. */
   chains: GoldChainScores;
-  /** Share of answers within 1, 2 and 3 edges of a topic, in any direction the graph has, over a seeded sample of questions. */
-  reach: { questions: number; within: Record<1 | 2 | 3, number> };
+  /** Share of answers within 1, 2 and 3 edges of a topic, in any direction the graph has, over a seeded sample of questions; null without answers. */
+  reach: { questions: number; within: Record<1 | 2 | 3, number | null> };
 }
 
 /** Figures of a question data set. */
@@ -80,7 +80,7 @@ function subsetStatistics(dataset: QuestionDataset, subset: string, graph: Graph
     topicsNotInGraph: Object.values(files).reduce((sum, file) => sum + file.topicsNotInGraph, 0),
     answersNotInGraph: Object.values(files).reduce((sum, file) => sum + file.answersNotInGraph, 0),
     answers: spreadOf(asked),
-    singleAnswer: asked.filter((count) => count === 1).length / Math.max(1, asked.length),
+    singleAnswer: shareOf(asked.filter((count) => count === 1).length, asked.length),
     templates: new Set(samples.map(({ task }) => maskedQuestion(task))).size,
     types: new Set(samples.flatMap(({ gold }) => gold.type ?? [])).size,
     truth: samples.length - asked.length,
@@ -107,7 +107,6 @@ function reachOf(samples: readonly QuestionSample[], graph: Graph): SubsetStatis
       3,
     ),
   );
-  const within = (hops: number) =>
-    distances.filter((distance) => distance <= hops).length / Math.max(1, distances.length);
+  const within = (hops: number) => shareOf(distances.filter((distance) => distance <= hops).length, distances.length);
   return { questions: drawn.length, within: { 1: within(1), 2: within(2), 3: within(3) } };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { QuestionStatistics } from '../../datasets/questions/question-statistics.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -46,6 +47,34 @@ describe('kgwalk datasets, on questions', () => {
     expect(exitCode).toBe(3);
     expect(told).toMatch(/2 broken lines:[^]*questions\.jsonl:1: [^]*questions\.jsonl:2: /);
     expect(told).not.toContain('\u001b');
+  });
+
+  test('statements have no answers: what counts those is blank, or of the questions beside them alone', async () => {
+    const statement = {
+      question: '[Oslo] lies in Norway',
+      form: 'truth',
+      truth: true,
+      claimed: 'Norway',
+      chain: ['in'],
+    };
+    const question = { question: 'where is [Lund]', answers: ['Sweden'], chain: ['in'] };
+    const triples = 'Oslo\tin\tNorway\nLund\tin\tSweden\n';
+    for (const [name, lines] of [
+      ['claims', [statement]],
+      ['mixed', [statement, question]],
+    ] as const) {
+      const questions = lines.map((line) => JSON.stringify(line)).join('\n');
+      const from = folderWith({ 'triples.tsv': triples, 'questions.jsonl': questions });
+      await kgwalk('datasets', 'import', 'custom', '--from', from, '--name', name);
+    }
+    const claims = (await kgwalk('datasets', 'stats', 'claims')).out;
+    expect(claims).toMatch(/answers \(mean\/median\/max\)\none answer\n[^]*answers within 1, 2, 3 hops\n/);
+    expect(claims).toMatch(/with a gold chain +1\n[^]*all +stay +100\.00 %\n?$/);
+    const mixed = (await kgwalk('datasets', 'stats', 'mixed')).out;
+    expect(mixed).toMatch(/one answer +100\.00 %\n[^]*with a gold chain +2\n/);
+    expect(mixed).toMatch(/all +stay +100\.00 % +100\.00 % +100\.00 % +100\.00 %\n?$/);
+    const { subsets } = await kgwalkJson<QuestionStatistics>('datasets', 'stats', 'claims');
+    expect(subsets['all']!.chains.rules.stay).toEqual({ executable: 1, hit1: null, f1: null, exact: null });
   });
 
   test('names with control characters never reach the terminal as such', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import { importMetaQa } from '../../datasets/metaqa/import.js';
 import { importPathQuestion } from '../../datasets/pathquestion/import.js';
-import type { ChainScore } from '../../datasets/questions/gold-chain.js';
+import type { GoldChainScores } from '../../datasets/questions/gold-chain.js';
 import type { QuestionDataset } from '../../datasets/questions/question-registry.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
 import type { QuestionStatistics } from '../../datasets/questions/question-statistics.js';
@@ -19,8 +19,8 @@ if (!shared)
     'skipped: MetaQA and PathQuestion themselves (set KGWALK_TEST_DATA to the folder that holds data/metaqa)\n',
   );
 
-const percents = ({ hit1, f1, exact }: ChainScore) =>
-  [hit1, f1, exact].map((share) => Number((100 * share).toFixed(2)));
+const percents = ({ hit1, f1, exact }: GoldChainScores['rules']['stay']) =>
+  [hit1, f1, exact].map((share) => Number((100 * share!).toFixed(2)));
 const hops = ['1-hop', '2-hop', '3-hop'];
 
 (shared ? describe : describe.skip)('MetaQA itself', () => {
@@ -69,7 +69,7 @@ const hops = ['1-hop', '2-hop', '3-hop'];
       ['6.31', 2, 173],
       ['13.18', 6, 246],
     ]);
-    expect(of(({ singleAnswer }) => (100 * singleAnswer).toFixed(1))).toEqual(['67.2', '40.0', '16.8']);
+    expect(of(({ singleAnswer }) => (100 * singleAnswer!).toFixed(1))).toEqual(['67.2', '40.0', '16.8']);
     expect(of(({ topicsNotInGraph, answersNotInGraph }) => topicsNotInGraph + answersNotInGraph)).toEqual([0, 0, 0]);
     expect(of(({ reach }) => reach.within)).toMatchObject([{ 1: 1 }, { 1: 0, 2: 1 }, { 3: 1 }]);
   });
