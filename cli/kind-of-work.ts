@@ -55,8 +55,8 @@ export function findRun(name: string): { run: RunInfo; checkpoint?: string } | u
 /** The agent of `fiske:stateful=false`. */
 export const agentOf = (name: string): string => name.replace(/:.*$/, '');
 
-/** Data set that a run was trained on, with its subset. */
+/** Data set that a run was trained on, with its subsets where it is not all of them: `metaqa/2-hop`. */
 export function datasetOf({ config }: RunInfo): string | undefined {
-  const { dataset } = (config.data ?? {}) as { dataset?: string };
-  return dataset;
+  const { dataset, subsets = 'all' } = (config.data ?? {}) as { dataset?: string; subsets?: 'all' | string[] };
+  return dataset === undefined || subsets === 'all' ? dataset : `${dataset}/${subsets.join(',')}`;
 }

@@ -1,5 +1,6 @@
 /** `kgwalk runs list|export`: the runs of the working folder. */
 import type { Command } from 'commander';
+import type { RunInfo } from '../src/run/records.js';
 import type { ListedRun } from '../src/run/run-folder.js';
 import { printJson, printLine, printTable } from './output.js';
 
@@ -23,28 +24,41 @@ export function register(program: Command): void {
 async function list(folder: string | undefined, { json }: { json?: boolean }): Promise<void> {
   const { listRuns } = await import('../src/run/run-folder.js');
   const { runsFolder } = await import('../src/run/locations.js');
-  const rows = listRuns(folder ?? runsFolder()).map(summary);
+  const rows = await Promise.all(listRuns(folder ?? runsFolder()).map(summary));
   if (json) printJson(rows);
   else if (rows.length === 0) printLine('no runs yet: kgwalk train PRESET starts one');
   else printTable(rows);
 }
 
 /** A run in one row. The keys are those of `runs list --json`. */
-function summary(run: ListedRun) {
+async function summary(run: ListedRun) {
   if ('problem' in run) return { run: run.id, status: 'broken', problem: run.problem };
   const { config, state, environment } = run;
-  const data = config['data'] as { dataset?: string; graph?: string } | undefined;
+  const { datasetOf } = await import('./kind-of-work.js');
+  const dataset = datasetOf(run);
   return {
     run: run.id,
     status: state.status,
     phase: state.phase,
     preset: config['name'] as string,
     seed: config['seed'] as number,
-    dataset: data?.dataset,
-    graph: data?.graph,
+    dataset,
+    graph: await walkedGraph(run, dataset),
     started: environment.started,
     problem: state.reason,
   };
+}
+
+/** Name of the graph that a run walks; undefined where the questions it belongs to are no longer imported. */
+async function walkedGraph({ config }: RunInfo, dataset: string | undefined): Promise<string | undefined> {
+  const { questionWalkIds } = await import('../envs/question-walks.js');
+  const { id } = (config['env'] ?? {}) as { id?: string };
+  // The setting is of dialogues; questions come with their graph.
+  if (!questionWalkIds.includes(id ?? '')) return (config['data'] as { graph?: string } | undefined)?.graph;
+  const { listQuestionDatasets, parseDatasetName } = await import('../datasets/questions/question-registry.js');
+  const { name, subsets } = parseDatasetName(dataset ?? '');
+  const manifest = listQuestionDatasets().find((one) => one.name === name);
+  return manifest?.subsets[subsets?.[0] ?? Object.keys(manifest.subsets)[0]!]?.graph;
 }
 
 async function exportRun(run: string, { csv, json }: { csv: string; json?: boolean }): Promise<void> {

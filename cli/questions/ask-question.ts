@@ -24,7 +24,7 @@ export async function askQuestion(named: Named, text: string, flags: AskQuestion
   const top = wholeNumber(flags.top, '--top', 1);
   budgetOf(flags.budget);
   const [which] = await resolveAgents([named], flags);
-  const graph = await openQuestionGraph(graphName(which!, flags), flags.holdOut);
+  const graph = await openQuestionGraph(which!.run ? datasetOf(which!.run.run)! : flags.dataset!, flags.holdOut);
   const task = await taskOf(text, graph);
   // What a run was opened with by `--model` is its encoder's file; an agent's is the language model.
   const encoder = flags.encoder ?? (which!.run ? flags.model : undefined);
@@ -84,16 +84,6 @@ async function modelOf(agent: string, { model: spec, modelSet }: AskQuestionFlag
   }
   const { openRealModel } = await import('../open-real-model.js');
   return openRealModel(spec, modelSet);
-}
-
-/** @throws WorkbenchError `usage` where nothing says which graph */
-function graphName({ run }: ResolvedAgent, { dataset }: AskQuestionFlags): string {
-  if (run) {
-    const own = datasetOf(run.run)!;
-    const { subsets = 'all' } = run.run.config.data as { subsets?: 'all' | string[] };
-    return subsets === 'all' ? own : `${own}/${subsets.join(',')}`;
-  }
-  return dataset!;
 }
 
 /** The question with its topics: what stands in [brackets]. @throws WorkbenchError `usage` for a name that the graph lacks */

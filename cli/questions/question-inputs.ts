@@ -6,6 +6,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { QuestionAbout, RunInfo } from '../../src/run/records.js';
+import { datasetOf } from '../kind-of-work.js';
 
 /** Options of `evaluate` and `compare` on questions, as commander gives them. */
 export interface QuestionFlags {
@@ -148,17 +149,9 @@ function dataOf(flags: QuestionFlags, runs: readonly RunInfo[]): { dataset: stri
   return { dataset: flags.dataset ?? first.dataset, holdOut };
 }
 
-function runData({ id, config }: RunInfo): { id: string; name: string; dataset: string; holdOut: HoldOut } {
-  const {
-    dataset,
-    subsets = 'all',
-    holdOut = 'question',
-  } = config.data as {
-    dataset: string;
-    subsets?: 'all' | string[];
-    holdOut?: HoldOut;
-  };
-  return { id, name: dataset, dataset: subsets === 'all' ? dataset : `${dataset}/${subsets.join(',')}`, holdOut };
+function runData(run: RunInfo): { id: string; name: string; dataset: string; holdOut: HoldOut } {
+  const { dataset: name, holdOut = 'question' } = run.config.data as { dataset: string; holdOut?: HoldOut };
+  return { id: run.id, name, dataset: datasetOf(run)!, holdOut };
 }
 
 /** Calls a question may cost; null for none. @throws WorkbenchError `usage` */

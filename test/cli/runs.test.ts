@@ -8,7 +8,10 @@ import { collectEnvironment } from '../../src/run/environment.js';
 import { openMetricLog } from '../../src/run/metric-log.js';
 import { createRun } from '../../src/run/run-folder.js';
 import { captureOutput } from '../fixtures/captured-output.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 
+useOwnHome();
 const captured = captureOutput();
 
 async function kgwalk(...args: string[]): Promise<string> {
@@ -49,6 +52,25 @@ test('runs list shows each run in one row, broken ones with the reason', async (
       started: '1970-01-01T00:00:00.000Z',
     },
     { run: 'b', status: 'broken', problem: expect.stringContaining('state.json') },
+  ]);
+});
+
+test('runs list shows the graph that questions come with, and which of them', async () => {
+  await importFilms();
+  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-runs-'));
+  const environment = collectEnvironment({ configHash: 'x', argv: [], started: new Date(0) });
+  for (const [id, ...overrides] of [
+    ['all'],
+    ['gone', 'data.dataset=gone'],
+    ['some', 'data.subsets=[1-hop, 2-hop]'],
+  ] as const) {
+    createRun({ folder: join(folder, id), config: filmSettings(...overrides), environment }).close();
+  }
+  const rows = JSON.parse(await kgwalk('list', folder, '--json')) as { dataset: string; graph?: string }[];
+  expect(rows.map(({ dataset, graph }) => [dataset, graph])).toEqual([
+    ['films', 'films'],
+    ['gone', undefined],
+    ['films/1-hop,2-hop', 'films'],
   ]);
 });
 
