@@ -1,4 +1,5 @@
 /** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
+import { parseDatasetName } from '../datasets/questions/question-registry.js';
 import { envIds } from '../envs/registry.js';
 import { questionWalkIds } from '../envs/question-walks.js';
 import { relationWalkId } from '../envs/relation-walk-env.js';
@@ -12,7 +13,7 @@ import type { TrainSettings } from './train-settings.js';
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): void {
-  const { env, transe, walker, clone, ppo, evaluation } = settings;
+  const { data, env, transe, walker, clone, ppo, evaluation } = settings;
   const problems: string[] = [];
   const refuse = (wrong: boolean, problem: string) => wrong && problems.push(problem);
   const exact = ppo.enabled && ppo.gradient === 'exact';
@@ -48,6 +49,11 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
   refuse(
     !envIds().includes(env.id),
     `expected a known environment (${envIds().join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
+  );
+  const { name, subsets } = parseDatasetName(data.dataset);
+  refuse(
+    subsets !== undefined,
+    `expected a data set alone at data.dataset, got ${data.dataset}; its parts are named by data.subsets: set data.dataset=${name} and data.subsets=[${subsets?.join(', ')}]`,
   );
   if (questionWalkIds.includes(env.id)) problems.push(...questionProblems(settings));
   if (problems.length === 0) return;

@@ -110,6 +110,7 @@ describe('a training run on questions', () => {
 
   test.each([
     [['data.subsets=[4-hop]'], 'usage', 'expected a subset of films'],
+    [['data.dataset=films/2-hop'], 'config', 'set data.dataset=films and data.subsets=[2-hop]'],
     [['data.holdOut=type'], 'usage', 'expected a split of films'],
     [['data.dataset=nothing'], 'data', 'nothing'],
     [['clone.enabled=true'], 'config', 'clone.enabled=false'],
