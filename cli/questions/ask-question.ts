@@ -9,7 +9,7 @@ import { datasetOf } from '../kind-of-work.js';
 import type { Named } from '../kind-of-work.js';
 import { printJson, printLine } from '../output.js';
 import { openQuestionAgent, resolveAgents } from './question-agents.js';
-import type { OpenedQuestionAgent, ResolvedAgent } from './question-agents.js';
+import type { OpenedQuestionAgent } from './question-agents.js';
 import { budgetOf, openQuestionGraph, wholeNumber } from './question-inputs.js';
 import type { QuestionFlags, QuestionGraph } from './question-inputs.js';
 import { eventText } from '../../evaluation/questions/event-text.js';

@@ -7,6 +7,8 @@ test('every key of the data settings has a default and a description', () => {
     graph: 'dialogue',
     turns: 'all',
     maxDialogues: null,
+    subsets: 'all',
+    holdOut: 'question',
   });
   for (const key of Object.values(dataSettings.shape)) expect(key.description).toBeTruthy();
   expect(() => dataSettings.parse({ turn: 'all' })).toThrow();
