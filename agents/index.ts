@@ -1,5 +1,6 @@
 /** `kgwalk/agents`: the interface, agents by name, trained walkers, and the parts to build others from. */
 export * from './agent.js';
+export { chainAnswer, noAnswer } from './chain-answer.js';
 export type { BaselineContext } from './baselines/baseline.js';
 export { agentNames, createAgent, type AgentFactory, type AgentResources } from './registry.js';
 export * from './top-paths.js';
@@ -11,6 +12,7 @@ export type { QuestionAgent, QuestionAnswer, QuestionSession, TraceEvent } from 
 export {
   createQuestionAgent,
   questionAgentNames,
+  registerQuestionAgent,
   type QuestionAgentEntry,
   type QuestionAgentResources,
 } from './question-registry.js';

@@ -34,18 +34,35 @@ export interface QuestionAgentEntry<Settings extends z.ZodType = z.ZodType> {
   create(resources: QuestionAgentResources, settings: z.output<Settings>): QuestionAgent | Promise<QuestionAgent>;
 }
 
-const entries: Record<string, QuestionAgentEntry> = {
-  io: ioEntry,
-  cot: cotEntry,
-  tog: togEntry,
-  fiske: fiskeEntry,
-  'self-veqa': selfVeqaEntry,
-  'template-lookup': templateLookupEntry,
-  'random-chain': randomChainEntry,
-};
+const entries = new Map<string, QuestionAgentEntry>(
+  Object.entries({
+    io: ioEntry,
+    cot: cotEntry,
+    tog: togEntry,
+    fiske: fiskeEntry,
+    'self-veqa': selfVeqaEntry,
+    'template-lookup': templateLookupEntry,
+    'random-chain': randomChainEntry,
+  }),
+);
+
+/**
+ * Makes an agent known to `createQuestionAgent`, in this process. A name that exists is replaced.
+ * @throws WorkbenchError `usage` for a name that a command could not name
+ */
+export function registerQuestionAgent<Settings extends z.ZodType>(
+  name: string,
+  entry: QuestionAgentEntry<Settings>,
+): void {
+  // `:` begins switches and `@` a checkpoint.
+  if (!/^\w[\w.-]*$/.test(name)) {
+    throw new WorkbenchError('usage', `expected a name like my-agent, got "${name}", at registerQuestionAgent`);
+  }
+  entries.set(name, entry);
+}
 
 /** Names that `createQuestionAgent` knows. */
-export const questionAgentNames = (): readonly string[] => Object.keys(entries);
+export const questionAgentNames = (): readonly string[] => [...entries.keys()];
 
 /**
  * @param switches such as `{ stateful: false }`; what is missing takes its default
@@ -71,7 +88,8 @@ export function parseSwitches(name: string, switches: Record<string, unknown>): 
 }
 
 function entryOf(name: string): QuestionAgentEntry {
-  if (Object.hasOwn(entries, name)) return entries[name]!;
+  const entry = entries.get(name);
+  if (entry) return entry;
   const names = questionAgentNames();
   const near = nearestName(name, names);
   throw new WorkbenchError('usage', `expected an agent (${names.join(', ')}), got ${JSON.stringify(name)}`, {

@@ -1,9 +1,12 @@
 /** `kgwalk/kg`: graphs, paths, and reading and building them. */
 export type { BuildOptions } from './build-graph.js';
 export { GraphBuilder } from './build-graph.js';
+export type { Frontier } from './frontier.js';
+export { canonicalOrder, executeChain, frontierRelations, initialFrontier, stepFrontier } from './frontier.js';
 export { readGraphFile, writeGraphFile } from './graph-file.js';
 export type { TripleColumns } from './graph.js';
 export { Graph, inverseName, inversePrefix, unknownId } from './graph.js';
+export { NameIndex, normalizeName } from './name-index.js';
 export type { Path, Triple } from './path.js';
 export { canonicalPath, pathKey } from './path.js';
 export type { ReadTriplesOptions, TripleReport, TripleSink } from './read-triples.js';
