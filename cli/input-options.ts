@@ -11,6 +11,7 @@ const onlyOf: Record<DatasetKind, readonly string[]> = {
   questions: [
     'budget',
     'budgetMode',
+    'choices',
     'holdOut',
     'set',
     'seed',
@@ -61,6 +62,12 @@ export function addQuestionOptions(command: Command): Command {
         '--budget-mode <mode>',
         'questions: strict checks before every call, reference at the loop heads',
       ).choices(['strict', 'reference']),
+    )
+    .addOption(
+      new Option(
+        '--choices <how>',
+        'questions: whether the model writes single choices and verdicts, or they go by the probability of each',
+      ).choices(['written', 'logprob']),
     )
     .addOption(
       new Option('--hold-out <what>', 'questions: what test shares with no train question').choices([

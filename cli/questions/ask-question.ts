@@ -59,8 +59,8 @@ async function attemptOf(
   const folder = mkdtempSync(join(tmpdir(), 'kgwalk-ask-'));
   const store = openCompletionStore(join(folder, 'completions.jsonl'));
   try {
-    const { budget: text, budgetMode = 'strict' } = flags;
-    const clients = createClients({ model, store, budget: budgetOf(text), budgetMode, seed, signal });
+    const { budget: text, budgetMode = 'strict', choices = 'written' } = flags;
+    const clients = createClients({ model, store, budget: budgetOf(text), budgetMode, choices, seed, signal });
     const openCalls = ({ id }: QuestionTask) => clients.clientFor(id);
     return (await askQuestions(agent, [told], { concurrency: 1, openCalls, signal }))[0]!;
   } finally {

@@ -19,6 +19,7 @@ export interface QuestionFlags {
   model?: string;
   budget?: string;
   budgetMode?: 'strict' | 'reference';
+  choices?: 'written' | 'logprob';
   encoder?: string;
   checkpoint: string;
   set: string[];
@@ -89,6 +90,7 @@ export async function questionInputs(flags: QuestionFlags, runs: readonly RunInf
       seed,
       budget,
       budgetMode: flags.budgetMode ?? 'strict',
+      ...(flags.choices === 'logprob' && { choices: flags.choices }),
       ...(flags.withholdHops && { hopsWithheld: true }),
     },
     hopsGiven: !flags.withholdHops,

@@ -77,7 +77,7 @@ function resolved({ agent, run, checkpoint, about }: ReturnType<typeof readAsked
 
 /** @throws WorkbenchError `data` where the data set is another than the one that was asked */
 async function inputsOf({ about, folder, hashes, hopsGiven }: ReturnType<typeof readAsked>): Promise<QuestionInputs> {
-  const { dataset, subsets, split, holdOut, limit, seed, budget, budgetMode } = about;
+  const { dataset, subsets, split, holdOut, limit, seed, budget, budgetMode, choices } = about;
   const inputs = await questionInputs(
     {
       dataset: `${dataset}/${subsets.join(',')}`,
@@ -87,6 +87,7 @@ async function inputsOf({ about, folder, hashes, hopsGiven }: ReturnType<typeof 
       seed: String(seed),
       budget: String(budget ?? 'none'),
       budgetMode,
+      ...(choices && { choices }),
       checkpoint: 'best',
       set: [],
       modelSet: [],

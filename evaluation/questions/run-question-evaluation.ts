@@ -102,9 +102,11 @@ export async function runQuestionEvaluation(
 }
 
 /** What a client needs to know of an evaluation. */
-export function clientSettings({ about }: AskedEvaluation): Pick<ClientSettings, 'budget' | 'budgetMode' | 'seed'> {
-  const { budget, budgetMode, seed } = about;
-  return { budget, budgetMode, seed };
+export function clientSettings({
+  about,
+}: AskedEvaluation): Pick<ClientSettings, 'budget' | 'budgetMode' | 'choices' | 'seed'> {
+  const { budget, budgetMode, choices, seed } = about;
+  return { budget, budgetMode, seed, ...(choices && { choices }) };
 }
 
 /** What the counting needs to know of it. */

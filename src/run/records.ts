@@ -175,6 +175,8 @@ export interface QuestionAbout {
   /** Calls a question may cost; null: no budget. */
   budget: number | null;
   budgetMode: 'strict' | 'reference';
+  /** Set where single choices and verdicts were told by the probability of each instead of written. */
+  choices?: 'logprob';
   /** The agent's switches that differ from its defaults. */
   switches: Record<string, unknown>;
   /** Whether the agent was told the topic entities. */

@@ -59,7 +59,9 @@ describe('an agent of one’s own', () => {
   test('is known by its name and switches, asks a model through the client, and is replayed', async () => {
     registerQuestionAgent('hearsay', hearsay);
     expect(questionAgentNames()).toContain('hearsay');
-    await expect(createQuestionAgent('hearsay', resources, { lout: true })).rejects.toMatchObject({ hint: 'It has loud.' });
+    await expect(createQuestionAgent('hearsay', resources, { lout: true })).rejects.toMatchObject({
+      hint: 'It has loud.',
+    });
     const agent = await createQuestionAgent('hearsay', resources, { loud: true });
     const file = join(folderWith({}), 'completions.jsonl');
     const answerBy = async (modelOf: (store: CompletionStore) => LanguageModel, readOnly: boolean) => {

@@ -65,10 +65,12 @@ describe('kgwalk evaluate on questions', () => {
     expect(tight.metrics['at-cap']!.value).toBeGreaterThan(0);
     const free = await evaluate(...base, '--budget', 'none', '--set', 'stateful=false');
     expect(free).toMatchObject({ budget: null, switches: { stateful: false } });
+    const scored = await evaluate(...base, '--choices', 'logprob');
+    expect(scored).toMatchObject({ choices: 'logprob', n: all.n });
     const two = await kgwalkJson<Saved>('evaluate', ...base, '--dataset', 'films/2-hop', ...kept);
     expect(two.subsets).toEqual(['2-hop']);
     expect(two.n).toBeLessThan(all.n);
-    expect(new Set([all, some, tight, free, two].map(({ saved }) => saved)).size).toBe(5);
+    expect(new Set([all, some, tight, free, scored, two].map(({ saved }) => saved)).size).toBe(6);
   });
 
   test.each([
