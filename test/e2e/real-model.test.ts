@@ -58,8 +58,8 @@ if (!existsSync(source)) console.warn('skipped: a real model; set KGWALK_TEST_DA
     const record = await kgwalkJson<EvaluationRecord>('evaluate', run, '--encoder', moved);
     expect(record.metrics).toEqual(trained.metrics);
     const question = ['Who made it?', '--start', 'Glass Harbor'];
-    expect((await kgwalk('ask', run, ...question)).told).toContain('--model');
-    expect((await kgwalk('ask', run, ...question, '--model', moved)).out).toContain('Ada Quill');
+    expect((await kgwalk('ask', run, ...question)).told).toContain('--encoder');
+    expect((await kgwalk('ask', run, ...question, '--encoder', moved)).out).toContain('Ada Quill');
   });
 
   test('goes on with the model at another place', async () => {
