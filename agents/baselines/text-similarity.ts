@@ -1,6 +1,7 @@
 /** Walks to what sounds most like the last message: what the text vectors know before anything is learned. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import { dot, unitRows } from '../../src/encoder/unit-vectors.js';
 import type { Agent } from '../agent.js';
 import { entityTexts, lastMessageText, relationTexts } from '../walker/features/dialogue-texts.js';
 import { oneHopShare, rankingAgent, stopPriorScores } from './baseline.js';
@@ -31,21 +32,21 @@ export async function textSimilarityBaseline(
   const relations = unitRows(await encoder.encode(relationTexts(graph), { maxTokens: limits.nameTokens }));
   const entities = unitRows(await encoder.encode(entityTexts(graph), { maxTokens: limits.nameTokens }));
   const edgeNorms = Float32Array.from(graph.tails, (tail, edge) =>
-    Math.sqrt(Math.max(1e-6, 2 + 2 * dot(relations(graph.relations[edge]!), entities(tail)))),
+    Math.sqrt(Math.max(1e-6, 2 + 2 * dot(relations[graph.relations[edge]!]!, entities[tail]!))),
   );
   const messages = new Map<string, Float32Array>();
   const edgeLogProbs = new Float32Array(graph.numEdges);
   const scores = stopPriorScores(graph, edgeLogProbs, oneHopShare(context.train));
   /** Writes the distributions that walks from a start meet. */
   const prepare = (message: Float32Array, start: number) => {
-    const relationDots = Float32Array.from(graph.relationNames, (_, relation) => dot(message, relations(relation)));
+    const relationDots = Float32Array.from(graph.relationNames, (_, relation) => dot(message, relations[relation]!));
     const entityDots = new Map<number, number>();
     const starts = graph.tails.subarray(graph.offsets[start]!, graph.offsets[start + 1]!);
     for (const head of new Set([start, ...starts])) {
       for (let edge = graph.offsets[head]!; edge < graph.offsets[head + 1]!; edge++) {
         const tail = graph.tails[edge]!;
         let entityDot = entityDots.get(tail);
-        if (entityDot === undefined) entityDots.set(tail, (entityDot = dot(message, entities(tail))));
+        if (entityDot === undefined) entityDots.set(tail, (entityDot = dot(message, entities[tail]!)));
         edgeLogProbs[edge] = (relationDots[graph.relations[edge]!]! + entityDot) / edgeNorms[edge]!;
       }
       headLogSoftmax(graph, edgeLogProbs, sharpness, head, edgeLogProbs);
@@ -63,28 +64,11 @@ export async function textSimilarityBaseline(
         await encoder.encode(tasks.map(lastMessageText), { maxTokens: limits.lastMessageTokens }),
       );
       messages.clear();
-      tasks.forEach((task, i) => messages.set(task.id, vectors(i)));
+      tasks.forEach((task, i) => messages.set(task.id, vectors[i]!));
       const answers = await ranker.answer(tasks, onProgress);
       // A batch shares its encodes; they are booked on its first answer.
       const encodes = encoder.counters.encodes - before;
       return answers.map((answer, i) => (i === 0 ? { ...answer, cost: { encodes } } : answer));
     },
   };
-}
-
-/** Reads rows as unit vectors, by the index of the asked text. */
-function unitRows({ matrix, rows, dim }: EncodedTexts): (index: number) => Float32Array {
-  const unit = matrix.slice();
-  for (let begin = 0; begin < unit.length; begin += dim) {
-    const row = unit.subarray(begin, begin + dim);
-    const norm = Math.sqrt(dot(row, row)) || 1;
-    for (let k = 0; k < dim; k++) row[k]! /= norm;
-  }
-  return (index) => unit.subarray(rows[index]! * dim, (rows[index]! + 1) * dim);
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let k = 0; k < a.length; k++) sum += a[k]! * b[k]!;
-  return sum;
 }

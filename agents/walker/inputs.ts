@@ -6,6 +6,7 @@ import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
+import type { StoredTensors } from '../../src/tensor/parameters.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/walk-counts.js';
 import { frozenTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
@@ -64,4 +65,16 @@ export function createPolicy(tf: Tf, { settings, graph, tables, featurizer }: Wa
     seed,
   );
   return { head, featurizer };
+}
+
+/** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */
+export function restoredPolicy(tf: Tf, inputs: WalkerInputs, tensors: StoredTensors): Policy {
+  const policy = createPolicy(tf, inputs, 0);
+  try {
+    policy.head.parameters.import(tensors);
+  } catch (error) {
+    policy.head.dispose();
+    throw error;
+  }
+  return policy;
 }

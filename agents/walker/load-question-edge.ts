@@ -9,7 +9,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
 import { openTrainedRun, type LoadedQuestionWalker, type OpenTrainedRun } from '../trained-run.js';
-import { createPolicy, walkerInputs } from './inputs.js';
+import { restoredPolicy, walkerInputs } from './inputs.js';
 import { questionEdgeAgent } from './question-edge-agent.js';
 import { walkerSettings } from './settings.js';
 import { readTables } from './tables-file.js';
@@ -63,13 +63,7 @@ export async function loadQuestionEdgeRun(
       train: [],
       tables: readTables(folder),
     });
-    const policy = createPolicy(tf, inputs, 0);
-    try {
-      policy.head.parameters.import(tensors);
-    } catch (error) {
-      policy.head.dispose();
-      throw error;
-    }
+    const policy = restoredPolicy(tf, inputs, tensors);
     const agent = questionEdgeAgent(policy, {
       name,
       beamWidth: options.beamWidth ?? evaluation.beamWidth,

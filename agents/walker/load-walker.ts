@@ -13,7 +13,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
-import { createPolicy, walkerInputs } from './inputs.js';
+import { restoredPolicy, walkerInputs } from './inputs.js';
 import { walkerSettings } from './settings.js';
 import { readTables } from './tables-file.js';
 import { encodeTasks } from './text-vectors.js';
@@ -74,13 +74,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       train: walkSamples(dataset.loadDialogues('train'), graph, settings.data),
       tables: readTables(folder),
     });
-    const policy = createPolicy(tf, inputs, 0);
-    try {
-      policy.head.parameters.import(tensors);
-    } catch (error) {
-      policy.head.dispose();
-      throw error;
-    }
+    const policy = restoredPolicy(tf, inputs, tensors);
     const encode = (tasks: readonly WalkTask[]) => encodeTasks(encoder, tasks, { settings: settings.encoder });
     const { beamWidth, twoHopBonus = 0 } = options;
     const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, encode });

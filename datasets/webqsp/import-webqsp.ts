@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { unknownId } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { readTextFile } from '../../src/run/files.js';
+import { readJsonRelease } from '../read-json-release.js';
 import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
@@ -42,7 +42,10 @@ export async function importWebQsp({ from, name = 'webqsp', home }: ImportOption
       hint: 'Give the folder `data` of the WebQSP release, with freebase_named_triples.tsv in it.',
     });
   }
-  const releases = present.map(({ split, path }) => ({ split, questions: readRelease(path) }));
+  const releases = present.map(({ split, path }) => ({
+    split,
+    questions: readJsonRelease(path, releaseSchema, 'WebQSP 1.0').Questions,
+  }));
   const freebase = await readFreebaseGraph([from]);
   const files = Object.fromEntries(releases.map(({ split, questions }) => [split, importFile(questions, freebase)]));
   return writeQuestionDataset(
@@ -57,16 +60,6 @@ export async function importWebQsp({ from, name = 'webqsp', home }: ImportOption
     },
     home,
   );
-}
-
-function readRelease(path: string): ReleasedQuestion[] {
-  try {
-    return releaseSchema.parse(JSON.parse(readTextFile(path, 'WebQSP questions'))).Questions;
-  } catch (cause) {
-    if (cause instanceof WorkbenchError) throw cause;
-    const got = cause instanceof z.ZodError ? z.prettifyError(cause).split('\n')[0] : 'damaged JSON';
-    throw new WorkbenchError('data', `expected the questions of WebQSP 1.0, got ${got}, at ${path}`, { cause });
-  }
 }
 
 function importFile(released: readonly ReleasedQuestion[], freebase: FreebaseGraph): ImportedFile {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { readTextFile } from '../../src/run/files.js';
+import { readJsonRelease } from '../read-json-release.js';
 import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
@@ -27,7 +27,10 @@ export async function importWebQuestions({
   home,
 }: ImportOptions): Promise<QuestionManifest> {
   const present = findFiles(from);
-  const releases = present.map(({ split, path }) => ({ split, questions: readRelease(path) }));
+  const releases = present.map(({ split, path }) => ({
+    split,
+    questions: readJsonRelease(path, releaseSchema, 'WebQuestions'),
+  }));
   const freebase = await readFreebaseGraph([from, join(from, '..', 'webqsp')]);
   const names = new NameIndex(freebase.graph);
   const files = releases.map(({ split, questions }) => [split, importFile(questions, split, freebase, names)]);
@@ -65,16 +68,6 @@ function findFiles(folder: string): { split: string; path: string }[] {
   throw new WorkbenchError('data', `expected webquestions.examples.train.json, got none, at ${folder}`, {
     hint: 'Give the folder of the WebQuestions release.',
   });
-}
-
-function readRelease(path: string): ReleasedQuestion[] {
-  try {
-    return releaseSchema.parse(JSON.parse(readTextFile(path, 'WebQuestions questions')));
-  } catch (cause) {
-    if (cause instanceof WorkbenchError) throw cause;
-    const got = cause instanceof z.ZodError ? z.prettifyError(cause).split('\n')[0] : 'damaged JSON';
-    throw new WorkbenchError('data', `expected the questions of WebQuestions, got ${got}, at ${path}`, { cause });
-  }
 }
 
 function importFile(

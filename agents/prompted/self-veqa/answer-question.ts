@@ -15,7 +15,8 @@ import { propose } from './propose.js';
 import { readableRelation } from './readable-relation.js';
 import type { SelfVeqaSettings } from './settings.js';
 import { similarFacts } from './sub-graph.js';
-import { dot, type TextVectors } from './text-vectors.js';
+import { dot } from '../../../src/encoder/unit-vectors.js';
+import type { TextVectors } from './text-vectors.js';
 import { verifyByAnswers, verifyByChoice } from './verify.js';
 
 export interface Parts {

@@ -1,7 +1,8 @@
 /** Solved questions and their chains: where examples come from. Never filled from anything but train and the agent's own work. */
 import { maskedQuestion, type QuestionSample } from '../../../datasets/question.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { dot, type TextVectors } from './text-vectors.js';
+import { dot } from '../../../src/encoder/unit-vectors.js';
+import type { TextVectors } from './text-vectors.js';
 
 export interface MemoryEntry {
   /** The question with its topics masked: templates are compared, not names. */

@@ -5,7 +5,7 @@ import type { Triple } from '../../../src/kg/path.js';
 import type { NamedTriple } from '../../../src/llm/decision.js';
 import { distinctFacts, factOf } from '../facts.js';
 import { readableRelation } from './readable-relation.js';
-import { dot, unitVectors } from './text-vectors.js';
+import { dot, unitVectors } from '../../../src/encoder/unit-vectors.js';
 
 /** Entities of one distance whose edges are read: hubs must not cost seconds. */
 const mostEntities = 2000;

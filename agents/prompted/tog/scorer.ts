@@ -1,5 +1,6 @@
 /** Who scores what Think-on-Graph may follow: the language model, word overlap or sentence vectors. */
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { dot } from '../../../src/encoder/unit-vectors.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import type { Candidate, ContextBlock } from '../../../src/llm/decision.js';
 import type { DecisionClient } from '../../../src/llm/decision-client.js';
@@ -71,13 +72,6 @@ export function vectorScorer(encoder: StateEncoder): Scorer {
 const words = (text: string) => normalizeName(text).split(' ');
 
 function cosine(a: Float32Array, b: Float32Array): number {
-  let dot = 0;
-  let left = 0;
-  let right = 0;
-  for (let i = 0; i < a.length; i++) {
-    dot += a[i]! * b[i]!;
-    left += a[i]! ** 2;
-    right += b[i]! ** 2;
-  }
-  return left > 0 && right > 0 ? dot / Math.sqrt(left * right) : 0;
+  const squares = dot(a, a) * dot(b, b);
+  return squares > 0 ? dot(a, b) / Math.sqrt(squares) : 0;
 }
