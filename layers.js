@@ -19,6 +19,7 @@ export const layers = [
   'evaluation',
   'trainers',
   'presets',
+  'models',
   'cli',
 ];
 
