@@ -1,6 +1,6 @@
 /** From a relation sequence to an answer with its facts: what walkers and lookups over relations share. */
 import type { FrontierNode } from '../envs/frontier-trie.js';
-import { canonicalOrder, initialFrontier, stepFrontier } from '../src/kg/frontier.js';
+import { canonicalOrder, chainFrontiers } from '../src/kg/frontier.js';
 import type { Graph } from '../src/kg/graph.js';
 import type { Triple } from '../src/kg/path.js';
 import type { NamedTriple } from '../src/llm/decision.js';
@@ -41,8 +41,7 @@ export function chainEvidence(
   limit: number,
   excluded: readonly number[] = topics,
 ): NamedTriple[] {
-  const frontiers = [initialFrontier(topics)];
-  for (const relation of chain) frontiers.push(stepFrontier(graph, frontiers.at(-1)!, relation, excluded));
+  const frontiers = chainFrontiers(graph, topics, chain, excluded);
   const facts = new Map<string, NamedTriple>();
   for (const answer of answers) {
     const path: Triple[] = [];

@@ -2,7 +2,7 @@
 import { readableRelation } from '../../agents/prompted/self-veqa/readable-relation.js';
 import { excludedTopics } from '../../datasets/question.js';
 import type { QuestionSample } from '../../datasets/question.js';
-import { initialFrontier, stepFrontier } from '../../src/kg/frontier.js';
+import { chainFrontiers } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
 import { shortestChains } from './shortest-chains.js';
@@ -54,15 +54,8 @@ function frontiersOf(
   relations: readonly number[],
   answers: ReadonlySet<number>,
 ): ReadonlySet<number>[] {
-  let frontier = initialFrontier(topics);
-  const frontiers = [new Set(frontier.entities)];
-  for (const relation of relations) {
-    frontier = stepFrontier(graph, frontier, relation, excluded);
-    frontiers.push(new Set(frontier.entities));
-  }
-  if (answers.size > 0) {
-    frontiers[relations.length] = new Set(frontier.entities.filter((entity) => answers.has(entity)));
-  }
+  const frontiers = chainFrontiers(graph, topics, relations, excluded).map(({ entities }) => new Set(entities));
+  if (answers.size > 0) frontiers.push(new Set([...frontiers.pop()!].filter((entity) => answers.has(entity))));
   return frontiers;
 }
 

@@ -39,18 +39,28 @@ export function stepFrontier(graph: Graph, frontier: Frontier, relation: number,
 }
 
 /**
- * The frontier at the end of a relation sequence; empty where it breaks off.
+ * The frontiers of a relation sequence: before the first hop and after each, [hops + 1]; empty from where it breaks off.
  * @param excluded entity ids that never come back. Default the topics; see `excludedTopics` for a question's own rule
  */
+export function chainFrontiers(
+  graph: Graph,
+  topics: readonly number[],
+  chain: readonly number[],
+  excluded: readonly number[] = topics,
+): Frontier[] {
+  const frontiers = [initialFrontier(topics)];
+  for (const relation of chain) frontiers.push(stepFrontier(graph, frontiers.at(-1)!, relation, excluded));
+  return frontiers;
+}
+
+/** The frontier at the end of a relation sequence; empty where it breaks off. Parameters as of `chainFrontiers`. */
 export function executeChain(
   graph: Graph,
   topics: readonly number[],
   chain: readonly number[],
   excluded: readonly number[] = topics,
 ): Frontier {
-  let frontier = initialFrontier(topics);
-  for (const relation of chain) frontier = stepFrontier(graph, frontier, relation, excluded);
-  return frontier;
+  return chainFrontiers(graph, topics, chain, excluded).at(-1)!;
 }
 
 /** Relations that lead from the frontier to something that is not a topic, ascending. O(edges of the frontier). */
