@@ -3,36 +3,8 @@
 import { argv, exit, stderr, stdout } from 'node:process';
 import { Command } from 'commander';
 import { kgwalkVersion } from '../src/run/environment.js';
-import { register as ask } from './ask.js';
-import { register as cache } from './cache.js';
-import { register as checkpoint } from './checkpoint.js';
-import { register as compare } from './compare.js';
-import { register as config } from './config.js';
-import { register as datasets } from './datasets.js';
-import { register as doctor } from './doctor.js';
-import { register as evaluate } from './evaluate.js';
+import { commands } from './commands.js';
 import { describeFailure, printUsageError } from './failure.js';
-import { register as pretrain } from './pretrain.js';
-import { register as replay } from './replay.js';
-import { register as report } from './report.js';
-import { register as runs } from './runs.js';
-import { register as train } from './train.js';
-
-const commands = [
-  datasets,
-  pretrain,
-  train,
-  evaluate,
-  ask,
-  compare,
-  replay,
-  report,
-  runs,
-  checkpoint,
-  config,
-  cache,
-  doctor,
-];
 
 const firstSteps = `
 First steps:

@@ -1,0 +1,32 @@
+/** Every command, in the order that help shows them. */
+import type { Command } from 'commander';
+import { register as ask } from './ask.js';
+import { register as cache } from './cache.js';
+import { register as checkpoint } from './checkpoint.js';
+import { register as compare } from './compare.js';
+import { register as config } from './config.js';
+import { register as datasets } from './datasets.js';
+import { register as doctor } from './doctor.js';
+import { register as evaluate } from './evaluate.js';
+import { register as pretrain } from './pretrain.js';
+import { register as replay } from './replay.js';
+import { register as report } from './report.js';
+import { register as runs } from './runs.js';
+import { register as train } from './train.js';
+
+/** Each adds itself to a program and loads its heavy parts only when it runs. */
+export const commands: readonly ((program: Command) => void)[] = [
+  datasets,
+  pretrain,
+  train,
+  evaluate,
+  ask,
+  compare,
+  replay,
+  report,
+  runs,
+  checkpoint,
+  config,
+  cache,
+  doctor,
+];
