@@ -5,6 +5,8 @@ import type { Evaluation } from '../../evaluation/evaluate.js';
 import type { EvaluationInputs } from './evaluation-inputs.js';
 import type { AgentFlags } from './named-agents.js';
 import { printJson, printLine } from '../output.js';
+import { terminalWatch } from '../watch.js';
+import type { Watch } from '../watch.js';
 
 export interface EvaluateFlags extends AgentFlags {
   agent?: string;
@@ -45,11 +47,10 @@ export async function evaluateShown(
   agent: Agent,
   { graph, samples, seenTargets, settings, horizon, about }: EvaluationInputs,
   more: Partial<EvaluationInputs['about']> = {},
+  { progress, signal }: Watch = terminalWatch(),
 ): Promise<Evaluation> {
   const { evaluateAgent } = await import('../../evaluation/evaluate.js');
-  const { terminalProgress } = await import('../../src/run/progress.js');
-  const { interruptSignal } = await import('../interrupt.js');
-  const line = terminalProgress()(agent.name, samples.length, 'samples');
+  const line = progress(agent.name, samples.length, 'samples');
   const evaluation = await evaluateAgent(agent, samples, {
     graph,
     settings,
@@ -57,7 +58,7 @@ export async function evaluateShown(
     horizon,
     about: { ...about, ...more, hashes: { ...about.hashes, ...more.hashes } },
     onProgress: (done) => line.update(done),
-    signal: interruptSignal(),
+    signal,
   });
   line.finish();
   const [first] = evaluation.failures;

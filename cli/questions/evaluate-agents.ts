@@ -1,13 +1,15 @@
 /** What `evaluate` and `compare` do alike on questions: everything is opened first, then each agent is asked. */
 import { resolve } from 'node:path';
 import { stderr } from 'node:process';
+import { evaluationName, finishedFolder, readEvaluation } from '../../evaluation/questions/evaluation-folder.js';
 import type { AskedEvaluation } from '../../evaluation/questions/evaluation-folder.js';
 import type { SavedEvaluation } from '../../evaluation/questions/run-question-evaluation.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { runsFolder } from '../../src/run/locations.js';
-import { interruptSignal } from '../interrupt.js';
 import type { Named } from '../kind-of-work.js';
+import { terminalWatch } from '../watch.js';
+import type { Watch } from '../watch.js';
 import { evaluationProgress } from './evaluation-progress.js';
 import { openModel } from './open-model.js';
 import { openQuestionAgent, resolveAgents } from './question-agents.js';
@@ -18,16 +20,28 @@ import type { QuestionFlags, QuestionInputs } from './question-inputs.js';
 /** Bootstrap resamples behind every interval. */
 const resamples = 2000;
 
-export interface NamedEvaluation extends SavedEvaluation {
+export interface NamedEvaluation extends Pick<SavedEvaluation, 'record' | 'rows' | 'folder'> {
   /** As it was asked for. */
   name: string;
+  /** Absent where a finished evaluation was reused. */
+  speed?: SavedEvaluation['speed'];
+}
+
+export interface EvaluateAgentsOptions {
+  watch?: Watch;
+  /** Read evaluations that are finished, instead of counting them anew from what their model wrote. Default false. */
+  reuse?: boolean;
 }
 
 /**
  * Evaluates agents one after the other, with a progress line each.
  * @throws WorkbenchError for anything that is not there or does not fit, before the first question is asked
  */
-export async function evaluateAgents(named: readonly Named[], flags: QuestionFlags): Promise<NamedEvaluation[]> {
+export async function evaluateAgents(
+  named: readonly Named[],
+  flags: QuestionFlags,
+  { watch = terminalWatch(), reuse = false }: EvaluateAgentsOptions = {},
+): Promise<NamedEvaluation[]> {
   const resolved = await resolveAgents(named, flags);
   const inputs = await questionInputs(
     flags,
@@ -48,7 +62,8 @@ export async function evaluateAgents(named: readonly Named[], flags: QuestionFla
     }
     model = await modelFor(opened, inputs, flags);
     const evaluations: NamedEvaluation[] = [];
-    for (const { which, one } of opened) evaluations.push(await evaluateShown(which, one, inputs, flags, model));
+    for (const { which, one } of opened)
+      evaluations.push(await evaluateShown(which, one, inputs, { flags, model, watch, reuse }));
     return evaluations;
   } finally {
     await model?.dispose();
@@ -74,12 +89,16 @@ async function modelFor(
   });
 }
 
+interface EvaluateOne extends Required<EvaluateAgentsOptions> {
+  flags: QuestionFlags;
+  model: LanguageModel | undefined;
+}
+
 async function evaluateShown(
   which: ResolvedAgent,
   { agent, checkpointHash, encoder, encoderId: encoderHash }: OpenedQuestionAgent,
   inputs: QuestionInputs,
-  flags: QuestionFlags,
-  model: LanguageModel | undefined,
+  { flags, model, watch, reuse }: EvaluateOne,
 ): Promise<NamedEvaluation> {
   const { runQuestionEvaluation } = await import('../../evaluation/questions/run-question-evaluation.js');
   const { samples, excluded, graph, names, hashes } = inputs;
@@ -108,7 +127,9 @@ async function evaluateShown(
       ...(encoderHash !== undefined && { encoder: encoderHash }),
     },
   };
-  const progress = evaluationProgress(which.name, samples.length);
+  const finished = reuse ? finishedFolder(evaluationName(asked), flags.evaluations) : undefined;
+  if (finished !== undefined) return { name: which.name, ...readEvaluation(finished) };
+  const line = evaluationProgress(which.name, samples.length, watch.progress);
   const evaluation = await runQuestionEvaluation(agent, samples, {
     asked,
     model: asker,
@@ -116,11 +137,11 @@ async function evaluateShown(
     graph,
     names,
     excluded,
-    onRow: progress.answered,
-    onCall: progress.called,
-    signal: interruptSignal(),
+    onRow: line.answered,
+    onCall: line.called,
+    signal: watch.signal,
   });
-  progress.finish();
+  line.finish();
   const crashed = evaluation.rows.filter(({ crash }) => crash !== undefined);
   if (crashed[0]) {
     stderr.write(

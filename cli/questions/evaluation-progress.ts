@@ -1,6 +1,6 @@
 /** The progress line of an evaluation of questions: rate, time to go, calls, tokens and the score so far. */
 import type { CallTiming } from '../../src/llm/client/ask-model.js';
-import { terminalProgress } from '../../src/run/progress.js';
+import type { ProgressReporter } from '../../src/run/progress.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
 
 export interface EvaluationProgress {
@@ -9,8 +9,8 @@ export interface EvaluationProgress {
   finish(): void;
 }
 
-export function evaluationProgress(name: string, total: number): EvaluationProgress {
-  const line = terminalProgress()(name, total, 'questions');
+export function evaluationProgress(name: string, total: number, progress: ProgressReporter): EvaluationProgress {
+  const line = progress(name, total, 'questions');
   const started = performance.now();
   let done = 0;
   let right = 0;
