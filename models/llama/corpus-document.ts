@@ -1,0 +1,17 @@
+/** What a model is trained on: documents as pieces of text between special tokens, each with its weight in the loss. */
+
+/** What a document is for: facts and dialogues to know the world, states to encode it, decisions to choose in it. */
+export type CorpusKind = 'fact' | 'dialogue' | 'state' | 'decision';
+
+/** Tokens that no text is read as. */
+export type CorpusSpecial = 'bos' | 'eos' | 'im_start' | 'im_end';
+
+/** A piece of a document; each text is tokenised apart, as text between special tokens is when the model runs. */
+export type CorpusSegment =
+  | { text: string; /** Of its tokens in the loss, in [0, 1]. */ weight: number }
+  | { special: CorpusSpecial; weight: number };
+
+export interface CorpusDocument {
+  kind: CorpusKind;
+  segments: readonly CorpusSegment[];
+}
