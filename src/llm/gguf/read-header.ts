@@ -23,6 +23,8 @@ export interface GgufHeader {
   /** Lengths of the arrays, by key. */
   arrayLengths: ReadonlyMap<string, number>;
   tensors: readonly GgufTensor[];
+  /** Where in the file the tensor data starts, bytes. */
+  dataStart: number;
 }
 
 /** Names the flaw; the path is added where it is known. */
@@ -97,11 +99,12 @@ function parse(cursor: ByteCursor, size: number): GgufHeader {
     }
   }
   const tensors = Array.from({ length: tensorCount }, () => readTensor(cursor));
-  checkExtents(tensors, cursor.position(), metadata.get('general.alignment') ?? 32, size);
-  return { version, metadata, arrayLengths, tensors };
+  const dataStart = checkExtents(tensors, cursor.position(), metadata.get('general.alignment') ?? 32, size);
+  return { version, metadata, arrayLengths, tensors, dataStart };
 }
 
-function checkExtents(tensors: readonly GgufTensor[], headerEnd: number, alignment: GgufValue, size: number): void {
+/** Returns where the tensor data starts. */
+function checkExtents(tensors: readonly GgufTensor[], headerEnd: number, alignment: GgufValue, size: number): number {
   if (typeof alignment !== 'number' || !Number.isInteger(alignment) || alignment < 1 || alignment > kept) {
     throw new Malformed(`alignment ${alignment}`);
   }
@@ -111,6 +114,7 @@ function checkExtents(tensors: readonly GgufTensor[], headerEnd: number, alignme
     const end = dataStart + tensor.offset + (tensorBytes(tensor.type, values) ?? 0);
     if (!(end <= size)) throw new Malformed(`${size} bytes where tensor ${tensor.name} needs ${end} (cut short)`);
   }
+  return dataStart;
 }
 
 function readTensor(cursor: ByteCursor): GgufTensor {
