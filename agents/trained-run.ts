@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { readCheckpoint, type Checkpoint, type CheckpointHeader } from '../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
+import { modelFile } from '../src/llm/model-files.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
@@ -62,8 +63,9 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
     settings,
     file,
     openEncoder: () => {
-      if (place !== undefined && !place.startsWith('hashed:') && !existsSync(place)) {
-        throw new WorkbenchError('data', `expected the model of run ${id}, got nothing, at ${place}`, {
+      const model = place === undefined || place.startsWith('hashed:') ? undefined : modelFile(place);
+      if (model !== undefined && !existsSync(model)) {
+        throw new WorkbenchError('data', `expected the model of run ${id}, got nothing, at ${model}`, {
           hint: 'Say where the file is now: `evaluate --encoder FILE`, `ask --encoder FILE`.',
         });
       }

@@ -19,7 +19,10 @@ export function register(program: Command): void {
       'dialogues: what was said and walked before, one dialogue in the release’s form (.json, .jsonl, .csv)',
     )
     .option('--checkpoint <which>', 'best, last, clone or a step', 'best')
-    .option('--encoder <file>', 'GGUF model, or hashed:DIM, for agents that need text vectors')
+    .option(
+      '--encoder <file>',
+      'of agents that need text vectors: FILE.gguf, a name of `models list`, or hashed:DIM (default the embedded one, demo)',
+    )
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend of the run')
     .option('--trace', 'questions: show what the agent did, step by step')
     .option('--top <n>', 'paths or answers to show', '10');

@@ -31,7 +31,10 @@ export function addInputOptions(command: Command): Command {
       .option('--split <split>', 'train, valid or test; of questions also names such as dev-valid', 'valid')
       .option('--limit <n>', 'only n samples, drawn by a fixed seed: the same for every agent')
       .option('--checkpoint <which>', 'of a run: best, last, clone or a step', 'best')
-      .option('--encoder <file>', 'GGUF model, or hashed:DIM, for agents that need text vectors')
+      .option(
+        '--encoder <file>',
+        'of agents that need text vectors: FILE.gguf, a name of `models list`, or hashed:DIM (default the embedded one, demo)',
+      )
       .option('--backend <name>', 'dialogues: tensorflow, wasm or cpu instead of the run’s own')
       .option('--graph <name>', 'dialogues: graph of the data set (a run keeps its own; default dialogue)')
       .option('--turns <who>', 'dialogues: all or assistant (a run keeps its own; default all)')
@@ -48,7 +51,7 @@ export function addQuestionOptions(command: Command): Command {
   return command
     .option(
       '--model <model>',
-      'model of prompted agents: FILE.gguf, http://HOST:PORT/v1#NAME, or on questions oracle:E (simulated, error rate E)',
+      'of prompted agents: FILE.gguf, a name of `models list`, http://HOST:PORT/v1#NAME, or on questions oracle:E (simulated, error rate E); default the embedded one, demo',
     )
     .option(
       '--model-set <key=value>',

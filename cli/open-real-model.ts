@@ -1,5 +1,7 @@
 /** A real language model, as `--model` and `--model-set` name it: a file or a server. */
+import { stderr } from 'node:process';
 import { z } from 'zod';
+import { defaultModel } from '../src/llm/model-files.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { loadConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -44,6 +46,24 @@ export async function openRealModel(spec: string, set: readonly string[]): Promi
   }
   const model = await openLanguageModel(spec, { server: loadConfig(serverSettings, overrides) });
   await reach(spec.replace(/#.*$/s, ''));
+  return model;
+}
+
+/**
+ * The model that is asked where none was named: the embedded one, which standard error says.
+ * @param whose who needs it, such as `agent fiske`
+ * @throws WorkbenchError `usage` where an installation lacks it
+ */
+export function embeddedChatModel(whose: string): string {
+  const model = defaultModel();
+  if (model === undefined) {
+    throw new WorkbenchError('usage', `expected a language model for ${whose}, got none, at --model`, {
+      hint: 'Such as --model FILE.gguf, --model http://HOST:PORT/v1#NAME or, simulated, --model oracle:0.',
+    });
+  }
+  stderr.write(
+    `model: ${model}, which comes with the package and knows the demo data alone; others: kgwalk models list\n`,
+  );
   return model;
 }
 

@@ -8,7 +8,7 @@ export function register(program: Command): void {
     .description('run an evaluation of questions again without a model, and compare every byte with what it saved')
     .argument('<evaluation>', 'name or folder of an evaluation, as `kgwalk evaluate` said it')
     .option('--question <id>', 'this question alone, with its trace')
-    .option('--encoder <file>', 'the encoder’s GGUF file, if it has moved')
+    .option('--encoder <file>', 'the encoder, if its file has moved: FILE.gguf or a name of `models list`')
     .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
     .option('--json', 'print JSON')
     .action(async (evaluation: string, flags: ReplayFlags) => {

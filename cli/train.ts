@@ -25,7 +25,10 @@ export function register(program: Command): void {
     .command('train')
     .description('train a walker by a preset: TransE, text vectors, cloning, PPO')
     .argument('[preset]', 'a YAML file, or the name of a preset of the package; not needed with --resume', 'opendialkg')
-    .option('--model <file>', 'GGUF file that encodes the texts, or hashed:DIM (encoder.model)')
+    .option(
+      '--model <model>',
+      'encodes the texts: FILE.gguf, a name of `models list`, or hashed:DIM (encoder.model; default the embedded one, demo)',
+    )
     .option('--set <key=value>', 'change a setting, such as ppo.clipRange=0.1; repeatable', repeatable, [])
     .option('--seed <n>', 'the run’s seed')
     .option('--seeds <list>', 'one run for each of several seeds, such as 1,2,3')
@@ -64,7 +67,7 @@ async function train(preset: string, flags: TrainFlags): Promise<void> {
       stderr.write(`${folder} is finished; nothing to do\n`);
       continue;
     }
-    stderr.write(`run ${folder}\n`);
+    stderr.write(`run ${folder}, texts encoded by ${settings.encoder.model ?? 'nothing'}\n`);
     try {
       await trainRun({ settings, folder, resume, progress: terminalProgress(), signal });
     } catch (error) {
@@ -99,6 +102,7 @@ async function plannedRuns(preset: string, flags: TrainFlags): Promise<PlannedRu
   const { runsFolder } = await import('../src/run/locations.js');
   const { openRun, runFiles, runId } = await import('../src/run/run-folder.js');
   const { existsSync } = await import('node:fs');
+  const { defaultModel, lastingModelName } = await import('../src/llm/model-files.js');
   if (flags.resume !== undefined && flags.runDir === undefined) {
     throw new WorkbenchError('usage', 'expected --run-dir with --resume, got none', {
       hint: 'Runs: `kgwalk runs list`.',
@@ -118,20 +122,22 @@ async function plannedRuns(preset: string, flags: TrainFlags): Promise<PlannedRu
     }
     const overrides = [
       ...flags.set,
-      ...(flags.model === undefined ? [] : [`encoder.model=${JSON.stringify(modelPath(flags.model))}`]),
+      ...(flags.model === undefined ? [] : [`encoder.model=${JSON.stringify(lastingModelName(flags.model))}`]),
       ...(seed === undefined ? [] : [`seed=${seed}`]),
       ...(flags.backend === undefined ? [] : [`backend=${flags.backend}`]),
     ];
     // A resumed run keeps its own settings; what is given besides must not contradict them, which createRun checks.
     const settings = existing
       ? loadConfig(runSettings, { text: JSON.stringify(openRun(folder).config), overrides, source: folder })
-      : loadPreset(preset, overrides);
+      : withModel(loadPreset(preset, overrides), defaultModel());
     return { settings, folder: folder ?? join(runsFolder(), runId(settings.name, settings.seed)) };
   });
 }
 
-function modelPath(model: string): string {
-  return model.startsWith('hashed:') ? model : resolve(model);
+/** Settings that name no model take the embedded one, where the package has it. */
+function withModel(settings: RunSettings, model: string | undefined): RunSettings {
+  if (settings.encoder.model !== undefined || model === undefined) return settings;
+  return { ...settings, encoder: { ...settings.encoder, model } };
 }
 
 function seedsOf({ seed, seeds }: TrainFlags): (number | undefined)[] {

@@ -4,6 +4,7 @@ import type { AgentResources } from '../../agents/registry.js';
 import type { EvaluateOptions } from '../../evaluation/evaluate.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import { nearestName } from '../../src/run/nearest-name.js';
@@ -153,14 +154,14 @@ async function refuseIdleModel(resolved: readonly { name: string }[], model: str
   });
 }
 
-/** The model that was asked for, else the run's, else a hashed one; the agent's note names it. */
+/** The model that was asked for, else the run's, else the embedded one, else a hashed one; the agent's note names it. */
 async function openTextEncoder(
   model: string | undefined,
   settings: EncoderSettings,
   closers: (() => Promise<void>)[],
 ): Promise<StateEncoder> {
   const { openEncoder } = await import('../../src/encoder/open-encoder.js');
-  const modelPath = model ?? settings.model ?? 'hashed:256';
+  const modelPath = model ?? settings.model ?? defaultModel() ?? 'hashed:256';
   const encoder = await openEncoder(settings, { modelPath, cacheFolder: cacheFolder() });
   closers.push(() => encoder.dispose());
   return encoder;

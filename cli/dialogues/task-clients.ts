@@ -18,24 +18,24 @@ export interface ModelFlags {
  * Opens the model and the store of its completions, `runs/evaluations/dialogues-<model>/completions.jsonl`: what was asked
  * once is not asked again, by whatever evaluation.
  * @param closers called when everything is done
- * @throws WorkbenchError `usage` without a model or for a simulated one, and what `openRealModel` throws
+ * @throws WorkbenchError `usage` for a simulated model, and what `openRealModel` throws
  */
 export async function openTaskClients(
   { model: spec, modelSet }: ModelFlags,
   closers: (() => Promise<void>)[],
 ): Promise<(taskId: string) => TaskClient> {
-  if (spec === undefined || spec.startsWith('oracle:')) {
-    throw new WorkbenchError('usage', `expected a language model, got ${spec ?? 'none'}, at --model`, {
+  if (spec?.startsWith('oracle:')) {
+    throw new WorkbenchError('usage', `expected a language model, got ${spec}, at --model`, {
       hint: 'Prompts on dialogues take FILE.gguf or http://HOST:PORT/v1#NAME; they are not simulated.',
     });
   }
-  const { openRealModel } = await import('../open-real-model.js');
+  const { embeddedChatModel, openRealModel } = await import('../open-real-model.js');
   const { openCompletionStore } = await import('../../src/llm/client/completion-store.js');
   const { createClients } = await import('../../src/llm/client/create-clients.js');
   const { lockFolder } = await import('../../src/run/run-lock.js');
   const { interruptSignal } = await import('../interrupt.js');
   const { mkdirSync } = await import('node:fs');
-  const model = await openRealModel(spec, modelSet);
+  const model = await openRealModel(spec ?? embeddedChatModel('prompts on dialogues'), modelSet);
   closers.push(() => model.dispose());
   const name = createHash('sha256').update(model.id).digest('hex').slice(0, 8);
   const folder = join(runsFolder(), 'evaluations', `dialogues-${name}`);

@@ -71,18 +71,14 @@ async function attemptOf(
 }
 
 async function modelOf(agent: string, { model: spec, modelSet }: AskQuestionFlags): Promise<LanguageModel> {
-  if (spec === undefined) {
-    throw new WorkbenchError('usage', `expected a language model for agent ${agent}, got none, at --model`, {
-      hint: 'Such as --model FILE.gguf or --model http://HOST:PORT/v1#NAME.',
-    });
-  }
+  const { embeddedChatModel, openRealModel } = await import('../open-real-model.js');
+  if (spec === undefined) return openRealModel(embeddedChatModel(`agent ${agent}`), modelSet);
   const { oracleError } = await import('../../evaluation/oracle/open-oracle.js');
   if (oracleError(spec) !== undefined) {
     throw new WorkbenchError('usage', `expected a real model, got ${spec}, at --model`, {
       hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
     });
   }
-  const { openRealModel } = await import('../open-real-model.js');
   return openRealModel(spec, modelSet);
 }
 

@@ -10,6 +10,7 @@ import { runsFolder } from '../../src/run/locations.js';
 import type { Named } from '../kind-of-work.js';
 import { terminalWatch } from '../watch.js';
 import type { Watch } from '../watch.js';
+import { embeddedChatModel } from '../open-real-model.js';
 import { evaluationProgress } from './evaluation-progress.js';
 import { openModel } from './open-model.js';
 import { openQuestionAgent, resolveAgents } from './question-agents.js';
@@ -83,10 +84,8 @@ async function modelFor(
       hint: 'Text vectors come from --encoder.',
     });
   }
-  if (model !== undefined) return openModel(model, { graph, samples, seed: about.seed, set: modelSet }, prompted);
-  throw new WorkbenchError('usage', `expected a language model for agent ${prompted[0]}, got none, at --model`, {
-    hint: 'Such as --model FILE.gguf, --model http://HOST:PORT/v1#NAME or --model oracle:0.',
-  });
+  const given = { graph, samples, seed: about.seed, set: modelSet };
+  return openModel(model ?? embeddedChatModel(`agent ${prompted[0]}`), given, prompted);
 }
 
 interface EvaluateOne extends Required<EvaluateAgentsOptions> {

@@ -2,6 +2,7 @@
 import type { QuestionAgent } from '../../agents/question-agent.js';
 import type { QuestionAgentResources } from '../../agents/question-registry.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import { defaultModel } from '../../src/llm/model-files.js';
 import { parseOverride } from '../../src/run/config-source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder } from '../../src/run/locations.js';
@@ -31,8 +32,6 @@ export interface OpenedQuestionAgent {
   encoderId?: string;
   close(): Promise<void>;
 }
-
-const defaultEncoder = 'hashed:256';
 
 /**
  * Looks names up and reads switches: `fiske`, `fiske:stateful=false,endFlag=false`, a run, `RUN@clone`.
@@ -76,7 +75,7 @@ export async function openQuestionAgent(
   { seed, encoder: wanted }: { seed: number; encoder?: string | undefined },
 ): Promise<OpenedQuestionAgent> {
   if (run) return openTrained(run, wanted);
-  const encoder = wanted ?? defaultEncoder;
+  const encoder = wanted ?? defaultModel() ?? 'hashed:256';
   const { createQuestionAgent } = await import('../../agents/question-registry.js');
   let opened: Promise<StateEncoder> | undefined;
   const resources: QuestionAgentResources = {

@@ -1,4 +1,5 @@
 /** From a setting or a `--model` to an encoder. */
+import { modelFile } from '../llm/model-files.js';
 import { WorkbenchError } from '../run/errors.js';
 import { hashedEncoder } from './hashed-encoder.js';
 import { openLlamaEncoder } from './llama-encoder.js';
@@ -13,8 +14,8 @@ export interface OpenEncoderOptions {
 }
 
 /**
- * `hashed:DIM` opens the model-free encoder, anything else is the path of a GGUF file.
- * @throws WorkbenchError `config` without a model, else what the encoder throws
+ * `hashed:DIM` opens the model-free encoder, anything else a GGUF file, by path or by name.
+ * @throws WorkbenchError `config` without a model, as `modelFile` for a name that leads nowhere, else what the encoder throws
  */
 export async function openEncoder(settings: EncoderSettings, options: OpenEncoderOptions): Promise<StateEncoder> {
   const model = options.modelPath ?? settings.model;
@@ -25,5 +26,5 @@ export async function openEncoder(settings: EncoderSettings, options: OpenEncode
   }
   const hashed = /^hashed:(.*)$/.exec(model);
   if (hashed) return hashedEncoder(Number(hashed[1] || NaN), settings.normalize);
-  return openLlamaEncoder({ modelPath: model, settings, cacheFolder: options.cacheFolder });
+  return openLlamaEncoder({ modelPath: modelFile(model), settings, cacheFolder: options.cacheFolder });
 }

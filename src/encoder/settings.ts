@@ -6,7 +6,7 @@ export const encoderSettings = z.strictObject({
     .string()
     .optional()
     .describe(
-      'GGUF file that turns texts into vectors (also --model), or hashed:DIM for a model-free encoder for tests',
+      'model that turns texts into vectors (also --model): a GGUF file, the name of a downloaded model, demo for the embedded one, or hashed:DIM for a model-free encoder for tests',
     ),
   normalize: z.boolean().default(true).describe('scale every vector to length 1 (L2)'),
   lastMessageTokens: z

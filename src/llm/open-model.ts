@@ -2,6 +2,7 @@
 import { WorkbenchError } from '../run/errors.js';
 import type { LanguageModel } from './language-model.js';
 import { type LlamaModelOptions, openLlamaModel } from './llama-model.js';
+import { modelFile } from './model-files.js';
 import { openServerModel, type ServerModelOptions } from './server-model.js';
 
 export interface OpenModelOptions {
@@ -10,9 +11,9 @@ export interface OpenModelOptions {
 }
 
 /**
- * `PATH.gguf` opens a local file, `http(s)://HOST/v1#MODEL` a server. Simulated models are opened in evaluation/, which
- * alone may see the gold.
- * @throws WorkbenchError `usage` for anything else; what the model's own opening throws
+ * `http(s)://HOST/v1#MODEL` opens a server, anything else a local file, by path or by name. Simulated models are opened in
+ * evaluation/, which alone may see the gold.
+ * @throws WorkbenchError as `modelFile`, `usage` for a server without a model; what the model's own opening throws
  */
 export async function openLanguageModel(spec: string, options: OpenModelOptions = {}): Promise<LanguageModel> {
   if (/^https?:\/\//i.test(spec)) {
@@ -25,8 +26,5 @@ export async function openLanguageModel(spec: string, options: OpenModelOptions 
     }
     return openServerModel({ ...options.server, baseUrl, model });
   }
-  if (/\.gguf$/i.test(spec)) return openLlamaModel(spec, options.local);
-  throw new WorkbenchError('usage', `expected a language model, got "${spec}"`, {
-    hint: 'Give FILE.gguf, http(s)://HOST/v1#MODEL for an OpenAI-compatible server, or oracle:ERROR-RATE to simulate one.',
-  });
+  return openLlamaModel(modelFile(spec), options.local);
 }

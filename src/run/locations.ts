@@ -6,7 +6,7 @@ import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { WorkbenchError } from './errors.js';
 
-/** The home folder: `KGWALK_HOME`, default `~/.kgwalk`. It holds imported data, embeddings and caches; nothing is created here. */
+/** The home folder: `KGWALK_HOME`, default `~/.kgwalk`. It holds imported data, models, embeddings and caches; nothing is created here. */
 export function kgwalkHome(): string {
   return env.KGWALK_HOME ? resolve(env.KGWALK_HOME) : join(homedir(), '.kgwalk');
 }
@@ -14,6 +14,11 @@ export function kgwalkHome(): string {
 /** Caches; may be deleted at any time. */
 export function cacheFolder(): string {
   return join(kgwalkHome(), 'cache');
+}
+
+/** Downloaded language models. */
+export function modelsFolder(): string {
+  return join(kgwalkHome(), 'models');
 }
 
 /** Run folders: `runs` in the working folder. */

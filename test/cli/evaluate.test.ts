@@ -93,7 +93,6 @@ describe('kgwalk evaluate', () => {
       await expect(failed).rejects.toMatchObject({ code: 'usage' });
       return failed.catch((error: Error) => error.message);
     };
-    expect(await refusal('--agent', 'ark-opa')).toMatch(/expected a language model, got none, at --model/);
     expect(await refusal('--agent', 'ark-opa', '--model', 'oracle:0')).toMatch(/got oracle:0/);
     expect(await refusal('--agent', 'random', '--model', 'x.gguf')).toMatch(/no agent named asks one/);
   });

@@ -100,9 +100,9 @@ describe('kgwalk train', () => {
     expect(existsSync(join(home, 'refused'))).toBe(false);
   });
 
-  test('refuses a run without a model, and a preset that is not there', async () => {
-    const without = await kgwalk('train', 'opendialkg-tiny', '--run-dir', join(home, 'refused'));
-    expect([without.exitCode, without.told]).toEqual([2, expect.stringContaining('Give --model FILE.gguf')]);
+  test('refuses a model that nothing has, and a preset that is not there', async () => {
+    const without = await kgwalk('train', 'opendialkg-tiny', '--model', 'dem', '--run-dir', join(home, 'refused'));
+    expect([without.exitCode, without.told]).toEqual([2, expect.stringContaining('Did you mean "demo"?')]);
     const other = await kgwalk('train', 'opendialgk', '--model', 'hashed:32');
     expect([other.exitCode, other.told]).toEqual([2, expect.stringContaining('opendialkg, opendialkg-tiny')]);
   });

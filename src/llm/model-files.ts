@@ -1,0 +1,88 @@
+/** From the name of a model, as `--model` and `--encoder` take it, to its file. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { WorkbenchError } from '../run/errors.js';
+import { modelsFolder, packageRoot } from '../run/locations.js';
+import { nearestName } from '../run/nearest-name.js';
+import { printable } from '../run/printable.js';
+import { modelRegistry } from './model-registry.js';
+
+/** The name of the model that comes with the package. */
+export const embeddedModelName = 'demo';
+
+/** Path of the model that comes with the package, or undefined where an installation lacks it. */
+export function embeddedModelFile(): string | undefined {
+  const file = join(packageRoot(), 'models', 'demo', 'kgwalk-demo.gguf');
+  return existsSync(file) ? file : undefined;
+}
+
+/** What is taken where nobody names a model: the embedded one, or undefined where an installation lacks it. */
+export function defaultModel(): string | undefined {
+  return embeddedModelFile() === undefined ? undefined : embeddedModelName;
+}
+
+/** Names of the downloaded models, in alphabetical order. */
+export function downloadedModels(): string[] {
+  const folder = modelsFolder();
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return files
+    .filter((file) => file.endsWith('.gguf'))
+    .map((file) => file.slice(0, -'.gguf'.length))
+    .sort();
+}
+
+/** Where a download of that name lies, or will lie. @throws WorkbenchError `usage` for what is no plain name */
+export function downloadedModelFile(name: string): string {
+  if (/^[a-z0-9][\w.+-]*$/i.test(name)) return join(modelsFolder(), `${name}.gguf`);
+  throw new WorkbenchError(
+    'usage',
+    `expected a name of a model (letters, digits, . _ + -), got "${printable(name, 80)}"`,
+  );
+}
+
+/** Whether `spec` means a file of its own rather than a name: it has a separator or ends in `.gguf`. */
+export function isModelPath(spec: string): boolean {
+  return /[/\\]|\.gguf$/i.test(spec);
+}
+
+/**
+ * The file behind a model's name: `demo` is the embedded one, a path stays a path, any other word is a downloaded model.
+ * @returns an absolute path; whether a path given as such leads anywhere is for whoever opens it
+ * @throws WorkbenchError `usage` for a name that nothing has, `data` for a model that was not downloaded yet
+ */
+export function modelFile(spec: string): string {
+  if (/^https?:\/\//i.test(spec)) {
+    throw new WorkbenchError('usage', `expected a model’s file or name, got the address ${spec}`, {
+      hint: 'Text vectors come from a local file; `kgwalk models get URL` downloads one.',
+    });
+  }
+  if (isModelPath(spec)) return resolve(spec);
+  if (spec === embeddedModelName) {
+    const file = embeddedModelFile();
+    if (file !== undefined) return file;
+    throw new WorkbenchError('data', 'expected the embedded model, got nothing, at models/demo in the package', {
+      hint: 'Install the package again, train it (`npm run models:demo`), or name another model.',
+    });
+  }
+  const here = downloadedModels();
+  if (here.includes(spec)) return downloadedModelFile(spec);
+  const known = modelRegistry.map(({ name }) => name);
+  if (known.includes(spec)) {
+    throw new WorkbenchError('data', `expected model ${spec}, got nothing, at ${downloadedModelFile(spec)}`, {
+      hint: `Get it: kgwalk models get ${spec}`,
+    });
+  }
+  const near = nearestName(spec, [embeddedModelName, ...here, ...known]);
+  throw new WorkbenchError('usage', `expected a model, got "${printable(spec, 80)}"`, {
+    hint: [
+      ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
+      `Give FILE.gguf, a name of \`kgwalk models list\` (${[embeddedModelName, ...here].join(', ')} here), http(s)://HOST/v1#MODEL`,
+      'for an OpenAI-compatible server, or oracle:ERROR-RATE to simulate one.',
+    ].join(' '),
+  });
+}
+
+/** How a run remembers a model: names stay, so that they mean the same elsewhere; paths become absolute. */
+export function lastingModelName(spec: string): string {
+  return isModelPath(spec) ? resolve(spec) : spec;
+}
