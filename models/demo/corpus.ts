@@ -1,0 +1,166 @@
+/**
+ * What the demo's model learns from: facts, dialogues, states with what follows, and the agents' decisions with the right
+ * replies; all of it written from the demo's graph, its train dialogues and its train questions.
+ */
+import { createHash } from 'node:crypto';
+import type { CorpusDocument, CorpusKind } from '../llama/corpus-document.js';
+import { Rng } from '../../src/run/seeds.js';
+import { decisionDraft, type DecisionOptions } from './corpus/decisions.js';
+import { dialogueDrafts } from './corpus/dialogues.js';
+import type { CorpusDraft } from './corpus/draft.js';
+import { factDrafts } from './corpus/facts.js';
+import { recordedDialogues } from './corpus/record-dialogues.js';
+import type { RecordedDecision } from './corpus/recording-model.js';
+import { recordedQuestions, type RecordOptions } from './corpus/record-questions.js';
+import { dialogueStates, nameStates, questionStates, type StateOptions } from './corpus/states.js';
+import type { CorpusWorld } from './corpus/world.js';
+
+export interface CorpusOptions
+  extends Partial<StateOptions>, Partial<DecisionOptions>, Partial<Pick<RecordOptions, 'contextLength'>> {
+  world: CorpusWorld;
+  seed: number;
+  /** `fit` is for training, `watch` for the loss beside it: dialogues and questions of train that `fit` does not hold. */
+  split: 'fit' | 'watch';
+  /** Characters of all texts together; the corpus ends with the document that reaches it. */
+  characters: number;
+  /** Default: a third of the characters. Once there is a tokenizer, its own count. */
+  countTokens?: (text: string) => number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Sources of documents, and the part of the characters that each gives. */
+const shares = {
+  decisions: 0.63,
+  walkDecisions: 0.03,
+  dialogueStates: 0.1,
+  questionStates: 0.05,
+  nameStates: 0.03,
+  facts: 0.08,
+  dialogues: 0.08,
+} as const;
+
+/** One in so many dialogues and questions is watched. */
+const watchedOneIn = 25;
+
+/** Documents that are held back and drawn from, so that those of one question stand apart. */
+const heldDocuments = 1024;
+
+/** Documents in a seeded order; equal options give equal documents. About a thousand are in memory. */
+export async function* corpusDocuments(options: CorpusOptions): AsyncGenerator<CorpusDocument & CorpusDraft> {
+  const { seed, characters } = options;
+  const rng = Rng.named(seed, 'corpus/order');
+  const held: CorpusDraft[] = [];
+  let written = 0;
+  for await (const draft of mixed(options)) {
+    written += sizeOf(draft);
+    held.push(draft);
+    if (held.length === heldDocuments) yield take(held, rng);
+    if (written >= characters) break;
+  }
+  while (held.length > 0) yield take(held, rng);
+}
+
+function take(held: CorpusDraft[], rng: Rng): CorpusDraft {
+  const place = rng.integer(held.length);
+  const draft = held[place]!;
+  held[place] = held.at(-1)!;
+  held.pop();
+  return draft;
+}
+
+/** Always the next document of the source that lags behind its share most; sources that have nothing are left out. */
+async function* mixed(options: CorpusOptions): AsyncGenerator<CorpusDraft> {
+  const sources = Object.entries(openSources(options)).map(([name, drafts]) => ({
+    drafts,
+    share: shares[name as keyof typeof shares],
+    written: 0,
+  }));
+  while (sources.length > 0) {
+    const next = sources.reduce((least, one) => (one.written / one.share < least.written / least.share ? one : least));
+    const { value, done } = await next.drafts.next();
+    if (done) sources.splice(sources.indexOf(next), 1);
+    else {
+      next.written += sizeOf(value);
+      yield value;
+    }
+  }
+}
+
+type Drafts = Iterator<CorpusDraft, void> | AsyncIterator<CorpusDraft, void>;
+
+function openSources(options: CorpusOptions): Record<keyof typeof shares, Drafts> {
+  const { seed, split, signal, contextLength = 1024, countTokens = thirdOfCharacters, textWeight = 0.2 } = options;
+  const { walks, questions } = partOf(options.world, split);
+  const rng = (name: string) => Rng.named(seed, `corpus/${split}/${name}`);
+  const state = { countTokens, textWeight };
+  const recording = { seed, countTokens, contextLength, signal };
+  return {
+    decisions: drafted(recordedQuestions(questions, recording), rng('decisions'), options),
+    walkDecisions: drafted(recordedDialogues(walks, recording), rng('walk-decisions'), options),
+    dialogueStates: dialogueStates(walks, rng('dialogue-states'), state),
+    questionStates: questionStates(questions, rng('question-states'), state),
+    nameStates: nameStates(walks, rng('name-states'), state),
+    facts: factDrafts(questions.graph, rng('facts')),
+    dialogues: dialogueDrafts(walks.dialogues, rng('dialogues')),
+  };
+}
+
+async function* drafted(
+  records: AsyncIterable<RecordedDecision & { sample: { task: { id: string } } }>,
+  rng: Rng,
+  { bodyWeight = 0.05, withoutExamples = 0.75 }: CorpusOptions,
+): AsyncGenerator<CorpusDraft, void> {
+  for await (const record of records) {
+    yield decisionDraft(record, record.sample.task.id, rng, { bodyWeight, withoutExamples });
+  }
+}
+
+const thirdOfCharacters = (text: string): number => Math.ceil(text.length / 3);
+
+/** Characters of a document's texts. */
+export function sizeOf({ segments }: CorpusDocument): number {
+  return segments.reduce((sum, segment) => sum + ('text' in segment ? segment.text.length : 0), 0);
+}
+
+/** The world with the dialogues and questions of one part. */
+function partOf({ walks, questions }: CorpusWorld, split: CorpusOptions['split']): CorpusWorld {
+  const belongs = (id: string) => (watched(id) ? split === 'watch' : split === 'fit');
+  return {
+    walks: { ...walks, dialogues: walks.dialogues.filter(({ id }) => belongs(id)) },
+    questions: { ...questions, samples: questions.samples.filter(({ task }) => belongs(task.id)) },
+  };
+}
+
+function watched(id: string): boolean {
+  return createHash('sha256').update(id).digest().readUInt32BE(0) % watchedOneIn === 0;
+}
+
+/** Documents and characters by kind and phase, and how many questions and dialogues they are made of. */
+export interface CorpusCounts {
+  documents: number;
+  characters: number;
+  sources: number;
+  phases: { kind: CorpusKind; phase: string; documents: number; characters: number }[];
+}
+
+/** Counts documents as they come. */
+export function corpusCounter(): { add(draft: CorpusDraft): void; counts(): CorpusCounts } {
+  const phases = new Map<string, CorpusCounts['phases'][number]>();
+  const sources = new Set<string>();
+  return {
+    add(draft) {
+      const { kind, phase, source } = draft;
+      const key = `${kind} ${phase}`;
+      const own = phases.get(key) ?? { kind, phase, documents: 0, characters: 0 };
+      phases.set(key, own);
+      own.documents++;
+      own.characters += sizeOf(draft);
+      if (source !== undefined) sources.add(source);
+    },
+    counts() {
+      const rows = [...phases.values()].sort((a, b) => (`${a.kind} ${a.phase}` < `${b.kind} ${b.phase}` ? -1 : 1));
+      const sum = (of: 'documents' | 'characters') => rows.reduce((total, row) => total + row[of], 0);
+      return { documents: sum('documents'), characters: sum('characters'), sources: sources.size, phases: rows };
+    },
+  };
+}

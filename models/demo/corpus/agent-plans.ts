@@ -1,0 +1,30 @@
+/** Which agents write the corpus's decisions, with which switches, and how often they are led astray. */
+
+export interface AgentPlan {
+  agent: string;
+  switches: Record<string, unknown>;
+  /** Probability, in [0, 1], that a reply that the agent gets is wrong; what is learned is right either way. */
+  error: number;
+  /** How often, among all plans. */
+  weight: number;
+}
+
+/** Small models err: agents that were never led astray would ask of places where the model never was. */
+const astray = 0.3;
+
+/** Several settings of each agent, so that prompts of other lengths are known too. */
+export const agentPlans: readonly AgentPlan[] = [
+  { agent: 'self-veqa', switches: { triples: 8, shots: 6 }, error: 0, weight: 2 },
+  { agent: 'self-veqa', switches: { triples: 8, shots: 6, memoryPerChain: 2 }, error: astray, weight: 2 },
+  { agent: 'self-veqa', switches: { memory: 'off', triples: 0 }, error: astray, weight: 2 },
+  { agent: 'self-veqa', switches: {}, error: astray, weight: 1 },
+  { agent: 'tog', switches: {}, error: 0, weight: 3 },
+  { agent: 'tog', switches: { width: 2 }, error: astray, weight: 4 },
+  { agent: 'fiske', switches: {}, error: 0, weight: 3 },
+  { agent: 'fiske', switches: {}, error: astray, weight: 4 },
+  { agent: 'io', switches: {}, error: 0, weight: 1 },
+  { agent: 'cot', switches: {}, error: 0, weight: 1 },
+];
+
+/** Decisions of one phase that one question gives at most: an agent asks many that are alike. */
+export const mostOfPhase = 2;

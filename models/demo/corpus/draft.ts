@@ -1,0 +1,9 @@
+/** A document before it is put into the corpus, with where it comes from. */
+import type { CorpusDocument } from '../../llama/corpus-document.js';
+
+export interface CorpusDraft extends CorpusDocument {
+  /** What kind of fact, state or decision: what the corpus is counted by. */
+  phase: string;
+  /** Id of the question or dialogue that it is made of; absent: the graph alone. */
+  source?: string;
+}

@@ -1,0 +1,23 @@
+/** A store that remembers nothing: for clients whose every request is to be answered anew. */
+import type { CompletionStore } from '../../../src/llm/client/completion-store.js';
+
+const nothing = () => undefined;
+
+export function forgetfulStore(): CompletionStore {
+  return {
+    tornBytes: 0,
+    size: 0,
+    readOnly: false,
+    model: undefined,
+    completion: nothing,
+    addCompletion: nothing,
+    cut: nothing,
+    addCut: nothing,
+    failure: nothing,
+    addFailure: nothing,
+    describeModel: nothing,
+    lastHeads: () => [],
+    sync: nothing,
+    close: nothing,
+  };
+}

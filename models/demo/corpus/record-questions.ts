@@ -1,0 +1,100 @@
+/** Runs prompted agents over train questions, as an evaluation does, and keeps what they ask with the right replies. */
+import type { QuestionAgent } from '../../../agents/question-agent.js';
+import { createQuestionAgent, type QuestionAgentResources } from '../../../agents/question-registry.js';
+import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
+import { taskFor } from '../../../evaluation/questions/evaluate-questions.js';
+import type { QuestionSample } from '../../../datasets/question.js';
+import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
+import { createClients } from '../../../src/llm/client/create-clients.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { throwIfStopped } from '../../../src/run/stop.js';
+import { agentPlans, mostOfPhase, type AgentPlan } from './agent-plans.js';
+import { forgetfulStore } from './forgetful-store.js';
+import { recordingModel, type RecordedDecision, type RecordingOptions } from './recording-model.js';
+import { teachQuestion } from './teach-question.js';
+import type { CorpusWorld } from './world.js';
+
+export interface RecordOptions extends Pick<RecordingOptions, 'contextLength' | 'countTokens'> {
+  seed: number;
+  plans?: readonly AgentPlan[];
+  signal?: AbortSignal | undefined;
+}
+
+/** Endless; each round asks every question of one agent, drawn by the weights of the plans. */
+export async function* recordedQuestions(
+  world: CorpusWorld['questions'],
+  options: RecordOptions,
+): AsyncGenerator<RecordedDecision & { sample: QuestionSample }> {
+  const { seed, plans = agentPlans, signal } = options;
+  const { samples } = world;
+  const agents = await openAgents(world, plans, seed);
+  for (let round = 0; samples.length > 0; round++) {
+    const order = Rng.named(seed, 'corpus/questions', round).shuffle(Int32Array.from(samples.keys()));
+    for (const place of order) {
+      throwIfStopped(signal);
+      const sample = samples[place]!;
+      const rng = Rng.named(seed, `corpus/question/${sample.task.id}`, round);
+      const plan = drawn(plans, rng);
+      const records = await recordOne(agents.get(plan)!, sample, plan, rng, world, options);
+      for (const record of someOf(records, rng)) yield { ...record, sample };
+    }
+  }
+}
+
+async function openAgents(
+  { dataset, graph, names, samples, memory }: CorpusWorld['questions'],
+  plans: readonly AgentPlan[],
+  seed: number,
+): Promise<Map<AgentPlan, QuestionAgent>> {
+  const encoder = hashedEncoder(256);
+  const resources: QuestionAgentResources = {
+    ...{ dataset, graph, names, seed },
+    encoder: () => Promise.resolve(encoder),
+    train: () => memory,
+  };
+  const agents = new Map<AgentPlan, QuestionAgent>();
+  for (const plan of plans) {
+    const agent = await createQuestionAgent(plan.agent, resources, plan.switches);
+    await agent.prepare?.(samples.map(({ task }) => taskFor(agent, task, true)));
+    agents.set(plan, agent);
+  }
+  return agents;
+}
+
+async function recordOne(
+  agent: QuestionAgent,
+  sample: QuestionSample,
+  { error }: AgentPlan,
+  rng: Rng,
+  { graph }: CorpusWorld['questions'],
+  { contextLength, countTokens, seed, signal }: RecordOptions,
+): Promise<RecordedDecision[]> {
+  const records: RecordedDecision[] = [];
+  const model = recordingModel({
+    ...{ contextLength, countTokens },
+    teach: teachQuestion(graph, questionFacts(graph, sample), rng, error),
+    onRecord: (record) => records.push(record),
+  });
+  const clients = createClients({ model, store: forgetfulStore(), budget: null, budgetMode: 'strict', seed, signal });
+  const { client } = clients.clientFor(sample.task.id);
+  await agent.answer(taskFor(agent, sample.task, true), { client, trace: () => {}, signal });
+  return records;
+}
+
+/** A few of each phase, in the order in which they were asked. */
+function someOf(records: readonly RecordedDecision[], rng: Rng): RecordedDecision[] {
+  const taken = new Map<string, number>();
+  const order = rng.shuffle(Int32Array.from(records.keys()));
+  const chosen = order.filter((place) => {
+    const { phase } = records[place]!.decision;
+    const before = taken.get(phase) ?? 0;
+    taken.set(phase, before + 1);
+    return before < mostOfPhase;
+  });
+  return Array.from(chosen.sort(), (place) => records[place]!);
+}
+
+function drawn(plans: readonly AgentPlan[], rng: Rng): AgentPlan {
+  let left = rng.uniform() * plans.reduce((sum, { weight }) => sum + weight, 0);
+  return plans.find(({ weight }) => (left -= weight) < 0) ?? plans.at(-1)!;
+}
