@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LlamaModel, Token } from 'node-llama-cpp';
+import { type BytePairTokenizer, bytePairTokenizer } from '../../../models/llama/byte-pair/byte-pair-tokenizer.js';
+import { chatSegments } from '../../../models/llama/chat-segments.js';
+import { documentTokens } from '../../../models/llama/document-tokens.js';
+import { openEncoder } from '../../../src/encoder/open-encoder.js';
+import { encoderSettings } from '../../../src/encoder/settings.js';
+import { chatLayout } from '../../../src/llm/llama/chat-layout.js';
+import { llamaLibrary, openLlama } from '../../../src/llm/llama-library.js';
+import { centredCosine, llamaForward } from '../../fixtures/llama-forward.js';
+import { type OpenedLlama, openLlamaFile, tinyLlama } from '../../fixtures/tiny-llama.js';
+
+const demo = 'models/demo/kgwalk-demo.gguf';
+const files = [
+  { name: 'a small Llama with random weights', open: tinyLlama },
+  ...(existsSync(demo) ? [{ name: 'the embedded Llama', open: () => openLlamaFile(demo) }] : []),
+];
+
+const prompt = 'Question: Who directed "The Winter Sea" (1984)?\nCandidates:\n1. directed_by\n12. written_by\nReply:';
+
+describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
+  let file: OpenedLlama;
+  let model: LlamaModel;
+  let tokenizer: BytePairTokenizer;
+  beforeAll(async () => {
+    file = await open();
+    tokenizer = bytePairTokenizer(file.vocabulary);
+    model = await (await openLlama('off')).loadModel({ modelPath: file.path });
+  });
+  afterAll(() => model.dispose());
+
+  test('reads texts as the same tokens', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(' ', '  ', '\n', '\n\n', '\t', '\r\n', "'s", "'LL", '_', '"', '["', '<s>', '<|im_end|>', '~'),
+      fc.nat(2100).map(String),
+      fc.constantFrom(
+        'The Winter Sea',
+        'Ödön',
+        'Łódź',
+        'ﬁ',
+        '東京',
+        'é',
+        '👩‍🚀',
+        'naïve',
+        '½',
+        '٣',
+        '\u0085',
+        '\ufeff',
+        '\ufffd',
+      ),
+      fc.string({ maxLength: 6 }),
+    );
+    const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+    fc.assert(
+      fc.property(texts, (text) => {
+        const ids = tokenizer.encode(text);
+        expect(ids).toEqual(model.tokenize(text));
+        expect(tokenizer.decode(ids)).toBe(text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('reads numbers up to forty as one token, after a space too', () => {
+    for (let number = 0; number <= 40; number++) {
+      expect(model.tokenize(String(number))).toHaveLength(1);
+      expect(model.tokenize(` ${number}`)).toHaveLength(1);
+    }
+  });
+
+  test('reads a chat request as the tokens of its segments', async () => {
+    const layout = chatLayout(await llamaLibrary(), model);
+    expect(layout.kind).toBe('template');
+    const texts = fc.constantFrom(
+      'You do small tasks.',
+      'Task\n\n',
+      '\n a',
+      ' ',
+      '  x',
+      '"12"',
+      '<|im_end|>',
+      'é\n',
+      prompt,
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom('', 'Reply with JSON only.', ' \n'),
+        fc.oneof(fc.constant(''), texts),
+        texts,
+        (system, head, body) => {
+          const tokens = layout.tokens({ system, head, body });
+          const { ids, weights } = documentTokens(tokenizer, chatSegments(system, head, body));
+          expect([...ids]).toEqual([...tokens.head, ...tokens.body]);
+          expect(weights.every((weight) => weight === 0)).toBe(true);
+        },
+      ),
+      { numRuns: 200 },
+    );
+    const reply = documentTokens(tokenizer, chatSegments('', '', 'x', '["a"]'));
+    expect(reply.ids.at(-1)).toBe(model.tokens.eot);
+    expect(model.isEogToken(model.tokens.eot!)).toBe(true);
+    expect([...reply.weights].filter((weight) => weight === 1)).toHaveLength(tokenizer.encode('["a"]').length + 1);
+  });
+
+  test('gives the same logits at every position', async () => {
+    const ids = [tokenizer.special.bos, ...tokenizer.encode(prompt)];
+    const { logits } = llamaForward(file.config, file.weights, ids);
+    const context = await model.createContext({ contextSize: 256, threads: 1 });
+    const output = await context
+      .getSequence()
+      .controlledEvaluate(ids.map((id) => [id as Token, { generateNext: { logits: true } }]));
+    for (const [position, expected] of logits.entries()) {
+      const theirs = output[position]!.next.logits!;
+      expect(
+        centredCosine(
+          expected,
+          Array.from(expected, (_, id) => theirs.get(id as Token)!),
+        ),
+      ).toBeGreaterThan(0.999);
+    }
+    await context.dispose();
+  });
+
+  test('encodes a text as the last state of <s>, the text and </s>', async () => {
+    const { special, encode } = tokenizer;
+    const settings = encoderSettings.parse({ workers: 1 });
+    const cacheFolder = mkdtempSync(join(tmpdir(), 'kgwalk-encoder-'));
+    const encoder = await openEncoder(settings, { modelPath: file.path, cacheFolder });
+    const texts = [prompt, 'The Winter Sea', ' directed_by'];
+    const { matrix, rows, dim } = await encoder.encode(texts);
+    for (const [place, text] of texts.entries()) {
+      const { states } = llamaForward(file.config, file.weights, [special.bos, ...encode(text), special.eos]);
+      const vector = matrix.subarray(rows[place]! * dim, (rows[place]! + 1) * dim);
+      expect(centredCosine(vector, states.at(-1)!)).toBeGreaterThan(0.999);
+    }
+    await encoder.dispose();
+  });
+});

@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readGgufHeader } from '../../../../src/llm/gguf/read-header.js';
+import { readGgufTensors } from '../../../../src/llm/gguf/read-tensors.js';
+import { type GgufTensorData, writeGguf } from '../../../../src/llm/gguf/write-gguf.js';
+import { llamaLibrary } from '../../../../src/llm/llama-library.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'kgwalk-gguf-'));
+const path = join(folder, 'written.gguf');
+const metadata = {
+  'general.architecture': 'llama',
+  'a.flag': true,
+  'a.size': { uint32: 4_000_000_000 },
+  'a.rate': { float32: 0.5 },
+  'a.words': ['é', '', 'Ġ"x"'],
+  'a.kinds': Int32Array.of(-1, 3),
+  'a.scores': Float32Array.of(0.25, -8),
+};
+const tensors: GgufTensorData[] = [
+  { name: 'norm', shape: [3], type: 'F32', values: Float32Array.of(0.1, -2, 3) },
+  { name: 'matrix', shape: [2, 3], type: 'F16', values: Float32Array.of(1, 1 / 3, -0.5, 2 ** -20, 65_504, 0) },
+  { name: 'last', shape: [1], type: 'F16', values: Float32Array.of(7) },
+];
+
+describe('a written GGUF file', () => {
+  beforeAll(() => writeGguf(path, metadata, tensors));
+
+  test('is read back as it was meant', () => {
+    const header = readGgufHeader(path);
+    expect(header.version).toBe(3);
+    expect(Object.fromEntries(header.metadata)).toEqual({
+      'general.architecture': 'llama',
+      'a.flag': true,
+      'a.size': 4_000_000_000,
+      'a.rate': 0.5,
+    });
+    expect(Object.fromEntries(header.arrayLengths)).toEqual({ 'a.words': 3, 'a.kinds': 2, 'a.scores': 2 });
+    expect(header.tensors.map(({ name, type, offset }) => [name, type, offset])).toEqual([
+      ['norm', 0, 0],
+      ['matrix', 1, 32],
+      ['last', 1, 64],
+    ]);
+    expect(header.dataStart % 32).toBe(0);
+    expect(readFileSync(path).length).toBe(header.dataStart + 96);
+  });
+
+  test('holds the weights, rounded where it says so', () => {
+    const read = readGgufTensors(path);
+    expect(read.get('norm')).toEqual({ shape: [3], values: tensors[0]!.values });
+    const [one, third, half, small, large, none] = read.get('matrix')!.values;
+    expect([one, half, small, large, none]).toEqual([1, -0.5, 2 ** -20, 65_504, 0]);
+    expect(Math.abs(third! - 1 / 3)).toBeLessThan(2 ** -13);
+    expect([...readGgufTensors(path, ['last']).keys()]).toEqual(['last']);
+  });
+
+  test("is read alike by node-llama-cpp's own reader", async () => {
+    const { readGgufFileInfo } = await llamaLibrary();
+    const info = await readGgufFileInfo(path);
+    expect(info.metadata).toMatchObject({ a: { words: ['é', '', 'Ġ"x"'], kinds: [-1, 3], scores: [0.25, -8] } });
+    expect(info.tensorInfo?.map(({ name }) => name)).toEqual(['norm', 'matrix', 'last']);
+  });
+
+  test('has the same bytes each time', () => {
+    const again = join(folder, 'again.gguf');
+    writeGguf(again, metadata, tensors);
+    expect(readFileSync(again).equals(readFileSync(path))).toBe(true);
+  });
+});
+
+describe('what cannot be stored is refused, and leaves no file', () => {
+  test.each([
+    ['not a number', { values: Float32Array.of(1, NaN) }],
+    ['too large for half precision', { values: Float32Array.of(1, 70_000) }],
+    ['of another size', { values: Float32Array.of(1) }],
+  ])('%s', (_, change) => {
+    const before = readdirSync(folder);
+    const tensor: GgufTensorData = { name: 'w', shape: [2], type: 'F16', ...change };
+    expect(() => writeGguf(join(folder, 'wrong.gguf'), metadata, [tensor])).toThrow(
+      /expected 2 finite F16 values for w/,
+    );
+    expect(readdirSync(folder)).toEqual(before);
+  });
+});
+
+describe('weights that cannot be read', () => {
+  test('a missing name and a quantised tensor are named', () => {
+    expect(() => readGgufTensors(path, ['absent'])).toThrow(/expected tensor absent .* got none of that name/);
+    const bytes = readFileSync(path);
+    const q4 = 2;
+    // After the name and its one dimension stands the type.
+    bytes.writeUInt32LE(q4, bytes.indexOf('norm') + 4 + 4 + 8);
+    const quantised = join(folder, 'quantised.gguf');
+    writeFileSync(quantised, bytes);
+    expect(() => readGgufTensors(quantised)).toThrow(/got ggml type 2/);
+  });
+
+  test('a file cut short is refused before memory is taken', () => {
+    const cut = join(folder, 'cut.gguf');
+    writeFileSync(cut, readFileSync(path).subarray(0, -64));
+    expect(() => readGgufTensors(cut)).toThrow(/cut short/);
+  });
+});
