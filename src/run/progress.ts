@@ -8,8 +8,11 @@ export interface Progress {
   finish(note?: string): void;
 }
 
-/** Opens progress lines; the library's default is silent, the command line passes one that prints. */
-export type ProgressReporter = (label: string, total: number, unit: string) => Progress;
+/**
+ * Opens progress lines; the library's default is silent, the command line passes one that prints.
+ * @param before of `total`, what was done by an earlier run: it says nothing about the rate. Default 0
+ */
+export type ProgressReporter = (label: string, total: number, unit: string, before?: number) => Progress;
 
 export const silentProgress: ProgressReporter = () => ({ update() {}, finish() {} });
 
@@ -26,13 +29,13 @@ export function formatDuration(seconds: number): string {
  * @param stream where lines go
  */
 export function terminalProgress(stream: NodeJS.WriteStream = stderr): ProgressReporter {
-  return (label, total, unit) => {
+  return (label, total, unit, before = 0) => {
     const started = performance.now();
     let drawn = 0;
     const render = (done: number, note: string) => {
       const seconds = (performance.now() - started) / 1000;
-      const rate = done / Math.max(seconds, 1e-9);
-      const eta = done > 0 ? formatDuration((total - done) / rate) : '--:--';
+      const rate = (done - before) / Math.max(seconds, 1e-9);
+      const eta = done > before ? formatDuration((total - done) / rate) : '--:--';
       return `${label} ${done}/${total} ${unit} · ${rate >= 10 ? rate.toFixed(0) : rate.toFixed(2)}/s · ETA ${eta}${note && ` · ${note}`}`;
     };
     let last = { done: 0, note: '' };

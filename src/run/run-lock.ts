@@ -17,10 +17,11 @@ interface Holder {
 
 /**
  * Locks a folder for this process.
+ * @param what the folder holds, with its article
  * @returns releases the lock
  * @throws WorkbenchError `usage` when a living process holds it
  */
-export function lockFolder(folder: string): () => void {
+export function lockFolder(folder: string, what = 'a run'): () => void {
   const lock = join(folder, lockName);
   const own = JSON.stringify({ pid, host: hostname(), born: birthOf(pid) } satisfies Holder);
   const draft = join(folder, `${lockName}.${pid}`);
@@ -30,7 +31,7 @@ export function lockFolder(folder: string): () => void {
     while (!tryCreate(draft, lock)) {
       const found = readLock(lock);
       if (found === undefined) continue;
-      if (isAlive(found)) throw lockedError(folder, found);
+      if (isAlive(found)) throw lockedError(folder, what, found);
       removeStale(lock, found);
     }
   } catch (error) {
@@ -123,11 +124,11 @@ function birthOf(id: number): string {
   }
 }
 
-function lockedError(folder: string, content: string): WorkbenchError {
+function lockedError(folder: string, what: string, content: string): WorkbenchError {
   const { pid, host } = parseHolder(content)!;
   return new WorkbenchError(
     'usage',
-    `expected a run that nobody writes, got one held by process ${pid} on ${host}, at ${folder}`,
+    `expected ${what} that nobody writes, got one held by process ${pid} on ${host}, at ${folder}`,
     {
       hint: `Wait for it or stop it. If it is gone from ${host}, delete ${join(folder, lockName)}.`,
     },
