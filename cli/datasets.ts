@@ -9,6 +9,7 @@ import { terminalProgress } from '../src/run/progress.js';
 import { printDialogueImport, printDialogueStatistics } from './dialogues/dataset-tables.js';
 import type { Row } from './output.js';
 import { printJson, printLine, printTable } from './output.js';
+import { registerDemo } from './datasets-demo.js';
 import { printQuestionImport, printQuestionStatistics } from './questions/dataset-tables.js';
 
 interface ImportFlags {
@@ -36,6 +37,7 @@ export function register(program: Command): void {
     .option('--no-labels', 'custom N-Triples: keep labels as edges instead of taking them as names and aliases')
     .option('--json', 'print the manifest as JSON')
     .action(importDataset);
+  registerDemo(datasets);
   datasets
     .command('list')
     .description('imported data sets')

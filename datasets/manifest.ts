@@ -36,6 +36,13 @@ const graphSchema = z.strictObject({
   note: z.string(),
 });
 
+/** What made a data set that a program made, and with which settings: with them it can be made again. */
+export const generatedSchema = z.strictObject({
+  /** The command. */
+  by: z.string(),
+  settings: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
+});
+
 /** The shape of `dataset.json`; unknown keys are refused. */
 export const manifestSchema = z.strictObject({
   schemaVersion: z.literal(1),
@@ -50,6 +57,7 @@ export const manifestSchema = z.strictObject({
   sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
   /** sha256 of every other file of the folder. */
   files: z.record(z.string(), sha256),
+  generated: generatedSchema.optional(),
 });
 
 /** What was imported, from what, what was left out, and how to check that it is still the same. */

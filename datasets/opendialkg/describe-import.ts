@@ -12,6 +12,14 @@ import type { ReleaseFiles } from './release-files.js';
 /** Shown at import and kept in the manifest. */
 export const releaseLicence = 'CC-BY-NC-4.0 (OpenDialKG: give credit, non-commercial use only)';
 
+/** What is known of where a data set comes from, in place of what its files say. */
+export interface ImportOrigin {
+  licence: string;
+  /** What one must know before trusting a score on its graphs; takes the place of the warning of leaking counts. */
+  note: string;
+  generated: NonNullable<DatasetManifest['generated']>;
+}
+
 /** @param written sha256 of the files of the new data set, by name */
 export async function describeImport(
   name: string,
@@ -19,6 +27,7 @@ export async function describeImport(
   dialogues: ImportedDialogues,
   graphs: readonly ImportedGraph[],
   written: Record<string, string>,
+  origin?: ImportOrigin,
 ): Promise<DatasetManifest> {
   const dialogueFiles = typeof files.dialogues === 'string' ? [files.dialogues] : Object.values(files.dialogues);
   const sources = [...dialogueFiles, files.triples, files.wideTriples, files.relations].filter(
@@ -28,7 +37,7 @@ export async function describeImport(
   return {
     schemaVersion: 1,
     name,
-    licence: basename(files.triples).startsWith('opendialkg') ? releaseLicence : 'as its source says',
+    licence: origin?.licence ?? (basename(files.triples).startsWith('opendialkg') ? releaseLicence : 'as its source says'),
     splitBy: dialogues.splitBy,
     splits: {
       train: countDialogues(dialogues.splits.train),
@@ -41,9 +50,10 @@ export async function describeImport(
         { paths: dropped, otherActions },
       ]),
     ),
-    graphs: Object.fromEntries(graphs.map((imported) => [imported.graph.name, describeGraph(imported, named)])),
+    graphs: Object.fromEntries(graphs.map((imported) => [imported.graph.name, describeGraph(imported, named, origin?.note)])),
     sources: await Promise.all(sources.map(describeSource)),
     files: written,
+    ...(origin && { generated: origin.generated }),
   };
 }
 
@@ -55,10 +65,11 @@ function countDialogues(dialogues: readonly Dialogue[]) {
   };
 }
 
-function describeGraph({ graph, blankLines, inversesAdded }: ImportedGraph, named: ReadonlySet<string>) {
+function describeGraph({ graph, blankLines, inversesAdded }: ImportedGraph, named: ReadonlySet<string>, origin: string | undefined) {
   const walked = graph.entityNames.filter((entity) => named.has(entity)).length / graph.numEntities;
   const notes = [`${(100 * walked).toFixed(1)} % of its entities occur in a path of these dialogues`];
-  if (walked > 0.5)
+  if (origin !== undefined) notes.push(origin);
+  else if (walked > 0.5)
     notes.push('restricted to dialogue entities, evaluation dialogues included: entity-level counts leak');
   if (graph.name === 'wide') notes.push('united with the triples of graph dialogue');
   if (inversesAdded) notes.push('inverses (~relation) were added: the source holds one direction');

@@ -9,7 +9,7 @@ import { datasetFolder, replaceFolder } from '../dataset-folder.js';
 import type { Dialogue } from '../dialogue.js';
 import type { DatasetManifest } from '../manifest.js';
 import { dialogueFileName, graphFileName, manifestFileName, splitNames } from '../manifest.js';
-import { describeImport } from './describe-import.js';
+import { describeImport, type ImportOrigin } from './describe-import.js';
 import { importDialogues } from './import-dialogues.js';
 import { importGraphs } from './import-graphs.js';
 import { findReleaseFiles } from './release-files.js';
@@ -30,8 +30,8 @@ export interface ImportOptions {
  * `graph-<graph>.bin`. Nothing is written where the data is bad.
  * @throws WorkbenchError `data` (file, line or row, reason), `usage` for a bad name, `failure` when the disk refuses
  */
-export async function importOpenDialKg(options: ImportOptions): Promise<DatasetManifest> {
-  const { from, name = 'opendialkg', home, progress = silentProgress } = options;
+export async function importOpenDialKg(options: ImportOptions & { origin?: ImportOrigin }): Promise<DatasetManifest> {
+  const { from, name = 'opendialkg', home, progress = silentProgress, origin } = options;
   const folder = datasetFolder(name, home);
   const files = findReleaseFiles(from);
   const line = progress('import', 3, 'steps');
@@ -47,7 +47,7 @@ export async function importOpenDialKg(options: ImportOptions): Promise<DatasetM
       for (const { graph } of graphs) writeGraphFile(join(temporary, graphFileName(graph.name)), graph);
       const written: Record<string, string> = {};
       for (const file of readdirSync(temporary).sort()) written[file] = await sha256File(join(temporary, file));
-      const description = await describeImport(name, files, dialogues, graphs, written);
+      const description = await describeImport(name, files, dialogues, graphs, written, origin);
       writeFileAtomic(join(temporary, manifestFileName), `${JSON.stringify(description, null, 2)}\n`);
       return description;
     });

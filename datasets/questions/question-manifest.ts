@@ -1,6 +1,7 @@
 /** What stands in the `dataset.json` of a question data set. */
 import { z } from 'zod';
 import { configHash } from '../../src/run/config.js';
+import { generatedSchema } from '../manifest.js';
 
 const count = z.number().int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -58,6 +59,7 @@ export const questionManifestSchema = z.strictObject({
   sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
   /** sha256 of every other file of the folder. */
   files: z.record(z.string(), sha256),
+  generated: generatedSchema.optional(),
 });
 
 /** What was imported, from what, what was left out, and how to check that it is still the same. */

@@ -47,6 +47,8 @@ export interface QuestionDatasetParts {
   aliases?: ReadonlyMap<string, readonly string[]>;
   /** Paths of the files that were read. */
   sources: readonly string[];
+  /** Of a data set that a program made. */
+  generated?: QuestionManifest['generated'];
 }
 
 /**
@@ -103,6 +105,7 @@ async function describe(parts: QuestionDatasetParts, written: Record<string, str
     heldTypes: parts.heldTypes ?? [],
     sources: await Promise.all(sources),
     files: written,
+    ...(parts.generated && { generated: parts.generated }),
   });
 }
 

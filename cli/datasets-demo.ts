@@ -1,0 +1,75 @@
+/** `kgwalk datasets demo`: making the demo world and importing it, or writing its files. */
+import { stderr } from 'node:process';
+import type { Command } from 'commander';
+import { loadConfig } from '../src/run/config.js';
+import { terminalProgress } from '../src/run/progress.js';
+import { printDialogueImport } from './dialogues/dataset-tables.js';
+import { printJson, printLine } from './output.js';
+import { printQuestionImport } from './questions/dataset-tables.js';
+
+type SizeFlags = Partial<Record<'seed' | 'entities' | 'triples' | 'dialogues' | 'questions', string>>;
+
+interface DemoFlags extends SizeFlags {
+  name: string;
+  write?: string;
+  json?: boolean;
+}
+
+/** Adds `datasets demo`. */
+export function registerDemo(datasets: Command): void {
+  datasets
+    .command('demo')
+    .description(
+      'make a world of invented films, books, music, sports and places, and import it as two data sets: NAME (dialogues) and NAME-questions. Same seed, same bytes',
+    )
+    .option('--seed <n>', 'of everything (default 1)')
+    .option('--entities <n>', 'about how many (default 3000; in proportion where only --triples is given)')
+    .option('--triples <n>', 'about how many, both directions counted (default 20000; in proportion to --entities)')
+    .option('--dialogues <n>', 'how many, 0 for none (default 1200)')
+    .option('--questions <n>', 'about how many, 0 for none (default 4000)')
+    .option('--name <name>', 'name to import under', 'demo')
+    .option('--write <dir>', 'write files for `datasets import opendialkg` and `custom` instead; triples are streamed')
+    .option('--json', 'print the manifests as JSON')
+    .action(makeDemo);
+}
+
+async function makeDemo({ name, write, json, ...flags }: DemoFlags): Promise<void> {
+  const settings = await settingsOf(flags);
+  const progress = terminalProgress(stderr);
+  if (write !== undefined) {
+    const { writeDemoRelease } = await import('../datasets/demo/write-release.js');
+    const line = progress('triples', settings.triples, 'triples');
+    const written = writeDemoRelease(write, settings, line);
+    line.finish();
+    if (json) printJson(written);
+    else
+      printLine(
+        `wrote ${written.triples} triples, ${written.dialogues} dialogues and ${written.questions} questions to ${write}`,
+      );
+    return;
+  }
+  const { importDemo } = await import('../datasets/demo/import.js');
+  const imported = await importDemo({ settings, name, progress });
+  if (json) {
+    printJson(imported);
+    return;
+  }
+  if (imported.dialogues) printDialogueImport(imported.dialogues);
+  if (imported.dialogues && imported.questions) printLine();
+  if (imported.questions) printQuestionImport(imported.questions);
+}
+
+/** The settings of the flags; where one of the sizes is given alone, the other keeps the demo's density. */
+async function settingsOf({ seed, entities, triples, dialogues, questions }: SizeFlags) {
+  const { demoSettings } = await import('../datasets/demo/settings.js');
+  const given = Object.entries({ seed, entities, triples, dialogues, questions });
+  const overrides = given.flatMap(([key, text]) => (text === undefined ? [] : [`${key}=${text}`]));
+  const settings = loadConfig(demoSettings, { overrides });
+  if ((entities === undefined) === (triples === undefined)) return settings;
+  const density = demoSettings.shape.triples.parse(undefined) / demoSettings.shape.entities.parse(undefined);
+  const other =
+    entities === undefined
+      ? { entities: Math.max(200, Math.round(settings.triples / density)) }
+      : { triples: Math.round(settings.entities * density) };
+  return { ...settings, ...other };
+}

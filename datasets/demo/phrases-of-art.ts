@@ -1,0 +1,329 @@
+/** Words for the relations of films and books. */
+import type { RelationPhrases } from './phrases.js';
+import type { RelationName } from './schema.js';
+
+export const artPhrases: Pick<
+  Record<RelationName, RelationPhrases>,
+  | 'directed_by'
+  | 'starring'
+  | 'written_by'
+  | 'has_genre'
+  | 'released_in'
+  | 'set_in'
+  | 'based_on'
+  | 'produced_by'
+  | 'won_award'
+  | 'in_language'
+> = {
+  directed_by: {
+    forward: {
+      ask: [
+        'who directed {x}',
+        'who was behind the camera for {x}',
+        'whose film is {x}',
+        'who was the director of {x}',
+        'who called the shots on {x}',
+        'which director made {x}',
+        'who was in the director’s chair for {x}',
+      ],
+      noun: [
+        'the director of {x}',
+        'the person who directed {x}',
+        'whoever was behind the camera for {x}',
+        'the filmmaker of {x}',
+      ],
+    },
+    backward: {
+      ask: [
+        'which films did {s} direct',
+        'what has {s} shot as a director',
+        'what did {s} make behind the camera',
+        'which films have {x} as their director',
+        'where was {x} in the director’s chair',
+        'what can I see that {s} directed',
+      ],
+      noun: [
+        'films directed by {x}',
+        'films that {x} directed',
+        'films with {x} behind the camera',
+        'films by the director {x}',
+      ],
+    },
+    tell: [
+      '{h} was directed by {t}',
+      '{t} directed {h}',
+      '{t} was behind the camera for {h}',
+      'the director of {h} is {t}',
+    ],
+  },
+  starring: {
+    forward: {
+      ask: [
+        'who starred in {x}',
+        'who is in the cast of {x}',
+        'who plays in {x}',
+        'which actors appear in {x}',
+        'whose faces do we see in {x}',
+        'who acts in {x}',
+        'who had a part in {x}',
+      ],
+      noun: ['the actors of {x}', 'the cast of {x}', 'people who appear in {x}', 'the stars of {x}'],
+    },
+    backward: {
+      ask: [
+        'which films does {s} appear in',
+        'what has {s} acted in',
+        'where have I seen {x} on the screen',
+        'which films have {x} in the cast',
+        'what did {s} star in',
+        'in what did {s} play a part',
+      ],
+      noun: [
+        'films with {x} in the cast',
+        'films starring {x}',
+        'films that {x} acted in',
+        'films in which {x} appears',
+      ],
+    },
+    tell: ['{h} stars {t}', '{t} appears in {h}', '{t} is in the cast of {h}', '{t} acted in {h}'],
+  },
+  written_by: {
+    forward: {
+      ask: [
+        'who wrote {x}',
+        'who is the author of {x}',
+        'whose pen did {x} come from',
+        'who came up with the story of {x}',
+        'who put {x} on paper',
+        'which writer do we owe {x} to',
+        'who penned {x}',
+      ],
+      noun: ['the writer of {x}', 'the author of {x}', 'the person who wrote {x}', 'whoever penned {x}'],
+    },
+    backward: {
+      kinds: 'titles',
+      ask: [
+        'which {kinds} did {s} write',
+        'what has {s} written',
+        'what {kinds} came from the pen of {x}',
+        'which {kinds} have {x} as their author',
+        'what did {s} put on paper',
+        'which {kinds} do we owe to the writer {x}',
+      ],
+      noun: [
+        '{kinds} written by {x}',
+        '{kinds} that {x} wrote',
+        '{kinds} from the pen of {x}',
+        '{kinds} by the author {x}',
+      ],
+    },
+    tell: ['{h} was written by {t}', '{t} wrote {h}', '{h} came from the pen of {t}', 'the author of {h} is {t}'],
+  },
+  has_genre: {
+    forward: {
+      ask: [
+        'what kind of thing is {x}',
+        'what genre is {x}',
+        'how would you classify {x}',
+        'which shelf does {x} belong on',
+        'what style is {x}',
+        'what sort of mood does {x} go for',
+        'which category does {x} fall into',
+      ],
+      noun: ['the genre of {x}', 'the kind that {x} belongs to', 'the style of {x}', 'the category of {x}'],
+    },
+    backward: {
+      kinds: 'titles',
+      ask: [
+        'which {kinds} are {x}',
+        'what {kinds} are there in {x}',
+        'which {kinds} belong to {x}',
+        'what would you put on the {x} shelf',
+        'which {kinds} would you file under {x}',
+        'what {kinds} count as {x}',
+      ],
+      noun: ['{kinds} in {x}', '{kinds} of the kind {x}', '{kinds} filed under {x}', '{kinds} that count as {x}'],
+    },
+    tell: ['{h} is {t}', '{h} counts as {t}', '{h} belongs to {t}', '{h} is filed under {t}'],
+  },
+  released_in: {
+    forward: {
+      ask: [
+        'when did {s} come out',
+        'what year is {x} from',
+        'how old is {x}',
+        'when was {x} released',
+        'in which year could people first get {x}',
+        'what is the date of {x}',
+        'since when has {x} been around',
+      ],
+      noun: ['the year of {x}', 'the year when {x} came out', 'the release year of {x}', 'the year {x} is from'],
+    },
+    backward: {
+      kinds: 'releases',
+      ask: [
+        'which {kinds} came out in {x}',
+        'what {kinds} are from {x}',
+        'which {kinds} were released in {x}',
+        'what {kinds} were new in {x}',
+        'which {kinds} date from {x}',
+        'what {kinds} did {x} bring',
+      ],
+      noun: [
+        '{kinds} from {x}',
+        '{kinds} released in {x}',
+        '{kinds} that came out in {x}',
+        '{kinds} that were new in {x}',
+      ],
+    },
+    tell: ['{h} came out in {t}', '{h} is from {t}', '{h} was released in {t}', '{h} dates from {t}'],
+  },
+  set_in: {
+    forward: {
+      ask: [
+        'where is {x} set',
+        'where does {x} take place',
+        'where does the story of {x} happen',
+        'which place is {x} about',
+        'what is the setting of {x}',
+        'where does {x} play',
+      ],
+      noun: ['the setting of {x}', 'the place where {x} is set', 'the scene of {x}', 'the place where {x} happens'],
+    },
+    backward: {
+      kinds: 'stories',
+      ask: [
+        'which {kinds} are set in {x}',
+        'what {kinds} take place in {x}',
+        'which {kinds} happen in {x}',
+        'what {kinds} have {x} as their setting',
+        'which {kinds} tell of {x}',
+        'what {kinds} use {x} as a backdrop',
+      ],
+      noun: [
+        '{kinds} set in {x}',
+        '{kinds} that take place in {x}',
+        '{kinds} that happen in {x}',
+        '{kinds} with {x} as a backdrop',
+      ],
+    },
+    tell: [
+      '{h} is set in {t}',
+      '{h} takes place in {t}',
+      'the story of {h} happens in {t}',
+      '{t} is the setting of {h}',
+    ],
+  },
+  based_on: {
+    forward: {
+      ask: [
+        'which book is {x} based on',
+        'what was {x} adapted from',
+        'which novel is behind {x}',
+        'what did people read before {x} was filmed',
+        'where does the plot of {x} come from',
+        'what is the source of {x}',
+      ],
+      noun: [
+        'the book behind {x}',
+        'the novel that {x} was adapted from',
+        'the source of {x}',
+        'the book that {x} is based on',
+      ],
+    },
+    backward: {
+      ask: [
+        'which film was made from {x}',
+        'what film is based on {x}',
+        'how did {x} reach the screen',
+        'which adaptation is there of {x}',
+        'what did the cinema turn {x} into',
+        'under what title was {x} filmed',
+      ],
+      noun: ['the film made from {x}', 'the adaptation of {x}', 'the film based on {x}', 'the screen version of {x}'],
+    },
+    tell: ['{h} is based on {t}', '{h} was adapted from {t}', '{t} was filmed as {h}', '{t} is the book behind {h}'],
+  },
+  produced_by: {
+    forward: {
+      ask: [
+        'which studio produced {x}',
+        'who paid for {x}',
+        'which company is behind {x}',
+        'whose logo comes up before {x}',
+        'which studio was {x} made at',
+        'who financed {x}',
+      ],
+      noun: ['the studio of {x}', 'the company that produced {x}', 'the studio behind {x}', 'the producers of {x}'],
+    },
+    backward: {
+      ask: [
+        'which films did {s} produce',
+        'what has the studio {x} put out',
+        'which films were made at {x}',
+        'what did {s} finance',
+        'which films carry the logo of {x}',
+        'which productions come from {x}',
+      ],
+      noun: ['films produced by {x}', 'films made at {x}', 'films from the studio {x}', 'productions of {x}'],
+    },
+    tell: ['{h} was produced by {t}', '{t} produced {h}', '{h} was made at {t}', '{t} paid for {h}'],
+  },
+  won_award: {
+    forward: {
+      ask: [
+        'what award did {s} win',
+        'which prize went to {x}',
+        'what honours did {s} get',
+        'which trophy does {s} hold',
+        'what did the jury give {x}',
+        'has {s} been honoured with anything',
+      ],
+      noun: ['the award of {x}', 'the prize that {x} won', 'the honours of {x}', 'the trophy of {x}'],
+    },
+    backward: {
+      kinds: 'winners',
+      ask: [
+        'which {kinds} won {x}',
+        'what {kinds} received {x}',
+        'to which {kinds} did {s} go',
+        'which {kinds} were honoured with {x}',
+        'what {kinds} hold {x}',
+        'which {kinds} did the jury of {x} choose',
+      ],
+      noun: [
+        '{kinds} honoured with {x}',
+        '{kinds} that won {x}',
+        '{kinds} that received {x}',
+        '{kinds} chosen for {x}',
+      ],
+    },
+    tell: ['{h} won {t}', '{h} received {t}', '{t} went to {h}', '{h} was honoured with {t}'],
+  },
+  in_language: {
+    forward: {
+      ask: [
+        'what language is {x} in',
+        'what do people speak in {x}',
+        'which tongue was {x} made in',
+        'do I need subtitles for {x}, or what is it in',
+        'what is the original language of {x}',
+        'in which language do I get {x}',
+      ],
+      noun: ['the language of {x}', 'the tongue of {x}', 'the language spoken in {x}', 'the original language of {x}'],
+    },
+    backward: {
+      kinds: 'titles',
+      ask: [
+        'which {kinds} are in {x}',
+        'what {kinds} could I get in {x}',
+        'which {kinds} were made in {x}',
+        'what {kinds} would help me to learn {x}',
+        'which {kinds} use {x}',
+        'what {kinds} have {x} as their language',
+      ],
+      noun: ['{kinds} in {x}', '{kinds} made in {x}', '{kinds} that use {x}', '{kinds} for people who speak {x}'],
+    },
+    tell: ['{h} is in {t}', '{h} was made in {t}', 'people speak {t} in {h}', 'the language of {h} is {t}'],
+  },
+};

@@ -1,0 +1,179 @@
+/** Makes questions over one to three relations of the demo world, and statements that hold or do not. */
+import { executeChain } from '../../src/kg/frontier.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { Rng } from '../../src/run/seeds.js';
+import { splitNames } from '../manifest.js';
+import type { StoredQuestion } from '../questions/stored-question.js';
+import { markedTopics } from '../questions/marked-topics.js';
+import type { SplitName } from '../walk-sample.js';
+import { pick } from './draw.js';
+import { phrasesOf, relationPhrases } from './phrases.js';
+import type { Direction, RelationName } from './schema.js';
+import { fill } from './speech.js';
+import type { DemoWorld } from './world.js';
+
+/** Subsets with their share of the questions and how many kinds of chains they have; rare chains would be seen once. */
+const subsets = [
+  { name: '1-hop', hops: [1], share: 0.25, chains: 40 },
+  { name: '2-hop', hops: [2], share: 0.25, chains: 48 },
+  { name: '3-hop', hops: [3], share: 0.25, chains: 36 },
+  { name: 'truth', hops: [1, 2], share: 0.25, chains: 40 },
+] as const;
+
+/** Name of a subset of the demo's questions. */
+export type DemoSubset = (typeof subsets)[number]['name'];
+
+/** A question with its split and, for files of the custom format, its topics in brackets. */
+export interface DemoQuestion extends StoredQuestion {
+  subset: DemoSubset;
+  split: SplitName;
+  marked: string;
+}
+
+/** Longer lists of answers say little of an agent. */
+const maxAnswers = 20;
+
+/**
+ * About `count` questions. No text comes twice, and no topic is asked for the end of one chain twice: what is asked in one split is not
+ * asked, in other words, in another. Answers are all entities that the chain reaches without coming back to the topic.
+ */
+export function demoQuestions(
+  world: DemoWorld,
+  { seed, questions: count }: { seed: number; questions: number },
+): DemoQuestion[] {
+  return subsets.flatMap((subset) => {
+    const rng = Rng.named(seed, `demo/questions/${subset.name}`);
+    const made = questionsOf(world, subset, Math.round(count * subset.share), rng);
+    const trainEnd = Math.round(0.7 * made.length);
+    const validEnd = Math.round(0.85 * made.length);
+    const [train, valid, test] = splitNames;
+    return made.map((question, i) => ({ ...question, split: (i < trainEnd ? train : i < validEnd ? valid : test)! }));
+  });
+}
+
+function questionsOf(
+  { graph }: DemoWorld,
+  { name: subset, hops, chains: kinds }: (typeof subsets)[number],
+  count: number,
+  rng: Rng,
+): Omit<DemoQuestion, 'split'>[] {
+  const chains = usualChains(graph, hops, kinds, rng);
+  const made: Omit<DemoQuestion, 'split'>[] = [];
+  if (chains.length === 0) return made;
+  const texts = new Set<string>();
+  const asked = new Set<string>();
+  for (let attempt = 0; made.length < count && attempt < 60 * count; attempt++) {
+    const chain = pick(rng, chains);
+    const topic = pick(rng, subjectsOf(graph, chain[0]!));
+    const key = `${topic} ${chain.join(' ')}`;
+    if (asked.has(key)) continue;
+    const { entities } = executeChain(graph, [topic], chain);
+    if (entities.length === 0 || entities.length > maxAnswers) continue;
+    const directions = chain.map((relation) => graph.relationNames[relation] as Direction);
+    const truth = subset === 'truth' ? made.length % 2 === 0 : undefined;
+    const claimed = truth === undefined ? undefined : claimedEnd(graph, topic, chain, entities, truth, rng);
+    if (claimed === -1) continue;
+    const name = graph.entityNames[topic]!;
+    const marked =
+      claimed === undefined
+        ? query(directions, `[${name}]`, rng)
+        : `true or false: ${statement(directions, `[${name}]`, graph.entityNames[claimed]!, rng)}`;
+    if (texts.has(marked)) continue;
+    texts.add(marked);
+    asked.add(key);
+    made.push({
+      id: `${subset}/${made.length}`,
+      subset,
+      marked,
+      ...markedTopics(marked),
+      answers: claimed === undefined ? Array.from(entities, (entity) => ({ name: graph.entityNames[entity]! })) : [],
+      chains: [directions],
+      type: directions.join(' → '),
+      ...(subset !== 'truth' && { hops: chain.length }),
+      ...(claimed !== undefined && { form: 'truth' as const, truth: truth!, claimed: graph.entityNames[claimed]! }),
+    });
+  }
+  return made;
+}
+
+/** The chains that random walks of these lengths meet most often. */
+function usualChains(graph: Graph, hops: readonly number[], kinds: number, rng: Rng): number[][] {
+  const counts = new Map<string, number>();
+  for (let i = 0; i < 20_000; i++) {
+    const chain: number[] = [];
+    let entity = rng.integer(graph.numEntities);
+    for (let hop = pick(rng, hops); hop > 0; hop--) {
+      const begin = graph.offsets[entity]!;
+      const relations = [...new Set(graph.relations.subarray(begin, graph.offsets[entity + 1]!))];
+      const relation = pick(rng, relations);
+      const edges = graph.relations.subarray(begin, graph.offsets[entity + 1]!);
+      const first = edges.indexOf(relation);
+      const last = edges.lastIndexOf(relation);
+      if (last - first + 1 > maxAnswers) break;
+      chain.push(relation);
+      entity = graph.tails[begin + first + rng.integer(last - first + 1)]!;
+      if (hop === 1) counts.set(chain.join(' '), (counts.get(chain.join(' ')) ?? 0) + 1);
+    }
+  }
+  return [...counts]
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, kinds)
+    .map(([chain]) => chain.split(' ').map(Number));
+}
+
+const subjects = new WeakMap<Graph, Map<number, number[]>>();
+
+/** Entities with an edge of this relation, ascending. */
+function subjectsOf(graph: Graph, relation: number): readonly number[] {
+  const known = subjects.get(graph) ?? subjects.set(graph, new Map()).get(graph)!;
+  let found = known.get(relation);
+  if (!found) {
+    const entities = new Set<number>();
+    for (let entity = 0; entity < graph.numEntities; entity++) {
+      for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
+        if (graph.relations[edge] === relation) entities.add(entity);
+      }
+    }
+    known.set(relation, (found = [...entities]));
+  }
+  return found;
+}
+
+/** A reached end, or for a false statement another end of the same relation; -1 where there is none. */
+function claimedEnd(
+  graph: Graph,
+  topic: number,
+  chain: readonly number[],
+  reached: Int32Array,
+  truth: boolean,
+  rng: Rng,
+): number {
+  if (truth) return reached[rng.integer(reached.length)]!;
+  const ends = subjectsOf(graph, graph.inverseOf[chain.at(-1)!]!);
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const end = pick(rng, ends);
+    if (end !== topic && !reached.includes(end)) return end;
+  }
+  return -1;
+}
+
+/** The last relation asks, those before it are noun phrases within one another. */
+function query(directions: readonly Direction[], topic: string, rng: Rng): string {
+  const { ask, kinds = '' } = phrasesOf(directions.at(-1)!);
+  const x = nounOf(directions.slice(0, -1), topic, rng);
+  return fill(pick(rng, ask), { x, s: x, kinds });
+}
+
+function nounOf(directions: readonly Direction[], topic: string, rng: Rng): string {
+  return directions.reduce((x, direction) => {
+    const { noun, kinds = '' } = phrasesOf(direction);
+    return fill(pick(rng, noun), { x, kinds });
+  }, topic);
+}
+
+function statement(directions: readonly Direction[], topic: string, claimed: string, rng: Rng): string {
+  const last = directions.at(-1)!;
+  const x = nounOf(directions.slice(0, -1), topic, rng);
+  const { tell } = relationPhrases[last.replace('~', '') as RelationName];
+  return fill(pick(rng, tell), last.startsWith('~') ? { h: claimed, t: x } : { h: x, t: claimed });
+}

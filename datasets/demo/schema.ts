@@ -1,0 +1,105 @@
+/** Types and relations of the demo world, and how many there are of each. */
+
+export const people = ['actor', 'director', 'writer', 'musician', 'athlete'] as const;
+
+export const entityTypes = [
+  ...(['film', 'book', 'song', 'album', 'band'] as const),
+  ...people,
+  ...([
+    'team',
+    'league',
+    'stadium',
+    'city',
+    'country',
+    'genre',
+    'style',
+    'sport',
+    'award',
+    'studio',
+    'year',
+    'language',
+  ] as const),
+] as const;
+
+/** What an entity is. `genre` is of films and books, `style` of music. */
+export type EntityType = (typeof entityTypes)[number];
+
+/** Entities of each type in a world of 3,000: other sizes are in proportion, hubs grow with the square root. */
+const shares: Record<EntityType, number> = {
+  film: 620,
+  book: 370,
+  song: 330,
+  album: 150,
+  band: 120,
+  actor: 400,
+  director: 90,
+  writer: 130,
+  musician: 150,
+  athlete: 240,
+  team: 60,
+  league: 10,
+  stadium: 60,
+  city: 80,
+  country: 20,
+  genre: 24,
+  style: 14,
+  sport: 8,
+  award: 20,
+  studio: 24,
+  year: 56,
+  language: 16,
+};
+
+const hubs: ReadonlySet<EntityType> = new Set([
+  'country',
+  'genre',
+  'style',
+  'sport',
+  'league',
+  'award',
+  'language',
+  'year',
+]);
+
+/** Years are as they are. */
+const maxYears = 224;
+
+/** @returns how many entities of each type a world of about `entities` has, at least 4 */
+export function typeSizes(entities: number): Record<EntityType, number> {
+  const scale = entities / 3000;
+  const hubScale = Math.sqrt(Math.max(scale, 0.1));
+  const size = (type: EntityType) => {
+    const wanted = Math.max(4, Math.round(shares[type] * (hubs.has(type) ? hubScale : scale)));
+    return type === 'year' ? Math.min(wanted, maxYears) : wanted;
+  };
+  return Object.fromEntries(entityTypes.map((type) => [type, size(type)])) as Record<EntityType, number>;
+}
+
+/** Relations in the direction in which facts are made; `~name` walks one backwards. */
+export const relationNames = [
+  'directed_by',
+  'starring',
+  'written_by',
+  'has_genre',
+  'released_in',
+  'set_in',
+  'based_on',
+  'produced_by',
+  'won_award',
+  'in_language',
+  'performed_by',
+  'on_album',
+  'member_of',
+  'based_in',
+  'plays_for',
+  'competes_in',
+  'home_ground',
+  'located_in',
+  'born_in',
+  'plays_sport',
+] as const;
+
+export type RelationName = (typeof relationNames)[number];
+
+/** A relation with its direction: what an edge of the graph carries. */
+export type Direction = RelationName | `~${RelationName}`;

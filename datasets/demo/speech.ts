@@ -1,0 +1,232 @@
+/** Turns moves into what is said: messages grow sentence by sentence, and a path is chosen between two messages. */
+import type { Rng } from '../../src/run/seeds.js';
+import type { Message, PathAction, Sender } from '../dialogue.js';
+import { chance, pick } from './draw.js';
+import type { Memory, Move } from './moves.js';
+import { phrasesOf, relationPhrases } from './phrases.js';
+import { people, type Direction, type EntityType, type RelationName } from './schema.js';
+import { plainName } from './aliases.js';
+import {
+  answers,
+  asides,
+  exclusions,
+  guesses,
+  kindNames,
+  leads,
+  openings,
+  prompts,
+  reactions,
+  replies,
+  requests,
+  returns,
+  sameness,
+  vague,
+  wishes,
+} from './talk.js';
+import type { DemoWorld } from './world.js';
+
+/** A way to speak of something: as an object and as a subject. */
+interface Mention {
+  x: string;
+  s: string;
+}
+
+const asideTypes: readonly EntityType[] = ['film', 'book', 'band', 'actor', 'team', 'writer'];
+
+/** One conversation in the making. */
+export class Speech implements Memory {
+  readonly messages: Message[] = [];
+  readonly paths: PathAction[] = [];
+  readonly topics: number[];
+  readonly visited = new Set<number>();
+  #sender: Sender = 'user';
+  #sentences: string[] = [];
+
+  /** @param start what the conversation begins with @param anyOf something well known of a type */
+  constructor(
+    readonly world: DemoWorld,
+    readonly rng: Rng,
+    start: number,
+    readonly anyOf: (type: EntityType) => number | undefined,
+  ) {
+    this.topics = [start];
+    this.visited.add(start);
+  }
+
+  /** The user asks, the assistant walks the path and tells. */
+  ask(move: Move): void {
+    const { rng } = this;
+    this.#turnTo('user');
+    const start = move.path[0]![0];
+    const opening = this.messages.length === 0 && this.#sentences.length === 0;
+    if (chance(rng, 0.14)) this.#aside(start);
+    this.#say(opening ? this.#firstQuestion(move, start) : this.#laterQuestion(move, start));
+    this.#walk(move, 'assistant');
+    this.#say(capital(pick(rng, replies) + this.#told(move)) + '.');
+  }
+
+  /** The assistant turns to something, the user walks the path and answers. */
+  prompt(move: Move): void {
+    const { rng } = this;
+    this.#turnTo('assistant');
+    const { x } = this.#mention(move.path[0]![0], false);
+    const noun = move.directions.reduce((inner, direction) => this.#noun(direction, inner, move), x);
+    const hint = this.#hint(move);
+    this.#say(fill(pick(rng, prompts), { noun }) + (hint ? ` ${hint}` : ''));
+    this.#walk(move, 'user');
+    const end = move.path.at(-1)![2];
+    this.#say(capital(fill(pick(rng, answers), { x: this.#short(end, 0.2), tell: this.#told(move) })));
+  }
+
+  /** @param farewell last words of the other one */
+  end(farewell: string | undefined): void {
+    const last = this.#sender;
+    this.#flush();
+    if (farewell !== undefined) this.messages.push({ sender: last === 'user' ? 'assistant' : 'user', text: farewell });
+  }
+
+  #firstQuestion(move: Move, start: number): string {
+    const { rng, world } = this;
+    if (move.vague || chance(rng, 0.4))
+      return capital(pick(rng, leads.first) + this.#question(move, this.#mention(start, false)));
+    const type = world.types[start]!;
+    const opening = fill(pick(rng, openings[type] ?? openings.other), { x: this.#mention(start, false).x });
+    const mention = chance(rng, 0.6) ? this.#pronoun(start) : this.#mention(start, false);
+    return `${capital(opening)} ${capital(this.#question(move, mention))}`;
+  }
+
+  #laterQuestion(move: Move, start: number): string {
+    const { rng } = this;
+    const recent = start === this.topics.at(-1);
+    const drift = !recent && chance(rng, 0.4);
+    if (drift) {
+      const lead = fill(pick(rng, returns), { x: this.#mention(start, false).x });
+      return capital(
+        lead + this.#question(move, chance(rng, 0.7) ? this.#pronoun(start) : this.#mention(start, false)),
+      );
+    }
+    return capital(pick(rng, leads.later) + this.#question(move, this.#mention(start, recent)));
+  }
+
+  /** The question with what is said of the wanted end. */
+  #question(move: Move, mention: Mention): string {
+    const { rng } = this;
+    if (move.vague) return fill(pick(rng, vague), mention);
+    const core = this.#core(move, mention);
+    const hint = this.#hint(move);
+    if (!hint) return `${core}?`;
+    return move.wish && !move.guessed && move.excluded === undefined && chance(rng, 0.5)
+      ? `${core}, ${hint.replace(/\.$/, '')}?`
+      : `${core}? ${capital(hint)}`;
+  }
+
+  #core(move: Move, mention: Mention): string {
+    const { rng, world } = this;
+    const [first, second] = move.directions;
+    const [kind, kinds] = kindNames[world.types[move.path.at(-1)![2]]!];
+    if (second === undefined) return fill(pick(rng, phrasesOf(first!).ask), { ...mention, kinds });
+    const back = second === (first!.startsWith('~') ? first!.slice(1) : `~${first!}`);
+    const like = sameness[first!];
+    if (back && like) return fill(pick(rng, requests), { kind, kinds, same: fill(pick(rng, like), mention) });
+    const inner = this.#noun(first!, mention.x, move);
+    return fill(pick(rng, phrasesOf(second).ask), { x: inner, s: inner, kinds });
+  }
+
+  #noun(direction: Direction, x: string, move: Move): string {
+    const edge = move.directions.indexOf(direction);
+    const [, kinds] = kindNames[this.world.types[move.path[edge]![2]]!];
+    return fill(pick(this.rng, phrasesOf(direction).noun), { x, kinds });
+  }
+
+  #hint({ wish, excluded, guessed, path }: Move): string | undefined {
+    const { rng } = this;
+    if (guessed) return fill(pick(rng, guesses), { x: this.#short(path.at(-1)![2], 0.3) });
+    const told: string[] = [];
+    if (wish) told.push(`${fill(pick(rng, wishes[wish.direction]!), { v: this.#short(wish.value, 0.25) })}.`);
+    if (excluded !== undefined) told.push(capital(fill(pick(rng, exclusions), { x: this.#short(excluded, 0.3) })));
+    return told.length === 0 ? undefined : told.join(' ');
+  }
+
+  #aside(start: number): void {
+    const { rng } = this;
+    const other = this.anyOf(pick(rng, asideTypes));
+    if (other !== undefined && other !== start)
+      this.#say(capital(fill(pick(rng, asides), { x: this.#short(other, 0.2) })));
+  }
+
+  #told({ path }: Move): string {
+    return path
+      .map(([head, relation, tail]) => {
+        const name = this.world.graph.relationNames[relation]!;
+        const [h, t] = name.startsWith('~') ? [tail, head] : [head, tail];
+        const { tell } = relationPhrases[name.replace('~', '') as RelationName];
+        return fill(pick(this.rng, tell), { h: this.#short(h, 0.1), t: this.#short(t, 0.1) });
+      })
+      .join(', and ');
+  }
+
+  #mention(entity: number, recent: boolean): Mention {
+    if (recent && chance(this.rng, 0.45)) return this.#pronoun(entity);
+    const x = this.#short(entity, 0.3);
+    return { x, s: x };
+  }
+
+  #pronoun(entity: number): Mention {
+    const { types, graph } = this.world;
+    if (!(people as readonly EntityType[]).includes(types[entity]!)) return { x: 'it', s: 'it' };
+    return graph.entityNames[entity]!.length % 2 === 0 ? { x: 'her', s: 'she' } : { x: 'him', s: 'he' };
+  }
+
+  /** The name, or with this probability one of its short forms. */
+  #short(entity: number, probability: number): string {
+    const { graph, aliases } = this.world;
+    const short = aliases[entity]!;
+    return short.length > 0 && chance(this.rng, probability)
+      ? pick(this.rng, short)
+      : plainName(graph.entityNames[entity]!);
+  }
+
+  #walk(move: Move, sender: Sender): void {
+    this.#flush();
+    const { entityNames, relationNames } = this.world.graph;
+    this.paths.push({
+      sender,
+      position: this.messages.length,
+      triples: move.path.map(([head, relation, tail]) => [
+        entityNames[head]!,
+        relationNames[relation]!,
+        entityNames[tail]!,
+      ]),
+    });
+    for (const [, , tail] of move.path) {
+      this.visited.add(tail);
+      this.topics.push(tail);
+    }
+    this.#sender = sender;
+  }
+
+  #say(text: string): void {
+    this.#sentences.push(text);
+  }
+
+  #turnTo(sender: Sender): void {
+    if (this.#sender === sender) return;
+    this.#flush();
+    this.#sender = sender;
+    const reaction = pick(this.rng, reactions);
+    if (reaction !== '') this.#say(reaction);
+  }
+
+  #flush(): void {
+    if (this.#sentences.length > 0) this.messages.push({ sender: this.#sender, text: this.#sentences.join(' ') });
+    this.#sentences = [];
+  }
+}
+
+/** Puts values in the places of a pattern. */
+export function fill(pattern: string, values: object): string {
+  return pattern.replace(/\{(\w+)\}/g, (place, name: string) => (values as Record<string, string>)[name] ?? place);
+}
+
+/** With a large first letter. */
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

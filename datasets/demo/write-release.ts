@@ -1,0 +1,103 @@
+/** Writes a demo world as the files that `datasets import opendialkg` and `datasets import custom` read. */
+import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { inverseName } from '../../src/kg/graph.js';
+import { writeError, writeFileAtomic, writeFully } from '../../src/run/files.js';
+import type { Progress } from '../../src/run/progress.js';
+import type { Dialogue } from '../dialogue.js';
+import { splitNames } from '../manifest.js';
+import { demoDialogues } from './dialogues.js';
+import { demoFacts } from './facts.js';
+import { demoQuestions, type DemoQuestion } from './questions.js';
+import type { DemoSettings } from './settings.js';
+import { demoWorld } from './world.js';
+
+/** Names of the files. */
+export const releaseFiles = { triples: 'triples.txt', questions: 'questions.jsonl' } as const;
+
+/** What was written. */
+export interface WrittenRelease {
+  triples: number;
+  dialogues: number;
+  questions: number;
+}
+
+/**
+ * Writes `triples.txt`, `train.jsonl`, `valid.jsonl`, `test.jsonl` and `questions.jsonl`. Triples are streamed; dialogues and questions need
+ * the graph in memory, so worlds beyond it have none of them (`dialogues` and `questions` 0). Equal settings, equal bytes.
+ * @param line told how many triples were written
+ * @throws WorkbenchError `failure` when the disk refuses
+ */
+export function writeDemoRelease(folder: string, settings: DemoSettings, line?: Progress): WrittenRelease {
+  const triples = writeTriples(join(folder, releaseFiles.triples), folder, settings, line);
+  if (settings.dialogues === 0 && settings.questions === 0) return { triples, dialogues: 0, questions: 0 };
+  const world = demoWorld(settings);
+  const dialogues = demoDialogues(world, settings);
+  const questions = demoQuestions(world, settings);
+  for (const split of splitNames) {
+    if (settings.dialogues > 0)
+      writeFileAtomic(join(folder, `${split}.jsonl`), lines(dialogues[split].map(conversation)));
+  }
+  if (settings.questions > 0) writeFileAtomic(join(folder, releaseFiles.questions), lines(questions.map(customLine)));
+  const spoken = splitNames.reduce((sum, split) => sum + dialogues[split].length, 0);
+  return { triples, dialogues: spoken, questions: questions.length };
+}
+
+/** As much text is collected before it is written. */
+const chunkLength = 1 << 20;
+const reportEvery = 1 << 18;
+
+function writeTriples(file: string, folder: string, settings: DemoSettings, line: Progress | undefined): number {
+  let triples = 0;
+  try {
+    mkdirSync(folder, { recursive: true });
+    const descriptor = openSync(file, 'w');
+    try {
+      let text = '';
+      for (const { head, relation, tail } of demoFacts(settings)) {
+        text += `${head}\t${relation}\t${tail}\n${tail}\t${inverseName(relation)}\t${head}\n`;
+        triples += 2;
+        if (triples % reportEvery === 0) line?.update(triples);
+        if (text.length < chunkLength) continue;
+        writeFully(descriptor, Buffer.from(text));
+        text = '';
+      }
+      writeFully(descriptor, Buffer.from(text));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw writeError(error, file);
+  }
+  return triples;
+}
+
+const lines = (values: readonly unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+/** A dialogue in OpenDialKG's shape: chat items, and before an item the paths that were chosen for it. */
+function conversation({ messages, paths }: Dialogue): unknown[] {
+  const items: unknown[] = [];
+  for (let position = 0; position <= messages.length; position++) {
+    for (const { sender, triples } of paths.filter((path) => path.position === position)) {
+      items.push({ sender, action_id: 'kgwalk/choose_path', metadata: { path: [1, triples, ''] } });
+    }
+    const message = messages[position];
+    if (message) items.push({ sender: message.sender, message: message.text });
+  }
+  return items;
+}
+
+function customLine({ id, marked, answers, chains, type, hops, form, truth, claimed, split }: DemoQuestion) {
+  return {
+    id,
+    split,
+    question: marked,
+    ...(answers.length > 0 && { answers: answers.map(({ name }) => name) }),
+    chain: chains![0],
+    type,
+    hops,
+    form,
+    truth,
+    claimed,
+  };
+}
