@@ -1,0 +1,21 @@
+/** The lines of the documentation that no test runs, each with its reason. Lines of `kgwalk` among them are parsed all the same. */
+
+const lines: readonly [page: string, begin: string, why: string][] = [
+  ['README.md', 'git clone', 'needs the address of a repository'],
+  ['README.md', 'cd kgwalk', 'goes into the clone'],
+  ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
+  ...['set -euo', 'wheel=', 'addon=', 'npm install', 'mkdir', 'pip', 'unzip', 'rm', 'ln', 'lib=', 'g++'].map(
+    (begin): [string, string, string] => ['docs/native-tensorflow.md', begin, 'downloads and links TensorFlow'],
+  ),
+];
+
+/** Why a line is not run, or undefined where it is. */
+export function reasonNotToRun(line: string, page: string): string | undefined {
+  return lines.find(([of, begin]) => of === page && line.startsWith(begin))?.[2];
+}
+
+/** What the list says about lines that a page no longer has. */
+export function forgottenExceptions(linesOf: (page: string) => readonly string[]): string[] {
+  const gone = lines.filter(([page, begin]) => !linesOf(page).some((line) => line.startsWith(begin)));
+  return gone.map(([page, begin]) => `${page}: ${begin}`);
+}

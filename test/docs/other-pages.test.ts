@@ -1,0 +1,12 @@
+import { runsAsWritten } from './page-run.js';
+
+const mainJob = [
+  'kgwalk datasets import opendialkg --from DIR',
+  'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/first',
+];
+
+runsAsWritten('CONTRIBUTING.md');
+runsAsWritten('docs/README.md');
+runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: 'said.json' } });
+runsAsWritten('docs/native-tensorflow.md');
+runsAsWritten('docs/prompted-agents.md', { before: mainJob });

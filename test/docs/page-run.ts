@@ -1,0 +1,107 @@
+/** Runs the examples of a page in their order, in a folder and a home of their own, as a reader would. */
+import { existsSync, readFileSync } from 'node:fs';
+import { chdir, cwd, env } from 'node:process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { chatServer, says, type ChatServer } from '../fixtures/chat-server.js';
+import { kgwalk } from '../fixtures/command-line.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { examplesOf } from './examples.js';
+import { reasonNotToRun } from './not-run.js';
+import { parseCommand } from './parse-command.js';
+import { commandLines, isBeyondUs, shellWords } from './shell-lines.js';
+import { save, shrink, withStandIns, type Surroundings } from './stand-ins.js';
+import { tellOf } from './tells.js';
+import { runTypeScript } from './typescript-examples.js';
+
+export interface PageOptions {
+  /** Commands of other pages that this one builds on. */
+  before?: readonly string[];
+  /** What the code under a heading prints. */
+  prints?: Readonly<Record<string, RegExp>>;
+  /** The file that a block of data under a heading becomes. */
+  saves?: Readonly<Record<string, string>>;
+}
+
+const embeddedModel = join(cwd(), 'models', 'demo', 'kgwalk-demo.gguf');
+
+/** Call at the top of a file. */
+export function runsAsWritten(page: string, { before = [], prints = {}, saves = {} }: PageOptions = {}): void {
+  const [previousHome, previousFolder] = [env.KGWALK_HOME, cwd()];
+  const here: Surroundings = { folder: folderWith({}), chatModel: embeddedModel, given: {} };
+  let server: ChatServer | undefined;
+
+  describe(`the examples of ${page}`, () => {
+    beforeAll(async () => {
+      env.KGWALK_HOME = join(here.folder, 'home');
+      if (!existsSync(embeddedModel)) {
+        server = await chatServer(says('1'));
+        here.chatModel = `${server.url}#any`;
+      }
+      chdir(here.folder);
+      for (const line of before) await runLine(line, here);
+    });
+
+    afterAll(async () => {
+      chdir(previousFolder);
+      if (previousHome === undefined) delete env.KGWALK_HOME;
+      else env.KGWALK_HOME = previousHome;
+      await server?.close();
+    });
+
+    for (const { language, text, line, heading } of examplesOf(page)) {
+      const at = `line ${line}`;
+      if (language === 'bash') {
+        for (const command of commandLines(text)) test(`${at}: ${command}`, () => tryLine(command, page, here));
+      } else if (language === 'ts') {
+        test(`${at}: the code under “${heading}”`, async () => {
+          expect(Object.keys(prints)).toContain(heading);
+          expect(await runTypeScript(text)).toMatch(prints[heading]!);
+        });
+      } else if (language === '') {
+        test(`${at}: a block without a language holds no command`, () =>
+          expect(text).not.toMatch(/^\s*(npx )?kgwalk /m));
+      } else {
+        test(`${at}: data that the commands below it use`, () => {
+          expect(Object.keys(saves)).toContain(heading);
+          save(saves[heading]!, text, here);
+        });
+      }
+    }
+  });
+}
+
+async function tryLine(line: string, page: string, here: Surroundings): Promise<void> {
+  if (reasonNotToRun(line, page) === undefined) return runLine(line, here);
+  const words = kgwalkWords(line);
+  if (words) await parseCommand(words);
+}
+
+async function runLine(line: string, here: Surroundings): Promise<void> {
+  const words = kgwalkWords(line);
+  if (!words) return expectScript(line);
+  expect(isBeyondUs(line)).toBe(false);
+  await parseCommand(words);
+  const { exitCode, out, told } = await kgwalk(...shrink(withStandIns(words, here)));
+  if (env.SHOW) process.stderr.write(`\n$ ${line}\n${out}\n[${told.slice(-300)}]\n`);
+  expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
+  const tell = tellOf(words);
+  expect(tell).toBeDefined();
+  expect(out).toMatch(tell!);
+}
+
+function kgwalkWords(line: string): string[] | undefined {
+  const words = shellWords(line);
+  if (words[0] === 'npx') words.shift();
+  return words.shift() === 'kgwalk' ? words : undefined;
+}
+
+/** A script of the package exists: it is not run here. */
+function expectScript(line: string): void {
+  const { scripts } = JSON.parse(readFileSync(join(embeddedModel, '../../..', 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const [npm, command, script] = shellWords(line);
+  expect([npm, line]).toEqual(['npm', line]);
+  expect([...Object.keys(scripts), 'ci', 'pack', 'install']).toContain(command === 'run' ? script : command);
+}

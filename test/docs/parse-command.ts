@@ -1,0 +1,22 @@
+/** What the real program makes of a command line, without doing it. */
+import { Command } from 'commander';
+import { commands } from '../../cli/commands.js';
+import { loadPreset } from '../../presets/index.js';
+
+/** @throws the error of commander for a command, argument or option that does not exist, `WorkbenchError` for a preset or setting */
+export async function parseCommand(words: readonly string[]): Promise<void> {
+  const program = new Command('kgwalk').exitOverride().configureOutput({ writeErr: () => {} });
+  for (const register of commands) register(program);
+  const check = (args: string[], flags: Record<string, unknown>, { name }: { name: () => string }) => {
+    if (!['train', 'pretrain', 'show'].includes(name()) || flags.resume !== undefined) return;
+    loadPreset(args[0] ?? 'opendialkg', ['encoder.model="hashed:32"', ...(flags.set as string[])]);
+  };
+  for (const command of leaves(program)) {
+    command.action(() => check(command.args, command.opts(), { name: () => command.name() }));
+  }
+  await program.parseAsync([...words], { from: 'user' });
+}
+
+function leaves(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}

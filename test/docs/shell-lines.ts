@@ -1,0 +1,21 @@
+/** The little shell that the documentation speaks: comments, `\` at the end of a line, `&&`, quotes. */
+
+/** The commands of a block, each on one line, without comments. */
+export function commandLines(text: string): string[] {
+  return text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .flatMap((line) => line.replace(/(^|\s)#.*$/, '').split(' && '))
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** The words of a command as the shell hands them over. */
+export function shellWords(line: string): string[] {
+  return [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/["']/g, ''));
+}
+
+/** Whether a line asks more of the shell than this file knows: variables, pipes, files. */
+export function isBeyondUs(line: string): boolean {
+  return /[$|<>;`]/.test(line.replaceAll(/"[^"$`]*"|'[^']*'/g, ''));
+}

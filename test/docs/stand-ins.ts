@@ -1,0 +1,84 @@
+/** What stands in for a reader's files in the examples, and what makes hours seconds. */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { tinyOverrides } from '../fixtures/tiny-training.js';
+import { releaseOf } from './film-releases.js';
+
+/** What the examples of a page have made so far. */
+export interface Surroundings {
+  /** The working folder. */
+  folder: string;
+  /** The chat model that stands in for others. */
+  chatModel: string;
+  /** Files of the reader, by name, from blocks of data on the page: they go into the next release of format `custom`. */
+  given: Record<string, string>;
+}
+
+/** Files that a reader has and we have not. */
+const encoders = ['MODEL.gguf', 'M.gguf', 'MiniLM.gguf', 'all-MiniLM-L6-v2.gguf', 'all-MiniLM-L6-v2.Q8_0.gguf'];
+const chatModels = ['CHAT.gguf', 'SmolLM2.gguf'];
+
+/** The words of a command with files of ours in place of the reader's. */
+export function withStandIns(words: readonly string[], { folder, chatModel, given }: Surroundings): string[] {
+  return words.map((word, i) => {
+    if (encoders.includes(word)) return 'hashed:32';
+    if (chatModels.includes(word)) return chatModel;
+    if (word === 'DIR') return folderWith(releaseOf(words[words.indexOf('import') + 1]!, given));
+    if (/^RUN(@|$)/.test(word)) return word.replace('RUN', newest(join(folder, 'runs'), 'config.yaml'));
+    if (/^EVALUATION…?$/.test(word)) return newest(join(folder, 'runs', 'evaluations'), 'evaluation.json');
+    if (words[i - 1] === '--question')
+      return anyQuestion(newest(join(folder, 'runs', 'evaluations'), 'evaluation.json'));
+    return word;
+  });
+}
+
+/** The folder of the last run or evaluation: the last one whose `file` was written. */
+function newest(parent: string, file: string): string {
+  const files = readdirSync(parent).map((name) => join(parent, name, file));
+  const age = (path: string) => statSync(path).mtimeMs;
+  const [last] = files.filter((path) => existsSync(path)).sort((a, b) => age(b) - age(a));
+  return resolve(last!, '..');
+}
+
+function anyQuestion(evaluation: string): string {
+  const [first] = readFileSync(join(evaluation, 'answers.jsonl'), 'utf8').split('\n');
+  return (JSON.parse(first!) as { id: string }).id;
+}
+
+/** What makes the recommended settings fit a dozen films. Stands behind what the example sets. */
+const shrunk: Readonly<Record<string, readonly string[]>> = {
+  opendialkg: [...tinyOverrides.slice(1), 'walker.componentDim=16', 'walker.width=32', 'walker.hidden=16'],
+  metaqa: [
+    'backend=wasm',
+    'relationWalker.questionWidth=16',
+    'relationWalker.width=16',
+    'ppo.updates=4',
+    'ppo.samplesPerUpdate=8',
+    'ppo.minibatchSamples=4',
+    'checkpoint.everyUpdates=2',
+  ],
+};
+
+/** The same command with less to do: one question, two seeds, small networks, few updates. */
+export function shrink(words: readonly string[]): string[] {
+  const [command, preset] = words;
+  const settings = command === 'train' || command === 'pretrain' ? (shrunk[preset!.replace(/-tiny$/, '')] ?? []) : [];
+  const less = words.map((word, i) => {
+    if (words[i - 1] === '--limit') return '1';
+    return words[i - 1] === '--seeds' ? word.split(',').slice(0, 2).join() : word;
+  });
+  return [...less, ...settings.flatMap((setting) => ['--set', setting]), ...ownFolder(words)];
+}
+
+/** Runs of one second and seed would share the folder that is named after both. */
+function ownFolder(words: readonly string[]): string[] {
+  const named = words[0] !== 'train' || words.includes('--run-dir');
+  return named ? [] : ['--run-dir', join('runs', `${words[1]}-${readdirSync('.', { recursive: true }).length}`)];
+}
+
+/** Writes a block of data where the commands after it expect it. */
+export function save(name: string, text: string, surroundings: Surroundings): void {
+  surroundings.given[name] = text;
+  writeFileSync(join(surroundings.folder, name), text);
+}

@@ -1,0 +1,88 @@
+/** The TypeScript of the documentation: whether it fits the library, and what it prints. */
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { jest } from '@jest/globals';
+import ts from 'typescript';
+import { folderWith } from '../fixtures/tiny-release.js';
+import type { Example } from './examples.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** An agent of one's own lies three folders deep, and its example imports as from there. */
+const place = join(root, 'agents', 'prompted', 'example');
+const { exports } = createRequire(import.meta.url)('../../package.json') as {
+  exports: Record<string, { types?: string }>;
+};
+
+/** Where the sources of an entry such as `kgwalk/agents` are. */
+const entries = Object.fromEntries(
+  Object.entries(exports).flatMap(([name, { types }]) =>
+    types === undefined
+      ? []
+      : [[name.replace('.', 'kgwalk'), types.replace('./dist', root.slice(0, -1)).replace('.d.ts', '.ts')]],
+  ),
+);
+
+/**
+ * Checks all examples in one program, as strictly as a new project of `tsc --init` would.
+ * @returns `page:line: message` for every mistake
+ */
+export function typeErrors(examples: readonly Example[]): string[] {
+  const files = new Map(examples.map((example, i) => [join(place, `example-${i}.ts`), example]));
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    lib: ['lib.es2023.d.ts'],
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+    paths: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, [file]])),
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists } = host;
+  host.fileExists = (name) => files.has(name) || fileExists(name);
+  host.getSourceFile = (name, target, ...rest) =>
+    files.has(name)
+      ? ts.createSourceFile(name, files.get(name)!.text, target)
+      : getSourceFile.call(host, name, target, ...rest);
+  const program = ts.createProgram([...files.keys()], options, host);
+  return [...files].flatMap(([name, { page, line }]) => {
+    const source = program.getSourceFile(name)!;
+    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map((problem) => {
+      const at = source.getLineAndCharacterOfPosition(problem.start ?? 0).line;
+      return `${page}:${line + at}: ${ts.flattenDiagnosticMessageText(problem.messageText, ' ')}`;
+    });
+  });
+}
+
+/** Runs an example over the sources, from the working folder. @returns what it logs */
+export async function runTypeScript(text: string): Promise<string> {
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
+  });
+  const file = join(folderWith({}), 'example.mjs');
+  writeFileSync(
+    file,
+    outputText.replaceAll(/(from|import) '([^']+)'/g, (_, word, name) => `${word} '${found(name)}'`),
+  );
+  let printed = '';
+  const spy = jest.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
+    printed += `${values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ')}\n`;
+  });
+  try {
+    await import(pathToFileURL(file).href);
+  } finally {
+    spy.mockRestore();
+  }
+  return printed;
+}
+
+function found(name: string): string {
+  if (name in entries) return entries[name]!;
+  if (name.startsWith('.')) return join(place, name.replace(/\.js$/, '.ts'));
+  return name.startsWith('node:') ? name : createRequire(import.meta.url).resolve(name);
+}
