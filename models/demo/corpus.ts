@@ -127,7 +127,11 @@ function partOf({ walks, questions }: CorpusWorld, split: CorpusOptions['split']
   const belongs = (id: string) => (watched(id) ? split === 'watch' : split === 'fit');
   return {
     walks: { ...walks, dialogues: walks.dialogues.filter(({ id }) => belongs(id)) },
-    questions: { ...questions, samples: questions.samples.filter(({ task }) => belongs(task.id)) },
+    questions: {
+      ...questions,
+      asked: questions.asked.filter(({ task }) => belongs(task.id)),
+      train: questions.train.filter(({ task }) => belongs(task.id)),
+    },
   };
 }
 

@@ -19,7 +19,7 @@ export function* factDrafts(graph: Graph, rng: Rng): Generator<CorpusDraft> {
       if (triples.length === 0) continue;
       const asSentences = rng.uniform() < 0.6;
       const text = asSentences
-        ? triples.map((triple) => sentenceOf(graph, triple)).join(' ')
+        ? triples.map((triple) => sentenceOf(graph, triple, rng)).join(' ')
         : triples.map((triple) => shownTriple(factOf(graph, triple))).join('\n');
       yield {
         kind: 'fact',

@@ -26,7 +26,7 @@ export async function* recordedQuestions(
   options: RecordOptions,
 ): AsyncGenerator<RecordedDecision & { sample: QuestionSample }> {
   const { seed, plans = agentPlans, signal } = options;
-  const { samples } = world;
+  const { asked: samples } = world;
   const agents = await openAgents(world, plans, seed);
   for (let round = 0; samples.length > 0; round++) {
     const order = Rng.named(seed, 'corpus/questions', round).shuffle(Int32Array.from(samples.keys()));
@@ -42,7 +42,7 @@ export async function* recordedQuestions(
 }
 
 async function openAgents(
-  { dataset, graph, names, samples, memory }: CorpusWorld['questions'],
+  { dataset, graph, names, asked, memory }: CorpusWorld['questions'],
   plans: readonly AgentPlan[],
   seed: number,
 ): Promise<Map<AgentPlan, QuestionAgent>> {
@@ -55,7 +55,7 @@ async function openAgents(
   const agents = new Map<AgentPlan, QuestionAgent>();
   for (const plan of plans) {
     const agent = await createQuestionAgent(plan.agent, resources, plan.switches);
-    await agent.prepare?.(samples.map(({ task }) => taskFor(agent, task, true)));
+    await agent.prepare?.(asked.map(({ task }) => taskFor(agent, task, true)));
     agents.set(plan, agent);
   }
   return agents;

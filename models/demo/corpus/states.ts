@@ -55,12 +55,12 @@ export function* dialogueStates(
 
 /** Question states, endless: the masked question and the relations of its chain. */
 export function* questionStates(
-  { graph, samples }: CorpusWorld['questions'],
+  { graph, train }: CorpusWorld['questions'],
   rng: Rng,
   options: StateOptions,
 ): Generator<CorpusDraft> {
   const words = directedWords(graph);
-  const known = samples.filter(({ gold }) => gold.chains.length > 0);
+  const known = train.filter(({ gold }) => gold.chains.length > 0);
   while (known.length > 0) {
     for (const place of rng.shuffle(Int32Array.from(known.keys()))) {
       const { task, gold } = known[place]!;

@@ -90,7 +90,7 @@ function oneWalk(graph: Graph, { task, chains }: QuestionFacts, rng: Rng): strin
     const tails = [...graph.tails.subarray(begin, end)].filter((tail) => next.has(tail));
     const tail = tails[rng.integer(Math.max(tails.length, 1))];
     if (tail === undefined) break;
-    said.push(sentenceOf(graph, [at, relation, tail]));
+    said.push(sentenceOf(graph, [at, relation, tail], rng));
     at = tail;
   }
   return said;

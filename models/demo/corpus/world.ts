@@ -1,8 +1,12 @@
 /** What the corpus is written from: the demo's graph, and of its dialogues and questions the train part alone. */
 import type { Dialogue } from '../../../datasets/dialogue.js';
+import { demoQuestions } from '../../../datasets/demo/questions.js';
+import { splitNames } from '../../../datasets/manifest.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { sampleOf } from '../../../datasets/questions/stored-question.js';
 import { loadDataset } from '../../../datasets/registry.js';
+import type { SplitName } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
 
@@ -14,9 +18,11 @@ export interface CorpusWorld {
     dataset: string;
     graph: Graph;
     names: NameIndex;
-    /** To be asked. */
-    samples: readonly QuestionSample[];
-    /** Solved questions that agents may remember. */
+    /** What agents are asked: train, and more of the same generator. */
+    asked: readonly QuestionSample[];
+    /** What vectors are made for. */
+    train: readonly QuestionSample[];
+    /** Solved questions that agents may remember: train, whatever part of it is asked. */
     memory: readonly QuestionSample[];
   };
 }
@@ -28,6 +34,8 @@ export interface LoadWorldOptions {
   dialogues?: string;
   /** Data set of questions. */
   questions?: string;
+  /** Further questions, made for the agents alone, where a demo world is asked. About; default 12,000. */
+  more?: number;
 }
 
 /**
@@ -38,25 +46,41 @@ export async function loadCorpusWorld({
   home,
   dialogues = 'demo',
   questions = 'demo-questions',
+  more = 12_000,
 }: LoadWorldOptions = {}): Promise<CorpusWorld> {
   const located = home === undefined ? {} : { home };
   const walked = loadDataset(dialogues, located);
   const asked = loadQuestionDataset(questions, located);
   const graph = await asked.loadGraph();
-  const of = (split: 'train' | 'valid' | 'test') => asked.questions(graph, { split, holdOut: 'question' });
-  const held = new Set([...of('valid'), ...of('test')].flatMap(questionKeys));
-  const samples = of('train').filter((sample) => !questionKeys(sample).some((key) => held.has(key)));
+  const of = (split: SplitName) => asked.questions(graph, { split, holdOut: 'question' });
+  const [train, valid, test] = splitNames.map(of) as [QuestionSample[], QuestionSample[], QuestionSample[]];
+  const held = keysOf([...valid, ...test]);
+  const samples = train.filter((sample) => isNew(sample, held));
+  const isDemo = asked.manifest.format === 'demo';
+  const further = isDemo && more > 0 ? moreQuestions(graph, more, keysOf([...train, ...valid, ...test])) : [];
   return {
     walks: { graph: await walked.loadGraph(), dialogues: walked.loadDialogues('train') },
     questions: {
-      dataset: questions,
-      graph,
-      names: new NameIndex(graph, asked.aliases(graph)),
-      samples,
-      memory: samples,
+      ...{ dataset: questions, graph, names: new NameIndex(graph, asked.aliases(graph)) },
+      ...{ asked: [...samples, ...further], train: samples, memory: samples },
     },
   };
 }
+
+/** Seed of the further questions. */
+const moreSeed = 20_000;
+
+/** Questions as the demo's generator makes them, none of which is known. */
+function moreQuestions(graph: Graph, count: number, known: ReadonlySet<string>): QuestionSample[] {
+  return demoQuestions({ graph, types: [], aliases: [] }, { seed: moreSeed, questions: count })
+    .map((stored) => sampleOf({ ...stored, id: `more/${stored.id}` }, stored.subset, graph, false))
+    .filter((sample) => isNew(sample, known));
+}
+
+const keysOf = (samples: readonly QuestionSample[]): Set<string> => new Set(samples.flatMap(questionKeys));
+
+const isNew = (sample: QuestionSample, known: ReadonlySet<string>): boolean =>
+  !questionKeys(sample).some((key) => known.has(key));
 
 /** What makes a question known: its words, and what it asks of whom (a statement: of whom it claims it, too). */
 export function questionKeys({ task, gold }: QuestionSample): string[] {
