@@ -85,7 +85,7 @@ function text(value: string): Buffer {
   return Buffer.concat([uint64(bytes.length), bytes]);
 }
 
-/** Little-endian like every machine Node runs on with typed arrays in use here. */
+/** As they lie in memory, which is little-endian wherever the project runs. */
 function bytesOf(values: Int32Array | Float32Array): Buffer {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
 }
