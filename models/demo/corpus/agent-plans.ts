@@ -27,4 +27,7 @@ export const agentPlans: readonly AgentPlan[] = [
 ];
 
 /** Decisions of one phase that one question gives at most: an agent asks many that are alike. */
-export const mostOfPhase = 2;
+export const mostOfPhase = (phase: string): number => (rare.has(phase) ? 1 : 2);
+
+/** Phases whose replies say little: all or none of the entities of one relation, or what was asked before. */
+const rare: ReadonlySet<string> = new Set(['entity-map', 'entity-prune', 'judge']);

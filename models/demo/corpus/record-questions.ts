@@ -89,7 +89,7 @@ function someOf(records: readonly RecordedDecision[], rng: Rng): RecordedDecisio
     const { phase } = records[place]!.decision;
     const before = taken.get(phase) ?? 0;
     taken.set(phase, before + 1);
-    return before < mostOfPhase;
+    return before < mostOfPhase(phase);
   });
   return Array.from(chosen.sort(), (place) => records[place]!);
 }

@@ -1,0 +1,195 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { lastMessageText, windowText } from '../../../agents/walker/features/dialogue-texts.js';
+import { maskedQuestion } from '../../../datasets/question.js';
+import { importDemo } from '../../../datasets/demo/import.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { loadDataset } from '../../../datasets/registry.js';
+import { walkSamples } from '../../../datasets/walk-samples.js';
+import { corpusCounter, corpusDocuments, sizeOf, type CorpusOptions } from '../../../models/demo/corpus.js';
+import type { CorpusDraft } from '../../../models/demo/corpus/draft.js';
+import { recordedDialogues } from '../../../models/demo/corpus/record-dialogues.js';
+import { recordedQuestions } from '../../../models/demo/corpus/record-questions.js';
+import type { RecordedDecision } from '../../../models/demo/corpus/recording-model.js';
+import { type CorpusWorld, loadCorpusWorld } from '../../../models/demo/corpus/world.js';
+import { decisionDraft } from '../../../models/demo/corpus/decisions.js';
+import { chatSegments } from '../../../models/llama/chat-segments.js';
+import type { CorpusSegment } from '../../../models/llama/corpus-document.js';
+import { readReply } from '../../../src/llm/decisions/read-reply.js';
+import { replyFormat } from '../../../src/llm/decisions/reply-format.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { grammarAccepts } from '../../fixtures/gbnf-acceptor.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+
+const home = folderWith({});
+const settings = { seed: 3, entities: 300, triples: 1500, dialogues: 40, questions: 200 };
+const contextLength = 1024;
+const countTokens = (text: string) => Math.ceil(text.length / 3);
+
+let world: CorpusWorld;
+let fitted: CorpusDraft[];
+
+beforeAll(async () => {
+  await importDemo({ settings, home });
+  world = await loadCorpusWorld({ home, more: 200 });
+  fitted = await some({ characters: 120_000 });
+});
+
+async function some(options: Partial<CorpusOptions> = {}): Promise<CorpusDraft[]> {
+  const drafts: CorpusDraft[] = [];
+  for await (const draft of corpusDocuments({ world, seed: 1, split: 'fit', characters: 40_000, ...options })) {
+    drafts.push(draft);
+  }
+  return drafts;
+}
+
+async function first<T>(count: number, source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of source) if (items.push(item) === count) break;
+  return items;
+}
+
+const textOf = ({ segments }: { segments: readonly CorpusSegment[] }) =>
+  segments.map((segment) => ('text' in segment ? segment.text : `<${segment.special}>`)).join('');
+
+async function heldQuestions(): Promise<string[]> {
+  const dataset = loadQuestionDataset('demo-questions', { home });
+  const graph = await dataset.loadGraph();
+  return (['valid', 'test'] as const).flatMap((split) =>
+    dataset.questions(graph, { split }).map(({ task }) => task.question),
+  );
+}
+
+async function samplesOf(split: 'train' | 'valid' | 'test') {
+  const dataset = loadDataset('demo', { home });
+  return walkSamples(dataset.loadDialogues(split), await dataset.loadGraph());
+}
+
+describe('what the demo’s model learns from', () => {
+  test('holds no question and no dialogue of valid or test', async () => {
+    const texts = fitted.map(textOf).join('\n');
+    for (const question of await heldQuestions()) expect(texts).not.toContain(`${question}\n`);
+    const train = new Set((await samplesOf('train')).map(({ task }) => windowText(task, 3)));
+    for (const split of ['valid', 'test'] as const) {
+      for (const { task } of await samplesOf(split)) {
+        const said = windowText(task, 3);
+        if (!train.has(said)) expect(texts).not.toContain(`${said}<`);
+      }
+    }
+  });
+
+  test('is the same for the same seed, and another for another', async () => {
+    const [a, b, c] = [await some(), await some(), await some({ seed: 2 })];
+    expect(b).toEqual(a);
+    expect(c.slice(0, 20)).not.toEqual(a.slice(0, 20));
+  });
+
+  test('gives each kind its share, in any part of it', () => {
+    const share = (drafts: readonly CorpusDraft[]) => {
+      const decisions = drafts.filter(({ kind }) => kind === 'decision');
+      const sum = (all: readonly CorpusDraft[]) => all.reduce((total, draft) => total + sizeOf(draft), 0);
+      return sum(decisions) / sum(drafts);
+    };
+    expect(share(fitted)).toBeGreaterThan(0.6);
+    const half = fitted.slice(0, fitted.length / 2);
+    expect(Math.abs(share(half) - share(fitted))).toBeLessThan(0.1);
+  });
+
+  test('keeps what is watched out of what is fitted', async () => {
+    const sources = async (split: 'fit' | 'watch') =>
+      new Set((await some({ split, characters: 20_000 })).flatMap(({ source }) => source?.split('#')[0] ?? []));
+    const [fit, watch] = [await sources('fit'), await sources('watch')];
+    expect(watch.size).toBeGreaterThan(3);
+    for (const source of watch) expect(fit).not.toContain(source);
+  });
+
+  test('counts its documents by kind and phase', () => {
+    const counter = corpusCounter();
+    fitted.forEach((draft) => counter.add(draft));
+    const { documents, characters, phases } = counter.counts();
+    expect([documents, characters]).toEqual([fitted.length, fitted.reduce((sum, draft) => sum + sizeOf(draft), 0)]);
+    expect(phases.map(({ kind }) => kind)).toEqual(phases.map(({ kind }) => kind).sort());
+  });
+});
+
+describe('states', () => {
+  test('begin with a text that the walkers encode', async () => {
+    const states = fitted.filter(({ kind }) => kind === 'state');
+    const train = await samplesOf('train');
+    const dialogueTexts = train.flatMap(({ task }) => [lastMessageText(task), windowText(task, 3)]);
+    const questionTexts = new Set(world.questions.train.flatMap(({ task }) => [task.question, maskedQuestion(task)]));
+    const told = (draft: CorpusDraft) => (draft.segments[1] as { text: string }).text;
+    for (const draft of states.slice(0, 300)) {
+      expect(draft.segments.map((segment) => ('text' in segment ? 'text' : segment.special))).toEqual([
+        'bos',
+        'text',
+        'eos',
+        'text',
+        'eos',
+      ]);
+      // Long ones are cut from their beginning.
+      if (draft.phase === 'window' || draft.phase === 'last-message') {
+        expect(dialogueTexts.some((text) => text.endsWith(told(draft)))).toBe(true);
+      }
+      if (draft.phase === 'question') expect(questionTexts).toContain(told(draft));
+      if (draft.phase === 'entity') expect(world.walks.graph.entityNames).toContain(told(draft));
+    }
+    expect(new Set(states.map(({ phase }) => phase)).size).toBe(5);
+  });
+});
+
+describe('decisions', () => {
+  const options = { seed: 1, contextLength, countTokens };
+  let records: (RecordedDecision & { sample: unknown })[];
+
+  beforeAll(async () => {
+    records = [
+      ...(await first(250, recordedQuestions(world.questions, options))),
+      ...(await first(30, recordedDialogues(world.walks, options))),
+    ];
+  });
+
+  test('come from every phase of every agent', () => {
+    const phases = new Set(records.map(({ decision }) => decision.phase));
+    expect([...phases].sort()).toEqual([
+      ...['answer', 'ark-normal', 'ark-opa', 'ark-standard', 'clues', 'cot', 'direct-answer', 'entity-map'],
+      ...['entity-prune', 'io', 'judge', 'propose', 'relation-map', 'relation-prune', 'verify'],
+    ]);
+  });
+
+  test('have replies that their grammars derive and that the production parser reads', () => {
+    for (const { decision, reply } of records) {
+      expect(grammarAccepts(replyFormat(decision).gbnf!)(reply)).toBe(true);
+      expect(readReply(decision, reply, { constrained: true })?.stage).toBe('constrained');
+    }
+  });
+
+  test('fit the context together with their replies', () => {
+    for (const { request, reply } of records) {
+      const { system, head, body } = request;
+      expect(countTokens(system + head + body + reply)).toBeLessThan(contextLength);
+    }
+  });
+
+  test('are laid out as the model gets them, with the weight on the reply', () => {
+    for (const record of records) {
+      const { request, reply } = record;
+      const { segments } = decisionDraft(record, 'x', new Rng(1), { bodyWeight: 0.05, withoutExamples: 0 });
+      expect(textOf({ segments })).toBe(
+        textOf({ segments: chatSegments(request.system, request.head, request.body, reply) }),
+      );
+      const weighty = segments.filter(({ weight }) => weight === 1);
+      expect(weighty.at(-1)).toEqual({ special: 'im_end', weight: 1 });
+      expect(reply.startsWith((weighty[0] as { text: string }).text)).toBe(true);
+    }
+  });
+
+  test('lose their examples and nothing else where the head is to be short', () => {
+    const long = records.find(({ decision }) => decision.phase === 'relation-map')!;
+    const short = textOf(decisionDraft(long, 'x', new Rng(1), { bodyWeight: 0, withoutExamples: 1 }));
+    expect(short).not.toContain('Example\n');
+    expect(short).toContain(long.request.body);
+    expect(long.request.head.startsWith(short.slice(short.indexOf(long.decision.task), short.indexOf('Task\n')))).toBe(
+      true,
+    );
+  });
+});
