@@ -39,12 +39,12 @@ export const artPhrases: Pick<
         'what has {s} shot as a director',
         'what did {s} make behind the camera',
         'which films have {x} as their director',
-        'where was {x} in the director’s chair',
+        'where was {s} in the director’s chair',
         'what can I see that {s} directed',
       ],
       noun: [
         'films directed by {x}',
-        'films that {x} directed',
+        'films that {s} directed',
         'films with {x} behind the camera',
         'films by the director {x}',
       ],
@@ -81,8 +81,8 @@ export const artPhrases: Pick<
       noun: [
         'films with {x} in the cast',
         'films starring {x}',
-        'films that {x} acted in',
-        'films in which {x} appears',
+        'films that {s} acted in',
+        'films in which {s} appears',
       ],
     },
     tell: ['{h} stars {t}', '{t} appears in {h}', '{t} is in the cast of {h}', '{t} acted in {h}'],
@@ -112,7 +112,7 @@ export const artPhrases: Pick<
       ],
       noun: [
         '{kinds} written by {x}',
-        '{kinds} that {x} wrote',
+        '{kinds} that {s} wrote',
         '{kinds} from the pen of {x}',
         '{kinds} by the author {x}',
       ],
@@ -279,7 +279,7 @@ export const artPhrases: Pick<
         'what did the jury give {x}',
         'has {s} been honoured with anything',
       ],
-      noun: ['the award of {x}', 'the prize that {x} won', 'the honours of {x}', 'the trophy of {x}'],
+      noun: ['the award of {x}', 'the prize that {s} won', 'the honours of {x}', 'the trophy of {x}'],
     },
     backward: {
       kinds: 'winners',

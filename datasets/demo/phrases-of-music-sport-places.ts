@@ -37,7 +37,7 @@ export const worldPhrases: Pick<
         'what {kinds} did {s} bring out',
         'what has {s} sung',
       ],
-      noun: ['{kinds} by {x}', '{kinds} recorded by {x}', '{kinds} that {x} performed', '{kinds} from {x}'],
+      noun: ['{kinds} by {x}', '{kinds} recorded by {x}', '{kinds} that {s} performed', '{kinds} from {x}'],
     },
     tell: ['{h} is by {t}', '{t} recorded {h}', '{h} was performed by {t}', '{t} brought out {h}'],
   },
@@ -74,14 +74,14 @@ export const worldPhrases: Pick<
   member_of: {
     forward: {
       ask: [
-        'which band is {x} in',
+        'which band is {s} in',
         'who does {s} make music with',
         'which group did {s} join',
         'what band does {s} belong to',
-        'with which band is {x} on stage',
+        'with which band is {s} on stage',
         'what is the band of {x}',
       ],
-      noun: ['the band of {x}', 'the group that {x} joined', 'the band that {x} is in', 'the group of {x}'],
+      noun: ['the band of {x}', 'the group that {s} joined', 'the band that {s} is in', 'the group of {x}'],
     },
     backward: {
       ask: [
@@ -99,8 +99,8 @@ export const worldPhrases: Pick<
   based_in: {
     forward: {
       ask: [
-        'where is {x} based',
-        'where is {x} at home',
+        'where is {s} based',
+        'where is {s} at home',
         'which place does {s} come from',
         'where would I find the offices of {x}',
         'what is the home town of {x}',
@@ -108,9 +108,9 @@ export const worldPhrases: Pick<
       ],
       noun: [
         'the home of {x}',
-        'the place where {x} is based',
+        'the place where {s} is based',
         'the home town of {x}',
-        'the place that {x} comes from',
+        'the place that {s} comes from',
       ],
     },
     backward: {
@@ -137,12 +137,12 @@ export const worldPhrases: Pick<
       ask: [
         'which team does {s} play for',
         'whose shirt does {s} wear',
-        'what club is {x} with',
+        'what club is {s} with',
         'who signed {x}',
         'who pays the wages of {x}',
-        'on which side is {x}',
+        'on which side is {s}',
       ],
-      noun: ['the team of {x}', 'the club of {x}', 'the side that {x} plays for', 'the team that signed {x}'],
+      noun: ['the team of {x}', 'the club of {x}', 'the side that {s} plays for', 'the team that signed {x}'],
     },
     backward: {
       ask: [
@@ -167,7 +167,7 @@ export const worldPhrases: Pick<
         'what division is {x} part of',
         'whose title does {s} fight for',
       ],
-      noun: ['the league of {x}', 'the competition of {x}', 'the league that {x} plays in', 'the division of {x}'],
+      noun: ['the league of {x}', 'the competition of {x}', 'the league that {s} plays in', 'the division of {x}'],
     },
     backward: {
       ask: [
@@ -192,7 +192,7 @@ export const worldPhrases: Pick<
         'what stadium does {s} use',
         'where would I watch a home game of {x}',
       ],
-      noun: ['the stadium of {x}', 'the home ground of {x}', 'the place where {x} plays at home', 'the arena of {x}'],
+      noun: ['the stadium of {x}', 'the home ground of {x}', 'the place where {s} plays at home', 'the arena of {x}'],
     },
     backward: {
       ask: [
@@ -236,17 +236,17 @@ export const worldPhrases: Pick<
   born_in: {
     forward: {
       ask: [
-        'where was {x} born',
+        'where was {s} born',
         'where did {s} grow up',
         'what is the birthplace of {x}',
-        'where is {x} from originally',
+        'where is {s} from originally',
         'where did the life of {x} begin',
         'which place may call {x} its child',
       ],
       noun: [
         'the birthplace of {x}',
-        'the place where {x} was born',
-        'the place where {x} grew up',
+        'the place where {s} was born',
+        'the place where {s} grew up',
         'the first home of {x}',
       ],
     },
@@ -273,13 +273,13 @@ export const worldPhrases: Pick<
     forward: {
       ask: [
         'what sport does {s} play',
-        'which game is {x} known for',
-        'what is {x} all about, as a sport',
-        'which sport is {x} in',
+        'which game is {s} known for',
+        'what is {s} all about, as a sport',
+        'which sport is {s} in',
         'what do they play when it is about {x}',
-        'in what discipline is {x}',
+        'in what discipline is {s}',
       ],
-      noun: ['the sport of {x}', 'the game that {x} plays', 'the discipline of {x}', 'the sport that {x} is in'],
+      noun: ['the sport of {x}', 'the game that {s} plays', 'the discipline of {x}', 'the sport that {s} is in'],
     },
     backward: {
       kinds: 'athletes and leagues',

@@ -7,7 +7,7 @@ import type { Direction, RelationName } from './schema.js';
 export interface Phrases {
   /** Questions for the other end; none ends in a mark. */
   ask: readonly string[];
-  /** The other end as part of a sentence: `the director of {x}`. */
+  /** The other end as part of a sentence: `the director of {x}`, `films that {s} directed`. */
   noun: readonly string[];
   /** `{kinds}` where it may be several: `titles`. */
   kinds?: string;

@@ -167,7 +167,7 @@ function query(directions: readonly Direction[], topic: string, rng: Rng): strin
 function nounOf(directions: readonly Direction[], topic: string, rng: Rng): string {
   return directions.reduce((x, direction) => {
     const { noun, kinds = '' } = phrasesOf(direction);
-    return fill(pick(rng, noun), { x, kinds });
+    return fill(pick(rng, noun), { x, s: x, kinds });
   }, topic);
 }
 

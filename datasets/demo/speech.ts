@@ -4,7 +4,7 @@ import type { Message, PathAction, Sender } from '../dialogue.js';
 import { chance, pick } from './draw.js';
 import type { Memory, Move } from './moves.js';
 import { phrasesOf, relationPhrases } from './phrases.js';
-import { people, type Direction, type EntityType, type RelationName } from './schema.js';
+import { people, type EntityType, type RelationName } from './schema.js';
 import { plainName } from './aliases.js';
 import {
   answers,
@@ -69,10 +69,10 @@ export class Speech implements Memory {
   prompt(move: Move): void {
     const { rng } = this;
     this.#turnTo('assistant');
-    const { x } = this.#mention(move.path[0]![0], false);
-    const noun = move.directions.reduce((inner, direction) => this.#noun(direction, inner, move), x);
+    const mention = this.#mention(move.path[0]![0], false);
+    const noun = move.directions.reduce((inner, _, edge) => this.#noun(move, edge, inner), mention).x;
     const hint = this.#hint(move);
-    this.#say(fill(pick(rng, prompts), { noun }) + (hint ? ` ${hint}` : ''));
+    this.#say(fill(pick(rng, prompts), { noun }) + (hint ? ` ${capital(hint)}` : ''));
     this.#walk(move, 'user');
     const end = move.path.at(-1)![2];
     this.#say(capital(fill(pick(rng, answers), { x: this.#short(end, 0.2), tell: this.#told(move) })));
@@ -87,25 +87,25 @@ export class Speech implements Memory {
 
   #firstQuestion(move: Move, start: number): string {
     const { rng, world } = this;
-    if (move.vague || chance(rng, 0.4))
-      return capital(pick(rng, leads.first) + this.#question(move, this.#mention(start, false)));
-    const type = world.types[start]!;
-    const opening = fill(pick(rng, openings[type] ?? openings.other), { x: this.#mention(start, false).x });
-    const mention = chance(rng, 0.6) ? this.#pronoun(start) : this.#mention(start, false);
-    return `${capital(opening)} ${capital(this.#question(move, mention))}`;
+    const mention = this.#mention(start, false);
+    if (move.vague || chance(rng, 0.4)) {
+      const question = capital(led(pick(rng, leads.first), this.#question(move, mention)));
+      if (question.includes(mention.x)) return question;
+    }
+    const opening = capital(fill(pick(rng, openings[world.types[start]!] ?? openings.other), mention));
+    return `${opening} ${capital(this.#question(move, chance(rng, 0.6) ? this.#pronoun(start) : mention))}`;
   }
 
   #laterQuestion(move: Move, start: number): string {
     const { rng } = this;
+    const mention = this.#mention(start, false);
     const recent = start === this.topics.at(-1);
-    const drift = !recent && chance(rng, 0.4);
-    if (drift) {
-      const lead = fill(pick(rng, returns), { x: this.#mention(start, false).x });
-      return capital(
-        lead + this.#question(move, chance(rng, 0.7) ? this.#pronoun(start) : this.#mention(start, false)),
-      );
+    if (recent || chance(rng, 0.6)) {
+      const question = this.#question(move, recent ? this.#mention(start, true) : mention);
+      if (recent || question.includes(mention.x)) return capital(led(pick(rng, leads.later), question));
     }
-    return capital(pick(rng, leads.later) + this.#question(move, this.#mention(start, recent)));
+    const lead = fill(pick(rng, returns), mention);
+    return capital(lead + this.#question(move, chance(rng, 0.7) ? this.#pronoun(start) : mention));
   }
 
   /** The question with what is said of the wanted end. */
@@ -128,14 +128,14 @@ export class Speech implements Memory {
     const back = second === (first!.startsWith('~') ? first!.slice(1) : `~${first!}`);
     const like = sameness[first!];
     if (back && like) return fill(pick(rng, requests), { kind, kinds, same: fill(pick(rng, like), mention) });
-    const inner = this.#noun(first!, mention.x, move);
-    return fill(pick(rng, phrasesOf(second).ask), { x: inner, s: inner, kinds });
+    return fill(pick(rng, phrasesOf(second).ask), { ...this.#noun(move, 0, mention), kinds });
   }
 
-  #noun(direction: Direction, x: string, move: Move): string {
-    const edge = move.directions.indexOf(direction);
-    const [, kinds] = kindNames[this.world.types[move.path[edge]![2]]!];
-    return fill(pick(this.rng, phrasesOf(direction).noun), { x, kinds });
+  /** A phrase for the end of an edge, which takes the place of a name. */
+  #noun({ path, directions }: Move, edge: number, mention: Mention): Mention {
+    const [, kinds] = kindNames[this.world.types[path[edge]![2]]!];
+    const noun = fill(pick(this.rng, phrasesOf(directions[edge]!).noun), { ...mention, kinds });
+    return { x: noun, s: noun };
   }
 
   #hint({ wish, excluded, guessed, path }: Move): string | undefined {
@@ -227,6 +227,9 @@ export class Speech implements Memory {
 export function fill(pattern: string, values: object): string {
   return pattern.replace(/\{(\w+)\}/g, (place, name: string) => (values as Record<string, string>)[name] ?? place);
 }
+
+/** What comes after a full stop begins large. */
+const led = (lead: string, question: string): string => lead + (/[.!] $/.test(lead) ? capital(question) : question);
 
 /** With a large first letter. */
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -143,11 +143,11 @@ export const guesses = [
 
 /** Nothing in particular is asked. */
 export const vague = [
-  'What can you tell me about {x}?',
-  'Tell me something about {x}.',
-  'Do you know {x}?',
-  'What should I know about {x}?',
-  'Any thoughts on {x}?',
+  'what can you tell me about {x}?',
+  'tell me something about {x}.',
+  'do you know {x}?',
+  'what should I know about {x}?',
+  'any thoughts on {x}?',
 ];
 
 /** Asking for one more of a kind; `{same}` says in what it is to be like. */
@@ -237,7 +237,7 @@ export const replies = [
 export const prompts = [
   'Do you know {noun}?',
   'Have you come across {noun}?',
-  'Does {noun} mean anything to you?',
+  'What about {noun}?',
   'What do you think of {noun}?',
   'Have you ever heard of {noun}?',
   'And do you remember {noun}?',
