@@ -1,23 +1,15 @@
 /** `kgwalk datasets …`: importing, listing, describing and checking data sets. */
-import { stderr } from 'node:process';
 import type { Command } from 'commander';
 import type { DatasetManifest } from '../datasets/manifest.js';
 import type { QuestionManifest } from '../datasets/questions/question-manifest.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { printable } from '../src/run/printable.js';
-import { terminalProgress } from '../src/run/progress.js';
-import { printDialogueImport, printDialogueStatistics } from './dialogues/dataset-tables.js';
+import { printDialogueStatistics } from './dialogues/dataset-tables.js';
 import type { Row } from './output.js';
 import { printJson, printLine, printTable } from './output.js';
 import { registerDemo } from './datasets-demo.js';
-import { printQuestionImport, printQuestionStatistics } from './questions/dataset-tables.js';
-
-interface ImportFlags {
-  from: string;
-  name?: string;
-  labels: boolean;
-  json?: boolean;
-}
+import { registerGet } from './datasets-get.js';
+import type { ImportFlags } from './datasets-import.js';
+import { printQuestionStatistics } from './questions/dataset-tables.js';
 
 interface StatsFlags {
   graph: string;
@@ -36,7 +28,10 @@ export function register(program: Command): void {
     .option('--name <name>', 'name to import under (default: the format)')
     .option('--no-labels', 'custom N-Triples: keep labels as edges instead of taking them as names and aliases')
     .option('--json', 'print the manifest as JSON')
-    .action(importDataset);
+    .action(async (format: string, flags: ImportFlags) =>
+      (await import('./datasets-import.js')).importRelease(format, flags),
+    );
+  registerGet(datasets);
   registerDemo(datasets);
   datasets
     .command('list')
@@ -58,34 +53,13 @@ export function register(program: Command): void {
     .action(checkOne);
 }
 
-async function importDataset(format: string, { from, name = format, labels, json }: ImportFlags): Promise<void> {
-  const { questionImporters } = await import('../datasets/questions/importers.js');
-  const options = { from, name, progress: terminalProgress(stderr) };
-  if (format === 'opendialkg') {
-    const { importOpenDialKg } = await import('../datasets/opendialkg/import.js');
-    const manifest = await importOpenDialKg(options);
-    if (json) printJson(manifest);
-    else printDialogueImport(manifest);
-    return;
-  }
-  const importer = Object.hasOwn(questionImporters, format) ? questionImporters[format] : undefined;
-  if (!importer) {
-    const formats = ['opendialkg', ...Object.keys(questionImporters)].join(', ');
-    throw new WorkbenchError('usage', `expected a format (${formats}), got "${printable(format, 80)}"`, {
-      hint: 'Other data in the shape of one of these: import it as that format, with --name NAME.',
-    });
-  }
-  const manifest = await importer.run({ ...options, labels });
-  if (json) printJson(manifest);
-  else printQuestionImport(manifest);
-}
-
 async function listAll({ json }: { json?: boolean }): Promise<void> {
   const { listDatasets } = await import('../datasets/registry.js');
   const { listQuestionDatasets } = await import('../datasets/questions/question-registry.js');
   const manifests = [...listDatasets(), ...listQuestionDatasets()].sort((a, b) => (a.name < b.name ? -1 : 1));
   if (json) printJson(manifests);
-  else if (manifests.length === 0) printLine('none; import one: kgwalk datasets import opendialkg --from DIR');
+  else if (manifests.length === 0)
+    printLine('none; make one: kgwalk datasets demo; get one: kgwalk datasets get opendialkg');
   else printTable(manifests.map((manifest) => ('kind' in manifest ? questionRow(manifest) : dialogueRow(manifest))));
 }
 

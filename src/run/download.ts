@@ -183,7 +183,7 @@ function stopped(part: PartFile): WorkbenchError {
 function gaveUp(part: PartFile, { message }: PassingTrouble): WorkbenchError {
   return new WorkbenchError(
     'failure',
-    `expected the rest of a file, got trouble (${message}), ${soFar(part)}, at ${dirname(part.path)}`,
+    `expected ${part.length === 0 ? 'a file' : 'the rest of a file'}, got trouble (${message}), ${soFar(part)}, at ${dirname(part.path)}`,
     {
       hint: 'The same command goes on from there.',
     },

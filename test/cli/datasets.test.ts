@@ -29,7 +29,7 @@ describe('kgwalk datasets', () => {
   });
 
   test('list, stats and check read what was imported, as text and as JSON', async () => {
-    expect(await kgwalk('list')).toMatch(/^none; import one/);
+    expect(await kgwalk('list')).toMatch(/^none; make one: kgwalk datasets demo/);
     await kgwalk('import', 'opendialkg', '--from', folderWith(releaseFiles), '--name', 'toy');
     expect(await kgwalk('list')).toMatch(/toy +paths 3 \/ 2 \/ 1 +dialogue, wide/);
     expect(JSON.parse(await kgwalk('list', '--json'))).toMatchObject([{ name: 'toy' }]);

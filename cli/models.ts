@@ -1,0 +1,39 @@
+/** `kgwalk models …`: the models that are here and how to get others. */
+import type { Command } from 'commander';
+
+/** Adds the `models` commands to `program`. */
+export function register(program: Command): void {
+  const models = program.command('models').description('list, download, describe and measure language models');
+  models
+    .command('list')
+    .description('the embedded model, downloaded ones, and those that can be had by name')
+    .option('--json', 'print JSON')
+    .action(async (flags: { json?: boolean }) => (await import('./models/list.js')).listModels(flags));
+  models
+    .command('get <name-or-url>')
+    .description(
+      'download a model by its name, or a .gguf file from an address; a broken download goes on where it stopped',
+    )
+    .option('--name <name>', 'what to call it (default: the registry’s name, or the file’s)')
+    .option('--sha256 <hash>', 'what the file must have; else the registry or the host says it')
+    .option('--accept-licence', 'the licence was read and is accepted, for models that ask for it')
+    .option('--accept-unverified', 'take a file although nobody gives its sha256')
+    .option('--json', 'print JSON')
+    .action(async (what: string, flags: object) => (await import('./models/get.js')).getModel(what, flags));
+  models
+    .command('info <name-or-file>')
+    .description('architecture, size, context, template, vector length and sha256 of a model')
+    .option('--json', 'print JSON')
+    .action(async (what: string, flags: object) => (await import('./models/info.js')).describe(what, flags));
+  models
+    .command('bench <name-or-file>')
+    .description('how fast a model reads prompts, writes replies and encodes texts on this machine')
+    .option(
+      '--threads <n>',
+      'processor threads (default 1 for replies, as agents use; one a core, at most 4, for texts)',
+    )
+    .option('--gpu', 'use a graphics card where there is one')
+    .option('--repeats <n>', 'measurements of each, of which the median counts', '3')
+    .option('--json', 'print JSON')
+    .action(async (what: string, flags: { repeats: string }) => (await import('./models/bench.js')).bench(what, flags));
+}

@@ -1,0 +1,157 @@
+/** Getting a model of others: by a name of the registry, or from any address. */
+import { existsSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { downloadFile } from '../run/download.js';
+import type { DownloadOptions } from '../run/download.js';
+import { WorkbenchError } from '../run/errors.js';
+import { writeFileAtomic } from '../run/files.js';
+import { nearestName } from '../run/nearest-name.js';
+import { readGgufHeader } from './gguf/read-header.js';
+import { downloadedModelFile, embeddedModelName } from './model-files.js';
+import { modelRegistry } from './model-registry.js';
+import type { RegisteredModel } from './model-registry.js';
+
+const recordSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  name: z.string(),
+  url: z.string(),
+  sha256: z.string(),
+  bytes: z.int(),
+  hashFrom: z.enum(['caller', 'host', 'nobody']).describe('whose sha256 it was checked by'),
+  licence: z.string().optional(),
+});
+
+/** What is kept beside a downloaded model, as `NAME.json`. */
+export type ModelRecord = z.output<typeof recordSchema>;
+
+/** What is to be downloaded. */
+export interface WantedModel {
+  name: string;
+  url: string;
+  /** A page about it, with its licence. */
+  page: string;
+  sha256?: string;
+  licence?: string;
+  /** Where the licence stands that must be accepted first. */
+  licenceToAccept?: string;
+}
+
+/**
+ * What a name of the registry or an address stands for. Addresses of Hugging Face's pages (`…/blob/…`) are taken as
+ * those of the files they show.
+ * @param name to keep a download under; default the registry's, or the file's without `.gguf`
+ * @throws WorkbenchError `usage` for a name that is not known, or an address of no single GGUF file
+ */
+export function wantedModel(spec: string, { name, sha256 }: { name?: string; sha256?: string } = {}): WantedModel {
+  if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
+    throw new WorkbenchError('usage', `expected a sha256 of 64 hexadecimal digits, got ${sha256}, at --sha256`);
+  }
+  const wanted = /^https?:\/\//i.test(spec) ? fromAddress(spec) : fromRegistry(spec);
+  const kept = { ...wanted, name: name ?? wanted.name, ...(sha256 !== undefined && { sha256: sha256.toLowerCase() }) };
+  downloadedModelFile(kept.name);
+  if (kept.name !== embeddedModelName) return kept;
+  throw new WorkbenchError('usage', `expected another name than ${embeddedModelName}, which is the embedded model`, {
+    hint: 'Choose one with --name.',
+  });
+}
+
+/** Where the registry's file is. */
+export function registeredAddress({ repository, revision, file }: RegisteredModel): string {
+  return `https://huggingface.co/${repository}/resolve/${revision}/${file}`;
+}
+
+function fromRegistry(name: string): WantedModel {
+  const found = modelRegistry.find((model) => model.name === name);
+  if (found) {
+    const { repository, sha256, licence, licenceToAccept } = found;
+    const page = `https://huggingface.co/${repository}`;
+    return { name, url: registeredAddress(found), page, sha256, licence, ...(licenceToAccept && { licenceToAccept }) };
+  }
+  const known = modelRegistry.map((model) => model.name);
+  const near = nearestName(name, known);
+  throw new WorkbenchError('usage', `expected a model’s name or an address, got ${JSON.stringify(name)}`, {
+    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Names: ${known.join(', ')}. Any other: https://….gguf.`,
+  });
+}
+
+function fromAddress(spec: string): WantedModel {
+  const url = URL.canParse(spec) ? new URL(spec) : undefined;
+  const [file] = url?.pathname.match(/[^/]+\.gguf$/i) ?? [];
+  if (url === undefined || file === undefined) {
+    throw new WorkbenchError('usage', `expected the address of a .gguf file, got ${spec}`, {
+      hint: 'Such as https://huggingface.co/ORG/NAME/resolve/main/FILE.gguf.',
+    });
+  }
+  if (/-\d{5}-of-\d{5}\.gguf$/i.test(file)) {
+    throw new WorkbenchError('usage', `expected a model in one file, got one part of several, at ${spec}`, {
+      hint: 'Choose a smaller quantisation, or merge the parts first (llama.cpp: `llama-gguf-split --merge`).',
+    });
+  }
+  const onHuggingFace = url.hostname === 'huggingface.co';
+  if (onHuggingFace) url.pathname = url.pathname.replace(/^(\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
+  const repository = url.pathname.split('/').slice(0, 3).join('/');
+  return {
+    name: decodeURIComponent(file).replace(/\.gguf$/i, ''),
+    url: url.href,
+    page: onHuggingFace ? `${url.origin}${repository}` : url.origin,
+  };
+}
+
+/**
+ * Downloads a model into `KGWALK_HOME/models`, or leaves the one that is there.
+ * @returns the record, the file, and how many bytes did not have to come
+ * @throws WorkbenchError `usage` where the name belongs to another download, `data` for a file that is no model; what
+ *   `downloadFile` throws
+ */
+export async function downloadModel(
+  { name, url, sha256, licence }: WantedModel,
+  options: Pick<DownloadOptions, 'acceptUnverified' | 'progress' | 'signal'> = {},
+): Promise<ModelRecord & { file: string; kept: number }> {
+  const file = downloadedModelFile(name);
+  const before = modelRecord(name);
+  if (existsSync(file) && before?.url !== url) {
+    throw new WorkbenchError(
+      'usage',
+      `expected a free name, got ${name}, which is ${before?.url ?? 'a file of yours'}, at ${file}`,
+      {
+        hint: 'Choose another with --name, or delete that file.',
+      },
+    );
+  }
+  const expected = sha256 ?? before?.sha256;
+  const {
+    bytes,
+    sha256: found,
+    hashFrom,
+    kept,
+  } = await downloadFile({
+    ...options,
+    url,
+    file,
+    ...(expected !== undefined && { sha256: expected }),
+    check: readGgufHeader,
+    label: name,
+  });
+  const record: ModelRecord = {
+    schemaVersion: 1,
+    name,
+    url,
+    sha256: found,
+    bytes,
+    hashFrom: sha256 === undefined ? (before?.hashFrom ?? hashFrom) : hashFrom,
+    ...(licence !== undefined && { licence }),
+  };
+  writeFileAtomic(recordFile(name), `${JSON.stringify(record, null, 2)}\n`);
+  return { ...record, file, kept };
+}
+
+/** What is known of a downloaded model; undefined for a file that somebody else put there. */
+export function modelRecord(name: string): ModelRecord | undefined {
+  try {
+    return recordSchema.safeParse(JSON.parse(readFileSync(recordFile(name), 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const recordFile = (name: string) => downloadedModelFile(name).replace(/\.gguf$/, '.json');
