@@ -47,7 +47,9 @@ const templates: Readonly<Record<string, readonly string[]>> = {
 export function releaseOf(format: string, given: Readonly<Record<string, string>> = {}): Record<string, string> {
   if (format === 'opendialkg') return openDialKg();
   if (format === 'metaqa') return metaQa();
-  if (format === 'custom') return { 'triples.tsv': linesOf('\t').replaceAll('release_year', 'released'), ...given };
+  if (format === 'custom') {
+    return { 'triples.tsv': linesOf('\t').replaceAll('release_year', 'released'), ...customQuestions(), ...given };
+  }
   throw new Error(`an example imports ${format}: make a small release of it here`);
 }
 
@@ -73,25 +75,45 @@ function openDialKg(): Record<string, string> {
   };
 }
 
-/** Dev files alone, as they may be had: they are split by hash. */
-function metaQa(): Record<string, string> {
+interface Asked {
+  type: string;
+  hops: number;
+  question: string;
+  answers: string[];
+}
+
+/** Every template about everything it can be asked of. */
+function questions(): Asked[] {
   const graph = graphOf('kb', [...facts, ...facts.map(([h, r, t]) => [t, inverseName(r), h] as const)]);
-  const files: Record<string, string> = { 'kb.txt': linesOf('|') };
-  for (const [type, texts] of Object.entries(templates)) {
-    const chain = chainOfType(type)!;
-    const relations = chain.map((name) => graph.relationId(name));
-    const folder = `${chain.length}-hop`;
-    for (const topic of graph.entityNames) {
+  return Object.entries(templates).flatMap(([type, texts]) => {
+    const relations = chainOfType(type)!.map((name) => graph.relationId(name));
+    return graph.entityNames.flatMap((topic) => {
       const { entities } = executeChain(graph, [graph.entityId(topic)], relations);
       const answers = Array.from(entities, (entity) => graph.entityNames[entity]!);
-      if (answers.length === 0) continue;
-      for (const text of texts) {
-        files[`${folder}/qa_dev.txt`] ??= '';
-        files[`${folder}/qa_dev.txt`] += `${text.replace('[E]', `[${topic}]`)}\t${answers.join('|')}\n`;
-        files[`${folder}/qa_dev_qtype.txt`] ??= '';
-        files[`${folder}/qa_dev_qtype.txt`] += `${type}\n`;
-      }
-    }
+      if (answers.length === 0) return [];
+      return texts.map((text) => ({
+        type,
+        hops: relations.length,
+        question: text.replace('[E]', `[${topic}]`),
+        answers,
+      }));
+    });
+  });
+}
+
+function customQuestions(): Record<string, string> {
+  const lines = questions().map(({ question, answers, hops }) => `${JSON.stringify({ question, answers, hops })}\n`);
+  return { 'questions.jsonl': lines.join('') };
+}
+
+/** Dev files alone, as they may be had: they are split by hash. */
+function metaQa(): Record<string, string> {
+  const files: Record<string, string> = { 'kb.txt': linesOf('|') };
+  for (const hops of [1, 2, 3]) {
+    const asked = questions().filter((question) => question.hops === hops);
+    const lines = asked.map(({ question, answers }) => `${question}\t${answers.join('|')}\n`);
+    files[`${hops}-hop/qa_dev.txt`] = lines.join('');
+    files[`${hops}-hop/qa_dev_qtype.txt`] = asked.map(({ type }) => `${type}\n`).join('');
   }
   return files;
 }

@@ -10,7 +10,7 @@ import { examplesOf } from './examples.js';
 import { reasonNotToRun } from './not-run.js';
 import { parseCommand } from './parse-command.js';
 import { commandLines, isBeyondUs, shellWords } from './shell-lines.js';
-import { save, shrink, withStandIns, type Surroundings } from './stand-ins.js';
+import { save, shrink, shrinkCode, withStandIns, type Surroundings } from './stand-ins.js';
 import { tellOf } from './tells.js';
 import { runTypeScript } from './typescript-examples.js';
 
@@ -56,7 +56,7 @@ export function runsAsWritten(page: string, { before = [], prints = {}, saves = 
       } else if (language === 'ts') {
         test(`${at}: the code under “${heading}”`, async () => {
           expect(Object.keys(prints)).toContain(heading);
-          expect(await runTypeScript(text)).toMatch(prints[heading]!);
+          expect(await runTypeScript(shrinkCode(text))).toMatch(prints[heading]!);
         });
       } else if (language === '') {
         test(`${at}: a block without a language holds no command`, () =>

@@ -1,3 +1,4 @@
 import { runsAsWritten } from './page-run.js';
+import { quickstartLeft } from './stand-ins.js';
 
-runsAsWritten('README.md', { prints: { 'As a library': /^\[\["\w+","[^"]+"\]/ } });
+runsAsWritten('README.md', { before: quickstartLeft, prints: { 'As a library': /^.+ → .+ \(\d+\.\d ms\)$/m } });

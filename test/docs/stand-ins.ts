@@ -15,6 +15,12 @@ export interface Surroundings {
   given: Record<string, string>;
 }
 
+/** What `npm start` leaves, smaller. */
+export const quickstartLeft: readonly string[] = [
+  'kgwalk datasets demo --entities 300 --dialogues 30 --questions 100',
+  'kgwalk train demo --model MODEL.gguf --run-dir runs/quickstart/dialogues',
+];
+
 /** Files that a reader has and we have not. */
 const encoders = ['MODEL.gguf', 'M.gguf', 'MiniLM.gguf', 'all-MiniLM-L6-v2.gguf', 'all-MiniLM-L6-v2.Q8_0.gguf'];
 const chatModels = ['CHAT.gguf', 'SmolLM2.gguf'];
@@ -47,8 +53,10 @@ function anyQuestion(evaluation: string): string {
 }
 
 /** What makes the recommended settings fit a dozen films. Stands behind what the example sets. */
+const dialogues = [...tinyOverrides.slice(1), 'walker.componentDim=16', 'walker.width=32', 'walker.hidden=16'];
 const shrunk: Readonly<Record<string, readonly string[]>> = {
-  opendialkg: [...tinyOverrides.slice(1), 'walker.componentDim=16', 'walker.width=32', 'walker.hidden=16'],
+  opendialkg: dialogues,
+  demo: [...dialogues, 'clone.batchSize=16'],
   metaqa: [
     'backend=wasm',
     'relationWalker.questionWidth=16',
@@ -69,6 +77,11 @@ export function shrink(words: readonly string[]): string[] {
     return words[i - 1] === '--seeds' ? word.split(',').slice(0, 2).join() : word;
   });
   return [...less, ...settings.flatMap((setting) => ['--set', setting]), ...ownFolder(words)];
+}
+
+/** The same code with less to train. */
+export function shrinkCode(text: string): string {
+  return text.replaceAll("'encoder.model=hashed:32'", tinyOverrides.map((setting) => `'${setting}'`).join());
 }
 
 /** Runs of one second and seed would share the folder that is named after both. */

@@ -9,6 +9,7 @@ const tells: Readonly<Record<string, RegExp>> = {
   'config explain': /ppo\.clipRange.*0\.\d/,
   'config show': /^name: \w+/,
   'datasets check': /: \d+ files as imported$/m,
+  'datasets demo': /^imported demo /m,
   'datasets import': /^imported [\w-]+ · licence: \S/,
   'datasets list': /paths|questions/,
   'datasets stats': /\d+ (entities|questions)/,

@@ -1,0 +1,7 @@
+import { runsAsWritten } from './page-run.js';
+import { quickstartLeft } from './stand-ins.js';
+
+runsAsWritten('docs/library.md', {
+  before: quickstartLeft,
+  prints: { Answering: /^[01]\.\d{3} .+ → /m, Walking: /\d/, Training: /^$/, 'An environment of your own': /^$/ },
+});
