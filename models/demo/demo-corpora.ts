@@ -1,0 +1,46 @@
+/** The demo's texts as tokens: a vocabulary learned from them, documents to train on, documents to watch. */
+import { type BytePairTokenizer, bytePairTokenizer } from '../llama/byte-pair/byte-pair-tokenizer.js';
+import { trainBytePairs } from '../llama/byte-pair/train-byte-pairs.js';
+import type { BytePairVocabulary } from '../llama/byte-pair/vocabulary.js';
+import { type TokenCorpus, tokenCorpus } from '../llama/token-corpus.js';
+import { corpusDocuments, type CorpusOptions } from './corpus.js';
+import { loadCorpusWorld } from './corpus/world.js';
+import type { DemoModelSettings } from './settings.js';
+
+export interface DemoCorpora {
+  vocabulary: BytePairVocabulary;
+  fit: TokenCorpus;
+  watched: TokenCorpus;
+}
+
+/**
+ * Equal settings over equal data give equal corpora. Takes about a minute.
+ * @param onStage told what is being done
+ */
+export async function demoCorpora(
+  { seed, model, corpus }: DemoModelSettings,
+  onStage: (stage: string) => void,
+  signal?: AbortSignal,
+): Promise<DemoCorpora> {
+  const world = await loadCorpusWorld({ dialogues: corpus.dialogues, questions: corpus.questions });
+  const documents = (split: CorpusOptions['split'], characters: number, tokenizer?: BytePairTokenizer) =>
+    corpusDocuments({
+      ...{ world, seed, split, characters, signal, contextLength: model.contextLength },
+      ...(tokenizer && { countTokens: (text: string) => tokenizer.encode(text).length }),
+    });
+  onStage('learning a vocabulary');
+  const texts: string[] = [];
+  for await (const { segments } of documents('fit', corpus.vocabularyCharacters)) {
+    for (const segment of segments) if ('text' in segment) texts.push(segment.text);
+  }
+  const vocabulary = trainBytePairs(texts, { vocabularySize: model.vocabSize });
+  const tokenizer = bytePairTokenizer(vocabulary);
+  onStage('writing the corpus');
+  const fit = await tokenCorpus(documents('fit', corpus.characters, tokenizer), tokenizer, model.contextLength);
+  const watched = await tokenCorpus(
+    documents('watch', corpus.watchCharacters, tokenizer),
+    tokenizer,
+    model.contextLength,
+  );
+  return { vocabulary, fit, watched };
+}

@@ -1,0 +1,108 @@
+/** Trains the demo's model in a folder: log, checkpoint and the GGUF file so far; goes on where it was stopped. */
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openJsonLines } from '../../src/run/json-lines.js';
+import type { Progress } from '../../src/run/progress.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import { exportGguf } from '../llama/export-gguf.js';
+import { loadTraining, type SavedTraining, saveTraining } from '../llama/training-checkpoint.js';
+import {
+  optimizerFor,
+  startOfTraining,
+  trainLanguageModel,
+  type TrainingPlace,
+} from '../llama/train-language-model.js';
+import { watch } from '../llama/watch.js';
+import { llamaParameters, startingWeights, weightsOf } from '../llama/weights.js';
+import { demoCorpora } from './demo-corpora.js';
+import type { DemoModelSettings } from './settings.js';
+
+export const demoFiles = {
+  model: 'kgwalk-demo.gguf',
+  log: 'training-log.jsonl',
+  checkpoint: 'training.safetensors',
+} as const;
+
+export interface DemoTraining {
+  tf: Tf;
+  settings: DemoModelSettings;
+  /** Folder of the results; made where it is missing. */
+  out: string;
+  /** Whether to go on with the folder's checkpoint; else what it has is written over. */
+  resume: boolean;
+  /** Stops at the next window, with a checkpoint, when aborted. */
+  signal?: AbortSignal | undefined;
+  /** @param total tokens of the whole training */
+  progress: (total: number) => Progress;
+  onStage: (stage: string) => void;
+}
+
+const about = {
+  name: 'kgwalk demo',
+  description: 'A small Llama for the invented world of kgwalk: encodes its texts, makes the decisions of its agents.',
+  license: 'MIT',
+};
+
+/** @returns whether all tokens were seen; else it was stopped and can go on. @throws WorkbenchError `data` for a checkpoint of other settings */
+export async function trainDemoModel(training: DemoTraining): Promise<{ finished: boolean; place: TrainingPlace }> {
+  const { tf, settings, out, resume, signal, onStage } = training;
+  const { seed, model: config } = settings;
+  const { vocabulary, fit, watched } = await demoCorpora(settings, onStage, signal);
+  const parameters = llamaParameters(tf, config, startingWeights(config, seed));
+  const optimizer = optimizerFor(parameters, settings.training);
+  const file = (name: keyof typeof demoFiles) => join(out, demoFiles[name]);
+  const settingsText = JSON.stringify(settings);
+  const state = { parameters, optimizer };
+  let saved: SavedTraining = { place: startOfTraining, logBytes: 0 };
+  if (resume && existsSync(file('checkpoint'))) saved = loadTraining(file('checkpoint'), state, settingsText);
+  else rmSync(file('log'), { force: true });
+  const log = openJsonLines(file('log'));
+  log.truncateAfter(saved.logBytes);
+  if (saved.logBytes === 0) {
+    const { ids, offsets } = fit;
+    log.append({
+      corpus: { documents: offsets.length - 1, tokens: ids.length },
+      parameters: parameters.size,
+      settings,
+    });
+  }
+
+  const save = (place: TrainingPlace) => {
+    saveTraining(file('checkpoint'), state, { place, logBytes: log.flush() }, settingsText);
+    exportGguf(file('model'), { config, vocabulary, weights: weightsOf(parameters), about });
+  };
+  const look = ({ tokens, steps }: TrainingPlace) => {
+    log.append({ steps, tokens, watched: watch(parameters, config, watched, settings.training.partTokens) });
+  };
+
+  onStage('training');
+  const progress = training.progress(settings.training.tokens);
+  const { watchTokens, saveTokens } = settings.training;
+  let before = saved.place;
+  const passes = (place: TrainingPlace, every: number) =>
+    Math.floor(place.tokens / every) > Math.floor(before.tokens / every);
+  try {
+    const place = trainLanguageModel({
+      ...{ ...state, config, corpus: fit, settings: settings.training, seed, place: saved.place },
+      onReport: (report) => {
+        log.append(report);
+        log.flush();
+        progress.update(report.tokens, `loss ${report.loss.toFixed(3)}`);
+      },
+      onWindow: (now) => {
+        const done = now.tokens >= settings.training.tokens;
+        if (done || passes(now, watchTokens)) look(now);
+        const stop = signal?.aborted === true;
+        if (done || stop || passes(now, saveTokens)) save(now);
+        before = now;
+        return stop;
+      },
+    });
+    progress.finish();
+    return { finished: place.tokens >= settings.training.tokens, place };
+  } finally {
+    log.close();
+    optimizer.dispose();
+    parameters.dispose();
+  }
+}

@@ -1,0 +1,134 @@
+/** Trains a Llama on documents: next tokens by weighted cross-entropy, AdamW, a rate that rises, then falls. */
+import type { ParameterSet } from '../../src/tensor/parameters.js';
+import { AdamW } from '../../src/tensor/adamw.js';
+import { Rng } from '../../src/run/seeds.js';
+import { type Batch, batchesOf, type CorpusPlace, nextWindow } from './batches.js';
+import type { LlamaConfig } from './config.js';
+import type { TokenCorpus } from './token-corpus.js';
+import { targetLogits, weightedCrossEntropy } from './token-loss.js';
+import type { TrainingSettings } from './training-settings.js';
+
+/** How far a training is; with parameters and moments all that going on needs. */
+export interface TrainingPlace extends CorpusPlace {
+  /** Updates made. */
+  steps: number;
+  /** Tokens seen, filling not counted. */
+  tokens: number;
+}
+
+/** What a stretch of training gave. */
+export interface TrainingReport {
+  steps: number;
+  tokens: number;
+  /** Weighted mean loss of a token since the last report, nats. */
+  loss: number;
+  /** The last update's norm of gradient, before it was cut. */
+  gradNorm: number;
+  learningRate: number;
+}
+
+export interface LanguageModelTraining {
+  parameters: ParameterSet;
+  optimizer: AdamW;
+  config: LlamaConfig;
+  corpus: TokenCorpus;
+  settings: TrainingSettings;
+  seed: number;
+  /** Where to go on. */
+  place: TrainingPlace;
+  /** Called after `logTokens` more tokens. */
+  onReport: (report: TrainingReport) => void;
+  /** Called between two windows; a training that should stop for now returns true. */
+  onWindow: (place: TrainingPlace) => boolean;
+}
+
+export const startOfTraining: TrainingPlace = { round: 0, passed: 0, steps: 0, tokens: 0 };
+
+/** The optimizer that `settings` ask for. */
+export function optimizerFor(parameters: ParameterSet, settings: TrainingSettings): AdamW {
+  const { beta2, weightDecay, maxGradNorm } = settings;
+  return new AdamW(parameters, { beta2, weightDecay, maxGradNorm });
+}
+
+/**
+ * Goes on from `place` until all tokens are seen or `onWindow` says stop. Stopped between two windows and gone on with, it
+ * gives the very numbers of an unbroken one. @returns where it stands
+ */
+export function trainLanguageModel(training: LanguageModelTraining): TrainingPlace {
+  const { config, corpus, settings, seed, onReport, onWindow } = training;
+  let place = training.place;
+  let [loss, weight, since] = [0, 0, place.tokens];
+  while (place.tokens < settings.tokens) {
+    const longest = longestAt(place.tokens, settings, config.contextLength);
+    const { documents, after } = nextWindow(corpus, place, { seed, count: settings.windowDocuments, longest });
+    let { steps, tokens } = place;
+    for (const batches of updatesOf(corpus, documents, settings, Rng.named(seed, 'llama/window', steps))) {
+      const learningRate = rateAt(tokens, settings);
+      const update = makeUpdate(training, batches, learningRate);
+      loss += update.loss;
+      weight += update.weight;
+      steps++;
+      for (const batch of batches) tokens += tokensOf(corpus, batch);
+      if (tokens - since < settings.logTokens && tokens < settings.tokens) continue;
+      onReport({ steps, tokens, loss: loss / weight, gradNorm: update.gradNorm, learningRate });
+      [loss, weight, since] = [0, 0, tokens];
+    }
+    place = { ...after, steps, tokens };
+    if (onWindow(place)) break;
+  }
+  return place;
+}
+
+/** A window's batches in seeded order, put together to updates. */
+function updatesOf(corpus: TokenCorpus, documents: Int32Array, settings: TrainingSettings, rng: Rng): Batch[][] {
+  const batches = batchesOf(corpus, documents, settings.partTokens);
+  const updates: Batch[][] = [];
+  let room = 0;
+  for (const place of rng.shuffle(Int32Array.from(batches.keys()))) {
+    if (room <= 0) {
+      updates.push([]);
+      room = settings.stepTokens;
+    }
+    updates.at(-1)!.push(batches[place]!);
+    room -= tokensOf(corpus, batches[place]!);
+  }
+  // A last update of few tokens would count as much as a whole one.
+  if (updates.length > 1 && room > settings.stepTokens / 2) updates.push([...updates.pop()!, ...updates.pop()!]);
+  return updates;
+}
+
+/** Tokens of the documents of a batch. */
+function tokensOf({ offsets }: TokenCorpus, { documents }: Batch): number {
+  return documents.reduce((sum, document) => sum + offsets[document + 1]! - offsets[document]!, 0);
+}
+
+function makeUpdate({ parameters, optimizer, config }: LanguageModelTraining, batches: Batch[], learningRate: number) {
+  const { tf } = parameters;
+  const weight = batches.reduce((sum, { targets }) => sum + targets.weights.reduce((a, b) => a + b, 0), 0);
+  const total = tf.tidy(() => tf.variable(tf.scalar(0), false));
+  const losses = batches.map(({ tokens, targets }) => () => {
+    const loss = weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets);
+    total.assign(tf.add(total, loss));
+    return tf.div(loss, weight) as typeof loss;
+  });
+  const gradNorm = optimizer.minimize(losses, learningRate);
+  const [loss] = total.dataSync();
+  total.dispose();
+  return { loss: loss!, weight, gradNorm };
+}
+
+/** Linear rise, then a cosine down to `lastRate` of the largest. */
+export function rateAt(
+  tokens: number,
+  { learningRate, lastRate, warmupTokens, tokens: all }: TrainingSettings,
+): number {
+  if (tokens < warmupTokens) return (learningRate * (tokens + 1)) / (warmupTokens + 1);
+  const done = Math.min(1, (tokens - warmupTokens) / Math.max(1, all - warmupTokens));
+  return learningRate * (lastRate + ((1 - lastRate) * (1 + Math.cos(Math.PI * done))) / 2);
+}
+
+/** Longest document that takes part: from a quarter of the context up to all of it. */
+function longestAt(tokens: number, { shortTokens }: TrainingSettings, contextLength: number): number {
+  if (tokens >= shortTokens) return contextLength;
+  return Math.round(contextLength * (1 / 4 + (3 / 4) * (tokens / shortTokens)));
+}

@@ -1,0 +1,53 @@
+/** A training that was stopped, as one file: weights, moments and place. */
+import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { writeFileAtomic } from '../../src/run/files.js';
+import type { AdamW } from '../../src/tensor/adamw.js';
+import type { ParameterSet } from '../../src/tensor/parameters.js';
+import type { TrainingPlace } from './train-language-model.js';
+
+/** What a training must share with the one it goes on from, as text: its settings. */
+export interface SavedTraining {
+  place: TrainingPlace;
+  /** Bytes of the log that belong to it. */
+  logBytes: number;
+}
+
+/** @param settings text that names all that the numbers depend on; `loadTraining` insists on it */
+export function saveTraining(
+  file: string,
+  { parameters, optimizer }: { parameters: ParameterSet; optimizer: AdamW },
+  saved: SavedTraining,
+  settings: string,
+): void {
+  const state = optimizer.exportState('adamw/');
+  const tensors = new Map<string, Tensor>(Object.entries({ ...parameters.export(), ...state.tensors }));
+  const metadata = new Map([
+    ['settings', settings],
+    ['training', JSON.stringify({ ...saved, updates: state.steps })],
+  ]);
+  writeFileAtomic(file, encodeSafetensors({ tensors, metadata }));
+}
+
+/** Puts weights and moments back. @throws WorkbenchError `data` for another training's file or a damaged one */
+export function loadTraining(
+  file: string,
+  { parameters, optimizer }: { parameters: ParameterSet; optimizer: AdamW },
+  settings: string,
+): SavedTraining {
+  const { tensors, metadata } = readSafetensors(file, { finite: true });
+  if (metadata.get('settings') !== settings) {
+    throw new WorkbenchError(
+      'data',
+      `expected a checkpoint of a training with these settings, got another's, at ${file}`,
+      {
+        hint: 'Go on with the settings that it was started with, or start anew in another folder.',
+      },
+    );
+  }
+  const { updates, ...saved } = JSON.parse(metadata.get('training') ?? '{}') as SavedTraining & { updates: number };
+  const stored = Object.fromEntries(tensors);
+  parameters.import(stored);
+  optimizer.importState('adamw/', updates, stored);
+  return saved;
+}

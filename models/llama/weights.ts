@@ -1,0 +1,40 @@
+/** The weights of a Llama as trainable parameters, and where they start. */
+import type { Tf } from '../../src/tensor/backend.js';
+import { normalValues, ParameterSet } from '../../src/tensor/parameters.js';
+import { Rng } from '../../src/run/seeds.js';
+import type { LlamaConfig } from './config.js';
+import { llamaTensors } from './tensor-shapes.js';
+
+/** By GGUF name, as `llamaTensors` lists them. */
+export type LlamaWeights = ReadonlyMap<string, Float32Array>;
+
+const embeddingDeviation = 0.05;
+
+/**
+ * Starting weights: normal, of deviation 1/√in; what is added to the residual stream is made smaller by √(2·layers), so that
+ * the stream's size does not grow with depth; norms are 1. The same seed gives the same numbers, whatever the backend.
+ */
+export function startingWeights(config: LlamaConfig, seed: number): LlamaWeights {
+  return new Map(
+    llamaTensors(config).map(({ name, shape }) => {
+      const [rows, columns] = shape;
+      if (columns === undefined) return [name, new Float32Array(rows).fill(1)];
+      const added = name.endsWith('attn_output.weight') || name.endsWith('ffn_down.weight');
+      const deviation =
+        name === 'token_embd.weight' ? embeddingDeviation : 1 / Math.sqrt(columns * (added ? 2 * config.layers : 1));
+      return [name, normalValues(Rng.named(seed, `llama/${name}`), deviation, rows * columns)];
+    }),
+  );
+}
+
+/** Weights as parameters of a backend. @throws TypeError where a tensor is missing */
+export function llamaParameters(tf: Tf, config: LlamaConfig, weights: LlamaWeights): ParameterSet {
+  const parameters = new ParameterSet(tf);
+  for (const { name, shape } of llamaTensors(config)) parameters.add(name, [...shape], weights.get(name)!);
+  return parameters;
+}
+
+/** The parameters' values now. */
+export function weightsOf(parameters: ParameterSet): LlamaWeights {
+  return new Map(Object.entries(parameters.export()).map(([name, { data }]) => [name, data]));
+}
