@@ -22,8 +22,15 @@ export const quickstartLeft: readonly string[] = [
 ];
 
 /** Files that a reader has and we have not. */
-const encoders = ['MODEL.gguf', 'M.gguf', 'MiniLM.gguf', 'all-MiniLM-L6-v2.gguf', 'all-MiniLM-L6-v2.Q8_0.gguf'];
-const chatModels = ['CHAT.gguf', 'SmolLM2.gguf'];
+const encoders = [
+  'MODEL.gguf',
+  'all-minilm-l6-v2',
+  'M.gguf',
+  'MiniLM.gguf',
+  'all-MiniLM-L6-v2.gguf',
+  'all-MiniLM-L6-v2.Q8_0.gguf',
+];
+const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'qwen2.5-0.5b-instruct'];
 
 /** The words of a command with files of ours in place of the reader's. */
 export function withStandIns(words: readonly string[], { folder, chatModel, given }: Surroundings): string[] {

@@ -10,6 +10,7 @@ const tells: Readonly<Record<string, RegExp>> = {
   'config show': /^name: \w+/,
   'datasets check': /: \d+ files as imported$/m,
   'datasets demo': /^imported demo /m,
+  'datasets get': /^Then: kgwalk datasets import \w+ --from DIR$/m,
   'datasets import': /^imported [\w-]+ · licence: \S/,
   'datasets list': /paths|questions/,
   'datasets stats': /\d+ (entities|questions)/,
