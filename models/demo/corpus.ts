@@ -30,13 +30,13 @@ export interface CorpusOptions
 
 /** Sources of documents, and the part of the characters that each gives. */
 const shares = {
-  decisions: 0.63,
+  decisions: 0.65,
   walkDecisions: 0.03,
-  dialogueStates: 0.1,
-  questionStates: 0.05,
-  nameStates: 0.03,
-  facts: 0.08,
-  dialogues: 0.08,
+  dialogueStates: 0.13,
+  questionStates: 0.06,
+  nameStates: 0.04,
+  facts: 0.05,
+  dialogues: 0.04,
 } as const;
 
 /** One in so many dialogues and questions is watched. */
@@ -89,7 +89,7 @@ async function* mixed(options: CorpusOptions): AsyncGenerator<CorpusDraft> {
 type Drafts = Iterator<CorpusDraft, void> | AsyncIterator<CorpusDraft, void>;
 
 function openSources(options: CorpusOptions): Record<keyof typeof shares, Drafts> {
-  const { seed, split, signal, contextLength = 1024, countTokens = thirdOfCharacters, textWeight = 0.2 } = options;
+  const { seed, split, signal, contextLength = 1024, countTokens = thirdOfCharacters, textWeight = 0.1 } = options;
   const { walks, questions } = partOf(options.world, split);
   const rng = (name: string) => Rng.named(seed, `corpus/${split}/${name}`);
   const state = { countTokens, textWeight };

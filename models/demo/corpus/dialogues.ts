@@ -3,6 +3,9 @@ import type { Dialogue } from '../../../datasets/dialogue.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { CorpusDraft } from './draft.js';
 
+/** In the loss: most words of a conversation could be others. */
+const dialogueWeight = 0.15;
+
 /** Endless; each round has every dialogue once. */
 export function* dialogueDrafts(dialogues: readonly Dialogue[], rng: Rng): Generator<CorpusDraft> {
   while (dialogues.length > 0) {
@@ -14,7 +17,7 @@ export function* dialogueDrafts(dialogues: readonly Dialogue[], rng: Rng): Gener
         source: dialogue.id,
         segments: [
           { special: 'bos', weight: 0 },
-          { text: runningText(dialogue), weight: 1 },
+          { text: runningText(dialogue), weight: dialogueWeight },
           { special: 'eos', weight: 1 },
         ],
       };

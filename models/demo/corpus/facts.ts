@@ -7,6 +7,9 @@ import type { Rng } from '../../../src/run/seeds.js';
 import type { CorpusDraft } from './draft.js';
 import { sentenceOf } from './sentences.js';
 
+/** In the loss: names that nothing foretells must not outweigh what can be learned. */
+const factWeight = 0.25;
+
 /** Facts of one document. */
 const mostFacts = 8;
 
@@ -26,7 +29,7 @@ export function* factDrafts(graph: Graph, rng: Rng): Generator<CorpusDraft> {
         phase: asSentences ? 'sentences' : 'triples',
         segments: [
           { special: 'bos', weight: 0 },
-          { text, weight: 1 },
+          { text, weight: factWeight },
           { special: 'eos', weight: 1 },
         ],
       };

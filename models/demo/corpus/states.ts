@@ -9,6 +9,7 @@ import { walkSamples } from '../../../datasets/walk-samples.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { canonicalPath } from '../../../src/kg/path.js';
 import type { Rng } from '../../../src/run/seeds.js';
+import type { CorpusSegment } from '../../llama/corpus-document.js';
 import type { CorpusDraft } from './draft.js';
 import { someEdges } from './facts.js';
 import type { CorpusWorld } from './world.js';
@@ -25,6 +26,9 @@ const budgets = [
   { last: 96, window: 128 },
 ] as const;
 const windowMessages = 3;
+
+/** In the loss: which of several entities is meant can rarely be foretold. */
+const nameWeight = 0.3;
 
 /** Dialogue states, endless; each round has every train sample once. */
 export function* dialogueStates(
@@ -47,7 +51,16 @@ export function* dialogueStates(
       const target = graph.entityNames[gold.target]!;
       if (text === '' || relations.length === 0) continue;
       const steps = rotated(relations, rng).join(', ');
-      const told = rng.uniform() < 0.3 ? `${target}: ${steps}` : `${steps}: ${target}`;
+      const told =
+        rng.uniform() < 0.3
+          ? [
+              { text: target, weight: nameWeight },
+              { text: `: ${steps}`, weight: 1 },
+            ]
+          : [
+              { text: steps, weight: 1 },
+              { text: `: ${target}`, weight: nameWeight },
+            ];
       yield stateDraft(last ? 'last-message' : 'window', text, told, options, task.dialogueId);
     }
   }
@@ -67,7 +80,8 @@ export function* questionStates(
       const chain = gold.chains[rng.integer(gold.chains.length)]!.map((relation) => words[relation]!);
       // With its topic now and then: the agents' memories compare such texts too.
       const text = rng.uniform() < 0.85 ? maskedQuestion(task) : task.question;
-      yield stateDraft('question', text, rotated(chain, rng).join(', '), options, task.id);
+      const told = { text: rotated(chain, rng).join(', '), weight: 1 };
+      yield stateDraft('question', text, [told], options, task.id);
     }
   }
 }
@@ -81,15 +95,11 @@ export function* nameStates({ graph }: CorpusWorld['walks'], rng: Rng, options: 
       const triples = someEdges(graph, entity, rng, 3);
       if (triples.length === 0) continue;
       const told = triples.map(([, relation, tail]) => `${words[relation]!}: ${graph.entityNames[tail]!}`);
-      yield stateDraft('entity', graph.entityNames[entity]!, told.join('; '), options);
+      yield stateDraft('entity', graph.entityNames[entity]!, [{ text: told.join('; '), weight: 0.5 }], options);
       if (rng.uniform() < 0.1) {
         const [head, relation, tail] = triples[0]!;
-        yield stateDraft(
-          'relation',
-          texts[relation]!,
-          `${graph.entityNames[head]!}, ${graph.entityNames[tail]!}`,
-          options,
-        );
+        const ends = `${graph.entityNames[head]!}, ${graph.entityNames[tail]!}`;
+        yield stateDraft('relation', texts[relation]!, [{ text: ends, weight: nameWeight }], options);
       }
     }
   }
@@ -120,7 +130,7 @@ function lastTokens(text: string, most: number, countTokens: (text: string) => n
 function stateDraft(
   phase: string,
   text: string,
-  told: string,
+  told: readonly CorpusSegment[],
   { textWeight }: StateOptions,
   source?: string,
 ): CorpusDraft {
@@ -132,7 +142,7 @@ function stateDraft(
       { special: 'bos', weight: 0 },
       { text, weight: textWeight },
       { special: 'eos', weight: 0 },
-      { text: told, weight: 1 },
+      ...told,
       { special: 'eos', weight: 1 },
     ],
   };

@@ -119,13 +119,8 @@ describe('states', () => {
     const questionTexts = new Set(world.questions.train.flatMap(({ task }) => [task.question, maskedQuestion(task)]));
     const told = (draft: CorpusDraft) => (draft.segments[1] as { text: string }).text;
     for (const draft of states.slice(0, 300)) {
-      expect(draft.segments.map((segment) => ('text' in segment ? 'text' : segment.special))).toEqual([
-        'bos',
-        'text',
-        'eos',
-        'text',
-        'eos',
-      ]);
+      const shape = draft.segments.map((segment) => ('text' in segment ? 'text' : segment.special)).join(' ');
+      expect(shape).toMatch(/^bos text eos text (?:text )?eos$/);
       // Long ones are cut from their beginning.
       if (draft.phase === 'window' || draft.phase === 'last-message') {
         expect(dialogueTexts.some((text) => text.endsWith(told(draft)))).toBe(true);
