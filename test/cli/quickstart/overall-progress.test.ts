@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { overallProgress } from '../../../cli/quickstart/overall-progress.js';
+import { overallProgress, type PlannedStep } from '../../../cli/quickstart/overall-progress.js';
 
 function stream(isTTY: boolean) {
   const written: string[] = [];
   return { written, stream: { isTTY, columns: 80, write: (text: string) => written.push(text) } as never };
 }
 
-const plan = [
+const plan: PlannedStep[] = [
   { title: 'first', parts: { spin: 20, wind: 20 } },
   { title: 'second', parts: { weave: 60 } },
 ];

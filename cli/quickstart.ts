@@ -1,0 +1,84 @@
+/** `kgwalk quickstart`: all of it, on a world that the program makes for itself. */
+import { join, resolve } from 'node:path';
+import { stderr } from 'node:process';
+import type { Command } from 'commander';
+import { WorkbenchError } from '../src/run/errors.js';
+import { printJson, printLine } from './output.js';
+import { repeatable } from './repeatable.js';
+
+interface QuickstartFlags {
+  runDir?: string;
+  seed?: string;
+  questions: string;
+  model?: string;
+  set: string[];
+  open: boolean;
+  json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('quickstart')
+    .description(
+      'see all of it work, in minutes: a world is made, walkers are trained over the embedded language model and measured beside baselines and prompted agents',
+    )
+    .option('--run-dir <dir>', 'where runs, evaluations and the page go (default runs/quickstart)')
+    .option('--seed <n>', 'the seed of the runs')
+    .option('--questions <n>', 'questions that prompted agents are asked', '20')
+    .option('--model <model>', 'language model and text encoder: FILE.gguf or a name (default the embedded model)')
+    .option('--set <key=value>', 'change a setting of both runs, such as ppo.updates=4; repeatable', repeatable, [])
+    .option('--no-open', 'do not show the page')
+    .option('--json', 'print JSON')
+    .action(run);
+}
+
+async function run({ seed, set, open, json, ...flags }: QuickstartFlags): Promise<void> {
+  const { wholeNumber } = await import('./questions/question-inputs.js');
+  const { runsFolder } = await import('../src/run/locations.js');
+  const { defaultModel, lastingModelName } = await import('../src/llm/model-files.js');
+  const { overallProgress } = await import('./quickstart/overall-progress.js');
+  const { promptedAgents, quickstartPlan } = await import('./quickstart/plan.js');
+  const { quickstart } = await import('./quickstart/quickstart.js');
+  const { interruptSignal } = await import('./interrupt.js');
+  const questions = wholeNumber(flags.questions, '--questions', 1);
+  const model = flags.model ?? defaultModel();
+  if (model === undefined) {
+    throw new WorkbenchError('data', 'expected the embedded model, got none, at models/demo in the package', {
+      hint: 'Name a model: --model FILE.gguf',
+    });
+  }
+  const folder = resolve(flags.runDir ?? join(runsFolder(), 'quickstart'));
+  stderr.write(`quickstart in ${folder}\n`);
+  const result = await quickstart({
+    folder,
+    ...(seed !== undefined && { seed: wholeNumber(seed, '--seed', 0) }),
+    questions,
+    promptedAgents,
+    model: lastingModelName(model),
+    overrides: set,
+    progress: overallProgress(quickstartPlan(questions)),
+    signal: interruptSignal(),
+  }).catch((error: unknown) => {
+    throw goingOn(error);
+  });
+  if (json) return printJson(result);
+  const { printTables } = await import('./quickstart/tables.js');
+  const { nextSteps } = await import('./quickstart/next-steps.js');
+  const { openPage } = await import('./quickstart/page.js');
+  printLine();
+  printTables(result);
+  printLine();
+  const shown = open && (await openPage(result.page));
+  printLine(`${shown ? 'Opened' : 'Pictures, examples and all figures, in a browser'}: ${result.page}`);
+  printLine();
+  for (const line of await nextSteps(result)) printLine(line);
+}
+
+/** Of an interrupted step, what goes on is this command. */
+function goingOn(error: unknown): unknown {
+  if (!(error instanceof WorkbenchError) || error.code !== 'stopped') return error;
+  return new WorkbenchError('stopped', error.message, {
+    hint: 'Run the same command again: it goes on from there.',
+    cause: error,
+  });
+}
