@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { chdir, cwd, env } from 'node:process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { chatServer, says, type ChatServer } from '../fixtures/chat-server.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -31,6 +31,8 @@ export function runsAsWritten(page: string, { before = [], prints = {}, saves = 
   const here: Surroundings = { folder: folderWith({}), chatModel: embeddedModel, given: {} };
   let server: ChatServer | undefined;
 
+  // A chat model answers at the pace of the machine.
+  jest.setTimeout(300_000);
   describe(`the examples of ${page}`, () => {
     beforeAll(async () => {
       env.KGWALK_HOME = join(here.folder, 'home');
@@ -83,7 +85,6 @@ async function runLine(line: string, here: Surroundings): Promise<void> {
   expect(isBeyondUs(line)).toBe(false);
   await parseCommand(words);
   const { exitCode, out, told } = await kgwalk(...shrink(withStandIns(words, here)));
-  if (env.SHOW) process.stderr.write(`\n$ ${line}\n${out}\n[${told.slice(-300)}]\n`);
   expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
   const tell = tellOf(words);
   expect(tell).toBeDefined();

@@ -83,7 +83,12 @@ export function shrink(words: readonly string[]): string[] {
     if (words[i - 1] === '--limit') return '1';
     return words[i - 1] === '--seeds' ? word.split(',').slice(0, 2).join() : word;
   });
-  return [...less, ...settings.flatMap((setting) => ['--set', setting]), ...ownFolder(words)];
+  return [
+    ...less,
+    ...settings.flatMap((setting) => ['--set', setting]),
+    ...ownFolder(words),
+    ...(words[1] === 'bench' ? ['--repeats', '1'] : []),
+  ];
 }
 
 /** The same code with less to train. */
