@@ -14,6 +14,7 @@ export function register(program: Command): void {
       'names or folders; runs and evaluations that differ only in the seed are averaged',
     )
     .option('--to <dir>', 'where to write; default: report/ in the only one named, of several report/ beside the first')
+    .option('--title <text>', 'of the page; default: what it is about')
     .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
     .option('--json', 'the paths as JSON')
     .action(report);
@@ -21,11 +22,12 @@ export function register(program: Command): void {
 
 interface ReportFlags {
   to?: string;
+  title?: string;
   evaluations?: string;
   json?: boolean;
 }
 
-async function report(names: string[], { to, evaluations: root, json }: ReportFlags): Promise<void> {
+async function report(names: string[], { to, title, evaluations: root, json }: ReportFlags): Promise<void> {
   const { finishedFolder, isBegun, readEvaluation } = await import('../evaluation/questions/evaluation-folder.js');
   const { openRun } = await import('../src/run/run-folder.js');
   const { writeReport } = await import('../reports/report.js');
@@ -43,6 +45,7 @@ async function report(names: string[], { to, evaluations: root, json }: ReportFl
     {
       to: to === undefined ? join(parent, 'report') : resolve(to),
       evaluations: named.flatMap(({ evaluation }) => evaluation ?? []),
+      ...(title !== undefined && { title }),
     },
   );
   if (json) printJson(written);

@@ -2,6 +2,7 @@
 import type { ChartConfiguration, Plugin } from 'chart.js';
 import type { ChartJSNodeCanvas } from 'chartjs-node-canvas';
 import { WorkbenchError } from '../src/run/errors.js';
+import { indexedPng } from './indexed-png.js';
 
 export interface Size {
   /** CSS pixels; the picture has twice as many each way. */
@@ -14,17 +15,23 @@ const pixelRatio = 2;
 let renderer: Promise<ChartJSNodeCanvas> | undefined;
 
 /**
- * Draws a chart as PNG on white. One renderer serves every chart, because each new one keeps memory.
+ * Draws a chart as PNG. One renderer serves every chart, because each new one keeps memory.
+ * @param paper colour behind it
  * @throws {WorkbenchError} `native` where the canvas cannot be loaded or the machine has no font to write with
  */
-export async function renderPng(config: ChartConfiguration, size: Size): Promise<Uint8Array> {
+export async function renderPng(config: ChartConfiguration, size: Size, paper: string): Promise<Uint8Array> {
   renderer ??= load();
   const { options, plugins } = config;
-  return (await renderer).renderToBuffer({
-    ...config,
-    options: { ...options, responsive: false, maintainAspectRatio: false, devicePixelRatio: pixelRatio },
-    plugins: [sized(size), white, ...(plugins ?? [])],
-  });
+  const pixels = (await renderer).renderToBufferSync(
+    {
+      ...config,
+      options: { ...options, responsive: false, maintainAspectRatio: false, devicePixelRatio: pixelRatio },
+      plugins: [sized(size), filled(paper), ...(plugins ?? [])],
+    },
+    // Bytes as they are, which its types do not list.
+    'raw' as 'image/png',
+  );
+  return indexedPng(pixels, pixelRatio * size.width, pixelRatio * size.height);
 }
 
 async function load(): Promise<ChartJSNodeCanvas> {
@@ -46,12 +53,14 @@ function sized({ width, height }: Size): Plugin {
   return { id: 'sized', beforeInit: (chart) => chart.resize(width, height) };
 }
 
-const white: Plugin = {
-  id: 'white',
-  beforeDraw({ ctx, width, height }) {
-    ctx.save();
-    ctx.fillStyle = '#fff';
-    ctx.fillRect(0, 0, width, height);
-    ctx.restore();
-  },
-};
+function filled(color: string): Plugin {
+  return {
+    id: 'filled',
+    beforeDraw({ ctx, width, height }) {
+      ctx.save();
+      ctx.fillStyle = color;
+      ctx.fillRect(0, 0, width, height);
+      ctx.restore();
+    },
+  };
+}

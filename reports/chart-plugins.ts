@@ -1,6 +1,8 @@
-/** What chart.js does not draw itself: names at the ends of lines, whiskers, and a mark across bars. */
+/** What chart.js does not draw itself: names at the ends of lines, whiskers, a mark across bars. */
 import type { Chart, Plugin } from 'chart.js';
+import { font } from './charts.js';
 import type { Figure } from './results.js';
+import type { Theme } from './theme.js';
 
 export interface EndLabel {
   label: string;
@@ -12,7 +14,7 @@ export interface EndLabel {
 const lineHeight = 14;
 
 /** Names at the right of the plot, each at the height of its value, moved apart where they would overlap. */
-export function endLabels(labels: readonly EndLabel[], font: string): Plugin {
+export function endLabels(labels: readonly EndLabel[]): Plugin {
   return {
     id: 'endLabels',
     afterDatasetsDraw({ ctx, chartArea, scales }: Chart) {
@@ -28,10 +30,10 @@ export function endLabels(labels: readonly EndLabel[], font: string): Plugin {
       );
       ctx.save();
       ctx.textBaseline = 'middle';
-      ctx.font = `11px ${font}`;
+      ctx.font = `12px ${font}`;
       wanted.forEach(({ label, color }, i) => {
         ctx.fillStyle = color;
-        ctx.fillText(label.length > 24 ? `${label.slice(0, 23)}…` : label, chartArea.right + 8, heights[i]!);
+        ctx.fillText(label, chartArea.right + 8, heights[i]!);
       });
       ctx.restore();
     },
@@ -52,7 +54,7 @@ export function spreadOut(positions: readonly number[], gap: number, top: number
 }
 
 /** The interval as a line with ends over each bar, and the value beside it. */
-export function whiskers(figures: readonly Figure[], write: (value: number) => string, font: string): Plugin {
+export function whiskers(figures: readonly Figure[], write: (value: number) => string, { ink, paper }: Theme): Plugin {
   return {
     id: 'whiskers',
     afterDatasetsDraw(chart: Chart) {
@@ -64,7 +66,7 @@ export function whiskers(figures: readonly Figure[], write: (value: number) => s
       chart.getDatasetMeta(0).data.forEach((bar, i) => {
         const { value, low, high } = figures[i]!;
         const [left, right, y] = [scales.x!.getPixelForValue(low), scales.x!.getPixelForValue(high), bar.y];
-        ctx.strokeStyle = '#1f2933';
+        ctx.strokeStyle = ink;
         ctx.lineWidth = 1.2;
         ctx.beginPath();
         ctx.moveTo(left, y);
@@ -74,9 +76,9 @@ export function whiskers(figures: readonly Figure[], write: (value: number) => s
           ctx.lineTo(x, y + 3.5);
         }
         ctx.stroke();
-        ctx.fillStyle = '#1f2933';
+        ctx.fillStyle = ink;
         const [text, x] = [write(value), Math.max(right, bar.x) + 7];
-        ctx.strokeStyle = '#fff';
+        ctx.strokeStyle = paper;
         ctx.lineWidth = 3;
         ctx.strokeText(text, x, y);
         ctx.fillText(text, x, y);
@@ -87,22 +89,22 @@ export function whiskers(figures: readonly Figure[], write: (value: number) => s
 }
 
 /** A dashed line across all bars with its name above the plot. */
-export function verticalMark(value: number, label: string, font: string): Plugin {
+export function verticalMark(value: number, label: string, { quiet }: Theme): Plugin {
   return {
     id: 'verticalMark',
     afterDatasetsDraw({ ctx, chartArea, scales }: Chart) {
       const x = scales.x!.getPixelForValue(value);
       ctx.save();
-      ctx.strokeStyle = '#6b7680';
+      ctx.strokeStyle = quiet;
       ctx.setLineDash([5, 4]);
       ctx.beginPath();
       ctx.moveTo(x, chartArea.top);
       ctx.lineTo(x, chartArea.bottom);
       ctx.stroke();
-      ctx.fillStyle = '#6b7680';
+      ctx.fillStyle = quiet;
       ctx.font = `11px ${font}`;
       ctx.textAlign = 'right';
-      ctx.fillText(label, x - 5, chartArea.bottom - 6);
+      ctx.fillText(label, Math.min(x + ctx.measureText(label).width / 2, chartArea.right + 40), chartArea.top - 6);
       ctx.restore();
     },
   };

@@ -10,6 +10,7 @@ import { runsFolder } from '../src/run/locations.js';
 import type { QuestionExample } from '../src/run/question-records.js';
 import type { QuestionEvaluationRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { openRun } from '../src/run/run-folder.js';
+import { methodOf } from './agent-names.js';
 import { plainName, settingsKey } from './run-names.js';
 
 /** How a trained agent came to be. */
@@ -19,6 +20,8 @@ export interface TrainedBy {
   /** The run's name without time and seed. */
   label: string;
   checkpoint: string;
+  /** What trained it, such as `PPO`; absent where its run is not there to tell. */
+  method?: string;
 }
 
 export interface Speed {
@@ -72,8 +75,7 @@ export function evaluationsOfRun({ id, config }: RunInfo, folder: string): Evalu
     .filter((name) => existsSync(evaluationFiles(join(folder, name)).evaluation))
     .map((name) => {
       const checkpoint = name.slice(name.lastIndexOf('-') + 1);
-      const trained = { settings: settingsKey(config), label: plainName(id), checkpoint };
-      return loadEvaluation(join(folder, name), trained, id);
+      return loadEvaluation(join(folder, name), trainedAs(id, config, checkpoint), id);
     });
 }
 
@@ -102,12 +104,17 @@ interface About {
   checkpoint?: string;
 }
 
+function trainedAs(id: string, config: RunInfo['config'], checkpoint: string): TrainedBy {
+  const method = methodOf(config, checkpoint);
+  return { settings: settingsKey(config), label: plainName(id), checkpoint, ...(method !== undefined && { method }) };
+}
+
 /** Of a run that is no longer there, its name is all that is known. */
 function trainedBy({ run, checkpoint }: About): TrainedBy | undefined {
   if (run === undefined || checkpoint === undefined) return undefined;
   try {
     const { id, config } = openRun(run, runsFolder());
-    return { settings: settingsKey(config), label: plainName(id), checkpoint };
+    return trainedAs(id, config, checkpoint);
   } catch {
     return { settings: run, label: plainName(basename(run)), checkpoint };
   }

@@ -1,10 +1,10 @@
 /** Example walks: what was said, the gold, what the agent ranked, and where it first went wrong. */
 import type { ExampleWalk } from '../src/run/records.js';
 import type { ExampleView, MessageView, WalkView } from './html.js';
+import { readRelation } from './relations.js';
 
 type Hops = ExampleWalk['gold'];
 
-const inversePrefix = '~';
 const shownMessages = 3;
 
 export function exampleView({ id, messages, sender, start, gold, beam, firstWrongHop }: ExampleWalk): ExampleView {
@@ -32,9 +32,8 @@ function walkView(start: string, path: Hops, gold?: Hops): WalkView {
   return {
     start,
     hops: path.map(([, relation, entity], i) => {
-      const inverse = relation.startsWith(inversePrefix);
       const mark = !gold || (wrong >= 0 && i > wrong) ? '' : i === wrong ? 'wrong' : 'right';
-      return { relation: inverse ? relation.slice(inversePrefix.length) : relation, inverse, entity, mark };
+      return { ...readRelation(relation), entity, mark };
     }),
   };
 }

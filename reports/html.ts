@@ -24,8 +24,10 @@ export interface Fact {
 }
 
 export interface Picture {
-  /** A data URI, or a path beside the page. */
+  /** A data URI. */
   source: string;
+  /** The same for readers by night; without it the page inverts the other. */
+  dark?: string;
   width: number;
   height: number;
   alt: string;
@@ -113,18 +115,25 @@ export interface RunView {
 /** Everything the page says. Texts are plain: escaping is the page's work. */
 export interface PageView {
   title: string;
-  summary: string;
+  /** What was done. */
+  done: string;
+  /** What came of it, in one sentence. */
+  result: string;
+  /** What must be known beside the result. */
+  reservations: string;
   facts: Fact[];
   results: ResultView[];
   noise: ResultView[];
   curves: FigureGroup[];
-  diagnostics: FigureGroup[];
-  costs: { title: string; table: Table }[];
   examples: ExampleView[];
   examplesCaption: string;
   questions: QuestionExampleView[];
   questionsCaption: string;
+  costs: { title: string; table: Table }[];
+  /** What all runs have in common, by subject. */
+  shared: { title: string; facts: Fact[] }[];
   runs: RunView[];
+  diagnostics: FigureGroup[];
 }
 
 const eta = new Eta({ escapeFunction: escapeText });
@@ -134,11 +143,11 @@ const sectionTitles: [keyof PageView, id: string, title: string][] = [
   ['results', 'results', 'Results'],
   ['noise', 'noise', 'Noise'],
   ['curves', 'curves', 'Learning curves'],
-  ['diagnostics', 'diagnostics', 'Diagnostics'],
-  ['costs', 'cost', 'Cost'],
   ['examples', 'examples', 'Example walks'],
   ['questions', 'questions', 'Worked questions'],
-  ['runs', 'reproduce', 'Reproduce'],
+  ['costs', 'cost', 'Cost'],
+  ['runs', 'reproduce', 'Environment'],
+  ['diagnostics', 'diagnostics', 'Diagnostics'],
 ];
 
 /** Writes the page. It needs nothing beside itself and works without a network. */

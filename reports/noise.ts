@@ -1,13 +1,14 @@
 /** How agents bear a simulated model that errs: accuracy and calls against its error rate. */
-import { lineChart, strokeOf } from './charts.js';
-import type { Line } from './charts.js';
 import { figureNames } from './figure-names.js';
-import type { ChartGroup, NamedChart } from './figures.js';
 import type { Table } from './html.js';
+import { lineChart } from './line-chart.js';
+import type { Line } from './line-chart.js';
 import { interval, percent, plain } from './numbers.js';
+import type { ChartGroup, NamedChart } from './pictures.js';
 import { oracleError } from './question-results.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
 import type { Figure } from './results.js';
+import { strokeOf } from './theme.js';
 
 /** One agent over error rates. */
 interface NoiseRow {
@@ -62,13 +63,7 @@ export function noiseFigures({ set, rows }: NoiseSet, name: string): ChartGroup 
           `${label} from ${write(mean[0]!)} at ${plain(steps[0]!)} % to ${write(mean.at(-1)!)} at ${plain(steps.at(-1)!)} %`,
       )
       .join(', ')}`;
-    const chart = lineChart(lines, {
-      title,
-      xLabel,
-      percent: isShare,
-      fromZero: true,
-      size: { width: 460, height: 300 },
-    });
+    const chart = lineChart(lines, { title, xLabel, percent: isShare, fromZero: true });
     return [{ name: `${name}-noise-${key}`, alt, chart }];
   });
   return {

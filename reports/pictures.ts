@@ -1,27 +1,53 @@
-/** Charts as PNG files beside the page, and as pictures inside it. */
+/** Charts as PNG files beside the page, and as pictures inside it that follow day and night. */
 import { join } from 'node:path';
 import { writeFileAtomic } from '../src/run/files.js';
 import { renderPng } from './canvas.js';
-import type { ChartGroup } from './figures.js';
+import type { Chart } from './charts.js';
 import type { FigureGroup, Picture } from './html.js';
+import { dark, light } from './theme.js';
+
+export interface NamedChart {
+  /** File name without its ending. */
+  name: string;
+  /** What the picture shows and says, for who cannot see it. */
+  alt: string;
+  chart: Chart;
+}
+
+export interface ChartGroup {
+  heading?: string;
+  caption: string;
+  charts: NamedChart[];
+  /** Drawn for the day alone: by night the page inverts them. */
+  minor?: boolean;
+}
 
 export type Draw = (charts: readonly ChartGroup[]) => Promise<FigureGroup[]>;
 
-/** @param pictures the files that were written are added here */
+/** @param pictures the files that were written are added here: the light ones; the dark ones are in the page alone */
 export function pictureDrawer(to: string, pictures: string[]): Draw {
-  return async (charts) => {
+  return async (groups) => {
     const drawn: FigureGroup[] = [];
-    for (const { charts: named, ...group } of charts) {
+    for (const { charts, minor = false, ...group } of groups) {
       const views: Picture[] = [];
-      for (const { name, alt, chart } of named) {
-        const png = await renderPng(chart.config, chart.size);
+      for (const { name, alt, chart } of charts) {
+        const day = await pngOf(chart, light);
+        const night = minor ? undefined : await pngOf(chart, dark);
         const file = join(to, `${name.replace(/[^\w@-]+/g, '-')}.png`);
-        writeFileAtomic(file, png);
+        writeFileAtomic(file, day);
         pictures.push(file);
-        views.push({ source: `data:image/png;base64,${Buffer.from(png).toString('base64')}`, alt, ...chart.size });
+        views.push({ source: dataUri(day), ...(night && { dark: dataUri(night) }), alt, ...chart.size });
       }
       drawn.push({ ...group, pictures: views });
     }
     return drawn;
   };
+}
+
+function pngOf({ config, size }: Chart, theme: typeof light): Promise<Uint8Array> {
+  return renderPng(config(theme), size, theme.paper);
+}
+
+function dataUri(png: Uint8Array): string {
+  return `data:image/png;base64,${Buffer.from(png).toString('base64')}`;
 }

@@ -4,6 +4,7 @@ import type { QuestionExampleView, SaidView } from './html.js';
 import { plain } from './numbers.js';
 import { titleOfQuestions } from './question-results.js';
 import type { QuestionSet } from './question-results.js';
+import { chainText } from './relations.js';
 
 /** Questions that are shown of every set. */
 const shown = 4;
@@ -17,7 +18,7 @@ export function questionExamples(set: QuestionSet): QuestionExampleView[] {
     question: example.question,
     topics: example.topics.join('; '),
     gold: listed(example.gold, example.golds),
-    goldChain: example.goldChain?.join(' → ') ?? '',
+    goldChain: chainText(example.goldChain ?? []),
     said: rows.flatMap(({ label, model, simulated, examples }): SaidView[] => {
       const own = examples.find(({ id }) => id === example.id);
       if (!own) return [];
@@ -34,8 +35,8 @@ function saidView(example: QuestionExample): Omit<SaidView, 'agent' | 'model'> {
     right,
     verdict: right ? (exact ? 'right' : 'right, not exact') : (miss ?? 'wrong').replaceAll('-', ' '),
     answer: answer.length > 0 ? listed(answer, answers) : 'no answer',
-    chain: chain?.join(' → ') ?? '',
-    evidence: evidence.map((fact) => fact.join(' — ')),
+    chain: chainText(chain ?? []),
+    evidence: evidence.map((fact) => `${fact[0]} ${chainText([fact[1]])} ${fact[2]}`),
     cost: `${plain(calls.length)} ${calls.length === 1 ? 'call' : 'calls'}${tokens > 0 ? `, ${plain(tokens)} tokens` : ''}; ended by ${stop}`,
     calls: calls.map(
       ({ phase, stage, promptTokens, completionTokens }) =>

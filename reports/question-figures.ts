@@ -1,19 +1,35 @@
-/** Charts of agents on the same questions: scores and calls as bars, and what more calls buy as curves. */
-import { barChart, lineChart, strokeOf } from './charts.js';
-import type { Line } from './charts.js';
+/** Charts of agents on the same questions: scores and calls as bars, quality against cost, what more calls buy. */
+import { barChart } from './bar-chart.js';
 import { figureNames } from './figure-names.js';
-import type { ChartGroup, NamedChart } from './figures.js';
-import { percent, plain } from './numbers.js';
+import { lineChart } from './line-chart.js';
+import type { Line } from './line-chart.js';
+import { interval, milliseconds, percent, plain } from './numbers.js';
+import type { ChartGroup, NamedChart } from './pictures.js';
 import { markOf } from './question-results.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
+import type { Figure } from './results.js';
+import { scatterChart } from './scatter-chart.js';
+import type { Point } from './scatter-chart.js';
 import { meanOf } from './series.js';
+import { strokeOf } from './theme.js';
 
-const barWidth = 360;
-const curveSize = { width: 460, height: 290 };
+/** What the page shows at once. */
+export const firstBars = ['hit@1', 'f1', 'accuracy', 'exact'] as const;
+
+/** What it folds. */
+export function otherFigures(set: QuestionSet, name: string): ChartGroup[] {
+  return questionBars(set, name, ['complete', 'calls.mean']).map(({ charts, caption }) => {
+    const curves = callCurves(set, name).slice(1);
+    return {
+      charts: [...charts, ...curves],
+      caption: [caption, ...(curves.length > 0 ? [callsCaption] : [])].join(' '),
+    };
+  });
+}
 
 /** Scores and calls with intervals. @param name begins every file name */
-export function questionBars(set: QuestionSet, name: string): ChartGroup {
-  const charts = ['hit@1', 'f1', 'exact', 'complete', 'accuracy', 'calls.mean'].flatMap((key): NamedChart[] => {
+export function questionBars(set: QuestionSet, name: string, keys: readonly string[]): ChartGroup[] {
+  const charts = keys.flatMap((key): NamedChart[] => {
     const bars = set.rows.flatMap(({ label, metrics, color }) =>
       metrics[key] ? [{ label, figure: metrics[key], color: strokeOf(color).color }] : [],
     );
@@ -25,24 +41,68 @@ export function questionBars(set: QuestionSet, name: string): ChartGroup {
       key === 'hit@1' && reachable !== undefined && reachable < 1
         ? { label: `reachable ${percent(reachable)}`, value: reachable }
         : undefined;
-    const write = (value: number) => (isShare ? percent(value) : value.toFixed(1));
-    const alt = `${title}: ${bars.map(({ label, figure }) => `${label} ${write(figure.value)}`).join(', ')}`;
-    return [
-      { name: `${name}-${key}`, alt, chart: barChart(bars, { title, percent: isShare, bound, width: barWidth }) },
-    ];
+    const said = ({ value, low, high }: Figure) =>
+      isShare
+        ? `${percent(value)} (${percent(low)}–${percent(high)})`
+        : `${value.toFixed(1)} (${low.toFixed(1)}–${high.toFixed(1)})`;
+    const alt = `${title}, with 95 % intervals: ${bars.map(({ label, figure }) => `${label} ${said(figure)}`).join(', ')}`;
+    return [{ name: `${name}-${key}`, alt, chart: barChart(bars, { title, percent: isShare, bound }) }];
   });
   const models = [...new Set(set.rows.flatMap(({ model }) => model ?? []))].join(', ');
   const asked =
     models === '' ? 'No agent asks a language model.' : `Model: ${models}${set.simulated ? ', simulated' : ''}.`;
   const caption = `Of ${plain(set.n)} questions, whatever went wrong included. Whiskers: 95\u00a0% bootstrap interval over questions. ${asked}`;
-  return { charts, caption };
+  return charts.length > 0 ? [{ charts, caption }] : [];
 }
 
-/** Share of questions that ended right within so many calls; nothing where no agent makes calls. */
-export function callCurves(set: QuestionSet, name: string): ChartGroup[] {
+/** The main figure against calls, against time, and within so many calls, where some agent asks a model. */
+export function costFigures(set: QuestionSet, name: string): ChartGroup[] {
+  if (set.rows.every(({ model }) => model === undefined)) return [];
+  const what = `${figureNames[set.main]}, %`;
+  const axes = [
+    {
+      key: 'calls',
+      xLabel: 'calls a question',
+      write: (value: number) => `${plain(Number(value.toPrecision(2)))} calls`,
+      xOf: ({ metrics }: QuestionResult) => metrics['calls.mean'],
+    },
+    {
+      key: 'seconds',
+      xLabel: 'seconds a question',
+      write: (value: number) => milliseconds(1000 * value),
+      xOf: ({ speed }: QuestionResult) => speed && { value: speed.msPerQuestion / 1000 },
+    },
+  ];
+  const charts = axes.flatMap(({ key, xLabel, xOf, write }): NamedChart[] => {
+    const points = set.rows.flatMap((row): Point[] => {
+      const [x, y] = [xOf(row), row.metrics[set.main]];
+      return x && y ? [{ label: row.label, color: strokeOf(row.color).color, x, y }] : [];
+    });
+    if (points.length < 2) return [];
+    const title = `${what} against ${xLabel}${markOf(set)}`;
+    const said = points.map(
+      ({ label, x, y }) => `${label} ${percent(y.value)} (${interval(y)[0]!}) at ${write(x.value)}`,
+    );
+    const alt = `${title}, logarithmic, with 95 % intervals: ${said.join(', ')}`;
+    return [
+      { name: `${name}-cost-${key}`, alt, chart: scatterChart(points, { title, xLabel: `${xLabel}, log scale` }) },
+    ];
+  });
+  const scattered =
+    'Up and to the left is better. Whiskers: 95\u00a0% bootstrap intervals over questions. Agents that ask no model stand at 0 calls, left of the logarithmic axis; time is wall time, preparing included.';
+  return [
+    {
+      charts: [...charts, ...callCurves(set, name).slice(0, 1)],
+      caption: [...(charts.length > 0 ? [scattered] : []), callsCaption].join(' '),
+    },
+  ];
+}
+
+/** Share of questions that ended right within so many calls; none where no agent makes calls. */
+export function callCurves(set: QuestionSet, name: string): NamedChart[] {
   const most = Math.max(...set.rows.flatMap(({ budgetCurves }) => budgetCurves.flat().map(({ calls }) => calls)));
   if (!(most > 0)) return [];
-  const charts = (['hit', 'complete'] as const).map((key): NamedChart => {
+  return (['hit', 'complete'] as const).map((key): NamedChart => {
     const lines = set.rows.map((row): Line => ({
       ...strokeOf(row.color),
       label: row.label,
@@ -52,13 +112,15 @@ export function callCurves(set: QuestionSet, name: string): ChartGroup[] {
     const title = `${what} within so many calls, %${markOf(set)}`;
     const ends = lines.map(({ label, curve }) => `${label} ${percent(curve.mean.at(-1)!)}`).join(', ');
     const alt = `${title}, for 0 to ${most} calls a question; at ${most} calls: ${ends}`;
-    const options = { title, xLabel: 'calls a question may take', percent: true, fromZero: true, stepped: true };
-    return { name: `${name}-calls-${key}`, alt, chart: lineChart(lines, { ...options, size: curveSize }) };
+    const xLabel = 'calls a question may take';
+    const options = { title, xLabel, percent: true, fromZero: true, stepped: true, height: 300 };
+    return { name: `${name}-calls-${key}`, alt, chart: lineChart(lines, options) };
   });
-  const caption =
-    'A question counts from the number of calls at which it ended; what an agent would have said if stopped earlier is not in it. Agents that ask no model are level.';
-  return [{ charts, caption }];
 }
+
+/** What callCurves leave out. */
+export const callsCaption =
+  'Within so many calls: a question counts from the number of calls at which it ended; what an agent would have said if stopped earlier is not in it. Agents that ask no model are level.';
 
 /** The mean over seeds at every number of calls. */
 function callCurve({ budgetCurves }: QuestionResult, key: 'hit' | 'complete', most: number): Line['curve'] {

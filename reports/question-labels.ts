@@ -1,4 +1,5 @@
 /** Which evaluations of the same questions are one row, and what the row is called. */
+import { labelOf } from './agent-names.js';
 import type { EvaluationData } from './evaluation-data.js';
 
 interface LabelledRow {
@@ -26,7 +27,7 @@ export function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
     return seeds.size === distinct.length ? [distinct] : distinct.map((one) => [one]);
   });
   const trainings = new Set(rows.flatMap(([first]) => first!.trained?.settings ?? []));
-  const plain = rows.map((same) => ({ label: labelOf(same[0]!, trainings.size > 1), same }));
+  const plain = rows.map((same) => ({ label: nameOf(same[0]!, trainings.size > 1), same }));
   return apart(apart(plain, facetsOf), ({ tag }) => [tag]);
 }
 
@@ -39,12 +40,10 @@ function apart(rows: readonly LabelledRow[], wordsOf: (one: EvaluationData) => r
   });
 }
 
-function labelOf({ record: { agent, switches }, trained }: EvaluationData, several: boolean): string {
-  const details = [
-    ...(trained ? [trained.checkpoint, ...(several && trained.label !== agent ? [trained.label] : [])] : []),
-    ...Object.entries(switches).map(([key, value]) => `${key}=${String(value)}`),
-  ];
-  return details.length > 0 ? `${agent} (${details.join('; ')})` : agent;
+function nameOf({ record: { agent, switches }, trained }: EvaluationData, several: boolean): string {
+  const name = trained?.method ?? agent;
+  const switched = Object.entries(switches).map(([key, value]) => `${key}=${String(value)}`);
+  return labelOf(name, [...(trained ? [trained.checkpoint, ...(several ? [trained.label] : [])] : []), ...switched]);
 }
 
 /** What a label leaves out, each at its place; simulated models are one a set. */

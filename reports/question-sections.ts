@@ -1,37 +1,51 @@
-/** What the page says of questions: results set by set, noise, worked questions, what was asked. */
-import { stringify } from 'yaml';
-import type { EvaluationData } from './evaluation-data.js';
+/** What the page says of questions: results set by set, noise, worked questions. */
 import { figureNames } from './figure-names.js';
-import type { PartView, QuestionExampleView, ResultView, RunView } from './html.js';
+import type { PartView, QuestionExampleView, ResultView } from './html.js';
 import { collectNoise, noiseFigures, noiseTable } from './noise.js';
 import type { Draw } from './pictures.js';
 import { questionExamples } from './question-examples.js';
-import { callCurves, questionBars } from './question-figures.js';
+import { costFigures, firstBars, otherFigures, questionBars } from './question-figures.js';
 import { titleOfQuestions } from './question-results.js';
 import type { QuestionSet } from './question-results.js';
-import { kindTable, missTable, phaseTable, questionFacts, questionTable, stopTable } from './question-tables.js';
+import {
+  kindTable,
+  missTable,
+  phaseTable,
+  questionFacts,
+  questionTable,
+  scoreTable,
+  stopTable,
+} from './question-tables.js';
 
-/** Every set; of simulations under several error rates, all but the first are folded. */
+/** Every set; folded are simulations but the first, and agents alone where the first set has several. */
 export async function questionResults(sets: readonly QuestionSet[], draw: Draw): Promise<ResultView[]> {
   const views: ResultView[] = [];
   for (const [i, set] of sets.entries()) {
     const name = fileNameOf(set, i);
     const first = sets.findIndex(({ questions, simulated }) => simulated && questions === set.questions);
+    const isLesser = i > 0 && set.rows.length === 1 && sets[0]!.rows.length > 1;
     const what = set.rows.length > 1 ? `${figureNames[set.main]}, %,` : 'Figures';
     const parts: PartView[] = [
-      { figures: await draw([questionBars(set, name)]), small: true },
       { table: questionTable(set), caption: tableCaption(set) },
-      { heading: 'What calls buy', figures: await draw(callCurves(set, name)) },
+      { figures: await draw(questionBars(set, name, firstBars)) },
+      { heading: 'Quality against cost', figures: await draw(costFigures(set, name)) },
       { heading: `${what} by kind of question`, table: kindTable(set, false) },
+      {
+        heading: 'All figures',
+        figures: await draw(otherFigures(set, name)),
+        table: scoreTable(set),
+        caption: scoreCaption,
+        folded: true,
+      },
       { heading: `${what} by type of question`, table: kindTable(set, true), folded: true },
-      { heading: 'Misses, % of questions by the first reason that applies', table: missTable(set) },
-      { heading: 'How questions ended', table: stopTable(set) },
-      { heading: 'Calls by phase, and how their replies were read', table: phaseTable(set) },
-      { heading: 'What was asked', facts: questionFacts(set) },
+      { heading: 'Misses, % of questions by the first reason that applies', table: missTable(set), folded: true },
+      { heading: 'How questions ended', table: stopTable(set), folded: true },
+      { heading: 'Calls by phase, and how their replies were read', table: phaseTable(set), folded: true },
+      { heading: 'What was asked', facts: questionFacts(set), folded: true },
     ];
     views.push({
       title: titleOfQuestions(set),
-      folded: set.simulated && first !== i,
+      folded: (set.simulated && first !== i) || isLesser,
       parts: parts
         .filter(({ figures, table }) => figures?.length !== 0 && table?.rows.length !== 0)
         .map((part) => (set.simulated && part.heading ? { ...part, heading: `${part.heading} (simulated)` } : part)),
@@ -69,55 +83,13 @@ export function workedQuestions(sets: readonly QuestionSet[]): QuestionExampleVi
     .flatMap(questionExamples);
 }
 
-/** How to see again what was asked. */
-export function evaluationsView(evaluations: readonly EvaluationData[]): RunView[] {
-  if (evaluations.length === 0) return [];
-  const hashes = new Set(
-    evaluations.flatMap(({ record }) =>
-      Object.entries(record.hashes).map(([name, hash]) => `${name} ${hash.slice(0, 12)}`),
-    ),
-  );
-  return [
-    {
-      title: 'Evaluations of questions',
-      command: evaluations.map(({ name }) => `npx kgwalk replay ${name}`).join('\n'),
-      environment: [...hashes].map((hash) => ({
-        name: hash.slice(0, hash.lastIndexOf(' ')),
-        value: hash.slice(hash.lastIndexOf(' ') + 1),
-      })),
-      config: stringify(
-        evaluations.map(({ name, record }) => ({
-          name,
-          ...Object.fromEntries(asked.map((key) => [key, record[key]])),
-        })),
-      ).trimEnd(),
-    },
-  ];
-}
-
-/** What of a record decided it. */
-const asked = [
-  'agent',
-  'dataset',
-  'subsets',
-  'split',
-  'holdOut',
-  'limit',
-  'seed',
-  'model',
-  'simulated',
-  'budget',
-  'budgetMode',
-  'switches',
-  'topicGiven',
-  'hopsWithheld',
-] as const;
+const scoreCaption =
+  'Partial and complete match are lenient: the share of right answers that are somewhere in the reply, and whether all are.';
 
 function tableCaption({ simulated, rows }: QuestionSet): string {
   const asks = rows.some(({ model }) => model !== undefined);
   return [
     'Percent of all questions, whatever went wrong included. Below each figure: 95\u00a0% bootstrap interval over questions, averaged over seeds where there are several, then ± the standard deviation over seeds.',
-    'Partial and complete match are lenient: the share of right answers that are somewhere in the reply, and whether all are.',
     asks &&
       'Calls and tokens are means a question; at cap: questions that spent their budget; cached: share of the prompt tokens.',
     rows.some(({ speed }) => speed) && 'Time is wall time a question, preparing included.',

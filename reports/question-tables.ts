@@ -1,38 +1,57 @@
 /** Tables of agents on the same questions: scores and costs, kinds of questions, misses, ends, replies. */
+import { countCell, shareCell } from './cells.js';
 import { figureNames } from './figure-names.js';
 import type { Cell, Fact, Table } from './html.js';
-import { interval, milliseconds, percent, plain } from './numbers.js';
+import { milliseconds, percent, plain } from './numbers.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
-import type { Figure } from './results.js';
 
 /** Beside so many agents, kinds of questions still have a column for each. */
 const mostAgents = 10;
 
-/** Every agent: how good, how often nothing, how dear. */
-export function questionTable(set: QuestionSet): Table {
-  const { rows } = set;
-  const scores = Object.keys(figureNames).filter((key) => rows.some(({ metrics }) => metrics[key]));
-  const failures = ['abstained', 'unparsed', 'crashed', 'degraded'].filter((key) =>
-    rows.some(({ metrics }) => (metrics[key]?.value ?? 0) > 0),
-  );
+const firstScores = ['hit@1', 'f1', 'accuracy'];
+
+/** Every agent: how good, and how dear. */
+export function questionTable({ rows, n }: QuestionSet): Table {
+  const scores = firstScores.filter((key) => rows.some(({ metrics }) => metrics[key]));
   const asks = rows.some(({ model }) => model !== undefined);
   const timed = rows.some(({ speed }) => speed);
   return {
     head: [
       'agent',
-      ...scores.map((key) => figureNames[key]!.replace(' match', '')),
-      ...failures,
-      ...(asks ? ['calls', 'tokens'] : []),
+      ...scores.map((key) => `${figureNames[key]!}, %`),
+      ...(asks ? ['calls', 'model tokens'] : []),
       ...(timed ? ['time'] : []),
+      'questions',
     ],
     rows: rows.map((row) => ({
       own: row.own,
       cells: [
         { text: row.label, details: asideOf(row) },
         ...scores.map((key) => shareCell(row.metrics[key])),
-        ...failures.map((key) => ({ text: row.metrics[key] ? percent(row.metrics[key].value) : '' })),
         ...(asks ? [callsCell(row), tokensCell(row)] : []),
         ...(timed ? [speedCell(row)] : []),
+        { text: plain(n) },
+      ],
+    })),
+  };
+}
+
+/** All other figures of every agent: scores, and how often nothing came. */
+export function scoreTable({ rows }: QuestionSet): Table {
+  const scores = Object.keys(figureNames).filter(
+    (key) => !firstScores.includes(key) && rows.some(({ metrics }) => metrics[key]),
+  );
+  const failures = ['abstained', 'unparsed', 'crashed', 'degraded'].filter((key) =>
+    rows.some(({ metrics }) => (metrics[key]?.value ?? 0) > 0),
+  );
+  return {
+    head: ['agent', ...[...scores.map((key) => figureNames[key]!), ...failures].map((name) => `${name}, %`)],
+    rows: rows.map((row) => ({
+      own: row.own,
+      cells: [
+        { text: row.label },
+        ...scores.map((key) => shareCell(row.metrics[key])),
+        ...failures.map((key) => ({ text: row.metrics[key] ? percent(row.metrics[key].value) : '' })),
       ],
     })),
   };
@@ -169,21 +188,12 @@ function asideOf({ note, model, simulated, seeds }: QuestionResult): string[] {
   ];
 }
 
-function shareCell(figure: Figure | undefined): Cell {
-  return figure ? { text: percent(figure.value), details: interval(figure) } : { text: '' };
-}
-
-function countCell(figure: Figure | undefined): Cell {
-  return figure
-    ? { text: figure.value.toFixed(1), details: [`${figure.low.toFixed(1)}–${figure.high.toFixed(1)}`] }
-    : { text: '' };
-}
-
 function callsCell({ metrics, cost: { calls } }: QuestionResult): Cell {
   if (!calls || calls.max === 0) return { text: '0' };
   const { text, details = [] } = countCell(metrics['calls.mean']);
-  const atCap = `${percent(metrics['at-cap']?.value ?? 0)} % at cap`;
-  return { text, details: [...details, `p95 ${plain(calls.p95)}, max ${plain(calls.max)}`, atCap] };
+  const share = metrics['at-cap']?.value ?? 0;
+  const atCap = share > 0 ? [`${percent(share)} % at cap`] : [];
+  return { text, details: [...details, `p95 ${plain(calls.p95)}, max ${plain(calls.max)}`, ...atCap] };
 }
 
 function tokensCell({ simulated, cost: { promptTokens, cachedTokens, completionTokens } }: QuestionResult): Cell {

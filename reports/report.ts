@@ -6,25 +6,26 @@ import { writeFileAtomic } from '../src/run/files.js';
 import type { RunInfo } from '../src/run/records.js';
 import { loadEvaluation } from './evaluation-data.js';
 import type { EvaluationData } from './evaluation-data.js';
+import { environmentView } from './environment.js';
 import { exampleView } from './examples.js';
-import { diagnosticFigures, learningFigures, resultFigures } from './figures.js';
 import type { Fact, FigureGroup, PageView, ResultView } from './html.js';
 import { renderPage } from './html.js';
+import { diagnosticFigures, learningFigures } from './learning-figures.js';
 import { plain } from './numbers.js';
 import { pictureDrawer } from './pictures.js';
 import { collectQuestions } from './question-results.js';
 import type { QuestionSet } from './question-results.js';
-import { evaluationsView, noiseResults, questionResults, workedQuestions } from './question-sections.js';
-import { questionSummary } from './question-summary.js';
+import { noiseResults, questionResults, workedQuestions } from './question-sections.js';
 import { questionFacts } from './question-tables.js';
+import { resultFigures } from './result-figures.js';
 import type { ResultSet } from './results.js';
 import { collectResults, mainRow } from './results.js';
 import type { RunGroup } from './run-data.js';
 import { groupRuns, isOnQuestions, loadRunData, seedOf } from './run-data.js';
 import { settingsKey } from './run-names.js';
-import { runView } from './run-view.js';
-import { summaryOf } from './summary.js';
+import { nothingEvaluated, questionResult, reservations, walkResult } from './summary.js';
 import { agentCostTable, agentTable, coverageFacts, phaseCostTable, sliceTable } from './tables.js';
+import { askedQuestions, trainedOnDialogues } from './what-was-done.js';
 
 export interface Report {
   /** The page, `index.html`. */
@@ -38,6 +39,8 @@ export interface ReportOptions {
   to: string;
   /** Folders of finished evaluations of questions. */
   evaluations?: readonly string[];
+  /** Of the page. Default: what it is about. */
+  title?: string;
 }
 
 /**
@@ -45,7 +48,10 @@ export interface ReportOptions {
  * seed are averaged, with curves over seeds.
  * @throws {WorkbenchError} `usage` without anything to report, `data` for a broken folder, `native` where charts cannot be drawn
  */
-export async function writeReport(runs: readonly RunInfo[], { to, evaluations = [] }: ReportOptions): Promise<Report> {
+export async function writeReport(
+  runs: readonly RunInfo[],
+  { to, evaluations = [], title }: ReportOptions,
+): Promise<Report> {
   if (runs.length + evaluations.length === 0)
     throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
   const loaded = runs.map(loadRunData);
@@ -61,15 +67,15 @@ export async function writeReport(runs: readonly RunInfo[], { to, evaluations = 
   const about = (kind: string) => (dialogues.length > 0 && questions.length > 0 ? kind : undefined);
 
   const results: ResultView[] = [];
-  for (const set of sets) results.push(resultView(set, await draw(resultFigures(set, fileNameOf(set)))));
+  for (const set of sets) {
+    const [first, others] = [true, false].map((isFirst) => resultFigures(set, fileNameOf(set), isFirst));
+    results.push(resultView(set, { first: await draw(first!), others: await draw(others!) }, set !== sets[0]));
+  }
   const valid = sets.find(({ split }) => split.includes('valid'));
   const main = sets[0] && mainRow(sets[0]);
   const view: PageView = {
-    title: titleOfPage(groups, asked),
-    summary: [
-      ...(dialogues.length > 0 ? [summaryOf(sets[0], dialogues)] : []),
-      ...(asked[0] ? [questionSummary(asked[0])] : questions.length > 0 ? [summaryOf(undefined, questions)] : []),
-    ].join(' '),
+    title: title ?? titleOfPage({ dialogues, questions, sets, asked }),
+    ...openingOf(dialogues, questions, { walks: sets[0], asked: asked[0] }),
     facts: factsOf(sets[0], groups, asked),
     results: [...results, ...(await questionResults(asked, draw))],
     noise: await noiseResults(asked, draw),
@@ -77,29 +83,54 @@ export async function writeReport(runs: readonly RunInfo[], { to, evaluations = 
       ...learningFigures(dialogues, valid, about('dialogues')),
       ...learningFigures(questions, undefined, about('questions')),
     ]),
-    diagnostics: await draw([
-      ...diagnosticFigures(dialogues, about('dialogues')),
-      ...diagnosticFigures(questions, about('questions')),
-    ]),
-    costs: [
-      ...[dialogues, questions].map((some, i) => ({
-        title: `Training${about(i === 0 ? ' on dialogues' : ' on questions') ?? ''}`,
-        table: phaseCostTable(some),
-      })),
-      ...sets.map((set) => ({ title: `Answering: ${titleOf(set)}`, table: agentCostTable(set) })),
-    ].filter(({ table }) => table.rows.length > 0),
-    examples: (main?.record.examples ?? []).map(exampleView),
+    examples: (main?.record.examples ?? []).slice(0, shownExamples).map(exampleView),
     examplesCaption: main
       ? `${main.label} on ${titleOf(sets[0]!)}, drawn by seed. Each list is the top of the beam with its probabilities; green edges agree with the gold, the first that does not is red.`
       : '',
     questions: workedQuestions(asked),
     questionsCaption:
       'Drawn by seed, the same for every agent. “Right” is the first answer; “exact” is all of them and nothing else.',
-    runs: [...groups.flatMap(({ runs: members }) => members.map(runView)), ...evaluationsView(saved)],
+    costs: [
+      ...[dialogues, questions].map((some, i) => ({
+        title: about(i === 0 ? 'dialogues' : 'questions')
+          ? `Training on ${i === 0 ? 'dialogues' : 'questions'}`
+          : 'Training',
+        table: phaseCostTable(some),
+      })),
+      ...sets.map((set) => ({ title: `Answering: ${titleOf(set)}`, table: agentCostTable(set) })),
+    ].filter(({ table }) => table.rows.length > 0),
+    ...environmentView(groups, saved),
+    diagnostics: await draw([
+      ...diagnosticFigures(dialogues, about('dialogues')),
+      ...diagnosticFigures(questions, about('questions')),
+    ]),
   };
   const page = join(to, 'index.html');
   writeFileAtomic(page, renderPage(view));
   return { page, pictures };
+}
+
+/** Walks that are shown worked out. */
+const shownExamples = 6;
+
+/** The first words of the page. */
+function openingOf(
+  dialogues: readonly RunGroup[],
+  questions: readonly RunGroup[],
+  { walks, asked }: { walks: ResultSet | undefined; asked: QuestionSet | undefined },
+): Pick<PageView, 'done' | 'result' | 'reservations'> {
+  const found = [...(walks ? [walkResult(walks) ?? []].flat() : []), ...(asked ? [questionResult(asked)] : [])].join(
+    '; ',
+  );
+  const result = found === '' ? nothingEvaluated([...dialogues, ...questions]) : `${found}.`;
+  return {
+    done: [
+      ...(dialogues.length > 0 ? [trainedOnDialogues(dialogues, walks)] : []),
+      ...(questions.length > 0 || asked ? [askedQuestions(questions, asked)] : []),
+    ].join(' '),
+    result: result[0]!.toUpperCase() + result.slice(1),
+    reservations: reservations(walks, dialogues, asked).join(' '),
+  };
 }
 
 /** Gives trained agents the names that the report has for their settings. */
@@ -111,30 +142,48 @@ function namedBy(groups: readonly RunGroup[]): (one: EvaluationData) => Evaluati
   };
 }
 
-function titleOfPage(groups: readonly RunGroup[], asked: readonly QuestionSet[]): string {
-  if (groups.length > 1) return `${groups.length} settings compared`;
-  if (groups[0]) return groups[0].label;
-  const agents = [...new Set(asked.flatMap(({ rows }) => rows.map(({ label }) => label)))];
-  const datasets = [...new Set(asked.map(({ dataset }) => dataset))];
-  return `${agents.length > 1 ? `${agents.length} agents` : agents[0]!} on ${datasets.join(', ')}`;
+interface Found {
+  dialogues: readonly RunGroup[];
+  questions: readonly RunGroup[];
+  sets: readonly ResultSet[];
+  asked: readonly QuestionSet[];
 }
 
-function resultView(set: ResultSet, figures: FigureGroup[]): ResultView {
+function titleOfPage({ dialogues, questions, sets: walked, asked }: Found): string {
+  const sets = [...new Set(asked.map(({ dataset }) => dataset))].join(', ');
+  if (dialogues.length > 0 && (questions.length > 0 || sets !== '')) {
+    const walks = [...new Set(walked.map(({ dataset }) => dataset))].join(', ');
+    return `Walks on ${walks || nameOf(dialogues)}, questions on ${sets || nameOf(questions)}`;
+  }
+  const groups = [...dialogues, ...questions];
+  if (groups.length > 1) return `${groups.length} settings compared`;
+  const agents = [...new Set(asked.flatMap(({ rows }) => rows.map(({ label }) => label)))];
+  if (agents.length > 1) return `${agents.length} agents on ${sets}`;
+  return groups[0]?.label ?? `${agents[0]!} on ${sets}`;
+}
+
+function nameOf(groups: readonly RunGroup[]): string {
+  return groups.length > 1 ? `${groups.length} settings` : groups[0]!.label;
+}
+
+/** @param folded of sets after the first */
+function resultView(set: ResultSet, figures: Record<'first' | 'others', FigureGroup[]>, folded: boolean): ResultView {
   const main = mainRow(set)!;
   const baseline = set.rows.find((row) => !row.own && row !== main);
   const slices = sliceTable(main, baseline);
   return {
     title: titleOf(set),
+    folded,
     parts: [
       {
-        figures,
-        small: true,
         table: agentTable(set),
         caption:
           'Percent of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over dialogues, averaged over seeds where there are several, then ± the standard deviation over seeds.',
       },
-      ...(slices.rows.length > 0 ? [{ heading: `By kind of sample: ${main.label}`, table: slices }] : []),
-      { heading: 'What can be answered at all', facts: coverageFacts(set) },
+      { figures: figures.first },
+      { heading: 'All figures, for every k', figures: figures.others, table: agentTable(set, true), folded: true },
+      ...(slices.rows.length > 0 ? [{ heading: `By kind of sample: ${main.label}`, table: slices, folded: true }] : []),
+      { heading: 'What can be answered at all', facts: coverageFacts(set), folded: true },
     ],
   };
 }
@@ -153,7 +202,7 @@ function factsOf(set: ResultSet | undefined, groups: readonly RunGroup[], asked:
     ...(runs.length > 0
       ? [
           { name: 'runs', value: plain(runs.length) },
-          { name: 'seeds', value: [...new Set(runs.map(seedOf))].join(', ') },
+          { name: 'seeds', value: [...new Set(runs.map(seedOf))].sort((a, b) => Number(a) - Number(b)).join(', ') },
         ]
       : []),
     ...(set ? [] : asked.slice(0, 1).flatMap(questionFacts)),

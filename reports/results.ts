@@ -1,5 +1,6 @@
 /** Evaluations of all runs as comparable rows: one an agent, averaged over seeds, apart for each split and graph. */
 import type { EvaluationMetrics, EvaluationRecord } from '../src/run/records.js';
+import { baselineName, labelOf, methodOf } from './agent-names.js';
 import type { RunGroup } from './run-data.js';
 import { deviationOf, meanOf } from './series.js';
 
@@ -44,7 +45,10 @@ export interface ResultSet {
 /** The metric that orders rows and makes the summary. */
 export const mainMetric = 'path@1';
 
-/** Collects the evaluations; sets with trained agents come first, and those of `valid` before others. */
+/**
+ * Collects the evaluations. Sets with the checkpoint that training chose come first, then those with other trained agents;
+ * of these `valid`, by which it was chosen, comes last.
+ */
 export function collectResults(groups: readonly RunGroup[]): ResultSet[] {
   const sets = new Map<string, { first: EvaluationRecord; rows: Map<string, Measured> }>();
   groups.forEach((group, g) => {
@@ -61,7 +65,8 @@ export function collectResults(groups: readonly RunGroup[]): ResultSet[] {
     }
   });
   const rank = ({ rows, split }: ResultSet) =>
-    (rows.some(({ own }) => own) ? 0 : 2) + (split.includes('valid') ? 0 : 1);
+    (rows.some(({ own, record }) => own && record.checkpoint === 'best') ? 0 : rows.some(({ own }) => own) ? 2 : 4) +
+    (split.includes('valid') ? 1 : 0);
   return [...sets.values()]
     .map(({ first, rows }) => ({
       dataset: first.dataset,
@@ -107,14 +112,11 @@ interface RowKey {
 }
 
 function rowKey({ agent, note, checkpoint, twoHopBonus }: EvaluationRecord, group: RunGroup, several: boolean): RowKey {
-  const own = checkpoint !== undefined;
-  const details = [
-    ...(own ? [checkpoint] : []),
-    ...(twoHopBonus ? [`two-hop bonus ${twoHopBonus}`] : []),
-    ...(own && several ? [group.label] : []),
-  ];
-  const label = details.length > 0 ? `${agent} (${details.join('; ')})` : agent;
-  return { label, own, ...(note !== undefined && { note }) };
+  const bonus = twoHopBonus ? [`two-hop bonus ${twoHopBonus}`] : [];
+  const aside = note !== undefined && { note };
+  if (checkpoint === undefined) return { label: labelOf(baselineName(agent), bonus), own: false, ...aside };
+  const method = methodOf(group.runs[0]!.info.config, checkpoint) ?? agent;
+  return { label: labelOf(method, [checkpoint, ...bonus, ...(several ? [group.label] : [])]), own: true, ...aside };
 }
 
 function resultRow({ row, group, records }: Measured): ResultRow {

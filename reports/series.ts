@@ -1,5 +1,5 @@
 /** Metrics of runs as curves: one a seed, smoothed, and their mean with an interval. */
-import type { MetricRecord } from '../src/run/records.js';
+import type { MetricRecord, TimingRecord } from '../src/run/records.js';
 
 /** Values of one metric of one run by step, in the order they were logged; a step logged again counts once, its last value. */
 export type Series = ReadonlyMap<number, number>;
@@ -76,4 +76,26 @@ export function deviationOf(values: readonly number[]): number {
 function halfInterval(values: readonly number[]): number {
   const quantile = tQuantiles[values.length - 3] ?? 1.96;
   return (quantile * deviationOf(values)) / Math.sqrt(values.length);
+}
+
+/**
+ * Steps taken in the environment up to each step of a phase, the mean over runs; undefined where some run tells none.
+ * @param runs the timings of each run
+ */
+export function environmentSteps(runs: readonly TimingRecord[][], phase: string): Map<number, number> | undefined {
+  const sums = runs.map((timings) => {
+    const taken = new Map<number, number>([[0, 0]]);
+    let sum = 0;
+    for (const record of timings) {
+      if (record.phase !== phase || !('time/env_steps' in record)) continue;
+      // A step that was done again after an interruption counts once.
+      if (taken.has(record.step)) continue;
+      sum += Number(record['time/env_steps']);
+      taken.set(record.step, sum);
+    }
+    return taken;
+  });
+  const steps = [...(sums[0]?.keys() ?? [])].filter((step) => sums.every((taken) => taken.has(step)));
+  if (steps.length < 2) return undefined;
+  return new Map(steps.map((step) => [step, meanOf(sums.map((taken) => taken.get(step)!))]));
 }

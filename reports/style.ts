@@ -4,13 +4,15 @@ export const style = `
   color-scheme: light dark;
   --paper: #fff; --panel: #f6f8f9; --ink: #1f2933; --quiet: #66727d; --line: #e2e7ea;
   --accent: #0072b2; --soft: #e6f1f8; --good: #00795a; --good-soft: #e3f4ee; --bad: #b34700; --bad-soft: #fcebe0;
+  --shadow: #00000038;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
+  img.day { filter: invert(0.93) hue-rotate(180deg); mix-blend-mode: lighten; }
   :root {
     --paper: #15191c; --panel: #1d2327; --ink: #e3e8eb; --quiet: #93a0aa; --line: #2d353b;
     --accent: #5cb8ec; --soft: #17303f; --good: #4fc7a0; --good-soft: #12332a; --bad: #f0935a; --bad-soft: #3b2417;
+    --shadow: #ffffff40;
   }
-  img { filter: invert(0.93) hue-rotate(180deg); mix-blend-mode: lighten; }
 }
 * { box-sizing: border-box; }
 body {
@@ -22,7 +24,9 @@ h2 { font-size: 1.3rem; letter-spacing: -0.01em; margin: 3.2rem 0 0.6rem; paddin
 h3 { font-size: 1.08rem; margin: 2.2rem 0 0.5rem; }
 h4 { font-size: 0.95rem; margin: 1.6rem 0 0.4rem; }
 p { margin: 0.5rem 0; max-width: 46rem; }
-.summary { font-size: 1.14rem; line-height: 1.6; max-width: 50rem; }
+.done { max-width: 54rem; }
+.summary { font-size: 1.14rem; line-height: 1.6; max-width: 54rem; margin: 1rem 0; padding: 0.7rem 1.1rem; background: var(--soft); border-left: 4px solid var(--accent); border-radius: 0 8px 8px 0; }
+.summary + .quiet { max-width: 54rem; }
 .caption, .quiet { color: var(--quiet); font-size: 0.86rem; }
 nav { margin: 1.4rem 0 0; font-size: 0.9rem; display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; }
 a { color: var(--accent); text-decoration: none; }
@@ -30,17 +34,22 @@ a:hover { text-decoration: underline; }
 .facts { display: flex; flex-wrap: wrap; gap: 0.9rem 2.4rem; margin: 1.4rem 0 0; }
 .facts dt { color: var(--quiet); font-size: 0.8rem; }
 .facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(430px, 100%), 1fr)); gap: 1.6rem 2rem; margin: 1.2rem 0; align-items: start; }
-.figures.small { grid-template-columns: repeat(auto-fill, minmax(min(300px, 100%), 1fr)); gap: 1.2rem 1.6rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(340px, 100%), 1fr)); gap: 1.4rem 1.4rem; margin: 1.2rem 0; align-items: start; }
 figure { margin: 0; }
-img { width: 100%; height: auto; display: block; }
-.scroll { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; width: 100%; }
+img { width: 100%; max-width: 440px; height: auto; display: block; }
+/* A shadow at the right while there is more to scroll to. */
+.scroll {
+  overflow-x: auto; margin: 1rem 0;
+  background: linear-gradient(to left, var(--paper) 30%, transparent) right / 3rem 100% local no-repeat,
+    radial-gradient(farthest-side at 100% 50%, var(--shadow), transparent) right / 0.9rem 100% no-repeat;
+}
+.scroll:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; min-width: min(100%, 46rem); }
 th { text-align: right; font-weight: 600; color: var(--quiet); font-size: 0.8rem; white-space: nowrap; }
 td { text-align: right; white-space: nowrap; }
-th, td { padding: 0.42rem 0.4rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-th:first-child, td:first-child { text-align: left; padding-left: 0.5rem; }
-td:first-child { white-space: normal; min-width: 9rem; }
+th, td { padding: 0.42rem 0.7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+th:first-child, td:first-child { text-align: left; padding-left: 0.5rem; position: sticky; left: 0; background: var(--paper); }
+td:first-child { white-space: normal; min-width: 7.5rem; overflow-wrap: anywhere; }
 table:has(td.words) th { text-align: left; }
 td.words { text-align: left; white-space: normal; min-width: min(16rem, 50vw); }
 td small { display: block; color: var(--quiet); font-size: 0.78rem; }
@@ -82,5 +91,25 @@ details.set > summary { font-size: 1.08rem; font-weight: 600; }
 pre { background: var(--panel); border-radius: 8px; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }
 details { margin: 0.5rem 0; }
 details > summary { cursor: pointer; }
-@media print { nav { display: none; } .example, figure, tr { break-inside: avoid; } body { padding: 0; } }
+details.part { margin: 0; border-bottom: 1px solid var(--line); }
+details.part > summary { padding: 0.45rem 0; font-size: 0.95rem; }
+details.part[open] > summary { font-weight: 600; }
+details.part[open] { padding-bottom: 1rem; }
+@media (max-width: 600px) {
+  body { padding: 1.4rem 1rem 3rem; }
+  h1 { font-size: 1.5rem; }
+  .summary { font-size: 1.04rem; padding: 0.6rem 0.8rem; }
+  .facts { gap: 0.7rem 1.6rem; }
+  .example { padding: 0.8rem; }
+  .walk { grid-template-columns: 3.4rem 1fr; gap: 0.5rem; }
+}
+@media print {
+  :root { color-scheme: light; }
+  nav { display: none; }
+  body { padding: 0; font-size: 10.5pt; }
+  .example, figure, tr, .summary { break-inside: avoid; }
+  h2, h3, h4, summary { break-after: avoid; }
+  .scroll { overflow: visible; }
+  details::details-content { content-visibility: visible; }
+}
 `;

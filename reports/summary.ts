@@ -1,31 +1,80 @@
-/** The report in a few sentences. */
+/** The result of a report in one sentence, and what must stand beside it. */
+import { figureNames } from './figure-names.js';
 import { percent, plain } from './numbers.js';
+import type { QuestionResult, QuestionSet } from './question-results.js';
 import type { Figure, ResultRow, ResultSet } from './results.js';
 import { mainMetric, mainRow } from './results.js';
 import type { RunGroup } from './run-data.js';
 
-/** What was found, with sample size, seeds and interval; without an evaluation, how to get one. */
-export function summaryOf(set: ResultSet | undefined, groups: readonly RunGroup[]): string {
-  const main = set && mainRow(set);
+/** Who found how many walks, with sample size, seeds and interval, and the distance to the strongest baseline. */
+export function walkResult(set: ResultSet): string | undefined {
+  const main = mainRow(set);
   const figure = main?.metrics[mainMetric];
-  if (!set || !main || !figure) {
-    const id = groups[0]!.runs[0]!.info.id;
-    return `Nothing was evaluated yet: run kgwalk evaluate ${id}, then kgwalk report ${id} again.`;
-  }
-  const baseline = set.rows.find((row) => !row.own && row !== main);
-  const bound = main.record.coverage?.reachable;
+  if (!main || !figure) return undefined;
   const target = main.metrics['target@1'];
+  const baseline = set.rows.find((row) => !row.own && row !== main);
   return [
-    `On the ${set.split} split of ${set.dataset} (graph ${set.graph}, ${plain(set.n)} samples), ${main.label} puts the right path first for ${percent(figure.value)}\u00a0% of the samples (${evidence(main, figure)})${target ? ` and the right target for ${percent(target.value)} %` : ''}.`,
+    `On the ${set.split} split of ${set.dataset} (${plain(set.n)} samples), ${main.label} puts the right path first for ${percent(figure.value)}\u00a0% (${evidence(main, figure)})`,
+    target && ` and the right target for ${percent(target.value)}\u00a0%`,
     baseline && comparison(figure, baseline),
-    groups.length > 1 && `It is the highest of ${groups.length} settings, chosen by this very figure.`,
-    bound !== undefined && `With this graph and horizon no agent can exceed ${percent(bound)}\u00a0%.`,
   ]
     .filter(Boolean)
-    .join(' ');
+    .join('');
 }
 
-function evidence({ seeds }: ResultRow, { low, high, deviation }: Figure): string {
+/** Who is best on a set of questions, with sample size, interval and cost, and who comes next. */
+export function questionResult(set: QuestionSet): string {
+  const { n, dataset, labels, subsets, split, main, rows, simulated, model } = set;
+  const shown = ({ metrics }: QuestionResult) => percent(metrics[main]?.value ?? 0);
+  const [first] = rows;
+  const best = rows.filter((row) => shown(row) === shown(first!));
+  const next = rows[best.length];
+  const marks = labels.length > 0 ? ` (${labels.join(', ')})` : '';
+  const simulation = simulated ? `, simulated by ${model}, which knows the gold` : '';
+  const highest =
+    rows.length > 1 ? `the highest ${figureNames[main]} of ${rows.length} agents,` : `a ${figureNames[main]} of`;
+  const who = listed(best.map((row) => `${row.label} ${costOf(row)}`));
+  return [
+    `on ${plain(n)} questions of ${dataset}${marks}, ${subsets.join(' + ')}, ${split}${simulation}, ${who} ${best.length > 1 ? 'have' : 'has'} ${highest} ${shown(first!)}\u00a0% (${evidence(first!, first!.metrics[main])})`,
+    next && `, before ${next.label} ${costOf(next)} and ${shown(next)}\u00a0%`,
+  ]
+    .filter(Boolean)
+    .join('');
+}
+
+/** Without an evaluation, how to get one. */
+export function nothingEvaluated(groups: readonly RunGroup[]): string {
+  const { id } = groups[0]!.runs[0]!.info;
+  return `Nothing was evaluated yet: run kgwalk evaluate ${id}, then kgwalk report ${id} again.`;
+}
+
+/** What bounds or qualifies the result. */
+export function reservations(
+  walks: ResultSet | undefined,
+  groups: readonly RunGroup[],
+  asked: QuestionSet | undefined,
+): string[] {
+  const bound = walks && mainRow(walks)?.record.coverage?.reachable;
+  return [
+    ...(bound !== undefined ? [`With this graph and horizon no walk can exceed ${percent(bound)}\u00a0%.`] : []),
+    ...(walks && groups.length > 1
+      ? [`The result is the highest of ${groups.length} settings, chosen by this very figure.`]
+      : []),
+    ...(asked?.labels.includes('fixture')
+      ? [
+          'The graph of the questions is a fixture, collected partly from the gold answers: these are no benchmark results.',
+        ]
+      : []),
+  ];
+}
+
+/** `a, b and c`. */
+export function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+function evidence({ seeds }: Pick<ResultRow, 'seeds'>, figure: Figure | undefined): string {
+  const { low, high, deviation } = figure ?? { low: 0, high: 0 };
   const spread = deviation === undefined ? '' : `; mean of ${seeds} seeds, ± ${percent(deviation)} between them`;
   return `95\u00a0% interval ${percent(low)} to ${percent(high)}${spread}`;
 }
@@ -35,5 +84,11 @@ function comparison({ value }: Figure, baseline: ResultRow): string | undefined 
   if (!other) return undefined;
   const points = 100 * (value - other.value);
   const side = points >= 0 ? 'above' : 'below';
-  return `That is ${Math.abs(points).toFixed(1)} points ${side} the strongest baseline, ${baseline.label} (${percent(other.value)}\u00a0%).`;
+  return `, ${Math.abs(points).toFixed(1)} points ${side} the strongest baseline, ${baseline.label} (${percent(other.value)}\u00a0%)`;
+}
+
+function costOf({ model, metrics }: QuestionResult): string {
+  return model === undefined
+    ? 'without a language model'
+    : `with ${metrics['calls.mean']!.value.toFixed(1)} calls a question`;
 }

@@ -1,7 +1,9 @@
 /** The tables of a report: results, slices, coverage, cost. */
-import type { Cell, Fact, Table } from './html.js';
-import { duration, interval, percent, plain } from './numbers.js';
-import type { Figure, Figures, ResultRow, ResultSet } from './results.js';
+import { shareCell } from './cells.js';
+import type { Fact, Table } from './html.js';
+import { phaseTitles } from './measures.js';
+import { duration, percent, plain } from './numbers.js';
+import type { Figures, ResultRow, ResultSet } from './results.js';
 import { ksOf, shownKs } from './results.js';
 import type { RunGroup } from './run-data.js';
 import { meanOf } from './series.js';
@@ -17,17 +19,20 @@ const sliceNames: Record<string, string> = {
   'path=later': 'later path of its dialogue',
 };
 
-/** Every agent with its figures and intervals. */
-export function agentTable({ rows }: ResultSet): Table {
-  const keys = metricKeys(rows);
+/** Every agent with its first answers; `all` its figures for every k. */
+export function agentTable({ rows, n }: ResultSet, all = false): Table {
+  const keys = all
+    ? metricKeys(rows)
+    : ['path@1', 'target@1'].filter((key) => rows.some(({ metrics }) => metrics[key]));
   return {
-    head: ['agent', ...keys],
+    head: ['agent', ...keys.map((key) => `${key}, %`), 'samples'],
     rows: rows.map(({ label, note, own, seeds, metrics }) => {
       return {
         own,
         cells: [
           { text: label, details: [...(note ? [note] : []), ...(seeds > 1 ? [`mean of ${seeds} seeds`] : [])] },
-          ...keys.map((key) => figureCell(metrics[key])),
+          ...keys.map((key) => shareCell(metrics[key])),
+          { text: plain(n) },
         ],
       };
     }),
@@ -40,7 +45,7 @@ export function sliceTable(row: ResultRow, baseline: ResultRow | undefined): Tab
   const slices = Object.keys(row.slices);
   const compared = baseline && slices.some((slice) => baseline.slices[slice]?.['path@1']) ? baseline : undefined;
   return {
-    head: ['samples', 'n', ...keys, ...(compared ? [`path@1 of ${compared.label}`] : [])],
+    head: ['samples', 'n', ...keys.map((key) => `${key}, %`), ...(compared ? [`path@1 of ${compared.label}, %`] : [])],
     rows: [
       ['all', row.metrics, compared?.metrics] as const,
       ...slices.map((name) => [name, row.slices[name], compared?.slices[name]] as const),
@@ -48,8 +53,8 @@ export function sliceTable(row: ResultRow, baseline: ResultRow | undefined): Tab
       cells: [
         { text: sliceNames[name] ?? name },
         { text: plain(sizeOf(figures)) },
-        ...keys.map((key) => figureCell(figures?.[key])),
-        ...(compared ? [figureCell(other?.['path@1'])] : []),
+        ...keys.map((key) => shareCell(figures?.[key])),
+        ...(compared ? [shareCell(other?.['path@1'])] : []),
       ],
     })),
   };
@@ -86,10 +91,11 @@ export function phaseCostTable(groups: readonly RunGroup[]): Table {
     const memory = Math.max(...timed.flat().map(({ rss_mb }) => rss_mb));
     return {
       cells: [
-        { text: phase },
+        { text: phaseTitles[phase] ?? phase },
         { text: duration(meanOf(seconds)), details: seconds.length > 1 ? [`mean of ${seconds.length} runs`] : [] },
         { text: `${plain(memory)} MiB` },
         {
+          wraps: true,
           text: figuresOfPhase(runs, phase)
             .map(([name, value]) => `${plain(value)} ${name}`)
             .join(' · '),
@@ -97,7 +103,7 @@ export function phaseCostTable(groups: readonly RunGroup[]): Table {
       ],
     };
   });
-  return { head: ['phase', 'wall time', 'largest resident memory', 'figures'], rows };
+  return { head: ['phase', 'wall time', 'most memory', 'counts'], rows };
 }
 
 /** What answering cost each agent; columns that nobody has are left out. */
@@ -146,10 +152,6 @@ function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string
 function metricKeys(rows: readonly ResultRow[]): string[] {
   const keys = ['path', 'target'].flatMap((name) => ksOf(rows, name).map((k) => `${name}@${k}`));
   return [...keys, ...(rows.some(({ metrics }) => metrics.mrr) ? ['mrr'] : [])];
-}
-
-function figureCell(figure: Figure | undefined): Cell {
-  return figure ? { text: percent(figure.value), details: interval(figure) } : { text: '' };
 }
 
 function sizeOf(figures: Figures | undefined): number {

@@ -1,8 +1,8 @@
 /** The page as eta templates: everything between `<%=` and `%>` is escaped; nothing here runs in the reader's browser. */
 
 const table = `
-<div class="scroll"><table>
-<thead><tr><% for (const head of it.head) { %><th><%= head %></th><% } %></tr></thead>
+<div class="scroll" role="region" tabindex="0" aria-label="<%= it.head[0] %>: <%= it.head.slice(1).join(', ') %>"><table>
+<thead><tr><% for (const head of it.head) { %><th scope="col"><%= head %></th><% } %></tr></thead>
 <tbody><% for (const row of it.rows) { %>
 <tr<% if (row.own) { %> class="own"<% } %>><% for (const cell of row.cells) { %><td<% if (cell.wraps) { %> class="words"<% } %>><%= cell.text %><% for (const line of cell.details ?? []) { %><small><%= line %></small><% } %></td><% } %></tr><% } %>
 </tbody></table></div>`;
@@ -13,16 +13,16 @@ const facts = `
 const figures = `
 <% for (const group of it.groups) { %>
 <% if (group.heading) { %><h3><%= group.heading %></h3><% } %>
-<div class="figures<% if (it.small) { %> small<% } %>"><% for (const picture of group.pictures) { %>
-<figure><img src="<%= picture.source %>" width="<%= picture.width %>" height="<%= picture.height %>" alt="<%= picture.alt %>"></figure><% } %>
+<div class="figures"><% for (const picture of group.pictures) { %>
+<figure><picture><% if (picture.dark) { %><source media="screen and (prefers-color-scheme: dark)" srcset="<%= picture.dark %>"><% } %><img<% if (!picture.dark) { %> class="day"<% } %> src="<%= picture.source %>" width="<%= picture.width %>" height="<%= picture.height %>" alt="<%= picture.alt %>"></picture></figure><% } %>
 </div>
 <p class="caption"><%= group.caption %></p>
 <% } %>`;
 
 const part = `
-<% const { heading, figures, small, table, caption, facts, folded } = it.part; %>
-<% if (folded) { %><details><summary><%= heading %></summary><% } else if (heading) { %><h4><%= heading %></h4><% } %>
-<% if (figures) { %><%~ include('@figures', { groups: figures, small }) %><% } %>
+<% const { heading, figures, table, caption, facts, folded } = it.part; %>
+<% if (folded) { %><details class="part"><summary><%= heading %></summary><% } else if (heading) { %><h4><%= heading %></h4><% } %>
+<% if (figures) { %><%~ include('@figures', { groups: figures }) %><% } %>
 <% if (table) { %><%~ include('@table', table) %><% } %>
 <% if (caption) { %><p class="caption"><%= caption %></p><% } %>
 <% if (facts) { %><%~ include('@facts', { facts }) %><% } %>
@@ -44,7 +44,7 @@ const walk = `
 const example = `
 <article class="example">
 <header><span class="quiet"><%= it.id %></span><span class="verdict <%= it.right ? 'right' : 'wrong' %>"><%= it.verdict %></span></header>
-<% if (it.earlier.length > 0) { %><details class="earlier"><summary><%= it.earlier.length %> earlier messages</summary><% for (const one of it.earlier) { %><%~ include('@message', one) %><% } %></details><% } %>
+<% if (it.earlier.length > 0) { %><details class="earlier"><summary><%= it.earlier.length %> earlier <%= it.earlier.length === 1 ? 'message' : 'messages' %></summary><% for (const one of it.earlier) { %><%~ include('@message', one) %><% } %></details><% } %>
 <% for (const one of it.messages) { %><%~ include('@message', one) %><% } %>
 <div class="walks">
 <div class="walk gold"><span class="share">gold</span><span><%~ include('@walk', it.gold) %></span></div>
@@ -83,9 +83,12 @@ const page = `<!doctype html>
 </head>
 <body>
 <h1><%= it.title %></h1>
-<p class="summary"><%= it.summary %></p>
+<% if (it.done) { %><p class="done"><%= it.done %></p><% } %>
+<p class="summary"><%= it.result %></p>
+<% if (it.reservations) { %><p class="quiet"><%= it.reservations %></p><% } %>
 <%~ include('@facts', { facts: it.facts }) %>
 <nav><% for (const section of it.sections) { %><a href="#<%= section.id %>"><%= section.title %></a><% } %></nav>
+<main>
 <% if (it.results.length > 0) { %>
 <h2 id="results">Results</h2>
 <%~ include('@results', { sets: it.results }) %>
@@ -96,15 +99,7 @@ const page = `<!doctype html>
 <% } %>
 <% if (it.curves.length > 0) { %>
 <h2 id="curves">Learning curves</h2>
-<%~ include('@figures', { groups: it.curves, small: false }) %>
-<% } %>
-<% if (it.diagnostics.length > 0) { %>
-<h2 id="diagnostics">Losses and diagnostics</h2>
-<%~ include('@figures', { groups: it.diagnostics, small: true }) %>
-<% } %>
-<% if (it.costs.length > 0) { %>
-<h2 id="cost">Cost</h2>
-<% for (const cost of it.costs) { %><h3><%= cost.title %></h3><%~ include('@table', cost.table) %><% } %>
+<%~ include('@figures', { groups: it.curves }) %>
 <% } %>
 <% if (it.examples.length > 0) { %>
 <h2 id="examples">Example walks</h2>
@@ -116,13 +111,25 @@ const page = `<!doctype html>
 <p class="caption"><%= it.questionsCaption %></p>
 <div class="examples"><% for (const one of it.questions) { %><%~ include('@question', one) %><% } %></div>
 <% } %>
-<h2 id="reproduce">Configuration, environment and how to reproduce</h2>
+<% if (it.costs.length > 0) { %>
+<h2 id="cost">Cost</h2>
+<% for (const cost of it.costs) { %><h3><%= cost.title %></h3><%~ include('@table', cost.table) %><% } %>
+<% } %>
+<h2 id="reproduce">Environment and how to repeat it</h2>
+<% for (const subject of it.shared) { %><h4><%= subject.title %></h4><%~ include('@facts', subject) %><% } %>
 <% for (const run of it.runs) { %>
 <h3><%= run.title %></h3>
-<pre><%= run.command %></pre>
+<pre tabindex="0"><%= run.command %></pre>
 <%~ include('@facts', { facts: run.environment }) %>
-<details><summary>Configuration</summary><pre><%= run.config %></pre></details>
+<details class="part"><summary>Settings</summary><pre tabindex="0"><%= run.config %></pre></details>
 <% } %>
+<% if (it.diagnostics.length > 0) { %>
+<h2 id="diagnostics">Losses and diagnostics</h2>
+<details class="part"><summary>Everything else that training logged</summary>
+<%~ include('@figures', { groups: it.diagnostics }) %>
+</details>
+<% } %>
+</main>
 </body>
 </html>
 `;

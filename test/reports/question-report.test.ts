@@ -99,10 +99,11 @@ describe('the page about evaluations of questions', () => {
     const text = html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
     for (const part of [
       '2 agents on harbour',
-      'agent hit@1 hit any F1 exact set partial complete abstained calls tokens',
+      'agent hit@1, % F1, % calls model tokens questions',
+      'agent hit any, % exact set, % partial match, % complete match, % abstained, %',
       'small.gguf',
       'no language model',
-      'p95 12, max 18 0.0 % at cap 948 48 written 60.0 % cached',
+      'p95 12, max 18 948 48 written 60.0 % cached',
       'one right answer 20',
       'captain 20',
       'covered 90.0 · depth 10.0',
@@ -152,10 +153,10 @@ describe('the page about runs on questions', () => {
     for (const key of ['eval-hit@1', 'eval-f1', 'eval-exact', 'rollout-reward', 'eval-chain']) {
       expect(pictures).toContain(`ppo-${key}.png`);
     }
-    expect(html).toContain('alt="valid F1 by PPO update: PPO ends at 0.8333"');
+    expect(html).toContain('alt="PPO: F1 on valid, % by PPO, updates: PPO rises from 27.8 % to 83.3 %"');
     expect(html).toContain('Student’s t');
     expect(html).toContain('mean of 3 seeds');
-    expect(html.replaceAll('\u00a0', ' ')).toContain('walker (best) (no language model) has a hit@1 of 92.0 %');
+    expect(html.replaceAll('\u00a0', ' ')).toContain('walker (best) without a language model has a hit@1 of 92.0 %');
   });
 
   test('puts walkers beside what was evaluated on the same questions, and beside runs on dialogues', async () => {
@@ -168,12 +169,14 @@ describe('the page about runs on questions', () => {
       [walkerRun(1), openRun(join(folder, 'talker'), folder)],
       [evaluation('fiske', { record: madeUpAnswers('fiske', 0.6) })],
     );
-    expect(alts.some((alt) => alt.startsWith('hit@1, %: walker (best) 91.0, fiske 60.0'))).toBe(true);
+    expect(
+      alts.some((alt) => /^hit@1, %, with 95 % intervals: walker \(best\) 91\.0 \(.*\), fiske 60\.0/.test(alt)),
+    ).toBe(true);
     expect(pictures).toEqual(
       expect.arrayContaining(['questions-ppo-rollout-reward.png', 'dialogues-ppo-rollout-reward.png']),
     );
     expect(new Set(pictures).size).toBe(pictures.length);
-    for (const part of ['PPO, on questions', 'PPO, on dialogues', 'puts the right path first', 'path@25']) {
+    for (const part of ['On questions', 'On dialogues', 'puts the right path first', 'path@25']) {
       expect(html).toContain(part);
     }
   });

@@ -7,8 +7,9 @@ import type { EvaluationData } from '../../reports/evaluation-data.js';
 import { collectNoise, noiseFigures, noiseTable } from '../../reports/noise.js';
 import { callCurves, questionBars } from '../../reports/question-figures.js';
 import { collectQuestions, titleOfQuestions } from '../../reports/question-results.js';
-import { questionSummary } from '../../reports/question-summary.js';
 import { missTable, questionTable } from '../../reports/question-tables.js';
+import { questionResult, reservations } from '../../reports/summary.js';
+import { light } from '../../reports/theme.js';
 import type { QuestionEvaluationRecord } from '../../src/run/records.js';
 import { madeUpAnswers, madeUpSimulation, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
 import type { MadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
@@ -102,11 +103,15 @@ describe('evaluations of questions', () => {
       saved(madeUpAnswers('lookup', 0.5, { calls: 0, labels: ['fixture'] })),
       saved(madeUpAnswers('tog', 0.25, { labels: ['fixture'] })),
     ]);
-    const text = questionSummary(set!).replaceAll('\u00a0', ' ');
+    const text = questionResult(set!).replaceAll('\u00a0', ' ');
     expect(text).toBe(
-      'On 40 questions of harbour (fixture), 2-hop, dev-valid, lookup (no language model) and fiske (6.0 calls a question) have the highest hit@1 of 3 agents, 50.0 % (95 % interval 34.5 to 65.5). Next is tog (6.0 calls a question) with 25.0 %. The graph is a fixture, collected partly from the gold answers: these figures are no benchmark results.',
+      'on 40 questions of harbour (fixture), 2-hop, dev-valid, lookup without a language model and fiske with 6.0 calls a question have the highest hit@1 of 3 agents, 50.0 % (95 % interval 34.5 to 65.5), before tog with 6.0 calls a question and 25.0 %',
     );
-    expect(questionBars(set!, 'x').charts[0]!.alt).toContain('hit@1, % (fixture): lookup 50.0, fiske 50.0, tog 25.0');
+    expect(reservations(undefined, [], set).join(' ')).toContain('no benchmark results');
+    const [bars] = questionBars(set!, 'x', ['hit@1']);
+    expect(bars!.charts[0]!.alt).toMatch(
+      /^hit@1, % \(fixture\), with 95 % intervals: lookup 50\.0 \(34\.5–65\.5\), fiske 50/,
+    );
   });
 });
 
@@ -138,8 +143,8 @@ describe('time a question', () => {
     const simulated = saved(madeUpSimulation('fiske', 0.5, 0), { timings: [lap(20, 10, 40, 0)] });
     const [set] = collectQuestions([simulated, lookup]);
     const table = questionTable(set!);
-    expect(table.head.at(-1)).toBe('time');
-    expect(table.rows.map(({ cells }) => cells.at(-1)!.text)).toEqual(['5.0 ms', '']);
+    expect(table.head.at(-2)).toBe('time');
+    expect(table.rows.map(({ cells }) => cells.at(-2)!.text)).toEqual(['5.0 ms', '']);
   });
 });
 
@@ -149,8 +154,8 @@ describe('what calls buy', () => {
       saved(madeUpAnswers('fiske', 0.8, { calls: 4 })),
       saved(madeUpAnswers('lookup', 0.5, { calls: 0 })),
     ]);
-    const [{ charts }] = callCurves(set!, 'x') as [ReturnType<typeof questionBars>];
-    const { datasets } = charts[0]!.chart.config.data;
+    const charts = callCurves(set!, 'x');
+    const { datasets } = charts[0]!.chart.config(light).data;
     expect(datasets.map(({ data }) => data)).toEqual([
       [0, 0, 0.4, 0.4, 0.8, 0.8].map((y, x) => ({ x, y })),
       [0.5, 0.5, 0.5, 0.5, 0.5, 0.5].map((y, x) => ({ x, y })),
@@ -181,7 +186,7 @@ describe('noise', () => {
     );
     expect(charts[2]!.alt).toContain('fiske from 6.0 at 0 % to 3.0 at 30 %');
     // Two edges of the band, then the line.
-    expect(charts[0]!.chart.config.data.datasets).toHaveLength(6);
+    expect(charts[0]!.chart.config(light).data.datasets).toHaveLength(6);
     expect(caption).toContain('40 questions a point');
   });
 

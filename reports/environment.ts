@@ -1,0 +1,147 @@
+/** On what everything ran, once, and how each part of it is repeated. */
+import { basename } from 'node:path';
+import { stringify } from 'yaml';
+import type { EvaluationData } from './evaluation-data.js';
+import type { Fact, RunView } from './html.js';
+import { plain } from './numbers.js';
+import type { RunData, RunGroup } from './run-data.js';
+import { seedOf } from './run-data.js';
+import { listed } from './summary.js';
+
+export interface EnvironmentView {
+  /** What all runs and evaluations have in common, by subject. */
+  shared: { title: string; facts: Fact[] }[];
+  /** One a group of runs that differ in the seed alone, then the evaluations. */
+  runs: RunView[];
+}
+
+/** @param evaluations those that were named, beside what lies in runs */
+export function environmentView(groups: readonly RunGroup[], evaluations: readonly EvaluationData[]): EnvironmentView {
+  const runs = groups.flatMap((group) => group.runs);
+  const subjects = Object.entries(subjectFacts).map(([title, of]) => ({ title, facts: sharedBy(runs.map(of)) }));
+  const shared = subjects.flatMap(({ facts }) => facts);
+  return {
+    shared: subjects.filter(({ facts }) => facts.length > 0),
+    runs: [...groups.map((group) => groupView(group, shared)), ...evaluationsView(evaluations)],
+  };
+}
+
+function groupView({ label, runs }: RunGroup, shared: readonly Fact[]): RunView {
+  const [first] = runs;
+  const unfinished = runs.filter(({ info }) => info.state.status !== 'finished');
+  const status =
+    unfinished.length > 0 ? ` (${unfinished.map(({ info }) => `${info.id}: ${info.state.status}`).join(', ')})` : '';
+  const commands = runs.map(({ info }) => `npx kgwalk ${info.environment.argv.map(quoted).join(' ')}`);
+  const own = sharedBy(runs.map((run) => Object.values(subjectFacts).flatMap((of) => of(run))));
+  return {
+    title: `${label}${status}`,
+    command: [...new Set(commands)].join('\n'),
+    environment: [
+      { name: 'runs', value: runs.map(({ info }) => info.id).join(', ') },
+      { name: runs.length > 1 ? 'seeds' : 'seed', value: runs.map(seedOf).join(', ') },
+      { name: 'started', value: first!.info.environment.started.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC') },
+      { name: 'settings', value: [...new Set(runs.map(({ info }) => info.configHash.slice(0, 12)))].join(', ') },
+      ...own.filter((fact) => !shared.some((other) => isSame(fact, other))),
+    ],
+    config: stringify(first!.info.config).trimEnd(),
+  };
+}
+
+/** Of a run, by subject. */
+const subjectFacts: Readonly<Record<string, (run: RunData) => Fact[]>> = {
+  Machine: machineFacts,
+  Versions: ({ info }) => factsOf(info.environment.versions),
+  'Models and data, beginnings of their sha256': hashFacts,
+};
+
+function machineFacts({ info: { environment: one } }: RunData): Fact[] {
+  return factsOf({
+    processor: `${one.cpu}, ${one.cores} cores`,
+    memory: `${plain(Math.round(one.memoryMb / 1024))} GiB`,
+    platform: one.platform,
+    'tensor backend': one.backend,
+    threads: one.threads,
+  });
+}
+
+function hashFacts({ info: { environment, config } }: RunData): Fact[] {
+  const { model } = (config.encoder ?? {}) as { model?: unknown };
+  return factsOf({
+    ...(typeof model === 'string' && { 'frozen model': basename(model) }),
+    ...Object.fromEntries(Object.entries(environment.hashes).map(([name, hash]) => [name, shortHash(hash)])),
+  });
+}
+
+function factsOf(values: Readonly<Record<string, string | number | undefined>>): Fact[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value: String(value) }],
+  );
+}
+
+function sharedBy(all: readonly (readonly Fact[])[]): Fact[] {
+  const [first = [], ...others] = all;
+  return first.filter((fact) => others.every((facts) => facts.some((other) => isSame(fact, other))));
+}
+
+function isSame(a: Fact, b: Fact): boolean {
+  return a.name === b.name && a.value === b.value;
+}
+
+/** `gguf:357bbd36768c…:mean:l2` → `357bbd36768c`: of an encoder's or model's identity, its file. */
+function shortHash(identity: string): string {
+  const hash = /[0-9a-f]{64}/.exec(identity)?.[0] ?? identity;
+  return hash.slice(0, 12);
+}
+
+/** How to see again what was asked. */
+function evaluationsView(evaluations: readonly EvaluationData[]): RunView[] {
+  if (evaluations.length === 0) return [];
+  const hashes = new Map<string, Set<string>>();
+  for (const { record } of evaluations) {
+    for (const [name, hash] of Object.entries(record.hashes)) {
+      hashes.set(name, (hashes.get(name) ?? new Set()).add(shortHash(hash)));
+    }
+  }
+  const models = [...new Set(evaluations.flatMap(({ record }) => record.model ?? []))];
+  return [
+    {
+      title: 'Evaluations of questions',
+      command: evaluations.map(({ name }) => `npx kgwalk replay ${quoted(name)}`).join('\n'),
+      environment: [
+        ...(models.length > 0 ? [{ name: models.length > 1 ? 'models' : 'model', value: listed(models) }] : []),
+        ...[...hashes].map(([name, some]) => ({
+          name: name === 'model' ? 'model hash' : name,
+          value: [...some].join(', '),
+        })),
+      ],
+      config: stringify(
+        evaluations.map(({ name, record }) => ({
+          name,
+          ...Object.fromEntries(asked.map((key) => [key, record[key]])),
+        })),
+      ).trimEnd(),
+    },
+  ];
+}
+
+/** What of a record decided it. */
+const asked = [
+  'agent',
+  'dataset',
+  'subsets',
+  'split',
+  'holdOut',
+  'limit',
+  'seed',
+  'model',
+  'simulated',
+  'budget',
+  'budgetMode',
+  'switches',
+  'topicGiven',
+  'hopsWithheld',
+] as const;
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

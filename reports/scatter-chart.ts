@@ -1,0 +1,160 @@
+/** Points with whiskers over a logarithmic axis: what is gained against what it costs. */
+import type { Chart as Drawing, Plugin, ScaleOptions } from 'chart.js';
+import type { Chart } from './charts.js';
+import { axis, chartWidth, font, plugins, ticks } from './charts.js';
+import type { Figure } from './results.js';
+import type { Theme } from './theme.js';
+
+export interface Point {
+  label: string;
+  /** Of the palette. */
+  color: string;
+  /** Not below 0; its interval is drawn where it has one. */
+  x: Pick<Figure, 'value'> & Partial<Figure>;
+  /** A fraction that reads as percent. */
+  y: Figure;
+}
+
+export interface ScatterChartOptions {
+  title: string;
+  /** With its unit. */
+  xLabel: string;
+}
+
+/** Points by cost, on a logarithmic axis at whose left end 0 has a place of its own. */
+export function scatterChart(points: readonly Point[], { title, xLabel }: ScatterChartOptions): Chart {
+  const { place, marks } = logarithmicAxis(points.map(({ x }) => x));
+  return {
+    size: { width: chartWidth, height: 300 },
+    config: (theme) => ({
+      type: 'scatter',
+      data: {
+        datasets: [
+          {
+            data: points.map(({ x, y }) => ({ x: place(x.value), y: y.value })),
+            pointRadius: 5,
+            pointBackgroundColor: points.map(({ color }) => theme.shade(color)),
+            pointBorderColor: theme.paper,
+            clip: 8,
+          },
+        ],
+      },
+      options: {
+        layout: { padding: { top: 4, right: 18, bottom: 2, left: 2 } },
+        plugins: plugins(title, theme),
+        scales: {
+          x: {
+            type: 'logarithmic',
+            ...axis(theme, xLabel),
+            min: marks[0]!.at / 1.5,
+            max: marks.at(-1)!.at * 1.2,
+            afterBuildTicks: (scale: { ticks: { value: number }[] }) => {
+              scale.ticks = marks.map(({ at }) => ({ value: at }));
+            },
+            ticks: {
+              ...ticks(theme),
+              autoSkip: false,
+              maxRotation: 0,
+              callback: (_: unknown, i: number) => marks[i]?.text ?? '',
+            },
+          },
+          y: { ...axis(theme), min: 0, max: 1, ticks: ticks(theme, true) },
+        } as unknown as Record<string, ScaleOptions<'linear'>>,
+      },
+      plugins: [crosses(points, place, theme)],
+    }),
+  };
+}
+
+/** Marks at decades, or at 1, 3, 10 … where there are few of them; 0 is as far left of the least as a decade is wide. */
+export function logarithmicAxis(values: readonly (Pick<Figure, 'value'> & Partial<Figure>)[]): {
+  place: (value: number) => number;
+  marks: { at: number; text: string }[];
+} {
+  const positive = values.flatMap(({ value, low, high }) => [value, low ?? value, high ?? value]).filter((v) => v > 0);
+  const [least, most] = positive.length > 0 ? [Math.min(...positive), Math.max(...positive)] : [1, 10];
+  const first = Math.floor(Math.log10(least) + 1e-9);
+  const last = Math.max(first + 1, Math.ceil(Math.log10(most) - 1e-9));
+  const hasZero = values.some(({ value }) => value === 0);
+  const zero = 10 ** (first - 1);
+  const steps = last - first > 3 ? [1] : [1, 3];
+  const marks = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+    .flatMap((exponent) => steps.map((step) => step * 10 ** exponent))
+    .filter((at) => at <= 10 ** last * 1.001)
+    .map((at) => ({ at, text: String(Number(at.toPrecision(2))) }));
+  return {
+    place: (value) => (value > 0 ? value : zero),
+    marks: hasZero ? [{ at: zero, text: '0' }, ...marks] : marks,
+  };
+}
+
+/** Whiskers both ways and names beside the points, where they hide no other. */
+function crosses(points: readonly Point[], place: (value: number) => number, theme: Theme): Plugin {
+  return {
+    id: 'crosses',
+    afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
+      const across = (value: number) => scales.x!.getPixelForValue(place(value));
+      const up = (value: number) => scales.y!.getPixelForValue(value);
+      ctx.save();
+      ctx.lineWidth = 1.4;
+      const spots = points.map(({ x, y, color }) => {
+        const [px, py] = [across(x.value), up(y.value)];
+        ctx.strokeStyle = theme.shade(color);
+        ctx.beginPath();
+        ctx.moveTo(px, up(y.low));
+        ctx.lineTo(px, up(y.high));
+        if (x.low !== undefined && x.high !== undefined && x.value > 0) {
+          ctx.moveTo(across(x.low), py);
+          ctx.lineTo(across(x.high), py);
+        }
+        ctx.stroke();
+        return { left: px - 7, right: px + 7, top: py - 7, bottom: py + 7 };
+      });
+      ctx.font = `12px ${font}`;
+      ctx.textBaseline = 'middle';
+      const taken: Box[] = [...spots];
+      points.forEach(({ label }, i) => {
+        const width = ctx.measureText(label).width;
+        const box = placeFor(spots[i]!, width, taken, chartArea);
+        taken.push(box);
+        ctx.strokeStyle = theme.paper;
+        ctx.lineWidth = 3;
+        ctx.strokeText(label, box.left, (box.top + box.bottom) / 2);
+        ctx.fillStyle = theme.ink;
+        ctx.fillText(label, box.left, (box.top + box.bottom) / 2);
+      });
+      ctx.restore();
+    },
+  };
+}
+
+export interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+const letterHeight = 14;
+
+/** The first place around a spot, near ones first, that lies inside the area and on nothing taken; the nearest where none does. */
+export function placeFor(spot: Box, width: number, taken: readonly Box[], area: Box): Box {
+  const middle = (spot.top + spot.bottom) / 2;
+  const sides = [0, -1, 1, -2, 2, -3, 3].flatMap((steps) => {
+    const top = middle - letterHeight / 2 + steps * letterHeight;
+    return [spot.right + 2, spot.left - 2 - width].map((left) => ({
+      left,
+      right: left + width,
+      top,
+      bottom: top + letterHeight,
+    }));
+  });
+  const isInside = (box: Box) =>
+    box.left >= area.left && box.right <= area.right + 16 && box.top >= area.top - 4 && box.bottom <= area.bottom + 4;
+  const isFree = (box: Box) => taken.every((other) => !overlaps(box, other));
+  return sides.find((box) => isInside(box) && isFree(box)) ?? sides.find(isInside) ?? sides[0]!;
+}
+
+function overlaps(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
