@@ -1,16 +1,18 @@
 /** The checks of `kgwalk doctor`. Each one answers; none throws. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
 import { dirname } from 'node:path';
 import { listQuestionDatasets } from '../datasets/questions/question-registry.js';
 import { listDatasets } from '../datasets/registry.js';
+import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { packageVersion } from '../src/run/environment.js';
-import { kgwalkHome, runsFolder } from '../src/run/locations.js';
+import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
 import type { BackendName } from '../src/tensor/backend.js';
 import { backendNames, probeBackend } from '../src/tensor/backend.js';
 import type { Finding } from './doctor.js';
+import { megabytes } from './models/sizes.js';
 
 /** Runs all checks, one after the other; takes a second or two, as it loads every native part. */
 export async function diagnose(): Promise<Finding[]> {
@@ -20,7 +22,13 @@ export async function diagnose(): Promise<Finding[]> {
   findings.push(await llama());
   findings.push(await nativePackage('lmdb', 'the cache of encoded texts'));
   findings.push(await nativePackage('chartjs-node-canvas', 'charts as PNG'));
-  findings.push(dataHome(), await disk('home', kgwalkHome()), await disk('runs', runsFolder()));
+  findings.push(
+    embedded(),
+    downloads(),
+    dataHome(),
+    await disk('home', kgwalkHome()),
+    await disk('runs', runsFolder()),
+  );
   return findings;
 }
 
@@ -76,10 +84,25 @@ async function nativePackage(name: 'lmdb' | 'chartjs-node-canvas', use: string):
   }
 }
 
+function embedded(): Finding {
+  const file = embeddedModelFile();
+  if (file !== undefined) {
+    return { part: 'model demo', status: 'ok', detail: `${megabytes(statSync(file).size)} MB, comes with the package` };
+  }
+  const remedy = 'install the package again, or train it: npm run models:demo';
+  return { part: 'model demo', status: 'missing', detail: 'not in this installation', remedy };
+}
+
+function downloads(): Finding {
+  const names = downloadedModels();
+  if (names.length > 0) return { part: 'models', status: 'ok', detail: `${names.join(', ')} in ${modelsFolder()}` };
+  return { part: 'models', status: 'missing', detail: 'none downloaded', remedy: 'kgwalk models list shows some' };
+}
+
 function dataHome(): Finding {
   const imported = [...listDatasets(), ...listQuestionDatasets()].map((manifest) => manifest.name);
   if (imported.length > 0) return { part: 'data', status: 'ok', detail: `${imported.join(', ')} in ${kgwalkHome()}` };
-  const remedy = 'kgwalk datasets import opendialkg --from DIR';
+  const remedy = 'kgwalk datasets demo, or kgwalk datasets get opendialkg';
   return { part: 'data', status: 'missing', detail: `nothing imported in ${kgwalkHome()}`, remedy };
 }
 
