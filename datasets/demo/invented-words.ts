@@ -3,6 +3,8 @@
 /** How the words of one kind of name sound. */
 export interface Manner {
   onsets: readonly string[];
+  /** Of words longer than the shortest, where an onset could be read as a syllable and the next onset. Default `onsets`. */
+  longer?: readonly string[];
   vowels: readonly string[];
   /** Closing a word. None reads as a syllable before another ending, so that no two words are spelt alike. */
   endings: readonly string[];
@@ -41,6 +43,7 @@ export const manners = {
   },
   title: {
     onsets: ['v', 'l', 'm', 's', 'r', 'd', 'k', 't', 'n', 'z', 'f', 'gr', 'cr', 'sel', 'th'],
+    longer: ['v', 'l', 'm', 'r', 'd', 'k', 't', 'n', 'z', 'f', 'gr', 'cr', 'th'],
     vowels: ['a', 'e', 'i', 'o', 'u'],
     endings: ['lmar', 'rquin', 'ndor', 'sith', 'xen', 'rra', 'llow', 'nthe', 'ska', 'vane', 'rune', 'mis'],
     syllables: 1,
@@ -69,15 +72,19 @@ export const manners = {
  * The word of a number: another word for every number from 0 on. Syllables are an onset and a vowel, so between two vowels stands
  * one onset and the spelling can be read in one way only; numbers beyond the shortest words get one syllable more.
  */
-export function inventedWord({ onsets, vowels, endings, syllables }: Manner, number: number): string {
-  const perSyllable = onsets.length * vowels.length;
+export function inventedWord(
+  { onsets: shortest, longer = shortest, vowels, endings, syllables }: Manner,
+  number: number,
+): string {
+  let onsets = shortest;
   let length = syllables;
-  let size = perSyllable ** length * endings.length;
+  let size = (onsets.length * vowels.length) ** length * endings.length;
   let rest = number;
   while (rest >= size) {
     rest -= size;
     length++;
-    size = perSyllable ** length * endings.length;
+    onsets = longer;
+    size = (onsets.length * vowels.length) ** length * endings.length;
   }
   // Neighbouring numbers differ in every part: the numbers of one length are permuted.
   rest = permuted(rest, size);
@@ -86,16 +93,33 @@ export function inventedWord({ onsets, vowels, endings, syllables }: Manner, num
   let word = '';
   for (let i = 0; i < length; i++) {
     word += onsets[rest % onsets.length]! + vowels[Math.floor(rest / onsets.length) % vowels.length]!;
-    rest = Math.floor(rest / perSyllable);
+    rest = Math.floor(rest / (onsets.length * vowels.length));
   }
   return word[0]!.toUpperCase() + word.slice(1) + ending;
 }
 
-/** A bijection of [0, size) that scatters neighbours: multiplication by a number near the golden section that has no divisor in common with `size`. */
+/**
+ * A bijection of [0, size) that scatters neighbours: multiplication by a number near the golden section that has no divisor in common
+ * with `size`. @param index integer in [0, size) @param shift added before the remainder
+ */
 export function permuted(index: number, size: number, shift = 0): number {
-  let factor = Math.max(1, Math.floor(size * 0.6180339887));
-  while (commonDivisor(factor, size) !== 1) factor++;
+  const factor = factorOf(size);
+  const product = index * factor + shift;
+  if (product <= Number.MAX_SAFE_INTEGER) return product % size;
   return Number((BigInt(index) * BigInt(factor) + BigInt(shift)) % BigInt(size));
+}
+
+/** There are a few sizes a world. */
+const factors = new Map<number, number>();
+
+function factorOf(size: number): number {
+  let factor = factors.get(size);
+  if (factor === undefined) {
+    factor = Math.max(1, Math.floor(size * 0.6180339887));
+    while (commonDivisor(factor, size) !== 1) factor++;
+    factors.set(size, factor);
+  }
+  return factor;
 }
 
 function commonDivisor(a: number, b: number): number {

@@ -1,6 +1,8 @@
 /** How people ask for, speak of and tell each relation, in each direction. */
-import { artPhrases } from './phrases-of-art.js';
-import { worldPhrases } from './phrases-of-music-sport-places.js';
+import { filmPhrases } from './phrases-of-films.js';
+import { musicPhrases } from './phrases-of-music.js';
+import { placePhrases } from './phrases-of-sports-and-places.js';
+import { workPhrases } from './phrases-of-works.js';
 import type { Direction, RelationName } from './schema.js';
 
 /** Words for one direction of a relation; `{x}` is who or what it starts from, `{s}` the same as a subject, `{kinds}` what is looked for. */
@@ -21,7 +23,13 @@ export interface RelationPhrases {
   tell: readonly string[];
 }
 
-export const relationPhrases: Record<RelationName, RelationPhrases> = { ...artPhrases, ...worldPhrases };
+/** The words of every relation. */
+export const relationPhrases: Record<RelationName, RelationPhrases> = {
+  ...filmPhrases,
+  ...workPhrases,
+  ...musicPhrases,
+  ...placePhrases,
+};
 
 /** The words for a direction. */
 export function phrasesOf(direction: Direction): Phrases {
