@@ -15,7 +15,7 @@ export interface DecisionOptions {
 }
 
 /** Weight of the part of a reply that might be another. */
-const uncertainWeight = 0.1;
+const uncertainWeight = 0.3;
 
 /** @param source id of the question or dialogue */
 export function decisionDraft(
