@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import type { LlamaModel, Token } from 'node-llama-cpp';
 import { type BytePairTokenizer, bytePairTokenizer } from '../../../models/llama/byte-pair/byte-pair-tokenizer.js';
 import { chatSegments } from '../../../models/llama/chat-segments.js';
+import { hiddenStates, logitsOf } from '../../../models/llama/forward.js';
+import { llamaParameters } from '../../../models/llama/weights.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import { documentTokens } from '../../../models/llama/document-tokens.js';
 import { openEncoder } from '../../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../../src/encoder/settings.js';
@@ -75,11 +78,10 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
   test('reads a chat request as the tokens of its segments', async () => {
     const layout = chatLayout(await llamaLibrary(), model);
     expect(layout.kind).toBe('template');
-    const texts = fc.constantFrom(
+    const bodies = fc.constantFrom(
       'You do small tasks.',
       'Task\n\n',
       '\n a',
-      ' ',
       '  x',
       '"12"',
       '<|im_end|>',
@@ -89,8 +91,8 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
     fc.assert(
       fc.property(
         fc.constantFrom('', 'Reply with JSON only.', ' \n'),
-        fc.oneof(fc.constant(''), texts),
-        texts,
+        fc.oneof(fc.constantFrom('', ' '), bodies),
+        bodies,
         (system, head, body) => {
           const tokens = layout.tokens({ system, head, body });
           const { ids, weights } = documentTokens(tokenizer, chatSegments(system, head, body));
@@ -106,19 +108,23 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
     expect([...reply.weights].filter((weight) => weight === 1)).toHaveLength(tokenizer.encode('["a"]').length + 1);
   });
 
-  test('gives the same logits at every position', async () => {
-    const ids = [tokenizer.special.bos, ...tokenizer.encode(prompt)];
-    const { logits } = llamaForward(file.config, file.weights, ids);
+  // The second is long enough for attention in several blocks.
+  test.each([
+    { of: 'a plain forward pass', logitsOf: plainLogits, text: prompt },
+    { of: 'the forward pass that is trained', logitsOf: trainedLogits, text: `${prompt}\n`.repeat(4) },
+  ])('gives the logits of $of at every position', async ({ logitsOf, text }) => {
+    const ids = [tokenizer.special.bos, ...tokenizer.encode(text)].slice(0, 200);
+    const expected = await logitsOf(file, ids);
     const context = await model.createContext({ contextSize: 256, threads: 1 });
     const output = await context
       .getSequence()
       .controlledEvaluate(ids.map((id) => [id as Token, { generateNext: { logits: true } }]));
-    for (const [position, expected] of logits.entries()) {
+    for (const [position, row] of expected.entries()) {
       const theirs = output[position]!.next.logits!;
       expect(
         centredCosine(
-          expected,
-          Array.from(expected, (_, id) => theirs.get(id as Token)!),
+          row,
+          Array.from(row, (_, id) => theirs.get(id as Token)!),
         ),
       ).toBeGreaterThan(0.999);
     }
@@ -140,3 +146,17 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
     await encoder.dispose();
   });
 });
+
+function plainLogits({ config, weights }: OpenedLlama, ids: readonly number[]): Promise<ArrayLike<number>[]> {
+  return Promise.resolve(llamaForward(config, weights, ids).logits);
+}
+
+async function trainedLogits({ config, weights }: OpenedLlama, ids: readonly number[]): Promise<ArrayLike<number>[]> {
+  const { tf } = await openBackend('wasm');
+  const parameters = llamaParameters(tf, config, weights);
+  const logits = tf.tidy(() => {
+    const states = hiddenStates(parameters, config, { ids: Int32Array.from(ids), batch: 1, length: ids.length });
+    return logitsOf(parameters, states).dataSync() as Float32Array;
+  });
+  return ids.map((_, position) => logits.subarray(position * config.vocabSize, (position + 1) * config.vocabSize));
+}
