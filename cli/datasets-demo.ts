@@ -1,7 +1,6 @@
 /** `kgwalk datasets demo`: making the demo world and importing it, or writing its files. */
 import { stderr } from 'node:process';
 import type { Command } from 'commander';
-import { loadConfig } from '../src/run/config.js';
 import { terminalProgress } from '../src/run/progress.js';
 import { printDialogueImport } from './dialogues/dataset-tables.js';
 import { printJson, printLine } from './output.js';
@@ -62,6 +61,7 @@ async function makeDemo({ name, write, json, ...flags }: DemoFlags): Promise<voi
 /** The settings of the flags; where one of the sizes is given alone, the other keeps the demo's density. */
 async function settingsOf({ seed, entities, triples, dialogues, questions }: SizeFlags) {
   const { demoSettings } = await import('../datasets/demo/settings.js');
+  const { loadConfig } = await import('../src/run/config.js');
   const given = Object.entries({ seed, entities, triples, dialogues, questions });
   const overrides = given.flatMap(([key, text]) => (text === undefined ? [] : [`${key}=${text}`]));
   const settings = loadConfig(demoSettings, { overrides });
