@@ -1,9 +1,8 @@
 /** Runs the examples of a page in their order, in a folder and a home of their own, as a reader would. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { chdir, cwd, env } from 'node:process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { chatServer, says, type ChatServer } from '../fixtures/chat-server.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { examplesOf } from './examples.js';
@@ -23,32 +22,26 @@ export interface PageOptions {
   saves?: Readonly<Record<string, string>>;
 }
 
-const embeddedModel = join(cwd(), 'models', 'demo', 'kgwalk-demo.gguf');
+const packageFile = join(cwd(), 'package.json');
 
 /** Call at the top of a file. */
 export function runsAsWritten(page: string, { before = [], prints = {}, saves = {} }: PageOptions = {}): void {
   const [previousHome, previousFolder] = [env.KGWALK_HOME, cwd()];
-  const here: Surroundings = { folder: folderWith({}), chatModel: embeddedModel, given: {} };
-  let server: ChatServer | undefined;
+  const here: Surroundings = { folder: folderWith({}), given: {} };
 
   // A chat model answers at the pace of the machine.
   jest.setTimeout(300_000);
   describe(`the examples of ${page}`, () => {
     beforeAll(async () => {
       env.KGWALK_HOME = join(here.folder, 'home');
-      if (!existsSync(embeddedModel)) {
-        server = await chatServer(says('1'));
-        here.chatModel = `${server.url}#any`;
-      }
       chdir(here.folder);
       for (const line of before) await runLine(line, here);
     });
 
-    afterAll(async () => {
+    afterAll(() => {
       chdir(previousFolder);
       if (previousHome === undefined) delete env.KGWALK_HOME;
       else env.KGWALK_HOME = previousHome;
-      await server?.close();
     });
 
     for (const { language, text, line, heading } of examplesOf(page)) {
@@ -99,9 +92,7 @@ function kgwalkWords(line: string): string[] | undefined {
 
 /** A script of the package exists: it is not run here. */
 function expectScript(line: string): void {
-  const { scripts } = JSON.parse(readFileSync(join(embeddedModel, '../../..', 'package.json'), 'utf8')) as {
-    scripts: Record<string, string>;
-  };
+  const { scripts } = JSON.parse(readFileSync(packageFile, 'utf8')) as { scripts: Record<string, string> };
   const [npm, command, script] = shellWords(line);
   expect([npm, line]).toEqual(['npm', line]);
   expect([...Object.keys(scripts), 'ci', 'pack', 'install']).toContain(command === 'run' ? script : command);

@@ -9,8 +9,6 @@ import { releaseOf } from './film-releases.js';
 export interface Surroundings {
   /** The working folder. */
   folder: string;
-  /** The chat model that stands in for others. */
-  chatModel: string;
   /** Files of the reader, by name, from blocks of data on the page: they go into the next release of format `custom`. */
   given: Record<string, string>;
 }
@@ -33,10 +31,10 @@ const encoders = [
 const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'qwen2.5-0.5b-instruct'];
 
 /** The words of a command with files of ours in place of the reader's. */
-export function withStandIns(words: readonly string[], { folder, chatModel, given }: Surroundings): string[] {
+export function withStandIns(words: readonly string[], { folder, given }: Surroundings): string[] {
   return words.map((word, i) => {
     if (encoders.includes(word)) return 'hashed:32';
-    if (chatModels.includes(word)) return chatModel;
+    if (chatModels.includes(word)) return 'demo';
     if (word === 'DIR') return folderWith(releaseOf(words[words.indexOf('import') + 1]!, given));
     if (/^RUN(@|$)/.test(word)) return word.replace('RUN', newest(join(folder, 'runs'), 'config.yaml'));
     if (/^EVALUATION…?$/.test(word)) return newest(join(folder, 'runs', 'evaluations'), 'evaluation.json');
