@@ -38,7 +38,7 @@ async function makeDemo({ name, write, json, ...flags }: DemoFlags): Promise<voi
   if (write !== undefined) {
     const { writeDemoRelease } = await import('../datasets/demo/write-release.js');
     const line = progress('triples', settings.triples, 'triples');
-    const written = writeDemoRelease(write, settings, line);
+    const written = writeDemoRelease(write, settings, { line });
     line.finish();
     if (json) printJson(written);
     else

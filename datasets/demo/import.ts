@@ -9,10 +9,11 @@ import { splitNames } from '../manifest.js';
 import { importOpenDialKg } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { aliasesOf } from './aliases.js';
-import { demoQuestions } from './questions.js';
+import type { StoredQuestion } from '../questions/stored-question.js';
+import type { SplitName } from '../walk-sample.js';
+import { demoContents, type DemoContents } from './contents.js';
+import type { DemoQuestion, DemoSubset } from './questions.js';
 import { demoSettings, type DemoSettings } from './settings.js';
-import { demoWorld } from './world.js';
 import { releaseFiles, writeDemoRelease } from './write-release.js';
 
 export interface DemoImportOptions {
@@ -37,74 +38,53 @@ const note = 'invented by kgwalk datasets demo: every entity of the generator, d
 /**
  * Imports `demo` (like `opendialkg`: train, valid, test by dialogue) and `demo-questions` (like `metaqa`: subsets 1-hop, 2-hop, 3-hop, truth).
  * Existing data sets of these names are replaced. Equal settings give equal files.
- * @throws WorkbenchError `config` for bad settings, `usage` for a bad name, `failure` when the disk refuses
+ * @throws WorkbenchError `usage` for a bad name, `failure` when the disk refuses
  */
 export async function importDemo(options: DemoImportOptions = {}): Promise<DemoImport> {
   const { name = 'demo', home, progress = silentProgress } = options;
   const settings = demoSettings.parse(options.settings ?? {});
-  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-demo-'));
+  const generated = { by: 'kgwalk datasets demo', settings };
+  const from = mkdtempSync(join(tmpdir(), 'kgwalk-demo-'));
   try {
-    writeDemoRelease(folder, settings);
-    const generated = { by: 'kgwalk datasets demo', settings };
+    const contents = demoContents(settings, 'graph');
+    writeDemoRelease(from, settings, { contents });
     const imported: DemoImport = {};
     if (settings.dialogues > 0) {
-      imported.dialogues = await importOpenDialKg({
-        from: folder,
-        name,
-        home,
-        progress,
-        origin: { licence, note, generated },
-      });
+      const origin = { licence, note, generated };
+      imported.dialogues = await importOpenDialKg({ from, name, home, progress, origin });
     }
     if (settings.questions > 0) {
-      imported.questions = await importQuestions(folder, `${name}-questions`, settings, home, generated);
+      const sources = [releaseFiles.triples, releaseFiles.questions].map((file) => join(from, file));
+      const parts = { ...questionParts(contents), name: `${name}-questions`, sources, generated };
+      imported.questions = await writeQuestionDataset(parts, home);
     }
     return imported;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(from, { recursive: true, force: true });
   }
 }
 
-async function importQuestions(
-  folder: string,
-  name: string,
-  settings: DemoSettings,
-  home: string | undefined,
-  generated: QuestionManifest['generated'],
-): Promise<QuestionManifest> {
-  const world = demoWorld(settings, 'graph');
-  const { graph, types } = world;
-  const questions = demoQuestions(world, settings);
-  const subsets = [...new Set(questions.map(({ subset }) => subset))];
-  return writeQuestionDataset(
-    {
-      name,
-      format: 'demo',
-      licence,
-      labels: ['generated'],
-      graphs: [{ graph, note }],
-      subsets: subsets.map((subset) => ({
-        name: subset,
-        graph: graph.name,
-        files: Object.fromEntries(
-          splitNames.map((split) => [
-            split,
-            {
-              questions: questions
-                .filter((question) => question.subset === subset && question.split === split)
-                .map(({ subset: _, split: __, marked: ___, ...stored }) => stored),
-            },
-          ]),
-        ),
-      })),
-      aliases: new Map(
-        graph.entityNames
-          .map((entity, id) => [entity, aliasesOf(types[id]!, entity)] as const)
-          .filter(([, names]) => names.length > 0),
-      ),
-      sources: [join(folder, releaseFiles.triples), join(folder, releaseFiles.questions)],
-      generated,
-    },
-    home,
-  );
+function questionParts({ world, questions }: DemoContents) {
+  const { graph, aliases } = world;
+  const storedOf = (subset: DemoSubset, split: SplitName) =>
+    questions.filter((question) => question.subset === subset && question.split === split).map(stored);
+  return {
+    format: 'demo',
+    licence,
+    labels: ['generated' as const],
+    graphs: [{ graph, note }],
+    subsets: [...new Set(questions.map(({ subset }) => subset))].map((subset) => ({
+      name: subset,
+      graph: graph.name,
+      files: Object.fromEntries(splitNames.map((split) => [split, { questions: storedOf(subset, split) }])),
+    })),
+    aliases: new Map(
+      graph.entityNames.flatMap((entity, id) => (aliases[id]!.length > 0 ? [[entity, aliases[id]!] as const] : [])),
+    ),
+  };
+}
+
+/** The question without what says where it belongs. */
+function stored({ subset: _subset, split: _split, marked: _marked, ...question }: DemoQuestion): StoredQuestion {
+  return question;
 }

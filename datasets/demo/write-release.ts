@@ -6,13 +6,12 @@ import { writeError, writeFileAtomic, writeFully } from '../../src/run/files.js'
 import type { Progress } from '../../src/run/progress.js';
 import type { Dialogue } from '../dialogue.js';
 import { splitNames } from '../manifest.js';
-import { demoDialogues } from './dialogues.js';
+import { demoContents, type DemoContents } from './contents.js';
 import { demoFacts } from './facts.js';
-import { demoQuestions, type DemoQuestion } from './questions.js';
+import type { DemoQuestion } from './questions.js';
 import type { DemoSettings } from './settings.js';
-import { demoWorld } from './world.js';
 
-/** Names of the files. */
+/** Names of the files beside the dialogues. */
 export const releaseFiles = { triples: 'triples.txt', questions: 'questions.jsonl' } as const;
 
 /** What was written. */
@@ -22,18 +21,26 @@ export interface WrittenRelease {
   questions: number;
 }
 
+export interface WriteOptions {
+  /** Told how many triples were written. */
+  line?: Progress;
+  /** What `demoContents` makes of the same settings, where it is at hand. */
+  contents?: DemoContents;
+}
+
 /**
  * Writes `triples.txt`, `train.jsonl`, `valid.jsonl`, `test.jsonl` and `questions.jsonl`. Triples are streamed; dialogues and questions need
  * the graph in memory, so worlds beyond it have none of them (`dialogues` and `questions` 0). Equal settings, equal bytes.
- * @param line told how many triples were written
  * @throws WorkbenchError `failure` when the disk refuses
  */
-export function writeDemoRelease(folder: string, settings: DemoSettings, line?: Progress): WrittenRelease {
-  const triples = writeTriples(join(folder, releaseFiles.triples), folder, settings, line);
+export function writeDemoRelease(
+  folder: string,
+  settings: DemoSettings,
+  { line, contents }: WriteOptions = {},
+): WrittenRelease {
+  const triples = writeTriples(folder, settings, line);
   if (settings.dialogues === 0 && settings.questions === 0) return { triples, dialogues: 0, questions: 0 };
-  const world = demoWorld(settings);
-  const dialogues = demoDialogues(world, settings);
-  const questions = demoQuestions(world, settings);
+  const { dialogues, questions } = contents ?? demoContents(settings);
   for (const split of splitNames) {
     if (settings.dialogues > 0)
       writeFileAtomic(join(folder, `${split}.jsonl`), lines(dialogues[split].map(conversation)));
@@ -47,7 +54,8 @@ export function writeDemoRelease(folder: string, settings: DemoSettings, line?: 
 const chunkLength = 1 << 20;
 const reportEvery = 1 << 18;
 
-function writeTriples(file: string, folder: string, settings: DemoSettings, line: Progress | undefined): number {
+function writeTriples(folder: string, settings: DemoSettings, line: Progress | undefined): number {
+  const file = join(folder, releaseFiles.triples);
   let triples = 0;
   try {
     mkdirSync(folder, { recursive: true });
