@@ -30,12 +30,12 @@ export interface CorpusOptions
 
 /** Sources of documents, and the part of the characters that each gives. */
 const shares = {
-  decisions: 0.65,
+  decisions: 0.62,
   walkDecisions: 0.03,
   dialogueStates: 0.13,
   questionStates: 0.06,
   nameStates: 0.04,
-  facts: 0.05,
+  facts: 0.08,
   dialogues: 0.04,
 } as const;
 

@@ -1,4 +1,7 @@
-/** What the graph holds, in words: a few facts of one entity at a time, as sentences or as prompts show them. */
+/**
+ * What the graph holds, in words: some facts of one entity as sentences, or a walk as prompts show facts. In a walk each
+ * fact has an entity of those before it, so it can be copied: names in replies are copied from prompts just so.
+ */
 import { factOf } from '../../../agents/prompted/facts.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { Triple } from '../../../src/kg/path.js';
@@ -8,7 +11,7 @@ import type { CorpusDraft } from './draft.js';
 import { sentenceOf } from './sentences.js';
 
 /** In the loss: names that nothing foretells must not outweigh what can be learned. */
-const factWeight = 0.25;
+const weights = { sentences: 0.25, walk: 0.5 };
 
 /** Facts of one document. */
 const mostFacts = 8;
@@ -18,23 +21,37 @@ export function* factDrafts(graph: Graph, rng: Rng): Generator<CorpusDraft> {
   if (graph.numEdges === 0) return;
   for (;;) {
     for (const entity of rng.shuffle(Int32Array.from({ length: graph.numEntities }, (_, id) => id))) {
-      const triples = someEdges(graph, entity, rng);
-      if (triples.length === 0) continue;
-      const asSentences = rng.uniform() < 0.6;
-      const text = asSentences
-        ? triples.map((triple) => sentenceOf(graph, triple, rng)).join(' ')
-        : triples.map((triple) => shownTriple(factOf(graph, triple))).join('\n');
+      if (graph.degree(entity) === 0) continue;
+      const phase = rng.uniform() < 0.35 ? 'sentences' : 'walk';
+      const text =
+        phase === 'sentences'
+          ? someEdges(graph, entity, rng)
+              .map((triple) => sentenceOf(graph, triple, rng))
+              .join(' ')
+          : walkFrom(graph, entity, rng)
+              .map((triple) => shownTriple(factOf(graph, triple)))
+              .join('\n');
       yield {
-        kind: 'fact',
-        phase: asSentences ? 'sentences' : 'triples',
+        ...{ kind: 'fact', phase },
         segments: [
           { special: 'bos', weight: 0 },
-          { text, weight: factWeight },
+          { text, weight: weights[phase] },
           { special: 'eos', weight: 1 },
         ],
       };
     }
   }
+}
+
+/** Edges, each from the end of the one before, now and then from an earlier place. */
+function walkFrom(graph: Graph, start: number, rng: Rng): Triple[] {
+  const places = [start];
+  return Array.from({ length: mostFacts }, (): Triple => {
+    const from = rng.uniform() < 0.6 ? places.at(-1)! : places[rng.integer(places.length)]!;
+    const edge = graph.offsets[from]! + rng.integer(graph.degree(from));
+    if (graph.degree(graph.tails[edge]!) > 0) places.push(graph.tails[edge]!);
+    return [from, graph.relations[edge]!, graph.tails[edge]!];
+  });
 }
 
 /** Drawn without repeats, in the order of the graph. */
