@@ -108,11 +108,12 @@ export async function downloadModel(
   options: Pick<DownloadOptions, 'acceptUnverified' | 'progress' | 'signal'> = {},
 ): Promise<ModelRecord & { file: string; kept: number }> {
   const file = downloadedModelFile(name);
-  const before = modelRecord(name);
-  if (existsSync(file) && before?.url !== url) {
+  const record = modelRecord(name);
+  const before = record?.url === url ? record : undefined;
+  if (existsSync(file) && !before) {
     throw new WorkbenchError(
       'usage',
-      `expected a free name, got ${name}, which is ${before?.url ?? 'a file of yours'}, at ${file}`,
+      `expected a free name, got ${name}, which is ${record?.url ?? 'a file of yours'}, at ${file}`,
       {
         hint: 'Choose another with --name, or delete that file.',
       },
@@ -132,7 +133,7 @@ export async function downloadModel(
     check: readGgufHeader,
     label: name,
   });
-  const record: ModelRecord = {
+  const written: ModelRecord = {
     schemaVersion: 1,
     name,
     url,
@@ -141,8 +142,8 @@ export async function downloadModel(
     hashFrom: sha256 === undefined ? (before?.hashFrom ?? hashFrom) : hashFrom,
     ...(licence !== undefined && { licence }),
   };
-  writeFileAtomic(recordFile(name), `${JSON.stringify(record, null, 2)}\n`);
-  return { ...record, file, kept };
+  writeFileAtomic(recordFile(name), `${JSON.stringify(written, null, 2)}\n`);
+  return { ...written, file, kept };
 }
 
 /** What is known of a downloaded model; undefined for a file that somebody else put there. */

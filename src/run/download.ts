@@ -9,7 +9,7 @@ import type { PartFile } from './download/part-file.js';
 import { PassingTrouble } from './download/passing-trouble.js';
 import { transfer } from './download/transfer.js';
 import { WorkbenchError } from './errors.js';
-import { sha256File } from './files.js';
+import { sha256File, writeError } from './files.js';
 import { silentProgress } from './progress.js';
 import type { ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
@@ -69,7 +69,11 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
   const here = await existing({ ...options, sha256 });
   if (here) return here;
   const folder = `${file}.download`;
-  mkdirSync(folder, { recursive: true });
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw writeError(error, folder);
+  }
   const unlock = lockFolder(folder, 'a download');
   let part: PartFile | undefined;
   let keep = true;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -116,6 +116,15 @@ describe('kgwalk models get', () => {
     const { exitCode, told } = await kgwalk('models', 'get', address(), '--sha256', hashOf(page));
     expect([exitCode, told]).toEqual([3, expect.stringContaining('does not start with "GGUF"')]);
     expect(files()).toEqual([]);
+  });
+
+  test('a name whose file was deleted is free for another address', async () => {
+    await kgwalk('models', 'get', address(), '--sha256', sha256, '--name', 'mine');
+    rmSync(join(modelsFolder(), 'mine.gguf'));
+    const other = Buffer.concat([model, Buffer.alloc(32)]);
+    server.answers = [whole(other)];
+    const words = ['models', 'get', `${server.origin}/other.gguf`, '--name', 'mine', '--accept-unverified'];
+    expect(await kgwalkJson(...words)).toMatchObject({ sha256: hashOf(other), hashFrom: 'nobody' });
   });
 
   test('a name that another file has is not taken from it', async () => {

@@ -1,5 +1,5 @@
 /** One try to get the rest of a file. */
-import { statfs } from 'node:fs/promises';
+import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WorkbenchError } from '../errors.js';
 import type { OpenedResponse } from './open-response.js';
@@ -111,7 +111,7 @@ async function place(part: PartFile, { response, told }: OpenedResponse, options
     ...(etag !== null && !weak(etag) && { etag }),
   };
   try {
-    await checkSpace(part.path, total);
+    checkSpace(part.path, total);
   } catch (error) {
     await response.body?.cancel();
     throw error;
@@ -133,8 +133,8 @@ function rangeOf(headers: Headers, start: number): number | undefined {
   return Number(from) === start ? Number(total) : undefined;
 }
 
-async function checkSpace(path: string, bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(dirname(path));
+function checkSpace(path: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   if (free >= bytes + spareBytes) return;
   const megabytes = (size: number) => `${Math.ceil(size / 1e6)} MB`;

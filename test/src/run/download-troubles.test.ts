@@ -112,6 +112,13 @@ describe('a server that', () => {
     expect(existsSync(file())).toBe(false);
   });
 
+  test('announces more than the disk has room for is refused before a byte is kept', async () => {
+    server.answers = [whole(bytes, '"one"', { 'content-length': '900000000000000' })];
+    const { code, text, left } = await failing();
+    expect([code, left]).toEqual(['failure', []]);
+    expect(text).toContain('of free space');
+  });
+
   test('is busy is asked again, after the time it names', async () => {
     server.answers = [says(503, { 'retry-after': '0' }), says(429), says(500), whole(bytes)];
     await download({ patience: { stall: 5000, tries: 4, pause: 1 } });
