@@ -26,7 +26,7 @@ export function quickstartPlan(questions: number): PlannedStep[] {
     },
     {
       title: 'the same dialogues, by agents that learned less or nothing',
-      parts: { random: 1, frequency: 1, transe: 1, demo: 2 },
+      parts: { random: 1, frequency: 1, transe: 1, clone: 2 },
     },
     {
       title: 'a walker that answers questions, by PPO from scratch',

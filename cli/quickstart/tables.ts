@@ -1,6 +1,6 @@
 /** What the quickstart found, as two short tables. */
 import { loadEvaluation } from '../../reports/evaluation-data.js';
-import type { Estimate, EvaluationMetrics } from '../../src/run/records.js';
+import type { Estimate } from '../../src/run/records.js';
 import { printLine, printTable } from '../output.js';
 import type { Row } from '../output.js';
 import type { QuestionRowOf } from './question-evaluations.js';
@@ -21,7 +21,7 @@ const aboutQuestions: Readonly<Record<string, string>> = {
   walker: 'trained by PPO, from answers alone',
 };
 
-/** Prints a row an agent, best last. */
+/** Prints a row an agent, the trained ones last. */
 export function printTables({ walks, questions, allQuestions }: QuickstartResult): void {
   const { n, dataset } = walks[0]!.record;
   printLine(`Where a dialogue goes next, in the graph: ${n} turns of ${dataset}, none of them trained on`);
@@ -67,11 +67,6 @@ function questionRow({ name, folder, record }: QuestionRowOf, all: readonly Ques
 }
 
 const duration = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`);
-
-/** Figures of a row for programs: fractions, with their intervals. */
-export function plainRow({ name, record }: { name: string; record: { metrics: EvaluationMetrics } }) {
-  return { name, ...record };
-}
 
 const bracketed = (estimate: Estimate | undefined) =>
   estimate && `${percent(estimate)} [${share(estimate.low)}, ${share(estimate.high)}]`;

@@ -39,7 +39,8 @@ export async function evaluateWalks(run: RunInfo, watch: Watch): Promise<{ rows:
       for (const [i, one] of wanted.entries()) {
         if (!missing.includes(one)) continue;
         const { agent, about } = agents[i]!;
-        await saveEvaluation(run.folder, one.saved, await evaluateShown(agent, inputs, about, watch));
+        const named: Watch = { ...watch, progress: (_agent, ...of) => watch.progress(one.name, ...of) };
+        await saveEvaluation(run.folder, one.saved, await evaluateShown(agent, inputs, about, named));
       }
     } finally {
       await close();
