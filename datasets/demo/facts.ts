@@ -212,8 +212,13 @@ function* factsOf(
     const mean = grows ? rate * growth * fame(subject.index, sizes[subject.type]) : rate;
     const count = Math.floor(mean + rng.uniform());
     for (let i = 0; i < count; i++) {
-      const made = fact(relation, to(rng, subject.index, sizes));
-      if (made) yield made;
+      // Dense worlds say much twice; a usual one leaves it at that.
+      for (let attempt = 0; attempt < growth; attempt++) {
+        const made = fact(relation, to(rng, subject.index, sizes));
+        if (!made) continue;
+        yield made;
+        break;
+      }
     }
   }
   if (subject.type !== 'film') return;

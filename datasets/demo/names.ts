@@ -13,7 +13,7 @@ export interface Names {
 }
 
 /**
- * @param seed shifts every numbering, so that another seed has other names
+ * @param seed shifts every numbering: neighbouring seeds lie 997 words apart, so they hardly share names
  * @param sizes entities of each type
  * @param bookOfFilm number of the book that a film is based on, or -1
  * @param filmedBook whether a film is based on this book
@@ -28,7 +28,7 @@ export function worldNames(
   // Given names are shared by many, family names by about three.
   const givenNames = Math.max(64, Math.ceil(Math.sqrt(numPeople)));
   const families = Math.ceil(numPeople / 3);
-  const shift = (seed >>> 0) % 7919;
+  const shift = 1 + (((((seed - 1) * 997) % 7919) + 7919) % 7919);
   const word = (manner: keyof typeof manners, number: number) => inventedWord(manners[manner], number + shift);
 
   const person = (type: EntityType, index: number) => {

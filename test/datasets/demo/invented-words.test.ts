@@ -1,0 +1,43 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { inventedWord, manners, permuted } from '../../../datasets/demo/invented-words.js';
+import { namesOf } from '../../../datasets/demo/facts.js';
+import { entityTypes, typeSizes } from '../../../datasets/demo/schema.js';
+
+describe('invented words', () => {
+  test('every number has a word of its own, the longer ones too', () => {
+    for (const manner of Object.values(manners)) {
+      const words = Array.from({ length: 20_000 }, (_, number) => inventedWord(manner, number));
+      expect(new Set(words).size).toBe(words.length);
+      for (const word of words) expect(word).toMatch(/^[A-Z][a-z]+$/);
+    }
+  });
+
+  test('a permutation hits every number once, whatever its size and shift', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 3000 }), fc.nat(10_000), (size, shift) => {
+        const hit = new Set(Array.from({ length: size }, (_, index) => permuted(index, size, shift)));
+        expect(hit.size).toBe(size);
+        expect(Math.max(...hit)).toBe(size - 1);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('beyond what a number holds exactly, products are taken with big integers', () => {
+    const size = 2 ** 40;
+    const factor = BigInt(permuted(1, size));
+    expect(permuted(size - 3, size)).toBe(Number((BigInt(size - 3) * factor) % BigInt(size)));
+  });
+});
+
+test.each([
+  [1, 200],
+  [9, 3000],
+  [2, 100_000],
+])('no two entities of a world share a name (seed %d, %d entities)', (seed, entities) => {
+  const sizes = typeSizes(entities);
+  const { nameOf } = namesOf({ seed, entities });
+  const names = entityTypes.flatMap((type) => Array.from({ length: sizes[type] }, (_, index) => nameOf(type, index)));
+  expect(new Set(names).size).toBe(names.length);
+});
