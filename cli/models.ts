@@ -1,5 +1,7 @@
 /** `kgwalk models …`: the models that are here and how to get others. */
 import type { Command } from 'commander';
+import type { TrainModelFlags } from './models/train.js';
+import { repeatable } from './repeatable.js';
 
 /** Adds the `models` commands to `program`. */
 export function register(program: Command): void {
@@ -36,4 +38,14 @@ export function register(program: Command): void {
     .option('--repeats <n>', 'measurements of each, of which the median counts', '3')
     .option('--json', 'print JSON')
     .action(async (what: string, flags: { repeats: string }) => (await import('./models/bench.js')).bench(what, flags));
+  models
+    .command('train')
+    .description('make the embedded model again, from its data to the file: about an hour on native TensorFlow')
+    .option('--out <dir>', 'folder of model, log, loss curve and checkpoint', 'models/demo')
+    .option('--set <key=value>', 'change a setting, such as training.tokens=100000; repeatable', repeatable, [])
+    .option('--resume', 'go on with the training in --out')
+    .option('--max-minutes <n>', 'stop after that long, with a checkpoint to resume from')
+    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
+    .option('--json', 'print JSON')
+    .action(async (flags: TrainModelFlags) => (await import('./models/train.js')).trainModel(flags));
 }

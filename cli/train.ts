@@ -6,6 +6,7 @@ import type { RunSettings } from '../presets/schema.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printTable } from './output.js';
 import { repeatable } from './repeatable.js';
+import { minutesOf, timeLimit } from './time-limit.js';
 
 interface TrainFlags {
   model?: string;
@@ -47,7 +48,7 @@ interface PlannedRun {
 }
 
 async function train(preset: string, flags: TrainFlags): Promise<void> {
-  const minutes = flags.maxMinutes === undefined ? undefined : positive(flags.maxMinutes, '--max-minutes');
+  const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
   const runs = await plannedRuns(preset, flags);
   if (flags.dryRun) {
     const { dryRun } = await import('./dry-run.js');
@@ -87,12 +88,6 @@ function stoppedError(folder: string, waiting: readonly PlannedRun[]): Workbench
   return new WorkbenchError('stopped', `stopped; what was done is saved, at ${folder}${rest}`, {
     hint: `Go on: kgwalk train --resume --run-dir ${folder}`,
   });
-}
-
-/** Aborted after that many minutes; does not keep the process alive. */
-function timeLimit(minutes: number): AbortSignal {
-  const longestTimer = 2 ** 31 - 1;
-  return AbortSignal.timeout(Math.min(Math.ceil(minutes * 60_000), longestTimer));
 }
 
 /** Settings and folder of every run, all checked before the first starts. */
@@ -151,9 +146,4 @@ function seedsOf({ seed, seeds }: TrainFlags): (number | undefined)[] {
 function whole(text: string, flag: string): number {
   if (/^\d+$/.test(text.trim())) return Number(text);
   throw new WorkbenchError('usage', `expected whole numbers from 0, got ${JSON.stringify(text)}, at ${flag}`);
-}
-
-function positive(text: string, flag: string): number {
-  if (Number(text) > 0) return Number(text);
-  throw new WorkbenchError('usage', `expected a number above 0, got ${JSON.stringify(text)}, at ${flag}`);
 }

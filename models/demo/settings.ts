@@ -1,4 +1,4 @@
-/** Settings of the demo's model: what `training.yaml` says. */
+/** Settings of the demo's model: the defaults are those that it was trained with. */
 import { z } from 'zod';
 import { trainingSettings } from '../llama/training-settings.js';
 
@@ -21,7 +21,7 @@ export const demoModelSettings = z.strictObject({
     .strictObject({
       dialogues: z.string().default('demo').describe('Data set of dialogues.'),
       questions: z.string().default('demo-questions').describe('Data set of questions.'),
-      characters: z.int().min(1000).default(28_000_000).describe('Text to train on.'),
+      characters: z.int().min(1000).default(20_000_000).describe('Text to train on.'),
       watchCharacters: z.int().min(1000).default(250_000).describe('Text whose loss is watched.'),
       vocabularyCharacters: z.int().min(1000).default(4_000_000).describe('Text that the vocabulary is learned from.'),
     })

@@ -43,7 +43,11 @@ const about = {
   license: 'MIT',
 };
 
-/** @returns whether all tokens were seen; else it was stopped and can go on. @throws WorkbenchError `data` for a checkpoint of other settings */
+/**
+ * The checkpoint goes when all tokens were seen.
+ * @returns whether they were; else it was stopped and can go on
+ * @throws WorkbenchError `data` for a checkpoint of other settings
+ */
 export async function trainDemoModel(training: DemoTraining): Promise<{ finished: boolean; place: TrainingPlace }> {
   const { tf, settings, out, resume, signal, onStage } = training;
   const { seed, model: config } = settings;
@@ -82,7 +86,7 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
   const passes = (place: TrainingPlace, every: number) =>
     Math.floor(place.tokens / every) > Math.floor(before.tokens / every);
   try {
-    const place = trainLanguageModel({
+    const place = await trainLanguageModel({
       ...{ ...state, config, corpus: fit, settings: settings.training, seed, place: saved.place },
       onReport: (report) => {
         log.append(report);
@@ -99,7 +103,9 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
       },
     });
     progress.finish();
-    return { finished: place.tokens >= settings.training.tokens, place };
+    const finished = place.tokens >= settings.training.tokens;
+    if (finished) rmSync(file('checkpoint'));
+    return { finished, place };
   } finally {
     log.close();
     optimizer.dispose();

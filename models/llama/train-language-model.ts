@@ -1,4 +1,5 @@
 /** Trains a Llama on documents: next tokens by weighted cross-entropy, AdamW, a rate that rises, then falls. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -54,7 +55,7 @@ export function optimizerFor(parameters: ParameterSet, settings: TrainingSetting
  * Goes on from `place` until all tokens are seen or `onWindow` says stop. Stopped between two windows and gone on with, it
  * gives the very numbers of an unbroken one. @returns where it stands
  */
-export function trainLanguageModel(training: LanguageModelTraining): TrainingPlace {
+export async function trainLanguageModel(training: LanguageModelTraining): Promise<TrainingPlace> {
   const { config, corpus, settings, seed, onReport, onWindow } = training;
   let place = training.place;
   let [loss, weight, since] = [0, 0, place.tokens];
@@ -63,6 +64,8 @@ export function trainLanguageModel(training: LanguageModelTraining): TrainingPla
     const { documents, after } = nextWindow(corpus, place, { seed, count: settings.windowDocuments, longest });
     let { steps, tokens } = place;
     for (const batches of updatesOf(corpus, documents, settings, Rng.named(seed, 'llama/window', steps))) {
+      // So that Ctrl-C and time limits are heard.
+      await nextTurn();
       const learningRate = rateAt(tokens, settings);
       const update = makeUpdate(training, batches, learningRate);
       loss += update.loss;

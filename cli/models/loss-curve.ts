@@ -1,0 +1,43 @@
+/** The loss of a language model's training as a picture. */
+import { renderPng } from '../../reports/canvas.js';
+import { lineChart, type Line } from '../../reports/line-chart.js';
+import { curveOf } from '../../reports/series.js';
+import { light, palette } from '../../reports/theme.js';
+import { writeFileAtomic } from '../../src/run/files.js';
+import { readJsonLines } from '../../src/run/json-lines.js';
+
+/** Lines of the log that have one of the two; others are left out. */
+interface LogLine {
+  tokens?: number;
+  loss?: number;
+  watched?: Record<string, { loss: number }>;
+}
+
+/** Draws what is trained on and what is watched, in nats a token over millions of tokens. @returns `picture` */
+export async function drawLossCurve(log: string, picture: string): Promise<string> {
+  const lines = readJsonLines<LogLine>(log);
+  const series = (valueOf: (line: LogLine) => number | undefined) =>
+    new Map(
+      lines.flatMap((line): [number, number][] => {
+        const value = valueOf(line);
+        return line.tokens === undefined || value === undefined ? [] : [[line.tokens / 1e6, value]];
+      }),
+    );
+  const curves: [string, Map<number, number>][] = [
+    ['trained on', series(({ loss }) => loss)],
+    ['watched', series(({ watched }) => watched?.all?.loss)],
+  ];
+  const drawn = curves.map(([label, values], i): Line => ({
+    label,
+    color: palette[i]!,
+    curve: curveOf([values], 'eval/loss'),
+  }));
+  const chart = lineChart(drawn, {
+    title: 'Weighted loss of a token, nats',
+    xLabel: 'tokens seen, millions',
+    percent: false,
+    fromZero: true,
+  });
+  writeFileAtomic(picture, await renderPng(chart.config(light), chart.size, light.paper));
+  return picture;
+}

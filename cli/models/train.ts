@@ -1,0 +1,59 @@
+/** `kgwalk models train`: the embedded model, made again from its data. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { sha256File } from '../../src/run/files.js';
+import { interruptSignal } from '../interrupt.js';
+import { printJson, printLine } from '../output.js';
+import { minutesOf, timeLimit } from '../time-limit.js';
+import { terminalWatch } from '../watch.js';
+
+export interface TrainModelFlags {
+  out: string;
+  set: string[];
+  resume?: boolean;
+  maxMinutes?: string;
+  backend?: string;
+  json?: boolean;
+}
+
+export async function trainModel(flags: TrainModelFlags): Promise<void> {
+  const { demoModelSettings } = await import('../../models/demo/settings.js');
+  const { demoFiles, trainDemoModel } = await import('../../models/demo/train-demo-model.js');
+  const { loadConfig } = await import('../../src/run/config.js');
+  const { backendOf, openBackend } = await import('../../src/tensor/backend.js');
+  const settings = loadConfig(demoModelSettings, { overrides: flags.set });
+  const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
+  const out = resolve(flags.out);
+  const model = join(out, demoFiles.model);
+  if (!flags.resume && existsSync(join(out, demoFiles.checkpoint))) {
+    throw new WorkbenchError('usage', `expected a folder without a training, got one, at ${out}`, {
+      hint: 'Go on with it by --resume, or choose another --out.',
+    });
+  }
+  const { tf, name } = await openBackend(backendOf(flags.backend ?? 'auto'));
+  const { demoWorld } = await import('../quickstart/demo-world.js');
+  await demoWorld(terminalWatch());
+  const watch = terminalWatch();
+  const limit = minutes === undefined ? [] : [timeLimit(minutes)];
+  const { finished, place } = await trainDemoModel({
+    ...{ tf, settings, out, resume: flags.resume === true },
+    signal: AbortSignal.any([interruptSignal(), ...limit]),
+    progress: (total) => watch.progress(`training on ${name}`, total, 'tokens'),
+    onStage: (stage) => {
+      if (!flags.json) printLine(stage);
+    },
+  });
+  if (!finished) {
+    throw new WorkbenchError('stopped', `stopped after ${place.tokens} of ${settings.training.tokens} tokens`, {
+      hint: `Go on: kgwalk models train --resume --out ${flags.out}`,
+    });
+  }
+  const { drawLossCurve } = await import('./loss-curve.js');
+  const picture = await drawLossCurve(join(out, demoFiles.log), join(out, 'loss-curve.png'));
+  const sha256 = await sha256File(model);
+  if (flags.json) return printJson({ model, sha256, tokens: place.tokens, steps: place.steps, picture });
+  printLine(`${place.tokens} tokens in ${place.steps} updates`);
+  printLine(`model: ${model}  (sha256 ${sha256})`);
+  printLine(`loss:  ${picture}`);
+}

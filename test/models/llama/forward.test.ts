@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type * as tfTypes from '@tensorflow/tfjs';
+import type { LlamaConfig } from '../../../models/llama/config.js';
+import { hiddenStates, logitsOf } from '../../../models/llama/forward.js';
+import { rotate, rotation } from '../../../models/llama/rotary.js';
+import { targetLogits, weightedCrossEntropy } from '../../../models/llama/token-loss.js';
+import { llamaParameters, startingWeights } from '../../../models/llama/weights.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { readTensor } from '../../../src/tensor/ops.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
+import { llamaForward } from '../../fixtures/llama-forward.js';
+import { backendsHere } from '../../fixtures/tensor-backends.js';
+
+const config: LlamaConfig = {
+  vocabSize: 23,
+  contextLength: 160,
+  dim: 16,
+  layers: 2,
+  heads: 4,
+  kvHeads: 2,
+  hiddenDim: 20,
+  ropeTheta: 100,
+  normEps: 1e-5,
+};
+
+// The plain backend takes minutes for finite differences.
+const backends = (await backendsHere()).filter((name) => name !== 'cpu');
+
+function drawnIds(count: number): Int32Array {
+  const rng = new Rng(5);
+  return Int32Array.from({ length: count }, () => rng.integer(config.vocabSize));
+}
+
+describe.each(backends)('the forward pass on %s', (backend) => {
+  let tf: Tf;
+  beforeAll(async () => {
+    ({ tf } = await openBackend(backend));
+  });
+
+  const logits = (weights: ReadonlyMap<string, Float32Array>, ids: Int32Array, batch: number, sizes = config) => {
+    const parameters = llamaParameters(tf, sizes, weights);
+    const values = readTensor(tf, () =>
+      logitsOf(parameters, hiddenStates(parameters, sizes, { ids, batch, length: ids.length / batch })),
+    );
+    parameters.dispose();
+    return values;
+  };
+
+  test('gives what plain loops give, for sequences longer than a block of queries', () => {
+    const ids = drawnIds(300);
+    const weights = startingWeights(config, 3);
+    const expected = [ids.slice(0, 150), ids.slice(150)].flatMap((part) =>
+      llamaForward(config, weights, [...part]).logits.flatMap((row) => [...row]),
+    );
+    expectClose(logits(weights, ids, 2), expected, 1e-4);
+  });
+
+  test('never lets a token change what was said before it', () => {
+    const weights = startingWeights(config, 3);
+    const ids = drawnIds(140);
+    const before = logits(weights, ids, 1);
+    const after = logits(weights, ids.with(130, (ids[130]! + 1) % config.vocabSize), 1);
+    const row = 130 * config.vocabSize;
+    expect(after.slice(0, row)).toEqual(before.slice(0, row));
+    expect(after.slice(row, row + config.vocabSize)).not.toEqual(before.slice(row, row + config.vocabSize));
+  });
+
+  test('with shared key heads is the one whose key heads are repeated', () => {
+    const weights = new Map(startingWeights(config, 3));
+    const shared = logits(weights, drawnIds(12), 1);
+    const size = config.dim / config.heads;
+    const repeated = new Map(
+      [...weights].map(([name, values]): [string, Float32Array] => {
+        if (!/attn_[kv]\.weight$/.test(name)) return [name, values];
+        const head = (h: number) => values.slice(h * size * config.dim, (h + 1) * size * config.dim);
+        return [name, Float32Array.from([0, 0, 1, 1].flatMap((h) => [...head(h)]))];
+      }),
+    );
+    expectClose(logits(repeated, drawnIds(12), 1, { ...config, kvHeads: 4 }), shared, 1e-4);
+  });
+
+  test('has the gradient that finite differences measure', () => {
+    const parameters = llamaParameters(tf, config, startingWeights(config, 3));
+    const tokens = { ids: drawnIds(18), batch: 2, length: 9 };
+    const targets = {
+      rows: Int32Array.of(0, 3, 8, 9, 17),
+      labels: Int32Array.of(4, 22, 0, 7, 4),
+      weights: Float32Array.of(1, 0.5, 1, 0.05, 1),
+    };
+    checkGradient(tf, parameters, () =>
+      weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
+    );
+    parameters.dispose();
+  });
+
+  test('has that gradient over several blocks of queries, too', () => {
+    const parameters = llamaParameters(tf, config, startingWeights(config, 3));
+    const tokens = { ids: drawnIds(140), batch: 1, length: 140 };
+    const targets = { rows: Int32Array.of(20, 139), labels: Int32Array.of(4, 22), weights: Float32Array.of(1, 1) };
+    checkGradient(tf, parameters, () =>
+      weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
+    );
+    parameters.dispose();
+  });
+
+  test('turns queries and keys so that their product depends on their distance alone', () => {
+    const length = 40;
+    const rng = new Rng(9);
+    const [query, key] = [0, 1].map(() => Array.from({ length: 4 }, () => rng.normal()));
+    const turned = (vector: number[]) =>
+      readTensor(tf, () => {
+        const rows = tf.tensor2d(Array.from({ length }, () => vector)) as tfTypes.Tensor2D;
+        return rotate(tf, rows, rotation(tf, { ...config, dim: 4, heads: 1 }, length, 1));
+      });
+    const [q, k] = [turned(query!), turned(key!)];
+    const product = (at: number, to: number) =>
+      [0, 1, 2, 3].reduce((sum, i) => sum + q[at * 4 + i]! * k[to * 4 + i]!, 0);
+    expectClose([product(5, 2), product(39, 36)], [product(20, 17), product(20, 17)], 1e-4);
+    expect(Math.abs(product(5, 2) - product(5, 4))).toBeGreaterThan(1e-3);
+  });
+});
