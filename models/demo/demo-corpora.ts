@@ -22,7 +22,8 @@ export async function demoCorpora(
   onStage: (stage: string) => void,
   signal?: AbortSignal,
 ): Promise<DemoCorpora> {
-  const world = await loadCorpusWorld({ dialogues: corpus.dialogues, questions: corpus.questions });
+  const { dialogues, questions, moreQuestions: more } = corpus;
+  const world = await loadCorpusWorld({ dialogues, questions, more });
   const documents = (split: CorpusOptions['split'], characters: number, tokenizer?: BytePairTokenizer) =>
     corpusDocuments({
       ...{ world, seed, split, characters, signal, contextLength: model.contextLength },

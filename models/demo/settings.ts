@@ -21,6 +21,11 @@ export const demoModelSettings = z.strictObject({
     .strictObject({
       dialogues: z.string().default('demo').describe('Data set of dialogues.'),
       questions: z.string().default('demo-questions').describe('Data set of questions.'),
+      moreQuestions: z
+        .int()
+        .min(0)
+        .default(12_000)
+        .describe('Questions made for the corpus alone, beside those of train.'),
       characters: z.int().min(1000).default(20_000_000).describe('Text to train on.'),
       watchCharacters: z.int().min(1000).default(250_000).describe('Text whose loss is watched.'),
       vocabularyCharacters: z.int().min(1000).default(4_000_000).describe('Text that the vocabulary is learned from.'),

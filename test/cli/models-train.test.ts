@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { importDemo } from '../../datasets/demo/import.js';
+import { demoModelSettings } from '../../models/demo/settings.js';
+import { trainDemoModel } from '../../models/demo/train-demo-model.js';
+import { readGgufHeader } from '../../src/llm/gguf/read-header.js';
+import { loadConfig } from '../../src/run/config.js';
+import { readJsonLines } from '../../src/run/json-lines.js';
+import { silentProgress } from '../../src/run/progress.js';
+import { openBackend } from '../../src/tensor/backend.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+
+useOwnHome();
+
+const model = ['vocabSize=800', 'contextLength=2048', 'dim=8', 'layers=1', 'heads=2', 'kvHeads=1', 'hiddenDim=8'];
+const corpus = ['moreQuestions=0', 'characters=40000', 'watchCharacters=1000', 'vocabularyCharacters=20000'];
+const training = ['tokens=6000', 'stepTokens=1024', 'windowDocuments=8', 'logTokens=1000', 'watchTokens=3000'];
+const settings = (section: string, values: string[]) => values.map((value) => `${section}.${value}`);
+const given = [...settings('model', model), ...settings('corpus', corpus), ...settings('training', training)];
+
+test('a model is trained from the demo’s data to a file, stopped and gone on with', async () => {
+  await importDemo({ settings: { entities: 300, triples: 1500, dialogues: 30, questions: 60 } });
+  const out = mkdtempSync(join(tmpdir(), 'kgwalk-model-'));
+  const command = ['models', 'train', '--out', out, ...given.flatMap((one) => ['--set', one])];
+
+  const stop = new AbortController();
+  const { finished, place } = await trainDemoModel({
+    ...{ ...(await openBackend('auto')), out, resume: false, signal: stop.signal },
+    settings: loadConfig(demoModelSettings, { overrides: given }),
+    progress: () => silentProgress('', 0, ''),
+    onStage: (stage) => {
+      if (stage === 'training') stop.abort();
+    },
+  });
+  expect(finished).toBe(false);
+  expect(place.tokens).toBeLessThan(6000);
+  expect(existsSync(join(out, 'training.safetensors'))).toBe(true);
+  const again = await kgwalk(...command);
+  expect(again.told).toContain('Go on with it by --resume');
+
+  const result = await kgwalkJson<{ model: string; sha256: string; tokens: number; picture: string }>(
+    ...command,
+    '--resume',
+  );
+  expect(result).toMatchObject({
+    model: join(out, 'kgwalk-demo.gguf'),
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  expect(result.tokens).toBeGreaterThanOrEqual(6000);
+  expect(readGgufHeader(result.model).metadata.get('general.architecture')).toBe('llama');
+  expect(readFileSync(result.picture).subarray(1, 4).toString()).toBe('PNG');
+  expect(existsSync(join(out, 'training.safetensors'))).toBe(false);
+
+  const [first, ...log] = readJsonLines<Record<string, unknown>>(join(out, 'training-log.jsonl'));
+  expect(first).toMatchObject({ corpus: { documents: expect.any(Number) }, settings: { model: { dim: 8 } } });
+  const steps = log.map((line) => line.tokens as number);
+  expect(steps).toEqual(steps.toSorted((a, b) => a - b));
+  expect(log.at(-1)).toMatchObject({ watched: { all: { loss: expect.any(Number) } } });
+}, 60_000);
