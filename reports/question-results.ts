@@ -64,9 +64,12 @@ export function collectQuestions(all: readonly EvaluationData[]): QuestionSet[] 
     if (kinds.size === 0) return [questionSet(free, colors)];
     return [...kinds.values()].map((some) => questionSet([...some, ...free], colors));
   });
-  // Trained agents first, then real models, then simulated ones by their error; larger sets before smaller.
-  const rank = ({ simulated, model, rows }: QuestionSet) =>
-    simulated ? 1 + (oracleError(model) ?? 0) : rows.some(({ own }) => own) ? -1 : 0;
+  // Trained agents beside others first, then real models, then agents alone, then simulated ones by their error; larger
+  // sets before smaller.
+  const rank = ({ simulated, model, rows }: QuestionSet) => {
+    if (simulated) return 1 + (oracleError(model) ?? 0);
+    return rows.length === 1 ? 0 : rows.some(({ own }) => own) ? -2 : -1;
+  };
   return sets.sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
 }
 

@@ -4,7 +4,8 @@ import type { PartView, QuestionExampleView, ResultView } from './html.js';
 import { collectNoise, noiseFigures, noiseTable } from './noise.js';
 import type { Draw } from './pictures.js';
 import { questionExamples } from './question-examples.js';
-import { costFigures, firstBars, otherFigures, questionBars } from './question-figures.js';
+import { costFigures } from './question-costs.js';
+import { firstBars, otherFigures, questionBars } from './question-figures.js';
 import { titleOfQuestions } from './question-results.js';
 import type { QuestionSet } from './question-results.js';
 import {

@@ -80,7 +80,7 @@ export function kindTable({ rows, main }: QuestionSet, types: boolean): Table {
           Object.values(only!.slices).some((figures) => figures[key] && (key in figureNames || figures[key].high > 0))
             ? [
                 {
-                  name: figureNames[key] ?? 'calls',
+                  name: key in figureNames ? `${figureNames[key]!}, %` : 'calls',
                   cell: (kind: string) => (key in figureNames ? shareCell : countCell)(only!.slices[kind]?.[key]),
                 },
               ]

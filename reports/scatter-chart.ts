@@ -71,7 +71,10 @@ export function logarithmicAxis(values: readonly (Pick<Figure, 'value'> & Partia
   place: (value: number) => number;
   marks: { at: number; text: string }[];
 } {
-  const positive = values.flatMap(({ value, low, high }) => [value, low ?? value, high ?? value]).filter((v) => v > 0);
+  const seen = values
+    .filter(({ value }) => value > 0)
+    .flatMap(({ value, low, high }) => [value, low ?? value, high ?? value]);
+  const positive = seen.filter((value) => value > 0);
   const [least, most] = positive.length > 0 ? [Math.min(...positive), Math.max(...positive)] : [1, 10];
   const first = Math.floor(Math.log10(least) + 1e-9);
   const last = Math.max(first + 1, Math.ceil(Math.log10(most) - 1e-9));

@@ -56,7 +56,7 @@ td small { display: block; color: var(--quiet); font-size: 0.78rem; }
 tr.own td { background: var(--soft); }
 tr.own td:first-child { font-weight: 600; }
 tr.own td:first-child small { font-weight: 400; }
-.examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(470px, 100%), 1fr)); gap: 1.2rem; margin-top: 1.2rem; }
+.examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(470px, 100%), 1fr)); gap: 1.2rem; margin-top: 1.2rem; align-items: start; }
 .example { border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.1rem; min-width: 0; overflow-wrap: anywhere; }
 .example header { display: flex; justify-content: space-between; gap: 1rem; font-size: 0.82rem; margin-bottom: 0.6rem; }
 .verdict { padding: 0.05rem 0.55rem; border-radius: 99px; font-weight: 600; white-space: nowrap; }
@@ -109,7 +109,11 @@ details.part[open] { padding-bottom: 1rem; }
   body { padding: 0; font-size: 10.5pt; }
   .example, figure, tr, .summary { break-inside: avoid; }
   h2, h3, h4, summary { break-after: avoid; }
-  .scroll { overflow: visible; }
-  details::details-content { content-visibility: visible; }
+  .scroll { overflow: visible; background: none; }
+  table { min-width: 0; width: 100%; font-size: 8pt; }
+  th, td, td small, .relation { white-space: normal; overflow-wrap: anywhere; }
+  th, td { padding: 0.2rem; font-size: inherit; }
+  td small { font-size: 7pt; }
+  th:first-child, td:first-child { position: static; min-width: 0; }
 }
 `;

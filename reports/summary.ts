@@ -56,7 +56,9 @@ export function reservations(
 ): string[] {
   const bound = walks && mainRow(walks)?.record.coverage?.reachable;
   return [
-    ...(bound !== undefined ? [`With this graph and horizon no walk can exceed ${percent(bound)}\u00a0%.`] : []),
+    ...(bound !== undefined && bound < 0.9995
+      ? [`With this graph and horizon no walk can exceed ${percent(bound)}\u00a0%.`]
+      : []),
     ...(walks && groups.length > 1
       ? [`The result is the highest of ${groups.length} settings, chosen by this very figure.`]
       : []),

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadEvaluation } from '../../reports/evaluation-data.js';
 import type { EvaluationData } from '../../reports/evaluation-data.js';
 import { collectNoise, noiseFigures, noiseTable } from '../../reports/noise.js';
-import { callCurves, questionBars } from '../../reports/question-figures.js';
+import { callCurves, costFigures } from '../../reports/question-costs.js';
+import { questionBars } from '../../reports/question-figures.js';
 import { collectQuestions, titleOfQuestions } from '../../reports/question-results.js';
 import { missTable, questionTable } from '../../reports/question-tables.js';
 import { questionResult, reservations } from '../../reports/summary.js';
@@ -162,6 +163,22 @@ describe('what calls buy', () => {
     ]);
     expect(charts[0]!.alt).toContain('at 4 calls: fiske 80.0, lookup 50.0');
     expect(callCurves(collectQuestions([saved(madeUpAnswers('lookup', 0.5, { calls: 0 }))])[0]!, 'x')).toEqual([]);
+  });
+
+  test('stands against what it costs, agents without calls left of a logarithmic axis', () => {
+    const [set] = collectQuestions([
+      saved(madeUpAnswers('fiske', 0.8, { calls: 4 })),
+      saved(madeUpAnswers('lookup', 0.5, { calls: 0 })),
+    ]);
+    const [{ charts }] = costFigures(set!, 'x') as [ReturnType<typeof costFigures>[number]];
+    // Nothing was timed, so there is no chart of seconds.
+    expect(charts.map(({ name }) => name)).toEqual(['x-cost-calls', 'x-calls-hit']);
+    expect(charts[0]!.alt).toMatch(/fiske 80\.0 \([\d.–]+\) at 4 calls, lookup 50\.0 \([\d.–]+\) at 0 calls/);
+    expect(charts[0]!.chart.config(light).data.datasets[0]!.data).toEqual([
+      { x: 4, y: 0.8 },
+      { x: 0.1, y: 0.5 },
+    ]);
+    expect(costFigures(collectQuestions([saved(madeUpAnswers('lookup', 0.5, { calls: 0 }))])[0]!, 'x')).toEqual([]);
   });
 });
 
