@@ -3,15 +3,14 @@
  * replies; all of it written from the demo's graph, its train dialogues and its train questions.
  */
 import { createHash } from 'node:crypto';
-import type { CorpusDocument, CorpusKind } from '../llama/corpus-document.js';
 import { Rng } from '../../src/run/seeds.js';
+import { sizeOf } from './corpus/counts.js';
 import { decisionDraft, type DecisionOptions } from './corpus/decisions.js';
 import { dialogueDrafts } from './corpus/dialogues.js';
 import type { CorpusDraft } from './corpus/draft.js';
 import { factDrafts } from './corpus/facts.js';
 import { recordedDialogues } from './corpus/record-dialogues.js';
-import type { RecordedDecision } from './corpus/recording-model.js';
-import { recordedQuestions, type RecordOptions } from './corpus/record-questions.js';
+import { recordedQuestions, type RecordOptions, type SourcedDecision } from './corpus/record-questions.js';
 import { dialogueStates, nameStates, questionStates, type StateOptions } from './corpus/states.js';
 import type { CorpusWorld } from './corpus/world.js';
 
@@ -46,7 +45,7 @@ const watchedOneIn = 25;
 const heldDocuments = 1024;
 
 /** Documents in a seeded order; equal options give equal documents. About a thousand are in memory. */
-export async function* corpusDocuments(options: CorpusOptions): AsyncGenerator<CorpusDocument & CorpusDraft> {
+export async function* corpusDocuments(options: CorpusOptions): AsyncGenerator<CorpusDraft> {
   const { seed, characters } = options;
   const rng = Rng.named(seed, 'corpus/order');
   const held: CorpusDraft[] = [];
@@ -106,21 +105,16 @@ function openSources(options: CorpusOptions): Record<keyof typeof shares, Drafts
 }
 
 async function* drafted(
-  records: AsyncIterable<RecordedDecision & { sample: { task: { id: string } } }>,
+  records: AsyncIterable<SourcedDecision>,
   rng: Rng,
   { bodyWeight = 0.05, withoutExamples = 0.75 }: CorpusOptions,
 ): AsyncGenerator<CorpusDraft, void> {
   for await (const record of records) {
-    yield decisionDraft(record, record.sample.task.id, rng, { bodyWeight, withoutExamples });
+    yield decisionDraft(record, record.source, rng, { bodyWeight, withoutExamples });
   }
 }
 
 const thirdOfCharacters = (text: string): number => Math.ceil(text.length / 3);
-
-/** Characters of a document's texts. */
-export function sizeOf({ segments }: CorpusDocument): number {
-  return segments.reduce((sum, segment) => sum + ('text' in segment ? segment.text.length : 0), 0);
-}
 
 /** The world with the dialogues and questions of one part. */
 function partOf({ walks, questions }: CorpusWorld, split: CorpusOptions['split']): CorpusWorld {
@@ -137,34 +131,4 @@ function partOf({ walks, questions }: CorpusWorld, split: CorpusOptions['split']
 
 function watched(id: string): boolean {
   return createHash('sha256').update(id).digest().readUInt32BE(0) % watchedOneIn === 0;
-}
-
-/** Documents and characters by kind and phase, and how many questions and dialogues they are made of. */
-export interface CorpusCounts {
-  documents: number;
-  characters: number;
-  sources: number;
-  phases: { kind: CorpusKind; phase: string; documents: number; characters: number }[];
-}
-
-/** Counts documents as they come. */
-export function corpusCounter(): { add(draft: CorpusDraft): void; counts(): CorpusCounts } {
-  const phases = new Map<string, CorpusCounts['phases'][number]>();
-  const sources = new Set<string>();
-  return {
-    add(draft) {
-      const { kind, phase, source } = draft;
-      const key = `${kind} ${phase}`;
-      const own = phases.get(key) ?? { kind, phase, documents: 0, characters: 0 };
-      phases.set(key, own);
-      own.documents++;
-      own.characters += sizeOf(draft);
-      if (source !== undefined) sources.add(source);
-    },
-    counts() {
-      const rows = [...phases.values()].sort((a, b) => (`${a.kind} ${a.phase}` < `${b.kind} ${b.phase}` ? -1 : 1));
-      const sum = (of: 'documents' | 'characters') => rows.reduce((total, row) => total + row[of], 0);
-      return { documents: sum('documents'), characters: sum('characters'), sources: sources.size, phases: rows };
-    },
-  };
 }

@@ -4,7 +4,7 @@ import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import { chatSegments } from '../../llama/chat-segments.js';
 import type { CorpusSegment } from '../../llama/corpus-document.js';
-import type { CorpusDraft } from './draft.js';
+import type { CorpusDraft, CorpusSource } from './draft.js';
 import type { RecordedDecision } from './recording-model.js';
 
 export interface DecisionOptions {
@@ -17,10 +17,10 @@ export interface DecisionOptions {
 /** Weight of the part of a reply that might be another. */
 const uncertainWeight = 0.3;
 
-/** @param source id of the question or dialogue */
+/** @param source what was asked of the agent */
 export function decisionDraft(
   { request, decision, reply, certain }: RecordedDecision,
-  source: string,
+  source: CorpusSource,
   rng: Rng,
   { bodyWeight, withoutExamples }: DecisionOptions,
 ): CorpusDraft {

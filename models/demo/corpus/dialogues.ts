@@ -14,7 +14,7 @@ export function* dialogueDrafts(dialogues: readonly Dialogue[], rng: Rng): Gener
       yield {
         kind: 'dialogue',
         phase: 'dialogue',
-        source: dialogue.id,
+        source: { of: 'dialogues', id: dialogue.id },
         segments: [
           { special: 'bos', weight: 0 },
           { text: runningText(dialogue), weight: dialogueWeight },

@@ -4,6 +4,11 @@ import type { CorpusDocument } from '../../llama/corpus-document.js';
 export interface CorpusDraft extends CorpusDocument {
   /** What kind of fact, state or decision: what the corpus is counted by. */
   phase: string;
-  /** Id of the question or dialogue that it is made of; absent: the graph alone. */
-  source?: string;
+  /** The train dialogue, the train question or the further one that it is made of; absent: the graph alone. */
+  source?: CorpusSource;
+}
+
+export interface CorpusSource {
+  of: 'dialogues' | 'questions' | 'moreQuestions';
+  id: string;
 }

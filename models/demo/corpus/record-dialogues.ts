@@ -11,7 +11,7 @@ import { Rng } from '../../../src/run/seeds.js';
 import { throwIfStopped } from '../../../src/run/stop.js';
 import { forgetfulStore } from './forgetful-store.js';
 import { recordingModel, type RecordedDecision } from './recording-model.js';
-import type { RecordOptions } from './record-questions.js';
+import type { RecordOptions, SourcedDecision } from './record-questions.js';
 import type { CorpusWorld } from './world.js';
 
 /** Lines of out-paths, as by default; where they are more they are grouped. */
@@ -21,7 +21,7 @@ const maxChoices = 40;
 export async function* recordedDialogues(
   { graph, dialogues }: CorpusWorld['walks'],
   { seed, contextLength, countTokens, signal }: RecordOptions,
-): AsyncGenerator<RecordedDecision & { sample: WalkSample }> {
+): AsyncGenerator<SourcedDecision> {
   const samples = walkSamples(dialogues, graph).filter(({ gold }) => gold.inGraph);
   for (let round = 0; samples.length > 0; round++) {
     const rng = Rng.named(seed, 'corpus/dialogues', round);
@@ -41,7 +41,8 @@ export async function* recordedDialogues(
         clientFor: (id) => ({ client: clients.clientFor(id).client, cost: () => ({}) }),
       });
       await agent.answer([sample.task]);
-      for (const record of records) yield { ...record, sample };
+      const source = { of: 'dialogues', id: sample.task.dialogueId } as const;
+      for (const record of records) yield { ...record, source };
     }
   }
 }

@@ -11,8 +11,9 @@ import { throwIfStopped } from '../../../src/run/stop.js';
 import { agentPlans, mostOfPhase, type AgentPlan } from './agent-plans.js';
 import { forgetfulStore } from './forgetful-store.js';
 import { recordingModel, type RecordedDecision, type RecordingOptions } from './recording-model.js';
+import type { CorpusSource } from './draft.js';
 import { teachQuestion } from './teach-question.js';
-import type { CorpusWorld } from './world.js';
+import { type CorpusWorld, moreMark } from './world.js';
 
 export interface RecordOptions extends Pick<RecordingOptions, 'contextLength' | 'countTokens'> {
   seed: number;
@@ -20,11 +21,14 @@ export interface RecordOptions extends Pick<RecordingOptions, 'contextLength' | 
   signal?: AbortSignal | undefined;
 }
 
+/** A decision with what it is about. */
+export type SourcedDecision = RecordedDecision & { source: CorpusSource };
+
 /** Endless; each round asks every question of one agent, drawn by the weights of the plans. */
 export async function* recordedQuestions(
   world: CorpusWorld['questions'],
   options: RecordOptions,
-): AsyncGenerator<RecordedDecision & { sample: QuestionSample }> {
+): AsyncGenerator<SourcedDecision> {
   const { seed, plans = agentPlans, signal } = options;
   const { asked: samples } = world;
   const agents = await openAgents(world, plans, seed);
@@ -36,9 +40,14 @@ export async function* recordedQuestions(
       const rng = Rng.named(seed, `corpus/question/${sample.task.id}`, round);
       const plan = drawn(plans, rng);
       const records = await recordOne(agents.get(plan)!, sample, plan, rng, world, options);
-      for (const record of someOf(records, rng)) yield { ...record, sample };
+      const source = sourceOf(sample);
+      for (const record of someOf(records, rng)) yield { ...record, source };
     }
   }
+}
+
+function sourceOf({ task: { id } }: QuestionSample): CorpusSource {
+  return { of: id.startsWith(moreMark) ? 'moreQuestions' : 'questions', id };
 }
 
 async function openAgents(

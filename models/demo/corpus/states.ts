@@ -10,7 +10,7 @@ import type { Graph } from '../../../src/kg/graph.js';
 import { canonicalPath } from '../../../src/kg/path.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { CorpusSegment } from '../../llama/corpus-document.js';
-import type { CorpusDraft } from './draft.js';
+import type { CorpusDraft, CorpusSource } from './draft.js';
 import { someEdges } from './facts.js';
 import type { CorpusWorld } from './world.js';
 
@@ -61,7 +61,7 @@ export function* dialogueStates(
               { text: steps, weight: 1 },
               { text: `: ${target}`, weight: nameWeight },
             ];
-      yield stateDraft(last ? 'last-message' : 'window', text, told, options, task.dialogueId);
+      yield stateDraft(last ? 'last-message' : 'window', text, told, options, { of: 'dialogues', id: task.dialogueId });
     }
   }
 }
@@ -81,7 +81,7 @@ export function* questionStates(
       // With its topic now and then: the agents' memories compare such texts too.
       const text = rng.uniform() < 0.85 ? maskedQuestion(task) : task.question;
       const told = { text: rotated(chain, rng).join(', '), weight: 1 };
-      yield stateDraft('question', text, [told], options, task.id);
+      yield stateDraft('question', text, [told], options, { of: 'questions', id: task.id });
     }
   }
 }
@@ -132,12 +132,12 @@ function stateDraft(
   text: string,
   told: readonly CorpusSegment[],
   { textWeight }: StateOptions,
-  source?: string,
+  source?: CorpusSource,
 ): CorpusDraft {
   return {
     kind: 'state',
     phase,
-    ...(source !== undefined && { source }),
+    ...(source && { source }),
     segments: [
       { special: 'bos', weight: 0 },
       { text, weight: textWeight },

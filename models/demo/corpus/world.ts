@@ -67,13 +67,16 @@ export async function loadCorpusWorld({
   };
 }
 
+/** What ids of further questions begin with. */
+export const moreMark = 'more/';
+
 /** Seed of the further questions. */
 const moreSeed = 20_000;
 
 /** Questions as the demo's generator makes them, none of which is known. */
 function moreQuestions(graph: Graph, count: number, known: ReadonlySet<string>): QuestionSample[] {
   return demoQuestions({ graph, types: [], aliases: [] }, { seed: moreSeed, questions: count })
-    .map((stored) => sampleOf({ ...stored, id: `more/${stored.id}` }, stored.subset, graph, false))
+    .map((stored) => sampleOf({ ...stored, id: moreMark + stored.id }, stored.subset, graph, false))
     .filter((sample) => isNew(sample, known));
 }
 

@@ -5,7 +5,8 @@ import { importDemo } from '../../../datasets/demo/import.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
 import { loadDataset } from '../../../datasets/registry.js';
 import { walkSamples } from '../../../datasets/walk-samples.js';
-import { corpusCounter, corpusDocuments, sizeOf, type CorpusOptions } from '../../../models/demo/corpus.js';
+import { corpusDocuments, type CorpusOptions } from '../../../models/demo/corpus.js';
+import { corpusCounter, sizeOf } from '../../../models/demo/corpus/counts.js';
 import type { CorpusDraft } from '../../../models/demo/corpus/draft.js';
 import { recordedDialogues } from '../../../models/demo/corpus/record-dialogues.js';
 import { recordedQuestions } from '../../../models/demo/corpus/record-questions.js';
@@ -96,7 +97,7 @@ describe('what the demo’s model learns from', () => {
 
   test('keeps what is watched out of what is fitted', async () => {
     const sources = async (split: 'fit' | 'watch') =>
-      new Set((await some({ split, characters: 20_000 })).flatMap(({ source }) => source?.split('#')[0] ?? []));
+      new Set((await some({ split, characters: 20_000 })).flatMap(({ source }) => source?.id ?? []));
     const [fit, watch] = [await sources('fit'), await sources('watch')];
     expect(watch.size).toBeGreaterThan(3);
     for (const source of watch) expect(fit).not.toContain(source);
@@ -105,7 +106,8 @@ describe('what the demo’s model learns from', () => {
   test('counts its documents by kind and phase', () => {
     const counter = corpusCounter();
     fitted.forEach((draft) => counter.add(draft));
-    const { documents, characters, phases } = counter.counts();
+    const { documents, characters, phases, ...sources } = counter.counts();
+    expect(Object.values(sources).every((count) => count > 5)).toBe(true);
     expect([documents, characters]).toEqual([fitted.length, fitted.reduce((sum, draft) => sum + sizeOf(draft), 0)]);
     expect(phases.map(({ kind }) => kind)).toEqual(phases.map(({ kind }) => kind).sort());
   });
@@ -134,7 +136,8 @@ describe('states', () => {
 
 describe('decisions', () => {
   const options = { seed: 1, contextLength, countTokens };
-  let records: (RecordedDecision & { sample: unknown })[];
+  const source = { of: 'questions', id: 'x' } as const;
+  let records: RecordedDecision[];
 
   beforeAll(async () => {
     records = [
@@ -168,7 +171,7 @@ describe('decisions', () => {
   test('are laid out as the model gets them, with the weight on the reply', () => {
     for (const record of records) {
       const { request, reply } = record;
-      const { segments } = decisionDraft(record, 'x', new Rng(1), { bodyWeight: 0.05, withoutExamples: 0 });
+      const { segments } = decisionDraft(record, source, new Rng(1), { bodyWeight: 0.05, withoutExamples: 0 });
       expect(textOf({ segments })).toBe(
         textOf({ segments: chatSegments(request.system, request.head, request.body, reply) }),
       );
@@ -180,7 +183,7 @@ describe('decisions', () => {
 
   test('lose their examples and nothing else where the head is to be short', () => {
     const long = records.find(({ decision }) => decision.phase === 'relation-map')!;
-    const short = textOf(decisionDraft(long, 'x', new Rng(1), { bodyWeight: 0, withoutExamples: 1 }));
+    const short = textOf(decisionDraft(long, source, new Rng(1), { bodyWeight: 0, withoutExamples: 1 }));
     expect(short).not.toContain('Example\n');
     expect(short).toContain(long.request.body);
     expect(long.request.head.startsWith(short.slice(short.indexOf(long.decision.task), short.indexOf('Task\n')))).toBe(
