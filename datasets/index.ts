@@ -1,5 +1,11 @@
 /** `kgwalk/datasets`: importing data sets, loading them, and turning dialogues into samples. */
 export { checkDataset } from './check.js';
+export type { DemoImport, DemoImportOptions } from './demo/import.js';
+export { importDemo } from './demo/import.js';
+export type { DemoSettings } from './demo/settings.js';
+export { demoSettings } from './demo/settings.js';
+export type { WrittenRelease } from './demo/write-release.js';
+export { writeDemoRelease } from './demo/write-release.js';
 export type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
 export type { DatasetManifest } from './manifest.js';
 export { splitNames } from './manifest.js';

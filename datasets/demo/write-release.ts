@@ -1,6 +1,6 @@
 /** Writes a demo world as the files that `datasets import opendialkg` and `datasets import custom` read. */
 import { join } from 'node:path';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { inverseName } from '../../src/kg/graph.js';
 import { writeError, writeFileAtomic, writeFully } from '../../src/run/files.js';
 import type { Progress } from '../../src/run/progress.js';
@@ -56,10 +56,11 @@ const reportEvery = 1 << 18;
 
 function writeTriples(folder: string, settings: DemoSettings, line: Progress | undefined): number {
   const file = join(folder, releaseFiles.triples);
+  const unfinished = `${file}.part`;
   let triples = 0;
   try {
     mkdirSync(folder, { recursive: true });
-    const descriptor = openSync(file, 'w');
+    const descriptor = openSync(unfinished, 'w');
     try {
       let text = '';
       for (const { head, relation, tail } of demoFacts(settings)) {
@@ -74,7 +75,9 @@ function writeTriples(folder: string, settings: DemoSettings, line: Progress | u
     } finally {
       closeSync(descriptor);
     }
+    renameSync(unfinished, file);
   } catch (error) {
+    rmSync(unfinished, { force: true });
     throw writeError(error, file);
   }
   return triples;

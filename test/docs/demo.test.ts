@@ -1,0 +1,3 @@
+import { runsAsWritten } from './page-run.js';
+
+runsAsWritten('docs/demo.md');
