@@ -51,6 +51,7 @@ describe('the tarball', () => {
   test('holds no tests, sources of the parts or build records, and stays small', () => {
     const own = paths.filter((path) => !path.startsWith('node_modules/'));
     expect(own.filter((path) => /^(test|src|cli|bench|runs)\/|\.tsbuildinfo$/.test(path))).toEqual([]);
-    expect(packed.size).toBeLessThan(5 * 2 ** 20);
+    // Most of it is the embedded model.
+    expect(packed.size).toBeLessThan(10 * 2 ** 20);
   });
 });

@@ -81,12 +81,14 @@ export function shrink(words: readonly string[]): string[] {
     if (words[i - 1] === '--limit') return '1';
     return words[i - 1] === '--seeds' ? word.split(',').slice(0, 2).join() : word;
   });
-  return [
-    ...less,
-    ...settings.flatMap((setting) => ['--set', setting]),
-    ...ownFolder(words),
-    ...(words[1] === 'bench' ? ['--repeats', '1'] : []),
-  ];
+  return [...less, ...settings.flatMap((setting) => ['--set', setting]), ...ownFolder(words), ...briefly(words)];
+}
+
+/** Less to ask a real model, where the example does not say how much. */
+function briefly(words: readonly string[]): string[] {
+  if (words[1] === 'bench') return ['--repeats', '1'];
+  const asks = words.includes('demo') && words.some((word) => word.startsWith('metaqa'));
+  return asks && !words.includes('--budget') ? ['--budget', '4'] : [];
 }
 
 /** The same code with less to train. */
