@@ -38,6 +38,7 @@ export interface LineChartOptions {
 
 /** Names longer than this stand below the plot. */
 const longestAtEnd = 14;
+const longestBelow = 46;
 
 /** Mean curves over seeds with shaded intervals and each seed as a faint line. */
 export function lineChart(lines: readonly Line[], options: LineChartOptions): Chart {
@@ -47,7 +48,7 @@ export function lineChart(lines: readonly Line[], options: LineChartOptions): Ch
   const atEnds = isNamed && longest <= longestAtEnd;
   const below = isNamed && !atEnds;
   return {
-    size: { width: chartWidth, height: height + (below ? 17 * (lines.length + levels.length) : 0) },
+    size: { width: chartWidth, height: height + (below ? 17 * rowsOfNames([...lines, ...levels]) : 0) },
     config: (theme) => ({
       type: 'line',
       data: {
@@ -78,6 +79,17 @@ export function lineChart(lines: readonly Line[], options: LineChartOptions): Ch
       plugins: atEnds ? [endLabels(namesAtEnds(lines, levels, theme))] : [],
     }),
   };
+}
+
+/** Rows that names take below the plot, each beside the stroke that it names. */
+function rowsOfNames(named: readonly { label: string }[]): number {
+  let [rows, used] = [1, 0];
+  for (const { label } of named) {
+    const width = 34 + 6.4 * Math.min(label.length, longestBelow);
+    if (used > 0 && used + width > chartWidth - 20) [rows, used] = [rows + 1, 0];
+    used += width;
+  }
+  return rows;
 }
 
 function namesAtEnds(lines: readonly Line[], levels: readonly Level[], { quiet, shade }: Theme) {
@@ -126,7 +138,7 @@ function lineDatasets(
     ...band,
     ...faint,
     {
-      label: shorten(label, 46),
+      label: shorten(label, longestBelow),
       data: points(mean),
       borderColor: shade(color),
       borderWidth: 2.2,
@@ -147,7 +159,7 @@ function levelDataset(
   { quiet }: Theme,
 ): ChartDataset<'line'> {
   return {
-    label: shorten(label, 46),
+    label: shorten(label, longestBelow),
     data: [0, lastStep(lines)].map((x) => ({ x, y: value })),
     borderColor: quiet,
     borderWidth: 1.4,

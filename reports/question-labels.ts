@@ -21,7 +21,7 @@ export function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
     const seedOf = ({ record, trained }: EvaluationData) =>
       trained ? String(record.hashes.checkpoint) : String(record.seed);
     const distinct = [...groupBy(same, (one) => seedOf(one) + JSON.stringify(one.record.metrics)).values()].map(
-      ([first]) => first!,
+      (twice) => twice.find(({ speed }) => speed) ?? twice[0]!,
     );
     const seeds = new Set(distinct.map(seedOf));
     return seeds.size === distinct.length ? [distinct] : distinct.map((one) => [one]);

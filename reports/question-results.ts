@@ -93,7 +93,8 @@ export function markOf({ simulated, model, labels }: QuestionSet): string {
 
 function questionSet(members: readonly EvaluationData[], colors: Map<string, number>): QuestionSet {
   const simulated = members.find(({ record }) => record.simulated)?.record;
-  const { dataset, graph, subsets, split, holdOut, limit, labels = [], n, excluded } = members[0]!.record;
+  const { dataset, graph, subsets, split, holdOut, limit, n, excluded } = members[0]!.record;
+  const labels = [...new Set(members.flatMap(({ record }) => record.labels ?? []))];
   const main = members.some(({ record }) => record.metrics['hit@1']) ? 'hit@1' : 'accuracy';
   const rows = rowsOf(members).map(({ label, same }) => {
     if (!colors.has(label)) colors.set(label, colors.size);

@@ -17,7 +17,10 @@ export function resultFigures({ rows, n }: ResultSet, setName: string, first: bo
         const figure = row.metrics[key];
         return figure ? [{ label: row.label, figure, ...colorOf(row) }] : [];
       });
-      const level = name === 'path' && bound > 0 ? { label: `at most ${percent(bound)}`, value: bound } : undefined;
+      const level =
+        name === 'path' && bound > 0 && bound < 0.9995
+          ? { label: `at most ${percent(bound)}`, value: bound }
+          : undefined;
       const said = bars.map(({ label, figure }) => `${label} ${percent(figure.value)} (${interval(figure)[0]!})`);
       const title = `${key}, % of ${plain(n)} samples`;
       return [

@@ -88,7 +88,7 @@ details.set > summary { font-size: 1.08rem; font-weight: 600; }
 .hop.right b { color: var(--good); }
 .hop.wrong b, .hop.wrong .relation { color: var(--bad); }
 .hop b { font-weight: 500; }
-pre { background: var(--panel); border-radius: 8px; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { max-height: 24rem; overflow-y: auto; background: var(--panel); border-radius: 8px; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }
 details { margin: 0.5rem 0; }
 details > summary { cursor: pointer; }
 details.part { margin: 0; border-bottom: 1px solid var(--line); }
@@ -104,6 +104,7 @@ details.part[open] { padding-bottom: 1rem; }
   .walk { grid-template-columns: 3.4rem 1fr; gap: 0.5rem; }
 }
 @media print {
+  pre { max-height: none; }
   :root { color-scheme: light; }
   nav { display: none; }
   body { padding: 0; font-size: 10.5pt; }

@@ -29,6 +29,7 @@ export function questionResult(set: QuestionSet): string {
   const [first] = rows;
   const best = rows.filter((row) => shown(row) === shown(first!));
   const next = rows[best.length];
+  const walker = rows.slice(best.length + 1).find(({ own }) => own);
   const marks = labels.length > 0 ? ` (${labels.join(', ')})` : '';
   const simulation = simulated ? `, simulated by ${model}, which knows the gold` : '';
   const highest =
@@ -37,6 +38,7 @@ export function questionResult(set: QuestionSet): string {
   return [
     `on ${plain(n)} questions of ${dataset}${marks}, ${subsets.join(' + ')}, ${split}${simulation}, ${who} ${best.length > 1 ? 'have' : 'has'} ${highest} ${shown(first!)}\u00a0% (${evidence(first!, first!.metrics[main])})`,
     next && `, before ${next.label} ${costOf(next)} and ${shown(next)}\u00a0%`,
+    walker && !best.some(({ own }) => own) && !next!.own && `; ${walker.label} has ${shown(walker)}\u00a0%`,
   ]
     .filter(Boolean)
     .join('');

@@ -97,7 +97,7 @@ export function phaseCostTable(groups: readonly RunGroup[]): Table {
         {
           wraps: true,
           text: figuresOfPhase(runs, phase)
-            .map(([name, value]) => `${plain(value)} ${name}`)
+            .flatMap(([name, value]) => (value === 0 ? [] : [`${plain(value)} ${name}`]))
             .join(' · '),
         },
       ],

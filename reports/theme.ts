@@ -1,7 +1,17 @@
 /** The colours of charts, by day and by night. */
 
-/** Told apart by readers who see colours differently, and in print. @source Okabe and Ito, Color Universal Design */
-export const palette = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#555555'] as const;
+/** Told apart by readers who see colours differently, and in print; the last two by most. @source Okabe and Ito, Color Universal Design */
+export const palette = [
+  '#0072b2',
+  '#d55e00',
+  '#009e73',
+  '#cc79a7',
+  '#e69f00',
+  '#56b4e9',
+  '#555555',
+  '#8a5a2b',
+  '#5b4bb5',
+] as const;
 
 export interface Theme {
   name: 'light' | 'dark';
@@ -34,6 +44,8 @@ const brighter: Readonly<Record<string, string>> = {
   '#e69f00': '#f2b83d',
   '#56b4e9': '#9ad7fa',
   '#555555': '#aab4bb',
+  '#8a5a2b': '#c89b6a',
+  '#5b4bb5': '#a79cf2',
 };
 
 export const dark: Theme = {

@@ -28,14 +28,14 @@ export function askedQuestions(groups: readonly RunGroup[], set: QuestionSet | u
   const free = set.rows.filter(({ own, model }) => !own && model === undefined);
   const models = [...new Set(asks.map(({ model }) => model!))].map((model) => basename(model));
   const who = [
+    ...(free.length > 0 ? [listed(free.map(({ label }) => label))] : []),
     ...(asks.length > 0
       ? [`${listed(asks.map(({ label }) => label))}, which ask${asks.length > 1 ? '' : 's'} ${listed(models)}`]
       : []),
-    ...free.map(({ label }) => label),
-  ];
+  ].join(', and ');
   const asked = `${plain(set.n)} questions of its ${set.split} split (${listed(set.subsets)})`;
-  if (trained === '') return `On ${set.dataset}, ${asked} were put to ${listed(who.toReversed())}.`;
-  return `${trained}, then asked ${asked}${who.length > 0 ? ` beside ${listed(who.toReversed())}` : ''}.`;
+  if (trained === '') return `On ${set.dataset}, ${asked} were put to ${who}.`;
+  return `${trained}, then asked ${asked}${who === '' ? '' : ` beside ${who}`}.`;
 }
 
 /** `a walker over a frozen encoder (x.gguf) was trained by cloning and PPO (3 seeds, 12 min and 300,000 environment steps each)`. */
