@@ -1,5 +1,5 @@
 /** `kgwalk quickstart`: all of it, on a world that the program makes for itself. */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { stderr } from 'node:process';
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -22,7 +22,10 @@ export function register(program: Command): void {
     .description(
       'see all of it work, in minutes: a world is made, walkers are trained over the embedded language model and measured beside baselines and prompted agents',
     )
-    .option('--run-dir <dir>', 'where runs, evaluations and the page go (default runs/quickstart)')
+    .option(
+      '--run-dir <dir>',
+      'where runs, evaluations and the page go (default runs/quickstart, with the model and the seed where given)',
+    )
     .option('--seed <n>', 'the seed of the runs')
     .option('--questions <n>', 'questions that prompted agents are asked', '20')
     .option('--model <model>', 'language model and text encoder: FILE.gguf or a name (default the embedded model)')
@@ -32,29 +35,24 @@ export function register(program: Command): void {
     .action(run);
 }
 
-async function run({ seed, set, open, json, ...flags }: QuickstartFlags): Promise<void> {
+async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void> {
   const { wholeNumber } = await import('./questions/question-inputs.js');
-  const { runsFolder } = await import('../src/run/locations.js');
-  const { defaultModel, lastingModelName } = await import('../src/llm/model-files.js');
   const { overallProgress } = await import('./quickstart/overall-progress.js');
+  const { quickstartFolder, usableModel } = await import('./quickstart/place.js');
   const { promptedAgents, quickstartPlan } = await import('./quickstart/plan.js');
   const { quickstart } = await import('./quickstart/quickstart.js');
   const { interruptSignal } = await import('./interrupt.js');
   const questions = wholeNumber(flags.questions, '--questions', 1);
-  const model = flags.model ?? defaultModel();
-  if (model === undefined) {
-    throw new WorkbenchError('data', 'expected the embedded model, got none, at models/demo in the package', {
-      hint: 'Name a model: --model FILE.gguf',
-    });
-  }
-  const folder = resolve(flags.runDir ?? join(runsFolder(), 'quickstart'));
+  const seed = flags.seed === undefined ? undefined : wholeNumber(flags.seed, '--seed', 0);
+  const model = await usableModel(flags.model);
+  const folder = resolve(flags.runDir ?? quickstartFolder(model, seed));
   stderr.write(`quickstart in ${folder}\n`);
   const result = await quickstart({
     folder,
-    ...(seed !== undefined && { seed: wholeNumber(seed, '--seed', 0) }),
+    seed,
     questions,
     promptedAgents,
-    model: lastingModelName(model),
+    model,
     overrides: set,
     progress: overallProgress(quickstartPlan(questions)),
     signal: interruptSignal(),
@@ -64,7 +62,7 @@ async function run({ seed, set, open, json, ...flags }: QuickstartFlags): Promis
   if (json) return printJson(result);
   const { printTables } = await import('./quickstart/tables.js');
   const { nextSteps } = await import('./quickstart/next-steps.js');
-  const { openPage } = await import('./quickstart/page.js');
+  const { openPage } = await import('./quickstart/open-page.js');
   printLine();
   printTables(result);
   printLine();

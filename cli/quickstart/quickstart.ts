@@ -10,7 +10,7 @@ export interface QuickstartOptions {
   /** Where runs, evaluations and the page go. */
   folder: string;
   /** Of both runs. Default that of the presets. */
-  seed?: number;
+  seed?: number | undefined;
   /** Prompted agents are asked so many. */
   questions: number;
   promptedAgents: readonly string[];

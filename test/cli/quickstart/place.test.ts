@@ -1,0 +1,25 @@
+import { join, resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { quickstartFolder, usableModel } from '../../../cli/quickstart/place.js';
+import { tinyGguf } from '../../fixtures/tiny-gguf.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+
+test('another model and another seed have folders of their own', () => {
+  expect(quickstartFolder('demo', undefined)).toBe(resolve('runs/quickstart'));
+  expect(quickstartFolder('demo', 3)).toBe(resolve('runs/quickstart-s3'));
+  expect(quickstartFolder('/models/Big One.gguf', undefined)).toBe(resolve('runs/quickstart-Big-One'));
+});
+
+test('the model is the embedded one where none is named', async () => {
+  expect(await usableModel()).toBe('demo');
+});
+
+test('what is no model is refused before anything begins', async () => {
+  await expect(usableModel('hashed:64')).rejects.toMatchObject({ code: 'usage' });
+  await expect(usableModel('nowhere.gguf')).rejects.toMatchObject({ code: 'data' });
+});
+
+test('a sentence encoder, which writes no text, is refused', async () => {
+  const file = join(folderWith({ 'bert.gguf': tinyGguf({}) }), 'bert.gguf');
+  await expect(usableModel(file)).rejects.toThrow('sentence encoder');
+});
