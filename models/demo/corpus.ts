@@ -8,7 +8,7 @@ import { sizeOf } from './corpus/counts.js';
 import { decisionDraft, type DecisionOptions } from './corpus/decisions.js';
 import { dialogueDrafts } from './corpus/dialogues.js';
 import type { CorpusDraft } from './corpus/draft.js';
-import { factDrafts } from './corpus/facts.js';
+import { factDrafts, recitalDrafts } from './corpus/facts.js';
 import { recordedDialogues } from './corpus/record-dialogues.js';
 import { recordedQuestions, type RecordOptions, type SourcedDecision } from './corpus/record-questions.js';
 import { dialogueStates, nameStates, questionStates, type StateOptions } from './corpus/states.js';
@@ -29,12 +29,13 @@ export interface CorpusOptions
 
 /** Sources of documents, and the part of the characters that each gives. */
 const shares = {
-  decisions: 0.62,
+  decisions: 0.57,
   walkDecisions: 0.03,
-  dialogueStates: 0.13,
+  dialogueStates: 0.11,
   questionStates: 0.06,
   nameStates: 0.04,
-  facts: 0.08,
+  facts: 0.07,
+  recitals: 0.08,
   dialogues: 0.04,
 } as const;
 
@@ -100,6 +101,7 @@ function openSources(options: CorpusOptions): Record<keyof typeof shares, Drafts
     questionStates: questionStates(questions, rng('question-states'), state),
     nameStates: nameStates(walks, rng('name-states'), state),
     facts: factDrafts(questions.graph, rng('facts')),
+    recitals: recitalDrafts(questions.graph, rng('recitals')),
     dialogues: dialogueDrafts(walks.dialogues, rng('dialogues')),
   };
 }

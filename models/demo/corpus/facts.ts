@@ -5,10 +5,43 @@
 import { factOf } from '../../../agents/prompted/facts.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { Triple } from '../../../src/kg/path.js';
-import { shownTriple } from '../../../src/llm/decisions/prompt-text.js';
+import { numberedLines, shownTriple } from '../../../src/llm/decisions/prompt-text.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { CorpusDraft } from './draft.js';
 import { sentenceOf } from './sentences.js';
+
+/** Names of a recital. */
+const recited = { least: 3, most: 10 };
+
+/**
+ * A list of names, and the same list as a reply writes it: nothing but copying. A model that has learned this copies names out of
+ * questions and facts too; without it small ones write other names of the right kind. Endless.
+ */
+export function* recitalDrafts(graph: Graph, rng: Rng): Generator<CorpusDraft> {
+  while (graph.numEntities > 0) {
+    const count = recited.least + rng.integer(recited.most - recited.least + 1);
+    const names = Array.from({ length: count }, () => graph.entityNames[rng.integer(graph.numEntities)]!);
+    const [from, to] = [rng.integer(recitals.length), rng.integer(recitals.length)];
+    yield {
+      ...{ kind: 'fact', phase: 'recital' },
+      segments: [
+        { special: 'bos', weight: 0 },
+        { text: recitals[from]!(names), weight: 0 },
+        { text: `\n${recitals[to]!(names)}`, weight: 1 },
+        { special: 'eos', weight: 1 },
+      ],
+    };
+  }
+}
+
+/** How lists of names stand in prompts and replies. */
+const recitals: readonly ((names: readonly string[]) => string)[] = [
+  (names) => JSON.stringify({ answers: names }),
+  (names) => JSON.stringify({ items: names }),
+  (names) => numberedLines(names).join('\n'),
+  (names) => names.join(', '),
+  (names) => names.join(' | '),
+];
 
 /** In the loss: names that nothing foretells must not outweigh what can be learned. */
 const weights = { sentences: 0.25, walk: 0.5 };

@@ -134,6 +134,21 @@ describe('states', () => {
   });
 });
 
+describe('recitals', () => {
+  test('say the names twice, and count the second time alone', () => {
+    const recitals = fitted.filter(({ phase }) => phase === 'recital');
+    expect(recitals.length).toBeGreaterThan(10);
+    const names = world.questions.graph.entityNames;
+    for (const { segments } of recitals) {
+      const [first, again] = segments.filter((segment) => 'text' in segment);
+      expect([first!.weight, again!.weight]).toEqual([0, 1]);
+      const named = (text: string) => names.filter((name) => text.includes(name));
+      expect(named(again!.text)).toEqual(named(first!.text));
+      expect(named(first!.text).length).toBeGreaterThan(1);
+    }
+  });
+});
+
 describe('decisions', () => {
   const options = { seed: 1, contextLength, countTokens };
   const source = { of: 'questions', id: 'x' } as const;
