@@ -16,6 +16,8 @@ export interface DecisionOptions {
 
 /** Weight of the part of a reply that might be another. */
 const uncertainWeight = 0.3;
+/** Weight of a score of 0. Most scores are: a model in doubt would write nothing else, and what it drops is never found. */
+const zeroWeight = 0.25;
 
 /** @param source what was asked of the agent */
 export function decisionDraft(
@@ -29,13 +31,21 @@ export function decisionDraft(
   const segments = layout.flatMap((segment): readonly CorpusSegment[] => {
     if (!('text' in segment)) return [segment];
     if (segment.text === request.body) return [{ ...segment, weight: bodyWeight }];
-    if (segment.text !== reply || certain === reply.length) return [segment];
-    return [
-      { text: reply.slice(0, certain), weight: 1 },
-      { text: reply.slice(certain), weight: uncertainWeight },
-    ];
+    return segment.text === reply ? replySegments(decision, reply, certain) : [segment];
   });
   return { kind: 'decision', phase: decision.phase, source, segments };
+}
+
+function replySegments({ kind }: Decision, reply: string, certain: number): CorpusSegment[] {
+  if (kind === 'score') {
+    const parts = reply.split(/(?<=[[,])(0)(?=[,\]])/);
+    return parts.filter((text) => text !== '').map((text) => ({ text, weight: text === '0' ? zeroWeight : 1 }));
+  }
+  const parts = [
+    { text: reply.slice(0, certain), weight: 1 },
+    { text: reply.slice(certain), weight: uncertainWeight },
+  ];
+  return parts.filter(({ text }) => text !== '');
 }
 
 function bareHead(decision: Decision): string {

@@ -23,9 +23,15 @@ export function teachQuestion(graph: Graph, facts: QuestionFacts, rng: Rng, erro
     return {
       right: isCertain(facts, decision, right) ? right : undefined,
       certain: certainPart(facts, decision, right),
-      reply: errs ? wrongReply(graph, facts, decision, right, rng) : right,
+      reply: errs ? wrongReply(graph, facts, decision, right, rng) : error > 0 ? inAnyOrder(right, rng) : right,
     };
   };
+}
+
+/** Chains that are to be verified: were the right one always the first, nothing would be learned of the others. */
+function inAnyOrder(right: ReplyOf<Decision>, rng: Rng): ReplyOf<Decision> {
+  if (!('chains' in right)) return right;
+  return { chains: Array.from(rng.shuffle(Int32Array.from(right.chains.keys())), (place) => right.chains[place]!) };
 }
 
 /** Phases that ask for what the model knows by heart. */

@@ -196,6 +196,15 @@ describe('decisions', () => {
     }
   });
 
+  test('count a score of 0 less than what is found', () => {
+    const scored = records.find(({ decision, reply }) => decision.kind === 'score' && /10.*,0/.test(reply))!;
+    const { segments } = decisionDraft(scored, source, new Rng(1), { bodyWeight: 0, withoutExamples: 0 });
+    const weights = new Map(segments.flatMap((segment) => ('text' in segment ? [[segment.text, segment.weight]] : [])));
+    expect(weights.get('0')).toBeLessThan(0.5);
+    const found = [...weights.keys()].filter((text) => /\b10\b/.test(text) && text !== scored.request.body);
+    expect(found.some((text) => weights.get(text) === 1)).toBe(true);
+  });
+
   test('lose their examples and nothing else where the head is to be short', () => {
     const long = records.find(({ decision }) => decision.phase === 'relation-map')!;
     const short = textOf(decisionDraft(long, source, new Rng(1), { bodyWeight: 0, withoutExamples: 1 }));
