@@ -9,6 +9,7 @@ import { decisionDraft, type DecisionOptions } from './corpus/decisions.js';
 import { dialogueDrafts } from './corpus/dialogues.js';
 import type { CorpusDraft } from './corpus/draft.js';
 import { factDrafts, recitalDrafts } from './corpus/facts.js';
+import { lookupDrafts } from './corpus/lookups.js';
 import { recordedDialogues } from './corpus/record-dialogues.js';
 import { recordedQuestions, type RecordOptions, type SourcedDecision } from './corpus/record-questions.js';
 import { dialogueStates, nameStates, questionStates, type StateOptions } from './corpus/states.js';
@@ -29,13 +30,14 @@ export interface CorpusOptions
 
 /** Sources of documents, and the part of the characters that each gives. */
 const shares = {
-  decisions: 0.57,
+  decisions: 0.54,
   walkDecisions: 0.03,
   dialogueStates: 0.11,
   questionStates: 0.06,
   nameStates: 0.04,
   facts: 0.07,
-  recitals: 0.08,
+  recitals: 0.06,
+  lookups: 0.05,
   dialogues: 0.04,
 } as const;
 
@@ -101,6 +103,7 @@ function openSources(options: CorpusOptions): Record<keyof typeof shares, Drafts
     questionStates: questionStates(questions, rng('question-states'), state),
     nameStates: nameStates(walks, rng('name-states'), state),
     facts: factDrafts(questions.graph, rng('facts')),
+    lookups: lookupDrafts(questions.graph, rng('lookups')),
     recitals: recitalDrafts(questions.graph, rng('recitals')),
     dialogues: dialogueDrafts(walks.dialogues, rng('dialogues')),
   };

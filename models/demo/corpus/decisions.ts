@@ -36,11 +36,14 @@ export function decisionDraft(
   return { kind: 'decision', phase: decision.phase, source, segments };
 }
 
+/** The list of scores of a reply, the zeros with less weight; cut at the borders of tokens. */
+export function scoreSegments(reply: string): CorpusSegment[] {
+  const parts = reply.split(/(?<=[[,])(0)(?=[,\]])/);
+  return parts.filter((text) => text !== '').map((text) => ({ text, weight: text === '0' ? zeroWeight : 1 }));
+}
+
 function replySegments({ kind }: Decision, reply: string, certain: number): CorpusSegment[] {
-  if (kind === 'score') {
-    const parts = reply.split(/(?<=[[,])(0)(?=[,\]])/);
-    return parts.filter((text) => text !== '').map((text) => ({ text, weight: text === '0' ? zeroWeight : 1 }));
-  }
+  if (kind === 'score') return scoreSegments(reply);
   const parts = [
     { text: reply.slice(0, certain), weight: 1 },
     { text: reply.slice(certain), weight: uncertainWeight },
