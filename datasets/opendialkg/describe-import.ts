@@ -37,7 +37,8 @@ export async function describeImport(
   return {
     schemaVersion: 1,
     name,
-    licence: origin?.licence ?? (basename(files.triples).startsWith('opendialkg') ? releaseLicence : 'as its source says'),
+    licence:
+      origin?.licence ?? (basename(files.triples).startsWith('opendialkg') ? releaseLicence : 'as its source says'),
     splitBy: dialogues.splitBy,
     splits: {
       train: countDialogues(dialogues.splits.train),
@@ -50,7 +51,9 @@ export async function describeImport(
         { paths: dropped, otherActions },
       ]),
     ),
-    graphs: Object.fromEntries(graphs.map((imported) => [imported.graph.name, describeGraph(imported, named, origin?.note)])),
+    graphs: Object.fromEntries(
+      graphs.map((imported) => [imported.graph.name, describeGraph(imported, named, origin?.note)]),
+    ),
     sources: await Promise.all(sources.map(describeSource)),
     files: written,
     ...(origin && { generated: origin.generated }),
@@ -65,7 +68,11 @@ function countDialogues(dialogues: readonly Dialogue[]) {
   };
 }
 
-function describeGraph({ graph, blankLines, inversesAdded }: ImportedGraph, named: ReadonlySet<string>, origin: string | undefined) {
+function describeGraph(
+  { graph, blankLines, inversesAdded }: ImportedGraph,
+  named: ReadonlySet<string>,
+  origin: string | undefined,
+) {
   const walked = graph.entityNames.filter((entity) => named.has(entity)).length / graph.numEntities;
   const notes = [`${(100 * walked).toFixed(1)} % of its entities occur in a path of these dialogues`];
   if (origin !== undefined) notes.push(origin);
