@@ -23,14 +23,15 @@ export async function drawLossCurve(log: string, picture: string): Promise<strin
         return line.tokens === undefined || value === undefined ? [] : [[line.tokens / 1e6, value]];
       }),
     );
-  const curves: [string, Map<number, number>][] = [
-    ['trained on', series(({ loss }) => loss)],
-    ['watched', series(({ watched }) => watched?.all?.loss)],
+  // What is watched is shown as measured, what is trained on smoothed.
+  const curves = [
+    { label: 'trained on', key: 'loss', values: series(({ loss }) => loss) },
+    { label: 'watched', key: 'eval/loss', values: series(({ watched }) => watched?.all?.loss) },
   ];
-  const drawn = curves.map(([label, values], i): Line => ({
+  const drawn = curves.map(({ label, key, values }, i): Line => ({
     label,
     color: palette[i]!,
-    curve: curveOf([values], 'eval/loss'),
+    curve: curveOf([values], key),
   }));
   const chart = lineChart(drawn, {
     title: 'Weighted loss of a token, nats',

@@ -72,7 +72,7 @@ export async function trainLanguageModel(training: LanguageModelTraining): Promi
       weight += update.weight;
       steps++;
       for (const batch of batches) tokens += tokensOf(corpus, batch);
-      if (tokens - since < settings.logTokens && tokens < settings.tokens) continue;
+      if (tokens - since < settings.logTokens) continue;
       onReport({ steps, tokens, loss: loss / weight, gradNorm: update.gradNorm, learningRate });
       [loss, weight, since] = [0, 0, tokens];
     }
