@@ -1,6 +1,7 @@
 /**
- * What the demo's model learns from: facts, dialogues, states with what follows, and the agents' decisions with the right
- * replies; all of it written from the demo's graph, its train dialogues and its train questions.
+ * What the demo's model learns from: facts, practice in copying and looking up, dialogues, states with what follows, and the
+ * agents' decisions with the right replies. All of it is written from the demo's graph, its train dialogues and its train
+ * questions; the agents are also asked further questions of the generator, of which none stands in any split.
  */
 import { createHash } from 'node:crypto';
 import { Rng } from '../../src/run/seeds.js';
