@@ -1,4 +1,4 @@
-/** Settings of the demo's model: the defaults are those that it was trained with. */
+/** Settings of the demo’s model; README.md says what the committed one was trained with. */
 import { z } from 'zod';
 import { trainingSettings } from '../llama/training-settings.js';
 
@@ -26,7 +26,7 @@ export const demoModelSettings = z.strictObject({
         .min(0)
         .default(12_000)
         .describe('Questions made for the corpus alone, beside those of train.'),
-      characters: z.int().min(1000).default(20_000_000).describe('Text to train on.'),
+      characters: z.int().min(1000).default(24_000_000).describe('Text to train on.'),
       watchCharacters: z.int().min(1000).default(250_000).describe('Text whose loss is watched.'),
       vocabularyCharacters: z.int().min(1000).default(4_000_000).describe('Text that the vocabulary is learned from.'),
     })

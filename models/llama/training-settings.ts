@@ -2,8 +2,8 @@
 import { z } from 'zod';
 
 export const trainingSettings = z.strictObject({
-  tokens: z.int().min(1).default(5_200_000).describe('Tokens to see in all; the learning rate falls over them.'),
-  stepTokens: z.int().min(64).default(3072).describe('Tokens of an update, about.'),
+  tokens: z.int().min(1).default(6_500_000).describe('Tokens to see in all; the learning rate falls over them.'),
+  stepTokens: z.int().min(64).default(2048).describe('Tokens of an update, about.'),
   partTokens: z
     .int()
     .min(64)
