@@ -1,0 +1,113 @@
+/** The quickstart over the embedded model, on a world and with budgets that are small: stopped, gone on with, and run again. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { overallProgress } from '../../cli/quickstart/overall-progress.js';
+import { quickstartPlan } from '../../cli/quickstart/plan.js';
+import { quickstart } from '../../cli/quickstart/quickstart.js';
+import { importDemo } from '../../datasets/demo/import.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { kgwalk } from '../fixtures/command-line.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+const home = folderWith({});
+const previousHome = env.KGWALK_HOME;
+const folder = join(home, 'first');
+
+/** What makes every phase a second. */
+const small = [
+  'backend=wasm',
+  'encoder.lastMessageTokens=12',
+  'encoder.windowTokens=12',
+  'encoder.nameTokens=4',
+  'transe.dim=8',
+  'transe.epochs=2',
+  'walker.componentDim=8',
+  'walker.width=16',
+  'clone.epochs=1',
+  'ppo.updates=2',
+  'ppo.samplesPerUpdate=8',
+  'ppo.minibatchSamples=8',
+  'ppo.evalEvery=1',
+  'evaluation.resamples=50',
+];
+
+const command = ['quickstart', '--run-dir', folder, '--questions', '1', '--no-open'];
+const again = [...command, ...small.flatMap((one) => ['--set', one])];
+
+// Half a minute on two free cores; others may be at work beside it.
+jest.setTimeout(300_000);
+
+beforeAll(async () => {
+  env.KGWALK_HOME = home;
+  await importDemo({ settings: { entities: 200, triples: 800, dialogues: 40, questions: 80 } });
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+test('a quickstart that is stopped saves, and says so', async () => {
+  const controller = new AbortController();
+  const progress = overallProgress(quickstartPlan(1), { isTTY: false, write: () => true } as never);
+  const stopping: typeof progress = {
+    ...progress,
+    line: (label) => ({
+      update: () => label === 'clone' && controller.abort(),
+      finish() {},
+    }),
+  };
+  const stopped = quickstart({
+    folder,
+    questions: 1,
+    promptedAgents: [],
+    model: 'demo',
+    overrides: small,
+    progress: stopping,
+    signal: controller.signal,
+  });
+  await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
+  expect(openRun(join(folder, 'dialogues')).state).toMatchObject({ status: 'stopped', phase: 'clone' });
+});
+
+test('called again it goes on to the tables and the page', async () => {
+  const { exitCode, out, told } = await kgwalk(...again);
+  expect(told).toContain('[1/7] ');
+  expect(told).toContain('reusing demo and demo-questions, made before');
+  expect(told).toContain('[7/7] ');
+  expect(exitCode).toBe(0);
+  expect(openRun(join(folder, 'dialogues')).environment.resumed).toHaveLength(1);
+  for (const agent of ['random', 'frequency', 'transe', 'clone', 'ppo'])
+    expect(out).toMatch(new RegExp(`^${agent} .*\\[`, 'm'));
+  for (const agent of ['random-chain', 'template-lookup', 'io', 'cot', 'tog', 'self-veqa', 'fiske', 'walker'])
+    expect(out).toMatch(new RegExp(`^${agent} .*\\[`, 'm'));
+  const page = join(folder, 'report', 'index.html');
+  expect(out).toContain(page);
+  expect(readFileSync(page, 'utf8')).toContain('self-veqa');
+  const [, run, question] = /ask (\S+) "(.+)"$/m.exec(out)!;
+  const answered = await kgwalk('ask', run!, question!);
+  expect(answered.exitCode).toBe(0);
+});
+
+test('a second run reuses everything, and says so', async () => {
+  const { told, out, exitCode } = await kgwalk(...again, '--json');
+  expect(exitCode).toBe(0);
+  expect(told.match(/reus(ed|ing)/g)).toHaveLength(7);
+  const { reused, walks, questions } = JSON.parse(out) as Record<'walks' | 'questions', unknown[]> & {
+    reused: boolean;
+  };
+  expect(reused).toBe(true);
+  expect(walks).toHaveLength(5);
+  expect(questions).toHaveLength(8);
+});
+
+test('a folder that holds a quickstart of other settings is left as it is', async () => {
+  const { exitCode, told } = await kgwalk(...command, '--seed', '5');
+  expect(told).toContain('got others for');
+  expect(told).toContain('Give another --run-dir');
+  expect(exitCode).toBe(2);
+  expect(existsSync(join(folder, 'report', 'index.html'))).toBe(true);
+});
