@@ -11,15 +11,15 @@ export const questionBaselines = ['random-chain', 'template-lookup'] as const;
 export function quickstartPlan(questions: number): PlannedStep[] {
   const asked = (seconds: number) => (seconds * questions) / 20;
   return [
-    { title: 'the demo world: a knowledge graph, dialogues and questions about it', parts: { demo: 2 } },
+    { title: 'the demo world: a knowledge graph, dialogues and questions about it', parts: { import: 2 } },
     {
       title: 'a walker that follows dialogues: embeddings, text vectors, cloning, PPO',
       parts: {
-        transe: 10,
-        'encode entities': 5,
-        'encode messages': 6,
-        'encode dialogues': 10,
-        clone: 20,
+        transe: 5,
+        'encode entities': 6,
+        'encode messages': 12,
+        'encode dialogues': 16,
+        clone: 14,
         ppo: 30,
         'evaluate the best on valid': 2,
       },
@@ -30,16 +30,23 @@ export function quickstartPlan(questions: number): PlannedStep[] {
     },
     {
       title: 'a walker that answers questions, by PPO from scratch',
-      parts: { 'encode questions': 8, ppo: 25, 'evaluate the best on valid': 1 },
+      parts: { 'encode questions': 5, ppo: 20, 'evaluate the best on valid': 1 },
     },
     {
       title: 'the same questions, by agents that do not learn',
-      parts: { 'random-chain': 1, 'template-lookup': 1, walker: 1 },
+      parts: { 'random-chain': 1, 'template-lookup': 4, walker: 1 },
     },
     {
       title: 'some of them, by prompted agents over the embedded language model',
-      parts: { io: asked(2), cot: asked(5), tog: asked(20), 'self-veqa': asked(15), fiske: asked(25) },
+      parts: {
+        'template-lookup': 3,
+        io: asked(4),
+        cot: asked(12),
+        tog: asked(5),
+        'self-veqa': asked(14),
+        fiske: asked(16),
+      },
     },
-    { title: 'learning curves, and one page about it all', parts: { page: 6 } },
+    { title: 'learning curves, and one page about it all', parts: { page: 5 } },
   ];
 }

@@ -94,6 +94,7 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
     const { writeReport } = await import('../../reports/report.js');
     return writeReport([dialogues.run, answering.run], {
       to: join(folder, 'report'),
+      title: 'The quickstart: walks and answers on the demo world',
       evaluations: [...all.rows, ...some.rows].map((row) => row.folder),
     });
   }
