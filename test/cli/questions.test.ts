@@ -190,11 +190,11 @@ describe('kgwalk ask on questions', () => {
     expect((await kgwalk('ask', folder, 'who directed [tennet]')).told).toContain('Did you mean [tenet]?');
   });
 
-  test('a prompted agent needs a model that does not know the answers', async () => {
+  test('a prompted agent takes the embedded model where none is named, and none that knows the answers', async () => {
     await importFilms();
     const ask = (...words: string[]) =>
       kgwalk('ask', 'who directed [tenet]', '--agent', 'tog', '--dataset', 'films', ...words);
-    expect((await ask()).told).toContain('expected a language model for agent tog');
+    expect((await ask()).told).toContain('model: demo, which comes with the package');
     expect((await ask('--model', 'oracle:0')).told).toContain('expected a real model, got oracle:0');
     expect((await kgwalk('ask', 'who directed [tenet]')).told).toContain('expected a run and a question');
   });
