@@ -6,6 +6,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     [page, 'npx kgwalk datasets get opendialkg', 'downloads; test/cli/datasets-get.test.ts does, from such a server'],
   ]),
   ['docs/models.md', 'npx kgwalk datasets get pathquestion', 'downloads'],
+  ['models/demo/README.md', 'npx kgwalk models train', 'takes an hour; test/cli/models-train.test.ts does it small'],
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
   ...['set -euo', 'wheel=', 'addon=', 'npm install', 'mkdir', 'pip', 'unzip', 'rm', 'ln', 'lib=', 'g++'].map(
     (begin): [string, string, string] => ['docs/native-tensorflow.md', begin, 'downloads and links TensorFlow'],

@@ -11,3 +11,4 @@ runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: 'said.json'
 runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
 runsAsWritten('docs/native-tensorflow.md');
 runsAsWritten('docs/prompted-agents.md', { before: mainJob });
+runsAsWritten('models/demo/README.md');
