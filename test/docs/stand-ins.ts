@@ -59,19 +59,24 @@ function anyQuestion(evaluation: string): string {
 
 /** What makes the recommended settings fit a dozen films. Stands behind what the example sets. */
 const dialogues = [...tinyOverrides.slice(1), 'walker.componentDim=16', 'walker.width=32', 'walker.hidden=16'];
+const questions = [
+  'backend=wasm',
+  'relationWalker.questionWidth=16',
+  'relationWalker.width=16',
+  'ppo.updates=4',
+  'ppo.samplesPerUpdate=8',
+  'ppo.minibatchSamples=4',
+  'checkpoint.everyUpdates=2',
+];
 const shrunk: Readonly<Record<string, readonly string[]>> = {
   opendialkg: dialogues,
   demo: [...dialogues, 'clone.batchSize=16'],
-  metaqa: [
-    'backend=wasm',
-    'relationWalker.questionWidth=16',
-    'relationWalker.width=16',
-    'ppo.updates=4',
-    'ppo.samplesPerUpdate=8',
-    'ppo.minibatchSamples=4',
-    'checkpoint.everyUpdates=2',
-  ],
+  'demo-questions': questions,
+  metaqa: questions,
 };
+
+/** A world that is quick to encode. */
+const smallWorld = ['--entities', '300', '--dialogues', '30', '--questions', '100'];
 
 /** The same command with less to do: one question, two seeds, small networks, few updates. */
 export function shrink(words: readonly string[]): string[] {
@@ -87,6 +92,7 @@ export function shrink(words: readonly string[]): string[] {
 /** Less to ask a real model, where the example does not say how much. */
 function briefly(words: readonly string[]): string[] {
   if (words[1] === 'bench') return ['--repeats', '1'];
+  if (words.join(' ') === 'datasets demo') return smallWorld;
   const asks = words.includes('demo') && words.some((word) => word.startsWith('metaqa'));
   return asks && !words.includes('--budget') ? ['--budget', '4'] : [];
 }
