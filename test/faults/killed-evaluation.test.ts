@@ -7,14 +7,14 @@ import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { Rng } from '../../src/run/seeds.js';
+import { often, tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
 
 useOwnHome();
 
-/** More of them: `KGWALK_TEST_KILLS=50`. */
-const kills = Number(env.KGWALK_TEST_KILLS ?? 3);
+const kills = often(3, 20);
 
 const words = (root: string) => [
   ...['dist/cli/main.js', 'evaluate', '--agent', 'fiske', '--model', 'oracle:0.2', '--json'],
@@ -71,4 +71,5 @@ test('killed at random moments and run again it asks nothing twice and gives the
     expect([...stored].sort()).toEqual([...unbroken.stored].sort());
   }
   expect(died).toBeGreaterThan(0);
+  tally('moments killed', died);
 });
