@@ -243,8 +243,9 @@ const names = { jsonSchema: { type: 'array', items: { enum: ['film', 'actor', 'n
   }, 30_000);
 
   test('ends a free reply at its own end token, and never shows it', async () => {
+    // A question with a short answer: where an open one ends depends on how the processor rounds.
     const free = await model.complete(
-      request({ system: '', head: 'Say hello, ', body: 'nothing else.', maxTokens: 80 }),
+      request({ system: '', head: 'What is the capital ', body: 'of France?', maxTokens: 80 }),
     );
     expect(free.stop).toBe('end');
     expect(free.text).not.toMatch(/<\|/);
