@@ -104,7 +104,7 @@ describe('checkFits', () => {
     checkFits(header, {});
   });
 
-  test('refuses another graph, another encoder and a hash the checkpoint lacks, with a remedy', () => {
+  test('B-ARK-14: refuses another graph, another encoder and a hash the checkpoint lacks, with a remedy', () => {
     const graph = errorOf(() => checkFits(header, { graph: 'g2' }, 'runs/a'));
     expect(graph.message).toBe('expected a checkpoint of graph g2, got one of g1, at runs/a');
     expect(graph.hint).toContain('graph it was trained on');

@@ -22,7 +22,7 @@ const long = dialogue('train-1', longDialogue);
 const miss = dialogue('train-2', missDialogue);
 
 describe('walkSamples', () => {
-  test('one sample a path: what was said before it, its sender, start, gold and earlier paths', () => {
+  test('B-ARK-4: one sample a path: what was said before it, its sender, start, gold and earlier paths', () => {
     const [first, second, ...rest] = walkSamples([long], graph);
     expect(rest).toEqual([]);
     const userPath = [ids('Ada Quill', '~made_by', 'Paper Moons')];
@@ -47,7 +47,7 @@ describe('walkSamples', () => {
     });
   });
 
-  test('assistant turns keep their ids and see the user’s paths', () => {
+  test('B-ARK-5: assistant turns keep their ids and see the user’s paths', () => {
     const all = walkSamples([long], graph);
     expect(walkSamples([long], graph, { turns: 'assistant' })).toEqual([all[1]]);
   });

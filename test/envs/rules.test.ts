@@ -150,7 +150,7 @@ describe('legal actions on any graph', () => {
     );
   });
 
-  test('step, greedy and beam see the same actions, and step refuses every other', () => {
+  test('B-ARK-7: step, greedy and beam see the same actions, and step refuses every other', () => {
     fc.assert(
       fc.property(anyGraph, anyRules, fc.nat(11), (graph, rules, pick) => {
         const start = pick % graph.numEntities;

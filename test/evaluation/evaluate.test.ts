@@ -50,7 +50,7 @@ const toy = agentOf((task) => {
 });
 
 describe('an evaluation', () => {
-  test('keeps every sample in the denominator and says why golds were missed', async () => {
+  test('B-CRUSE-1: keeps every sample in the denominator and says why golds were missed', async () => {
     const { record, rows, failures } = await evaluateAgent(toy, samples, options);
     expect(record.n).toBe(6);
     expect(rows.map(({ path }) => path)).toEqual([1, 2, 0, 0, 0, 0]);
@@ -68,7 +68,7 @@ describe('an evaluation', () => {
     expect(Object.keys(record.metrics)).toHaveLength(5 * 5 + 2);
   });
 
-  test('asks a failing batch again one by one, so that neighbours keep their answers', async () => {
+  test('B-CRUSE-1: asks a failing batch again one by one, so that neighbours keep their answers', async () => {
     const { rows } = await evaluateAgent(toy, [samples[5]!, samples[0]!], options);
     expect(rows.map(({ path }) => path)).toEqual([0, 1]);
   });
@@ -100,7 +100,7 @@ describe('an evaluation', () => {
     expect(slices['path=first']!['path@1']!.n).toBe(5);
   });
 
-  test('reports coverage beside the score', async () => {
+  test('B-MIN-1: reports coverage beside the score', async () => {
     const { coverage } = (await evaluateAgent(toy, samples, options)).record;
     expect(coverage.goldInGraph).toBeCloseTo(4 / 6, 12);
     expect(coverage.reachable).toBeCloseTo(4 / 6, 12);
@@ -134,7 +134,7 @@ describe('an evaluation', () => {
     expect(await text()).toBe(await text());
   });
 
-  test('refuses no samples and a beam narrower than the largest k', async () => {
+  test('B-ARK-9: refuses no samples and a beam narrower than the largest k', async () => {
     await expect(evaluateAgent(toy, [], options)).rejects.toMatchObject({ code: 'data' });
     const narrow = { ...options, settings: { ...settings, beamWidth: 20 } };
     await expect(evaluateAgent(toy, samples, narrow)).rejects.toMatchObject({ code: 'config' });

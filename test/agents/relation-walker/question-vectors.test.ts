@@ -31,7 +31,7 @@ test('questions of one template are encoded once and share a row', async () => {
   expect(rowOf.get('1-0')).not.toBe(rowOf.get('2-0'));
 });
 
-test('vectors are scaled by mean and deviation over questions, not over texts', () => {
+test('B-LIZ-1: vectors are scaled by mean and deviation over questions, not over texts', () => {
   // Two texts, the first asked three times: means 0.25 and 5, deviations √3/4 and none.
   const encoded = { matrix: Float32Array.of(0, 5, 1, 5), rows: Int32Array.of(0, 0, 0, 1), dim: 2 };
   const scale = vectorScale(encoded);

@@ -68,7 +68,7 @@ const randomGraph = fc.array(fc.tuple(fc.nat(5), fc.nat(2), fc.nat(5)), { minLen
 const randomRules = fc.record({ horizon: fc.integer({ min: 1, max: 3 }), equalAtStep1: fc.boolean() });
 
 describe('beam search', () => {
-  test('with a wide beam is exhaustive enumeration: same walks, same probabilities, which sum to one', async () => {
+  test('B-ARK-10: with a wide beam is exhaustive enumeration: same walks, same probabilities, which sum to one', async () => {
     await fc.assert(
       fc.asyncProperty(randomGraph, randomRules, async (graph, rules) => {
         const tasks = names.map((_, start) => taskAt(graph, start));

@@ -31,7 +31,7 @@ const meanNorm = (table: Float32Array, width: number) => {
 };
 
 describe('frozen tables', () => {
-  test('set the asked parts of an entity side by side, each of mean norm one', () => {
+  test('B-ARK-15: set the asked parts of an entity side by side, each of mean norm one', () => {
     const settings = tinySettings({ entityVectors: ['signature', 'transe', 'name'] });
     const { entities, entityDim } = frozenTables(tf, graph, texts, transe, settings);
     expect(entityDim).toBe(4 + 3 + 4);

@@ -60,7 +60,7 @@ describe('importing a release', () => {
     expect((await importFiles(releaseFiles)).graphs.dialogue!.note).not.toMatch(/inverses/);
   });
 
-  test('splits a single file by dialogue hash, whatever its order, dialogues whole', async () => {
+  test('B-ARK-5: splits a single file by dialogue hash, whatever its order, dialogues whole', async () => {
     const conversations = manyDialogues();
     const triples = { 'opendialkg_triples.txt': tripleLines.join('\n') };
     const texts = async (order: unknown[]) => {

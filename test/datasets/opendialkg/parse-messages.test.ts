@@ -27,7 +27,7 @@ describe('parseMessages', () => {
     ]);
   });
 
-  test('drops and counts paths that cannot be used, and keeps the dialogue', () => {
+  test('B-ARK-16: drops and counts paths that cannot be used, and keeps the dialogue', () => {
     const { messages, paths, counts } = parse([
       say('user', 'hi'),
       choose('user', ['a', 'r', ' ']),

@@ -8,7 +8,7 @@ const vector = ({ matrix, rows, dim }: EncodedTexts, i: number) =>
   matrix.subarray(rows[i]! * dim, (rows[i]! + 1) * dim);
 const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
-test('duplicates share a row and are encoded once', async () => {
+test('B-ARK-17: duplicates share a row and are encoded once', async () => {
   const encoder = hashedEncoder(32);
   const encoded = await encoder.encode(['one', 'two', 'one', '', '  ']);
   expect([...encoded.rows]).toEqual([0, 1, 0, 2, 3]);

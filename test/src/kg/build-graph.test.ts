@@ -30,7 +30,7 @@ describe('GraphBuilder', () => {
     expect(graph.name).toBe('toy');
   });
 
-  test('merges duplicates and keeps parallel relations', () => {
+  test('B-RoG-1: merges duplicates and keeps parallel relations', () => {
     const graph = builderOf([
       ['a', 'r', 'b'],
       ['a', 'r', 'b'],

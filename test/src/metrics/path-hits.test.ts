@@ -23,12 +23,12 @@ function walk(start: number, ...steps: number[]): Path {
 const beam = (...paths: Path[]) => paths.map((path, i) => ({ path, logProb: -1 - i }));
 
 describe('path ranks of a hand-made beam', () => {
-  test('the strict rank asks for the same triples, the loose ones for the same entities or relations', () => {
+  test('B-CRUSE-1: the strict rank asks for the same triples, the loose ones for the same entities or relations', () => {
     const ranked = beam(walk(0, 5, 11), walk(0, 1, 12), walk(0, 6, 10), walk(0, 1, 10));
     expect(pathRanks(ranked, walk(0, 1, 10), equal)).toEqual({ path: 4, entityPath: 3, relationPath: 2 });
   });
 
-  test('a gold edge that is passed on the way to another entity is no hit', () => {
+  test('B-ARK-9: a gold edge that is passed on the way to another entity is no hit', () => {
     const ranked = beam(walk(0, 1, 10, 2, 20));
     expect(pathRanks(ranked, walk(0, 1, 10), equal)).toEqual({ path: 0, entityPath: 0, relationPath: 0 });
   });
@@ -64,7 +64,7 @@ describe('target ranks of a hand-made beam', () => {
     expect(targetRanks(finals, 11)).toEqual({ target: 1, summedTarget: 2 });
   });
 
-  test('only the last entity of a complete walk is a final', () => {
+  test('B-ARK-9: only the last entity of a complete walk is a final', () => {
     const ranked = beam(walk(0, 1, 10, 2, 20));
     expect(targetRanks(finalEntities(ranked, 0, equal), 10)).toEqual({ target: 0, summedTarget: 0 });
   });

@@ -31,13 +31,13 @@ const close = (actual: ArrayLike<number>, expected: number[]) => {
 };
 
 describe('returns and advantages', () => {
-  test('a terminal reward on a chain of two steps is discounted once', () => {
+  test('B-ARK-11: a terminal reward on a chain of two steps is discounted once', () => {
     const chain = rollout({ rewards: [0, 1], next: [1, -1], terminated: [0, 1] });
     close(rewardsToGo(chain, 0.5), [0.5, 1]);
     close(generalizedAdvantages(chain, 0.5, 1).returns, [0.5, 1]);
   });
 
-  test('GAE is what the formula gives by hand', () => {
+  test('B-ARK-1: GAE is what the formula gives by hand', () => {
     const chain = rollout({ rewards: [1, 2, 4], values: [0.5, 1, 2], next: [1, 2, -1], terminated: [0, 0, 1] });
     // δ = [1 + .5·1 − .5, 2 + .5·2 − 1, 4 − 2] = [1, 2, 2]; γλ = .25: A = [1 + .25·2.5, 2 + .25·2, 2].
     const { advantages, returns } = generalizedAdvantages(chain, 0.5, 0.5);
@@ -75,12 +75,12 @@ describe('returns and advantages', () => {
 });
 
 describe('normalizeAdvantages', () => {
-  test('gives mean 0 and deviation 1', () => close(normalizeAdvantages(Float32Array.of(1, 3)), [-1, 1]));
+  test('B-LIZ-1: gives mean 0 and deviation 1', () => close(normalizeAdvantages(Float32Array.of(1, 3)), [-1, 1]));
   test('only scales where the mean was taken out before', () => {
     close(normalizeAdvantages(Float32Array.of(1, 3), false), [1, 3]);
     close(normalizeAdvantages(Float32Array.of(2, 6), false), [1, 3]);
   });
-  test('leaves a single value, and makes equal ones zero', () => {
+  test('B-LIZ-1: leaves a single value, and makes equal ones zero', () => {
     close(normalizeAdvantages(Float32Array.of(4)), [4]);
     close(normalizeAdvantages(Float32Array.of(2, 2)), [0, 0]);
   });

@@ -99,7 +99,7 @@ describe('ppoObjective', () => {
     ['the critic', { ...off, valueCoef: 1 }],
     ['everything together', everything],
   ];
-  test.each(cases)('agrees with an independent scalar version: %s', (_, settings) => {
+  test.each(cases)('B-ARK-1: agrees with an independent scalar version: %s', (_, settings) => {
     for (let seed = 0; seed < 10; seed++) {
       const input = example(seed);
       const { losses, dLogits, dValues } = ppoObjective(input, settings);
@@ -123,7 +123,7 @@ describe('ppoObjective', () => {
     valueSlopes.forEach((slope, s) => expect(dValues[s]).toBeCloseTo(slope, 3));
   });
 
-  test('ratios are exactly 1 before the first update', () => {
+  test('B-ARK-1: ratios are exactly 1 before the first update', () => {
     const input = example(1);
     const { state, action } = input.transitions;
     const logProbs = segmentLogSoftmax(input.logits, input.offsets);

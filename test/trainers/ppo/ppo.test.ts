@@ -87,7 +87,7 @@ function greedyHits(policy: Policy, { graph, samples }: ToyWorld, rules: WalkRul
 
 const mean = (numbers: number[]) => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
 
-describe('PPO with a network finds the optimum', () => {
+describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
   test.each([
     ['a bandit', 'candidate', 'group-mean'],
     ['a bandit', 'pa-mlp', 'critic'],
@@ -110,20 +110,23 @@ describe('PPO with a network finds the optimum', () => {
 });
 
 describe('PPO', () => {
-  test.each(['candidate', 'pa-mlp'] as const)('samples by the probabilities it learns from, head %s', async (head) => {
-    // Two hubs whose actions do not fit one chunk of inference, and minibatches of another composition than the chunks.
-    const arm = (hub: string, i: number) => [hub, `to${i % 3}`, `arm ${i}`] as const;
-    const arms = ['hub', 'knot'].flatMap((hub) => Array.from({ length: 9000 }, (_, i) => arm(hub, i)));
-    const graph = graphOf('hubs', arms);
-    const samples = ['hub', 'knot', 'hub'].map((hub, i) =>
-      sampleOf(graph, `sample-${i}`, `the arm numbered ${i}`, hub, [arm(hub, i)]),
-    );
-    const world = { graph, samples };
-    const toy = await toyWalker(world, oneStep, { head, entityVectors: ['name'] });
-    const settings = { ...fromScratch, updates: 2, explorations: 2, updateEpochs: 1, minibatchSamples: 2 };
-    const { of } = await trainPpo({ world, rules: oneStep, toy, settings });
-    expect(Math.max(...of('train/first_ratio_deviation'))).toBeLessThanOrEqual(1e-6);
-  });
+  test.each(['candidate', 'pa-mlp'] as const)(
+    'B-ARK-2: samples by the probabilities it learns from, head %s',
+    async (head) => {
+      // Two hubs whose actions do not fit one chunk of inference, and minibatches of another composition than the chunks.
+      const arm = (hub: string, i: number) => [hub, `to${i % 3}`, `arm ${i}`] as const;
+      const arms = ['hub', 'knot'].flatMap((hub) => Array.from({ length: 9000 }, (_, i) => arm(hub, i)));
+      const graph = graphOf('hubs', arms);
+      const samples = ['hub', 'knot', 'hub'].map((hub, i) =>
+        sampleOf(graph, `sample-${i}`, `the arm numbered ${i}`, hub, [arm(hub, i)]),
+      );
+      const world = { graph, samples };
+      const toy = await toyWalker(world, oneStep, { head, entityVectors: ['name'] });
+      const settings = { ...fromScratch, updates: 2, explorations: 2, updateEpochs: 1, minibatchSamples: 2 };
+      const { of } = await trainPpo({ world, rules: oneStep, toy, settings });
+      expect(Math.max(...of('train/first_ratio_deviation'))).toBeLessThanOrEqual(1e-6);
+    },
+  );
 
   test('stays at the clone under a heavy anchor, and leaves it without', async () => {
     const world = toyTwoHop();
@@ -181,7 +184,7 @@ describe('PPO', () => {
     expect(await run(3, 6, await run(0, 3))).toEqual(await run(0, 6));
   });
 
-  test('refuses a policy that samples by other probabilities than it learns from', async () => {
+  test('B-ARK-2: refuses a policy that samples by other probabilities than it learns from', async () => {
     const world = toyBandit();
     const toy = await toyWalker(world, oneStep, { head: 'pa-mlp' });
     const honest = toy.policy(1);

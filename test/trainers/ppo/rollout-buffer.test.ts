@@ -19,7 +19,7 @@ function filled() {
 }
 
 describe('RolloutBuffer', () => {
-  test('stores a state that walks share once', () => {
+  test('B-ARK-17: stores a state that walks share once', () => {
     const { buffer, made } = filled();
     expect(made).toBe(9);
     expect(buffer.states.slice(0, 3)).toEqual(['10', '10/0', '10/1']);
@@ -74,7 +74,7 @@ describe('RolloutBuffer', () => {
     expect([...buffer.rollout.next]).toEqual([-1]);
   });
 
-  test('a log-probability comes back as the same float32', () => {
+  test('B-ARK-13: a log-probability comes back as the same float32', () => {
     const buffer = new RolloutBuffer<number>(1);
     const logProb = Math.fround(-1.2345678);
     buffer.add({ ...step, state: buffer.stateIndex('s', () => 0), sample: 0, logProb });

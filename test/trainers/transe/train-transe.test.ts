@@ -67,7 +67,7 @@ describe('training', () => {
     expect(resumed.table).toEqual(whole.table);
   });
 
-  test('stops without a gain and returns the best weights', async () => {
+  test('B-EMB-1: stops without a gain and returns the best weights', async () => {
     const { state, table, metrics, stopped } = await trainTransE({
       ...sizes,
       train,

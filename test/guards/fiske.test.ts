@@ -1,8 +1,8 @@
 /** The reference's bugs, by their ids in the specification: what each would have broken. */
 import { expect, test } from '@jest/globals';
-import { answerMetrics, matchAnswers } from '../../../../src/metrics/answers/index.js';
-import type { MatchDecision } from '../../../../src/llm/decision.js';
-import { askFiske, graphOf, townFacts, townReading } from '../clock-town.js';
+import { answerMetrics, matchAnswers } from '../../src/metrics/answers/index.js';
+import type { MatchDecision } from '../../src/llm/decision.js';
+import { askFiske, graphOf, townFacts, townReading } from '../agents/prompted/clock-town.js';
 
 const matches = (asked: readonly { kind: string }[]) => asked.filter(({ kind }) => kind === 'match') as MatchDecision[];
 
