@@ -5,16 +5,19 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { phases } from '../src/run/records.js';
 import type { ReadOptions, Tensor } from './safetensors.js';
-import { encodeSafetensors, readSafetensors, readSafetensorsMetadata } from './safetensors.js';
+import { encodeSafetensors, readSafetensors } from './safetensors.js';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
 /** The version this program writes; older ones need an entry in `migrations`. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /** From each older version to the next one. */
-const migrations: Readonly<Record<number, (header: JsonObject) => JsonObject>> = {};
+const migrations: Readonly<Record<number, (header: JsonObject) => JsonObject>> = {
+  // Version 1 had no sha256 of the file.
+  1: (header) => ({ ...header, schemaVersion: 2 }),
+};
 
 const metadataKey = 'kgwalk';
 
@@ -72,16 +75,11 @@ export function writeCheckpoint(file: string, { header, tensors }: Checkpoint): 
  * @throws {WorkbenchError} `data` where the file is missing, damaged, no checkpoint, or of a version this program does not know
  */
 export function readCheckpoint(file: string, options: ReadOptions = {}): Checkpoint {
-  const { tensors, metadata } = readSafetensors(file, options);
-  const header = parseHeader(metadata, file);
+  const { tensors, metadata, sealed } = readSafetensors(file, options);
+  const header = parseHeader(metadata, sealed, file);
   // Names come from a file: without a prototype, none of them can mean anything but itself.
   const record = Object.assign(Object.create(null) as Record<string, Tensor>, Object.fromEntries(tensors));
   return { header, tensors: record };
-}
-
-/** Reads a checkpoint's header alone. @throws {WorkbenchError} `data` as `readCheckpoint` */
-export function readCheckpointHeader(file: string): CheckpointHeader {
-  return parseHeader(readSafetensorsMetadata(file), file);
 }
 
 /** Tensors under this prefix are the optimizer's state: needed to go on training, not to answer. */
@@ -115,7 +113,7 @@ export function checkFits(header: CheckpointHeader, expected: CheckpointHashes, 
   }
 }
 
-function parseHeader(metadata: ReadonlyMap<string, string>, file: string): CheckpointHeader {
+function parseHeader(metadata: ReadonlyMap<string, string>, sealed: boolean, file: string): CheckpointHeader {
   const text = metadata.get(metadataKey);
   let header: unknown;
   try {
@@ -127,6 +125,11 @@ function parseHeader(metadata: ReadonlyMap<string, string>, file: string): Check
     const hint = 'It holds tensors only; take a file from the checkpoints folder of a run.';
     throw new WorkbenchError('data', `expected a kgwalk checkpoint, got a file without its header, at ${file}`, {
       hint,
+    });
+  }
+  if (header.schemaVersion === schemaVersion && !sealed) {
+    throw new WorkbenchError('data', `expected a checkpoint with its sha256, got one without, at ${file}`, {
+      hint: 'Another program wrote it again, or it is damaged: take another copy.',
     });
   }
   const result = checkpointHeader.safeParse(migrate(header, file));

@@ -1,8 +1,12 @@
-/** The safetensors format: named arrays behind a JSON header, nothing that could be executed. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+/**
+ * The safetensors format: named arrays behind a JSON header, nothing that could be executed. Every file that is written here
+ * carries the sha256 of all its bytes, which any reader takes for one more text of the metadata.
+ */
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
+import { checkSeal, sealKey, sealSpace, writeSeal } from './seal.js';
 
 /** Arrays a file can hold, by the format's name of their dtype. */
 const arrayTypes = {
@@ -46,6 +50,12 @@ export interface SafetensorsContent {
   metadata: ReadonlyMap<string, string>;
 }
 
+/** What a file holds, and what is known of its bytes. */
+export interface ReadContent extends SafetensorsContent {
+  /** Whether it carries a sha256, which fits; files of other programs carry none. */
+  sealed: boolean;
+}
+
 export interface ReadOptions {
   /** Refuse NaN and infinities in floating-point tensors. Default false. */
   finite?: boolean;
@@ -83,11 +93,10 @@ export function encodeSafetensors(content: SafetensorsContent): Uint8Array<Array
   const entries = [...content.tensors].sort(
     ([a, { data: x }], [b, { data: y }]) => y.BYTES_PER_ELEMENT - x.BYTES_PER_ELEMENT || compareText(a, b),
   );
-  const fields: string[] = [];
-  if (content.metadata.size > 0) {
-    const texts = [...content.metadata].sort(([a], [b]) => compareText(a, b)).map(jsonField);
-    fields.push(`"${metadataKey}":{${texts.join(',')}}`);
-  }
+  const texts = [...content.metadata].sort(([a], [b]) => compareText(a, b));
+  if (content.metadata.has(sealKey))
+    throw new WorkbenchError('failure', `expected texts of other keys, got "${sealKey}"`);
+  const fields = [`"${metadataKey}":{${[[sealKey, sealSpace] as const, ...texts].map(jsonField).join(',')}}`];
   let end = 0;
   for (const [name, { shape, data }] of entries) {
     if (name === metadataKey || elementCount(shape) !== data.length) {
@@ -109,18 +118,22 @@ export function encodeSafetensors(content: SafetensorsContent): Uint8Array<Array
     bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), cursor);
     cursor += data.byteLength;
   }
+  writeSeal(bytes, prefixBytes);
   return bytes;
 }
 
 /**
- * Reads a file's bytes, believing none of them: the header is bounded, tensors tile the data exactly, sizes match.
+ * Reads a file's bytes, believing none of them: the sha256 fits where there is one, the header is bounded, tensors tile the data
+ * exactly, sizes match.
  * @param place what to call the bytes in errors, such as the file's path
  * @throws {WorkbenchError} `data` with the place and the reason
  */
-export function decodeSafetensors(bytes: Uint8Array, place: string, options: ReadOptions = {}): SafetensorsContent {
-  const headerLength = readHeaderLength(bytes, bytes.length, place);
+export function decodeSafetensors(bytes: Uint8Array, place: string, options: ReadOptions = {}): ReadContent {
+  const headerLength = readHeaderLength(bytes, place);
   const dataStart = prefixBytes + headerLength;
   const header = parseHeader(bytes.subarray(prefixBytes, dataStart), bytes.length - dataStart, place);
+  const sealed = checkSeal(bytes, prefixBytes);
+  if (sealed === false) throw damaged('the bytes that its sha256 was made of', 'others', place);
   const tensors = new Map<string, Tensor>();
   for (const { name, dtype, shape, begin, end } of header.layout) {
     // A copy of its own, because a view would need the element's alignment and keep the whole file alive.
@@ -129,61 +142,30 @@ export function decodeSafetensors(bytes: Uint8Array, place: string, options: Rea
     if (options.finite) requireFinite(data, name, place);
     tensors.set(name, { shape, data });
   }
-  return { tensors, metadata: header.metadata };
+  header.metadata.delete(sealKey);
+  return { tensors, metadata: header.metadata, sealed: sealed === true };
 }
 
 /**
  * Reads a safetensors file.
  * @throws {WorkbenchError} `data` where it is missing, cut short, damaged or, on demand, holds NaN
  */
-export function readSafetensors(file: string, options: ReadOptions = {}): SafetensorsContent {
-  return decodeSafetensors(
-    readStart(file, (fileBytes) => fileBytes),
-    file,
-    options,
-  );
-}
-
-/** Reads a file's metadata without its tensors, though their layout is still checked. @throws {WorkbenchError} `data` */
-export function readSafetensorsMetadata(file: string): ReadonlyMap<string, string> {
-  let dataLength = 0;
-  const bytes = readStart(file, (fileBytes, prefix) => {
-    const dataStart = prefixBytes + readHeaderLength(prefix, fileBytes, file);
-    dataLength = fileBytes - dataStart;
-    return dataStart;
-  });
-  return parseHeader(bytes.subarray(prefixBytes), dataLength, file).metadata;
-}
-
-/** The file's first bytes: as many as `choose` says, knowing the file's length and its first eight bytes. */
-function readStart(file: string, choose: (fileBytes: number, prefix: Uint8Array) => number): Uint8Array {
-  let descriptor: number | undefined;
+export function readSafetensors(file: string, options: ReadOptions = {}): ReadContent {
+  let bytes: Uint8Array;
   try {
-    descriptor = openSync(file, 'r');
-    const { size: fileBytes } = fstatSync(descriptor);
-    const prefix = new Uint8Array(Math.min(prefixBytes, fileBytes));
-    readSync(descriptor, prefix, 0, prefix.length, 0);
-    const bytes = new Uint8Array(choose(fileBytes, prefix));
-    for (let done = 0; done < bytes.length;) {
-      const count = readSync(descriptor, bytes, done, bytes.length - done, done);
-      if (count === 0) throw damaged('a whole file', 'one that was cut short while it was read', file);
-      done += count;
-    }
-    return bytes;
+    bytes = readFileSync(file);
   } catch (cause) {
-    if (cause instanceof WorkbenchError) throw cause;
     throw new WorkbenchError('data', `expected a readable file, got ${(cause as Error).message}, at ${file}`, {
       cause,
     });
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
   }
+  return decodeSafetensors(bytes, file, options);
 }
 
-function readHeaderLength(prefix: Uint8Array, fileBytes: number, place: string): number {
-  if (prefix.length < prefixBytes) throw damaged('at least 8 bytes', String(prefix.length), place);
-  const length = new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true);
-  const limit = Math.min(maxHeaderBytes, fileBytes - prefixBytes);
+function readHeaderLength(bytes: Uint8Array, place: string): number {
+  if (bytes.length < prefixBytes) throw damaged('at least 8 bytes', String(bytes.length), place);
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true);
+  const limit = Math.min(maxHeaderBytes, bytes.length - prefixBytes);
   if (length > BigInt(limit)) throw damaged(`a header of at most ${limit} bytes`, String(length), place);
   return Number(length);
 }
@@ -265,7 +247,7 @@ function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, dimension) => product * dimension, 1);
 }
 
-function jsonField([key, value]: [string, unknown]): string {
+function jsonField([key, value]: readonly [string, unknown]): string {
   return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 }
 

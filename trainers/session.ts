@@ -1,6 +1,12 @@
 /** What the phases of one training run share, whatever is walked: folder, logs, backend, encoder, and how to save. */
 import type { Actor, ValueNetwork } from '../agents/actor.js';
-import { optimizerPrefix, type Checkpoint, type CheckpointHashes, type JsonObject } from '../checkpoints/checkpoint.js';
+import {
+  optimizerPrefix,
+  schemaVersion,
+  type Checkpoint,
+  type CheckpointHashes,
+  type JsonObject,
+} from '../checkpoints/checkpoint.js';
 import { saveCheckpoint } from '../checkpoints/store.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
@@ -64,7 +70,7 @@ export async function saveTrainee(
     run.folder,
     {
       header: {
-        schemaVersion: 1,
+        schemaVersion,
         kind: 'walker',
         config,
         configHash: configHash(config),

@@ -5,7 +5,7 @@ import { modelCard } from '../../checkpoints/model-card.js';
 
 const checkpoint: Checkpoint = {
   header: {
-    schemaVersion: 1,
+    schemaVersion: 2,
     kind: 'walker',
     config: { name: 'tiny', note: 'a ``` fence' },
     configHash: 'c0ffee',

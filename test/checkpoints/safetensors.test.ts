@@ -1,15 +1,11 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Tensor, TensorData } from '../../checkpoints/safetensors.js';
-import {
-  decodeSafetensors,
-  encodeSafetensors,
-  readSafetensors,
-  readSafetensorsMetadata,
-} from '../../checkpoints/safetensors.js';
+import { decodeSafetensors, encodeSafetensors, readSafetensors } from '../../checkpoints/safetensors.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'kgwalk-safetensors-'));
@@ -57,9 +53,14 @@ const anyTensors = fc.array(fc.tuple(anyName, anyArray), { maxLength: 6 });
 describe('safetensors', () => {
   test('one float tensor is laid out as the format says', () => {
     const bytes = encode({ w: tensor([2, 1], new Float32Array([1, -2])) });
-    const header = '{"w":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}}';
-    expect(header.length % 8).toBe(0);
-    expect(bytes).toEqual(fileOf(header, [0, 0, 128, 63, 0, 0, 0, 192]));
+    const file = (digest: string) => {
+      const header = `{"__metadata__":{"kgwalk-sha256":"${digest}"},"w":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}}`;
+      return fileOf(header.padEnd(Math.ceil(header.length / 8) * 8), [0, 0, 128, 63, 0, 0, 0, 192]);
+    };
+    const digest = createHash('sha256')
+      .update(file('0'.repeat(64)))
+      .digest('hex');
+    expect(bytes).toEqual(file(digest));
   });
 
   test('whatever is written is read back', () => {
@@ -70,6 +71,7 @@ describe('safetensors', () => {
         const content = decodeSafetensors(bytes, 'x');
         expect(new Map([...content.tensors].sort())).toEqual(new Map([...tensors].sort()));
         expect(content.metadata).toEqual(new Map(Object.entries(metadata)));
+        expect(content.sealed).toBe(true);
       }),
     );
   });
@@ -170,14 +172,31 @@ describe('safetensors', () => {
     expect(() => encode({ __metadata__: tensor([1], new Uint8Array(1)) })).toThrow('__metadata__');
   });
 
-  test('metadata is read from a file without its tensors, and a missing file is a data error', () => {
+  test('a byte that was changed is found, wherever it stands; without its sha256 a file is read as any other program’s', () => {
+    const bytes = encode({ w: tensor([3], new Float32Array([1, 2, 3])) }, { k: 'v' });
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = bytes.with(at, bytes[at]! ^ 1);
+      const key = /^{"__metadata__":{"kgwalk-sha256":"/.test(new TextDecoder().decode(changed.subarray(8)));
+      if (key) reasonOf(() => decodeSafetensors(changed, 'changed.safetensors'));
+      else {
+        try {
+          expect(decodeSafetensors(changed, 'changed.safetensors').sealed).toBe(false);
+        } catch (error) {
+          expect(error).toBeInstanceOf(WorkbenchError);
+        }
+      }
+    }
+    const { sealed, metadata } = decodeSafetensors(fileOf('{"__metadata__":{"k":"v"}}'), 'x');
+    expect([sealed, [...metadata]]).toEqual([false, [['k', 'v']]]);
+  });
+
+  test('a missing file and one that is cut short are data errors that name it', () => {
     const file = join(folder, 'a.safetensors');
     const bytes = encode({ w: tensor([3], new Float32Array(3)) }, { k: 'v' });
     writeFileSync(file, bytes);
-    expect(readSafetensorsMetadata(file)).toEqual(new Map([['k', 'v']]));
     expect(readSafetensors(file).tensors.get('w')).toEqual(tensor([3], new Float32Array(3)));
     writeFileSync(file, bytes.subarray(0, bytes.length - 1));
-    expect(reasonOf(() => readSafetensorsMetadata(file))).toContain(`12 bytes of data, got 11, at ${file}`);
+    expect(reasonOf(() => readSafetensors(file))).toContain(`12 bytes of data, got 11, at ${file}`);
     expect(reasonOf(() => readSafetensors(join(folder, 'none.safetensors')))).toContain('none.safetensors');
   });
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readCheckpointHeader } from '../../checkpoints/checkpoint.js';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint, saveCheckpoint } from '../../checkpoints/store.js';
 import type { Phase } from '../../src/run/records.js';
 
@@ -14,7 +14,7 @@ afterEach(() => rmSync(run, { recursive: true }));
 
 function save(phase: Phase, step: number, metrics: Record<string, number>, keepEvery = 0, interim = false) {
   const header = {
-    schemaVersion: 1 as const,
+    schemaVersion: 2 as const,
     kind: 'walker' as const,
     config: {},
     configHash: '',
@@ -43,7 +43,7 @@ describe('the checkpoints of a run', () => {
     expect(resolveCheckpoint(run, 'best').name).toBe('ppo-000010');
     expect(resolveCheckpoint(run, 'clone').name).toBe('clone-000001');
     expect(resolveCheckpoint(run, '30').name).toBe('ppo-000030');
-    expect(readCheckpointHeader(resolveCheckpoint(run, 'last').file).step).toBe(30);
+    expect(readCheckpoint(resolveCheckpoint(run, 'last').file).header.step).toBe(30);
   });
 
   test('a checkpoint that is not there is refused with those that are', () => {

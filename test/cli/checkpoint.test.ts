@@ -21,7 +21,7 @@ beforeEach(() => {
     [20, 0.2],
   ] as const) {
     const header = {
-      schemaVersion: 1 as const,
+      schemaVersion: 2 as const,
       kind: 'walker' as const,
       config: {},
       configHash: 'c',

@@ -1,0 +1,35 @@
+/**
+ * The sha256 inside a safetensors file. It is the first text of the metadata, so it stands at one place, and it is taken over
+ * every byte of the file with zeros in that place.
+ */
+import { createHash } from 'node:crypto';
+
+/** Its key in `__metadata__`. */
+export const sealKey = 'kgwalk-sha256';
+/** What stands in its place while it is computed. */
+export const sealSpace = '0'.repeat(64);
+
+const opening = Buffer.from(`{"__metadata__":{"${sealKey}":"`);
+/** Bytes that are hashed at once; the library refuses 2 GiB. */
+const chunkBytes = 2 ** 28;
+
+/** Puts the digest over its space. @param start byte at which the header begins */
+export function writeSeal(bytes: Uint8Array, start: number): void {
+  bytes.set(Buffer.from(digestOf(bytes, start)), start + opening.length);
+}
+
+/** Whether the digest fits, or undefined where a file has none. @param start byte at which the header begins */
+export function checkSeal(bytes: Uint8Array, start: number): boolean | undefined {
+  const at = start + opening.length;
+  if (!opening.equals(bytes.subarray(start, at))) return undefined;
+  return Buffer.from(bytes.subarray(at, at + sealSpace.length)).toString('latin1') === digestOf(bytes, start);
+}
+
+function digestOf(bytes: Uint8Array, start: number): string {
+  const at = start + opening.length;
+  const hash = createHash('sha256').update(bytes.subarray(0, at)).update(sealSpace);
+  for (let done = at + sealSpace.length; done < bytes.length; done += chunkBytes) {
+    hash.update(bytes.subarray(done, done + chunkBytes));
+  }
+  return hash.digest('hex');
+}
