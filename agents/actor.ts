@@ -28,6 +28,11 @@ export interface ScoredActions {
   logits(): tfTypes.Tensor1D;
 }
 
+/** What every kind of request says: whose walk it is of. */
+export interface TaskRequest {
+  readonly task: { readonly id: string };
+}
+
 /**
  * A policy as trainers see it.
  * @typeParam Observation what its environment shows

@@ -2,7 +2,8 @@
 export { clone, type CloneEpoch, type CloneOptions, type CloneStep } from './cloning/clone.js';
 export { cloneSettings, type CloneSettings } from './cloning/settings.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from './greedy-walks.js';
-export { ppo, type Learner, type PpoOptions, type PpoUpdate } from './ppo/ppo.js';
+export { ppo, type PpoOptions, type PpoUpdate } from './ppo/ppo.js';
+export type { Learner } from './ppo/ppo-step.js';
 export { ppoSettings, type PpoSettings } from './ppo/settings.js';
 export { train, type TrainOptions } from './train.js';
 export { transeSettings, type TransESettings } from './transe/settings.js';

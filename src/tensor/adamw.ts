@@ -1,6 +1,7 @@
 /** AdamW with a global gradient clip, whose whole state can be saved and restored bit for bit. */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from './backend.js';
+import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
 
 export interface AdamWOptions {
@@ -38,6 +39,7 @@ export class AdamW {
    *   other, so that parts of a batch need the memory of one
    * @param learningRate this step's rate
    * @returns the gradients' global norm before clipping
+   * @throws Diverged for a gradient, a moment or a weight that would not be finite; nothing has changed then
    */
   minimize(losses: readonly (() => tfTypes.Scalar)[], learningRate: number): number {
     const tf = this.#tf;
@@ -51,19 +53,40 @@ export class AdamW {
       });
       const squares = named.map(({ gradient }) => tf.sum(tf.square(gradient)));
       const norm = Math.sqrt(tf.addN(squares).dataSync()[0]!);
+      if (!Number.isFinite(norm)) {
+        throw diverged(
+          named.map(({ name, gradient }) => [`gradient of ${name}`, gradient]),
+          norm,
+        );
+      }
       const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;
-      this.#steps++;
-      const stepSize = learningRate / (1 - beta1 ** this.#steps);
-      const secondScale = 1 / Math.sqrt(1 - beta2 ** this.#steps);
-      for (const { name, gradient } of named) {
+      const steps = this.#steps + 1;
+      const stepSize = learningRate / (1 - beta1 ** steps);
+      const secondScale = 1 / Math.sqrt(1 - beta2 ** steps);
+      const next = named.map(({ name, gradient }) => {
         const parameter = this.parameters.get(name);
-        const first = this.#first.get(name);
-        const second = this.#second.get(name);
-        first.assign(tf.add(tf.mul(first, beta1), tf.mul(gradient, scale * (1 - beta1))));
-        second.assign(tf.add(tf.mul(second, beta2), tf.mul(tf.square(gradient), scale * scale * (1 - beta2))));
+        const first = tf.add(tf.mul(this.#first.get(name), beta1), tf.mul(gradient, scale * (1 - beta1)));
+        const square = tf.mul(tf.square(gradient), scale * scale * (1 - beta2));
+        const second = tf.add(tf.mul(this.#second.get(name), beta2), square);
         const denominator = tf.add(tf.mul(tf.sqrt(second), secondScale), epsilon);
         const decayed = weightDecay === 0 ? parameter : tf.mul(parameter, 1 - learningRate * weightDecay);
-        parameter.assign(tf.sub(decayed, tf.mul(tf.div(first, denominator), stepSize)));
+        return { name, first, second, values: tf.sub(decayed, tf.mul(tf.div(first, denominator), stepSize)) };
+      });
+      const sum = tf.addN(next.flatMap(({ second, values }) => [tf.sum(second), tf.sum(values)])).dataSync()[0]!;
+      if (!Number.isFinite(sum)) {
+        throw diverged(
+          next.flatMap(({ name, second, values }) => [
+            [`second moment of ${name}`, second],
+            [`weight ${name}`, values],
+          ]),
+          norm,
+        );
+      }
+      this.#steps = steps;
+      for (const { name, first, second, values } of next) {
+        this.#first.get(name).assign(first);
+        this.#second.get(name).assign(second);
+        this.parameters.get(name).assign(values);
       }
       return norm;
     });
@@ -99,6 +122,13 @@ export class AdamW {
     this.#first.dispose();
     this.#second.dispose();
   }
+}
+
+/** What is not finite among the tensors, or their sum where each number is finite. */
+function diverged(tensors: [name: string, tensor: tfTypes.Tensor][], gradNorm: number): Diverged {
+  let first: NotFinite | undefined;
+  for (const [name, tensor] of tensors) first ??= firstNotFinite(name, tensor.dataSync());
+  return new Diverged({ first: first ?? { tensor: 'sum of squares', index: 0, value: Infinity }, gradNorm });
 }
 
 function zerosLike(parameters: ParameterSet): ParameterSet {

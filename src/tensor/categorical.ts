@@ -5,13 +5,14 @@
  */
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
+import { Diverged, firstNotFinite } from './diverged.js';
 
 /**
  * Log-probabilities of every legal action of every state.
  * @param logits float32 [numActions of all states]
  * @param offsets int32 [numStates + 1]: actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`
  * @returns float32 [numActions], each segment's exponentials sum to 1
- * @throws WorkbenchError `failure` for a state without a legal action or a logit that is not a number
+ * @throws WorkbenchError `failure` for a state without a legal action, `Diverged` for logits that are not finite
  */
 export function segmentLogSoftmax(logits: Float32Array, offsets: Int32Array): Float32Array {
   const logProbs = new Float32Array(logits.length);
@@ -25,9 +26,8 @@ export function segmentLogSoftmax(logits: Float32Array, offsets: Int32Array): Fl
     let sum = 0;
     for (let i = begin; i < end; i++) sum += Math.exp(logits[i]! - max);
     if (!Number.isFinite(sum)) {
-      throw new WorkbenchError('failure', `expected finite logits, got ${max} with sum ${sum}, at state ${s}`, {
-        hint: 'Lower the learning rate or the gradient clip.',
-      });
+      const first = firstNotFinite('logits', logits.subarray(begin, end))!;
+      throw new Diverged({ first: { ...first, index: begin + first.index }, loss: NaN });
     }
     const logSum = max + Math.log(sum);
     for (let i = begin; i < end; i++) logProbs[i] = logits[i]! - logSum;

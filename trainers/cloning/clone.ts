@@ -4,9 +4,11 @@ import type { WalkSample } from '../../datasets/walk-sample.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
+import { explained, finiteLoss } from '../../src/tensor/diverged.js';
 import { injectGradient } from '../../src/tensor/ops.js';
 import { goldWalks, sampleCandidates, type GoldWalk } from './gold-states.js';
-import { cloningLoss } from './objective.js';
+import { lossesByWalk, type WalkShare } from './losses-by-walk.js';
+import { cloningLoss, type CloningLoss } from './objective.js';
 import type { CloneSettings } from './settings.js';
 
 export interface CloneOptions {
@@ -20,8 +22,8 @@ export interface CloneOptions {
   startStep?: number;
   /** Epochs that `onEpoch` has heard of; default all that `startStep` completes. One fewer where a run was stopped in it. */
   epochsDone?: number;
-  /** After every update; `step` counts from 1. */
-  onStep?: (step: CloneStep) => void;
+  /** After every update; `step` counts from 1. Returning true ends training. */
+  onStep?: (step: CloneStep) => boolean | void;
   /** After every epoch: the time to evaluate and to save. */
   onEpoch?: (epoch: CloneEpoch) => Promise<void> | void;
   signal?: AbortSignal;
@@ -47,7 +49,8 @@ export interface CloneEpoch {
 /**
  * Trains until the last epoch. Every random choice is named by its epoch and step, so a resumed run needs only the
  * weights, the optimizer and the step.
- * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update
+ * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` before an update whose numbers
+ *   are not finite
  */
 export async function clone(options: CloneOptions): Promise<void> {
   const { policy, train, valid, settings, seed, startStep = 0 } = options;
@@ -77,7 +80,7 @@ export async function clone(options: CloneOptions): Promise<void> {
     );
     const learningRate = learningRateAt(step, numSteps, settings);
     const { loss, gradNorm } = update(options, chosen, step, learningRate);
-    options.onStep?.({ step: step + 1, numSteps, loss, gradNorm, learningRate });
+    if (options.onStep?.({ step: step + 1, numSteps, loss, gradNorm, learningRate })) return;
     if (position === stepsPerEpoch - 1) await endEpoch(epoch + 1);
     // Lets progress lines and interrupts through.
     if (step % 8 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -98,20 +101,33 @@ function update(
     .map((gold) => sampleCandidates(gold, graph, rules, settings.maxCandidates, candidates));
   const weights = walks.flatMap(({ states, hops }) => states.map(() => (hops > 1 ? settings.twoHopWeight : 1)));
   const batch = featurizer.batch(states);
-  let total = 0;
-  const gradNorm = optimizer.minimize(
-    [
-      () => {
-        const logits = head.logits(batch, Rng.named(seed, 'clone/dropout', step));
-        const loss = cloningLoss(logits.dataSync() as Float32Array, batch, states, weights, walks.length);
-        total = loss.total;
-        return injectGradient(policy.head.parameters.tf, logits, loss.gradient);
-      },
-    ],
-    learningRate,
+  let scores: Float32Array | undefined;
+  let loss: CloningLoss | undefined;
+  const lossOf = ({ from, to, begin, end, offsets }: WalkShare) =>
+    cloningLoss(scores!.subarray(begin, end), { offsets }, states.slice(from, to), weights.slice(from, to), 1).total;
+  const dropout = () => Rng.named(seed, 'clone/dropout', step);
+  const gradNorm = explained(
+    () => ({
+      place: { step: step + 1 },
+      ...(loss && { loss: loss.total / walks.length }),
+      ...(scores && { samples: lossesByWalk(walks, batch.offsets, lossOf) }),
+    }),
+    () =>
+      optimizer.minimize(
+        [
+          () => {
+            const logits = head.logits(batch, dropout());
+            scores = logits.dataSync() as Float32Array;
+            loss = cloningLoss(scores, batch, states, weights, walks.length);
+            finiteLoss(loss.total);
+            return injectGradient(policy.head.parameters.tf, logits, loss.gradient);
+          },
+        ],
+        learningRate,
+      ),
   );
   head.weightsChanged();
-  return { loss: total / walks.length, gradNorm };
+  return { loss: loss!.total / walks.length, gradNorm };
 }
 
 /** Mean negative log-likelihood of gold walks over all legal actions, in nats a walk. */

@@ -6,8 +6,10 @@ import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
+import { explained, finiteLoss } from '../../src/tensor/diverged.js';
 import { injectGradient } from '../../src/tensor/ops.js';
 import type { GoldWalk } from '../cloning/gold-states.js';
+import { lossesByWalk, type WalkShare } from '../cloning/losses-by-walk.js';
 import type { PpoUpdate } from './ppo.js';
 import { learningRateAt, samplesOf } from './schedule.js';
 import type { PpoSettings } from './settings.js';
@@ -30,51 +32,77 @@ export interface ExpectedRewardOptions {
 
 /** Maximises the mean probability of gold walks, with PPO's schedule and anchor; one step an update. */
 export async function expectedReward(options: ExpectedRewardOptions): Promise<void> {
-  const { policy, optimizer, anchor, walks, settings, seed, startUpdate = 0 } = options;
-  const { tf } = policy.head.parameters;
+  const { walks, settings, seed, startUpdate = 0 } = options;
   const indices = Int32Array.from(walks.keys());
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const chosen = samplesOf(update, indices, settings.samplesPerUpdate, seed).map((i) => walks[i]!);
-    const requests = chosen.flatMap((walk) => walk.states);
-    const batch = policy.featurizer.batch(requests);
-    const anchored = anchor && settings.klCoef > 0 ? actionLogProbs(anchor, requests).logProbs : undefined;
     const learningRate = learningRateAt(update, settings);
-    let result = { reward: 0, anchorKl: 0 };
-    const gradNorm = optimizer.minimize(
-      [
-        () => {
-          const logits = policy.head.logits(batch);
-          const objective = expectedRewardGradient(
-            logits.dataSync() as Float32Array,
-            batch.offsets,
-            chosen,
-            anchored,
-            settings.klCoef,
-          );
-          result = objective;
-          return injectGradient(tf, logits, objective.gradient);
-        },
-      ],
-      learningRate,
+    const figures = explained(
+      () => ({ place: { update: update + 1 } }),
+      () => step(options, chosen, learningRate),
     );
-    policy.head.weightsChanged();
-    const metrics = {
-      'rollout/reward': result.reward,
-      'train/loss': settings.klCoef * result.anchorKl - result.reward,
-      'train/anchor_kl': result.anchorKl,
-      'train/grad_norm': gradNorm,
-      'train/learning_rate': learningRate,
-    };
+    const metrics = { ...figures, 'train/learning_rate': learningRate };
     if (await options.onUpdate?.({ update: update + 1, steps: 0, metrics })) return;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
+/** @returns its figures by the field's names */
+function step(
+  { policy, optimizer, anchor, settings: { klCoef } }: ExpectedRewardOptions,
+  walks: readonly GoldWalk[],
+  learningRate: number,
+): Record<string, number> {
+  const requests = walks.flatMap((walk) => walk.states);
+  const batch = policy.featurizer.batch(requests);
+  const anchored = anchor && klCoef > 0 ? actionLogProbs(anchor, requests).logProbs : undefined;
+  const lossOf = ({ reward, anchorKl }: ExpectedReward) => klCoef * anchorKl - reward;
+  let scores: Float32Array | undefined;
+  let result: ExpectedReward | undefined;
+  const lossOfWalk = ({ walk, begin, end, offsets }: WalkShare) =>
+    lossOf(
+      expectedRewardGradient(scores!.subarray(begin, end), offsets, [walk], anchored?.subarray(begin, end), klCoef),
+    );
+  const gradNorm = explained(
+    () => ({
+      ...(result && { loss: lossOf(result) }),
+      ...(scores && { samples: lossesByWalk(walks, batch.offsets, lossOfWalk) }),
+    }),
+    () =>
+      optimizer.minimize(
+        [
+          () => {
+            const logits = policy.head.logits(batch);
+            scores = logits.dataSync() as Float32Array;
+            result = expectedRewardGradient(scores, batch.offsets, walks, anchored, klCoef);
+            finiteLoss(lossOf(result));
+            return injectGradient(policy.head.parameters.tf, logits, result.gradient);
+          },
+        ],
+        learningRate,
+      ),
+  );
+  policy.head.weightsChanged();
+  return {
+    'rollout/reward': result!.reward,
+    'train/loss': lossOf(result!),
+    'train/anchor_kl': result!.anchorKl,
+    'train/grad_norm': gradNorm,
+  };
+}
+
+/** Mean expected reward in [0, 1], mean KL from the clone in nats, and the loss by each logit. */
+export interface ExpectedReward {
+  reward: number;
+  anchorKl: number;
+  /** float32 [number of actions] */
+  gradient: Float32Array;
+}
+
 /**
  * Gradient of −mean E[R] + klCoef · mean KL(π ‖ clone) by each logit.
  * @param walks whose states are the segments of the logits, in order
- * @returns the mean expected reward in [0, 1], the mean KL in nats, and float32 [numActions]
  */
 export function expectedRewardGradient(
   logits: Float32Array,
@@ -82,7 +110,7 @@ export function expectedRewardGradient(
   walks: readonly GoldWalk[],
   anchored: Float32Array | undefined,
   klCoef: number,
-): { reward: number; anchorKl: number; gradient: Float32Array } {
+): ExpectedReward {
   const logProbs = segmentLogSoftmax(logits, offsets);
   const gradient = new Float32Array(logits.length);
   const numStates = offsets.length - 1;

@@ -5,6 +5,7 @@
 import type { MaskedActions } from '../../agents/actor.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { segmentEntropy, segmentLogSoftmax } from '../../src/tensor/categorical.js';
+import { finiteLoss } from '../../src/tensor/diverged.js';
 import { feasibilityLoss } from './feasibility.js';
 import type { PpoSettings } from './settings.js';
 
@@ -80,7 +81,8 @@ export interface ObjectiveResult {
  * The clipped surrogate with value loss, entropy bonus and an anchor to the clone. A state that n of N transitions visit
  * has weight n / N in every mean.
  * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; KL estimate: Schulman 2020, k3
- * @throws WorkbenchError `failure` for no transitions, an action that is not legal, a missing anchor or a loss that is not finite
+ * @throws WorkbenchError `failure` for no transitions, an action that is not legal or a missing anchor; `Diverged` for logits or a loss
+ *   that are not finite
  */
 export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings): ObjectiveResult {
   const { logits, offsets, masked, transitions } = input;
@@ -100,13 +102,9 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   const infeasible = masked ? feasibilityLoss(logits, masked, offsets, weights, feasibilityCoef, dLogits) : 0;
   const dValues = new Float32Array(offsets.length - 1);
   const valueLoss = input.values ? criticLoss(input.values, transitions, settings, dValues) : 0;
-  const loss =
-    policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl + feasibilityCoef * infeasible;
-  if (!Number.isFinite(loss)) {
-    throw new WorkbenchError('failure', `expected a finite loss, got ${loss}, at ppoObjective`, {
-      hint: 'Lower ppo.learningRate, or set ppo.targetKl.',
-    });
-  }
+  const loss = finiteLoss(
+    policyLoss + valueCoef * valueLoss - entropyCoef * entropy + klCoef * anchorKl + feasibilityCoef * infeasible,
+  );
   return {
     losses: { loss, policyLoss, valueLoss, entropy, anchorKl, feasibilityLoss: infeasible },
     diagnostics: { ...diagnostics, normalizedEntropy },

@@ -1,4 +1,5 @@
 /** The PPO phase of a run, whatever is walked: evaluates, saves, gives up, and goes on where a run was stopped. */
+import type { TaskRequest } from '../../agents/actor.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { BestMetric } from '../../checkpoints/keeper.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -9,7 +10,7 @@ import type { PpoOptions, PpoUpdate } from './ppo.js';
 import type { PpoSettings } from './settings.js';
 
 /** What a phase gives to the algorithm that trains in it. */
-export type PpoShared = Pick<PpoOptions<unknown, unknown>, 'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'>;
+export type PpoShared = Pick<PpoOptions<unknown, TaskRequest>, 'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'>;
 
 export interface PpoPhase {
   /** What is saved and restored; the caller's to dispose. */

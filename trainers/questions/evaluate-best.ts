@@ -13,7 +13,7 @@ import type { OpenedWalk } from './walk.js';
 /** Evaluates the best checkpoint on all of valid and writes `evaluations/valid-best/`. */
 export async function evaluateBestOnValid(
   session: Session,
-  { agentOf }: Pick<OpenedWalk<unknown, unknown>, 'agentOf'>,
+  { agentOf }: Pick<OpenedWalk<unknown, never>, 'agentOf'>,
   { dataset, subsets, graph, valid: samples }: TrainingQuestions,
 ): Promise<void> {
   const { run, settings, encoder, hashes, signal } = session;

@@ -1,4 +1,5 @@
 /** What learning curves of questions show: the most likely walk of every valid question against its answers. */
+import type { TaskRequest } from '../../agents/actor.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { Rng } from '../../src/run/seeds.js';
 import { greedyWalks } from '../greedy-walks.js';
@@ -17,7 +18,7 @@ export function evaluatedQuestions(count: number, limit: number | null): Int32Ar
  * Figures under `eval/`: means over the questions, those that cannot be walked included as 0. `eval/chain` is the share
  * whose walk is a gold chain; it is for information, since other chains often lead to the same answers.
  */
-export async function evaluateQuestionsOnValid<Observation, Request>(
+export async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest>(
   session: Pick<Session, 'progress' | 'signal'>,
   { learner, validEnvs, outcomeOf }: Pick<OpenedWalk<Observation, Request>, 'learner' | 'validEnvs' | 'outcomeOf'>,
   valid: readonly QuestionSample[],

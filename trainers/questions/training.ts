@@ -1,4 +1,5 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
+import type { TaskRequest } from '../../agents/actor.js';
 import { relationWalkId } from '../../envs/relation-walk-env.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { ppo } from '../ppo/ppo.js';
@@ -20,7 +21,7 @@ export async function openQuestionTraining(settings: TrainSettings): Promise<Tra
     : trainingOn(edgeWalk(settings, questions), questions);
 }
 
-function trainingOn<Observation, Request>(
+function trainingOn<Observation, Request extends TaskRequest>(
   walk: QuestionWalk<Observation, Request>,
   questions: TrainingQuestions,
 ): Training {

@@ -1,10 +1,11 @@
 /** What training on questions needs of a walk, over relations or over edges. */
+import type { TaskRequest } from '../../agents/actor.js';
 import type { QuestionAgent } from '../../agents/question-agent.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { VectorEnv } from '../../envs/vector-env.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { GreedyWalk } from '../greedy-walks.js';
-import type { Learner } from '../ppo/ppo.js';
+import type { Learner } from '../ppo/ppo-step.js';
 import type { Session } from '../session.js';
 
 /** What a finished walk amounts to. */
@@ -18,7 +19,7 @@ export interface WalkOutcome {
 }
 
 /** A walk whose texts are encoded and whose networks are made; closed by who opened it. */
-export interface OpenedWalk<Observation, Request> {
+export interface OpenedWalk<Observation, Request extends TaskRequest> {
   learner: Learner<Observation, Request>;
   /** Copies over the train questions, as many as a round walks. */
   envs: VectorEnv<Observation>;
@@ -33,7 +34,7 @@ export interface OpenedWalk<Observation, Request> {
 }
 
 /** A kind of walk over the questions of a run. */
-export interface QuestionWalk<Observation, Request> {
+export interface QuestionWalk<Observation, Request extends TaskRequest> {
   open(session: Session): Promise<OpenedWalk<Observation, Request>>;
 }
 

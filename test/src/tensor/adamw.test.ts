@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
 import { AdamW, type AdamWOptions } from '../../../src/tensor/adamw.js';
+import { Diverged } from '../../../src/tensor/diverged.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
 
@@ -122,6 +123,65 @@ describe('AdamW', () => {
     expect(() => optimizer.importState('', 3, others)).toThrow('expected float32 parameter b of shape [2,1], got none');
     optimizer.dispose();
     parameters.dispose();
+  });
+
+  describe('stops before anything is changed', () => {
+    /** Makes a step that must fail, and says why it did. */
+    function failureOf(options: AdamWOptions, losses: (parameters: ParameterSet) => tfTypes.Scalar, rate = 0.1) {
+      const parameters = parameterSet();
+      const optimizer = new AdamW(parameters, options);
+      const before = { weights: parameters.export(), state: optimizer.exportState('') };
+      const held = tf.memory().numTensors;
+      let failure: unknown;
+      try {
+        optimizer.minimize([() => losses(parameters)], rate);
+      } catch (error) {
+        failure = error;
+      }
+      expect({ weights: parameters.export(), state: optimizer.exportState('') }).toEqual(before);
+      expect(tf.memory().numTensors).toBe(held);
+      optimizer.dispose();
+      parameters.dispose();
+      expect(failure).toBeInstanceOf(Diverged);
+      return (failure as Diverged).step;
+    }
+    const timesB = (factors: number[]) => (parameters: ParameterSet) =>
+      tf.add(loss(parameters), tf.sum(tf.mul(parameters.get('b'), tf.tensor2d(factors, [2, 1])))) as tfTypes.Scalar;
+
+    test.each([NaN, Infinity, -Infinity])('at a gradient of %f', (value) => {
+      const { first, gradNorm } = failureOf({ maxGradNorm: 1 }, timesB([1, value]));
+      expect(first).toEqual({ tensor: 'gradient of b', index: 1, value });
+      expect(gradNorm).not.toBeLessThan(Infinity);
+    });
+
+    test('at a gradient whose norm overflows float32', () => {
+      const { first } = failureOf({ maxGradNorm: 1 }, timesB([1e25, 0]));
+      expect(first).toMatchObject({ tensor: 'sum of squares', value: Infinity });
+    });
+
+    test('at a weight that would overflow', () => {
+      const { first } = failureOf({}, loss, 3e38);
+      expect(first.tensor).toMatch(/^weight [ab]$/);
+    });
+
+    test('at 0 / 0, where nothing is added to the root of a second moment that is 0', () => {
+      const { first } = failureOf({ epsilon: 0 }, loss);
+      // The gradient of the third number is 0.
+      expect(first).toEqual({ tensor: 'weight a', index: 2, value: NaN });
+    });
+
+    test('at a second moment that is infinite, which would hold its weight for ever', () => {
+      const parameters = parameterSet();
+      const optimizer = new AdamW(parameters);
+      const { tensors } = optimizer.exportState('');
+      tensors['second/a']!.data[1] = Infinity;
+      optimizer.importState('', 3, tensors);
+      const step = () => optimizer.minimize([() => loss(parameters)], 0.1);
+      expect(step).toThrow('expected finite second moment of a, got Infinity, at index 1');
+      expect(parameters.export()).toEqual(parameterSet().export());
+      optimizer.dispose();
+      parameters.dispose();
+    });
   });
 
   test('steps leave no tensor behind, and disposing frees the moments', () => {

@@ -71,7 +71,7 @@ describe('behaviour cloning', () => {
       policy,
       optimizer,
       settings,
-      onStep: (step) => steps.push(step),
+      onStep: (step) => void steps.push(step),
       onEpoch: (epoch) => void epochs.push(epoch),
     });
     expect(steps.map(({ step }) => step)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));

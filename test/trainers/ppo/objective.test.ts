@@ -216,7 +216,7 @@ describe('ppoObjective', () => {
     const run = (part: object, settings = off) => ppoObjective({ ...pair, transitions: one(part) }, settings);
     expect(() => run({ action: 2 })).toThrow(/expected a legal action/);
     expect(() => run({ action: -1 })).toThrow(/expected a legal action/);
-    expect(() => run({ advantage: Number.NaN })).toThrow(/expected a finite loss/);
+    expect(() => run({ advantage: Number.NaN })).toThrow(/expected finite loss, got NaN/);
     expect(() => run({}, { ...off, klCoef: 1 })).toThrow(/expected anchorLogProbs/);
     const none = { ...example(0).transitions, state: new Int32Array(0) };
     expect(() => ppoObjective({ ...pair, transitions: none }, off)).toThrow(/expected transitions/);

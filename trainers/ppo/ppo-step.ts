@@ -1,0 +1,164 @@
+/** One gradient step of actor and critic on one minibatch, part by part. */
+import type { ActionLogProbs, Actor, TaskRequest, ValueNetwork } from '../../agents/actor.js';
+import type { AdamW } from '../../src/tensor/adamw.js';
+import { explained, lossOrNot } from '../../src/tensor/diverged.js';
+import { injectGradient, readTensor } from '../../src/tensor/ops.js';
+import { minibatchParts } from './minibatch-parts.js';
+import { ppoObjective, type ObjectiveResult, type ObjectiveSettings } from './objective.js';
+import type { Minibatch } from './rollout-buffer.js';
+
+/** What PPO moves: a policy, and a critic where there is one. */
+export interface Learner<Observation, Request> {
+  actor: Actor<Observation, Request>;
+  optimizer: AdamW;
+  /** With its own optimizer; needed by `baseline: critic` alone. */
+  critic?: { network: ValueNetwork<Request>; optimizer: AdamW } | undefined;
+}
+
+export interface StepResult {
+  /** By the field's names. */
+  figures: Record<string, number>;
+  maxRatioDeviation: number;
+}
+
+/** What a step learns from. */
+export interface StepBatch<Request> {
+  /** All states of the round. */
+  known: readonly Request[];
+  minibatch: Minibatch;
+  /** The clone's log-probabilities of the actions of all of them. */
+  anchored: ActionLogProbs | undefined;
+}
+
+/** Scores that go through the network at once: bounds memory, whatever hubs a policy visits. */
+const maxPartScores = 32768;
+
+/**
+ * @throws Diverged for numbers that are not finite, before the network that they belong to is changed; the actor steps
+ *   before the critic
+ */
+export function ppoStep<Observation, Request extends TaskRequest>(
+  learner: Learner<Observation, Request>,
+  batch: StepBatch<Request>,
+  settings: ObjectiveSettings,
+  learningRate: number,
+): StepResult {
+  const { actor, optimizer, critic } = learner;
+  const { known, minibatch } = batch;
+  const { tf } = actor.parameters;
+  const sizes = Array.from(minibatch.states, (state) => actor.numScores(known[state]!));
+  const cut = minibatchParts(minibatch, sizes, maxPartScores);
+  const shares = cut.map(({ share }) => share);
+  const results: ObjectiveResult[] = [];
+  const lossOf = () => weightedMeans(results, shares)['train/loss']!;
+  return explained(
+    () => ({
+      ...(results.length === cut.length && { loss: lossOf() }),
+      samples: lossesBySample(learner, batch, settings),
+    }),
+    () => {
+      const parts = cut.map((part) => ({ ...part, ...prepared(learner, batch, part) }));
+      const gradNorm = optimizer.minimize(
+        parts.map(({ logits, objective, share }) => () => {
+          const scores = logits();
+          const result = objective(scores.dataSync() as Float32Array, settings);
+          results.push(result);
+          return injectGradient(tf, scores, scaled(result.dLogits, share));
+        }),
+        learningRate,
+      );
+      actor.weightsChanged();
+      critic?.optimizer.minimize(
+        parts.map(
+          ({ values, share }, i) =>
+            () =>
+              injectGradient(tf, values!(), scaled(results[i]!.dValues, share)),
+        ),
+        learningRate,
+      );
+      return {
+        figures: { ...weightedMeans(results, shares), 'train/grad_norm': gradNorm },
+        maxRatioDeviation: Math.max(...results.map(({ diagnostics }) => diagnostics.maxRatioDeviation)),
+      };
+    },
+  );
+}
+
+/** The host's share of the networks for a minibatch or a part of one. */
+function prepared<Observation, Request>(
+  { actor, critic }: Learner<Observation, Request>,
+  { known, anchored }: StepBatch<Request>,
+  { states, transitions }: Minibatch,
+) {
+  // States of one sample side by side: what they share is read once for all of them.
+  const requests = Array.from(states, (state) => known[state]!);
+  const values = critic?.network.values(requests);
+  const estimates = values && readTensor(actor.parameters.tf, values);
+  const { offsets, masked, logits } = actor.score(requests);
+  const anchorLogProbs = anchored && gatherSegments(anchored, states);
+  const objective = (scores: Float32Array, settings: ObjectiveSettings) =>
+    ppoObjective(
+      {
+        logits: scores,
+        offsets,
+        transitions,
+        ...(masked && { masked }),
+        ...(estimates && { values: estimates }),
+        ...(anchorLogProbs && { anchorLogProbs }),
+      },
+      settings,
+    );
+  return { values, logits, objective };
+}
+
+/** Mean loss of the transitions of every sample, state by state. */
+function lossesBySample<Observation, Request extends TaskRequest>(
+  learner: Learner<Observation, Request>,
+  batch: StepBatch<Request>,
+  settings: ObjectiveSettings,
+): { id: string; loss: number }[] {
+  const { tf } = learner.actor.parameters;
+  const sums = new Map<string, { loss: number; share: number }>();
+  const one = Array.from(batch.minibatch.states, () => 1);
+  for (const part of minibatchParts(batch.minibatch, one, 1)) {
+    const { logits, objective } = prepared(learner, batch, part);
+    const loss = lossOrNot(() => objective(readTensor(tf, logits), settings).losses.loss);
+    const { id } = batch.known[part.states[0]!]!.task;
+    const sum = sums.get(id) ?? { loss: 0, share: 0 };
+    sums.set(id, { loss: sum.loss + part.share * loss, share: sum.share + part.share });
+  }
+  return Array.from(sums, ([id, { loss, share }]) => ({ id, loss: loss / share }));
+}
+
+function scaled(gradient: Float32Array, share: number): Float32Array {
+  return share === 1 ? gradient : gradient.map((value) => value * share);
+}
+
+/** The log-probabilities of some states, side by side. */
+function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: Int32Array): Float32Array {
+  const parts = Array.from(states, (state) => logProbs.subarray(offsets[state]!, offsets[state + 1]!));
+  const gathered = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    gathered.set(part, at);
+    at += part.length;
+  }
+  return gathered;
+}
+
+/** The figures of a step under the field's names, parts weighted by their share of transitions. */
+function weightedMeans(results: readonly ObjectiveResult[], shares: readonly number[]): Record<string, number> {
+  const mean = (of: (result: ObjectiveResult) => number) =>
+    results.reduce((sum, result, i) => sum + shares[i]! * of(result), 0);
+  return {
+    'train/loss': mean(({ losses }) => losses.loss),
+    'train/policy_loss': mean(({ losses }) => losses.policyLoss),
+    'train/value_loss': mean(({ losses }) => losses.valueLoss),
+    'train/entropy': mean(({ losses }) => losses.entropy),
+    'train/entropy_share': mean(({ diagnostics }) => diagnostics.normalizedEntropy),
+    'train/anchor_kl': mean(({ losses }) => losses.anchorKl),
+    'train/feasibility_loss': mean(({ losses }) => losses.feasibilityLoss),
+    'train/approx_kl': mean(({ diagnostics }) => diagnostics.approxKl),
+    'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
+  };
+}
