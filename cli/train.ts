@@ -58,6 +58,7 @@ async function train(preset: string, flags: TrainFlags): Promise<void> {
   const { train: trainRun } = await import('../trainers/train.js');
   const { terminalProgress } = await import('../src/run/progress.js');
   const { interruptSignal } = await import('./interrupt.js');
+  const { tellTorn } = await import('./torn-log.js');
   const { openRun, runFiles } = await import('../src/run/run-folder.js');
   const { existsSync } = await import('node:fs');
   const signal = minutes === undefined ? interruptSignal() : AbortSignal.any([interruptSignal(), timeLimit(minutes)]);
@@ -70,7 +71,7 @@ async function train(preset: string, flags: TrainFlags): Promise<void> {
     }
     stderr.write(`run ${folder}, texts encoded by ${settings.encoder.model ?? 'nothing'}\n`);
     try {
-      await trainRun({ settings, folder, resume, progress: terminalProgress(), signal });
+      await trainRun({ settings, folder, resume, progress: terminalProgress(), onTorn: tellTorn, signal });
     } catch (error) {
       if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
       throw stoppedError(folder, runs.slice(i + 1));

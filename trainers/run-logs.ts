@@ -1,4 +1,5 @@
 /** Where a run writes what happens: metrics without a clock, timing with one, TensorBoard beside them if asked. */
+import type { LogMark } from '../src/run/json-lines.js';
 import { openMetricLog } from '../src/run/metric-log.js';
 import type { Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
@@ -10,17 +11,20 @@ export interface RunLogs {
   metrics(phase: Phase, step: number, values: Record<string, number>): void;
   /** Wall clock since the phase's last record, memory, and other figures. */
   timing(phase: Phase, step: number, figures?: Record<string, number>): void;
-  /** Puts metrics on disk. @returns their length in bytes, for a checkpoint */
-  flush(): number;
-  /** Forgets metrics that were logged after a checkpoint. */
-  truncateAfter(offset: number): void;
+  /** Puts metrics on disk. @returns what is there, for a checkpoint */
+  flush(): Required<LogMark>;
+  /** Forgets metrics that were logged after a checkpoint. @throws WorkbenchError `data` where those before it were altered */
+  truncateAfter(mark: LogMark): void;
   close(): void;
 }
 
-export function openRunLogs(run: Run, tensorboard: boolean): RunLogs {
+/** @param onTorn told how many bytes of an unfinished last line were cut off each log; 0 where it was whole */
+export function openRunLogs(run: Run, tensorboard: boolean, onTorn?: (file: string, bytes: number) => void): RunLogs {
   const metricLog = openMetricLog(run.files.metrics);
   const timingLog = openTimingLog(run.files.timing);
   const events = tensorboard ? openEventFile(run.files.tensorboard) : undefined;
+  onTorn?.(run.files.metrics, metricLog.tornBytes);
+  onTorn?.(run.files.timing, timingLog.tornBytes);
   return {
     metrics(phase, step, values) {
       metricLog.append(phase, step, values);
@@ -28,7 +32,7 @@ export function openRunLogs(run: Run, tensorboard: boolean): RunLogs {
     },
     timing: (phase, step, figures) => timingLog.record(phase, step, figures),
     flush: () => metricLog.flush(),
-    truncateAfter: (offset) => metricLog.truncateAfter(offset),
+    truncateAfter: (mark) => metricLog.truncateAfter(mark),
     close() {
       metricLog.close();
       timingLog.close();

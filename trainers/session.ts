@@ -66,6 +66,7 @@ export async function saveTrainee(
   const own = optimizer.exportState(optimizerPrefix);
   const second = critic?.optimizer.exportState(criticPrefix);
   const config = checkpointConfig(settings);
+  const { bytes: metricsBytes, sha256: metricsSha256 } = logs.flush();
   saveCheckpoint(
     run.folder,
     {
@@ -82,7 +83,8 @@ export async function saveTrainee(
           ...at.state,
           optimizerSteps: own.steps,
           criticSteps: second?.steps ?? 0,
-          metricsBytes: logs.flush(),
+          metricsBytes,
+          metricsSha256,
         },
         metrics: at.metrics ?? {},
       },
@@ -110,7 +112,8 @@ export function restoreTrainee(
   optimizer.importState(optimizerPrefix, Number(header.trainer.optimizerSteps), tensors);
   critic?.network.parameters.import(tensors);
   critic?.optimizer.importState(criticPrefix, Number(header.trainer.criticSteps), tensors);
-  logs.truncateAfter(Number(header.trainer.metricsBytes));
+  const { metricsBytes, metricsSha256 } = header.trainer;
+  logs.truncateAfter({ bytes: Number(metricsBytes), sha256: metricsSha256 as string | undefined });
 }
 
 /** What the encoder did for the run. */

@@ -26,6 +26,8 @@ export interface TrainOptions {
   /** `last`, `best` or a step: go on from there; afresh where nothing was saved. */
   resume?: string | undefined;
   progress?: ProgressReporter;
+  /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
+  onTorn?: ((file: string, bytes: number) => void) | undefined;
   /** Aborted: the step is finished and saved, then `stopped` is thrown. */
   signal?: AbortSignal | undefined;
 }
@@ -35,7 +37,7 @@ export interface TrainOptions {
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
 export async function train(options: TrainOptions): Promise<void> {
-  const { settings, folder, resume, progress = silentProgress, signal } = options;
+  const { settings, folder, resume, progress = silentProgress, onTorn, signal } = options;
   checkTrainSettings(settings, readIndex(folder).clone !== undefined);
   const open = questionWalkIds.includes(settings.env.id) ? openQuestionTraining : openDialogueTraining;
   const training = await open(settings);
@@ -51,7 +53,7 @@ export async function train(options: TrainOptions): Promise<void> {
     const environment = collectEnvironment({ configHash: configHash(config), backend, ...threads, hashes });
     const run = createRun({ folder, config, environment, resume: resume !== undefined });
     try {
-      await runPhases(training, from, { tf, run, settings, encoder, hashes, progress, signal });
+      await runPhases(training, from, { tf, run, settings, encoder, hashes, progress, signal }, onTorn);
     } catch (error) {
       recordEnd(run, error);
       throw error;
@@ -68,11 +70,12 @@ async function runPhases(
   training: Training,
   from: Checkpoint | undefined,
   parts: Omit<Session, 'logs'>,
+  onTorn: TrainOptions['onTorn'],
 ): Promise<void> {
   const { run, settings } = parts;
-  const logs = openRunLogs(run, settings.log.tensorboard);
+  const logs = openRunLogs(run, settings.log.tensorboard, onTorn);
   try {
-    if (!from) logs.truncateAfter(0);
+    if (!from) logs.truncateAfter({ bytes: 0 });
     await training.run({ ...parts, logs }, from);
     logs.flush();
     await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TaskClient } from '../../agents/prompted/ark/ark-agent.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { runsFolder } from '../../src/run/locations.js';
+import { tellTorn } from '../torn-log.js';
 
 /** Calls of a task: one, and one more where its reply could not be read. */
 const budget = 2;
@@ -34,14 +35,14 @@ export async function openTaskClients(
   const { createClients } = await import('../../src/llm/client/create-clients.js');
   const { lockFolder } = await import('../../src/run/run-lock.js');
   const { interruptSignal } = await import('../interrupt.js');
-  const { mkdirSync } = await import('node:fs');
   const model = await openRealModel(spec ?? embeddedChatModel('prompts on dialogues'), modelSet);
   closers.push(() => model.dispose());
   const name = createHash('sha256').update(model.id).digest('hex').slice(0, 8);
   const folder = join(runsFolder(), 'evaluations', `dialogues-${name}`);
-  mkdirSync(folder, { recursive: true });
   const unlock = lockFolder(folder);
-  const store = openCompletionStore(join(folder, 'completions.jsonl'));
+  const file = join(folder, 'completions.jsonl');
+  const store = openCompletionStore(file);
+  tellTorn(file, store.tornBytes);
   closers.push(() => {
     store.close();
     unlock();

@@ -8,6 +8,7 @@ import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { runsFolder } from '../../src/run/locations.js';
 import type { Named } from '../kind-of-work.js';
+import { tellTorn } from '../torn-log.js';
 import { terminalWatch } from '../watch.js';
 import type { Watch } from '../watch.js';
 import { embeddedChatModel } from '../open-real-model.js';
@@ -138,6 +139,7 @@ async function evaluateShown(
     excluded,
     onRow: line.answered,
     onCall: line.called,
+    onTorn: tellTorn,
     signal: watch.signal,
   });
   line.finish();

@@ -2,13 +2,13 @@
  * The folder of one evaluation of questions. Its name follows from what is asked, so that the same command finds it again:
  * what a killed one had asked is not asked again.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { evaluationFiles } from '../../src/run/evaluation-files.js';
 import type { EvaluationFiles } from '../../src/run/evaluation-files.js';
-import { readTextFile, writeError, writeFileAtomic } from '../../src/run/files.js';
+import { readTextFile, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { confined, runsFolder } from '../../src/run/locations.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
@@ -75,11 +75,6 @@ export interface EvaluationFolder {
 export function openEvaluationFolder(asked: AskedEvaluation, root = evaluationsFolder()): EvaluationFolder {
   const folder = resolve(root, evaluationName(asked));
   const files = evaluationFiles(folder);
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw writeError(error, files.about);
-  }
   const close = lockFolder(folder);
   try {
     const resumed = existsSync(files.about);
@@ -150,6 +145,19 @@ export function readEvaluation(
       hint: 'Run the same `kgwalk evaluate` again: it goes on where it ended.',
     });
   }
-  const record = JSON.parse(readTextFile(files.evaluation, 'an evaluation')) as QuestionEvaluationRecord;
-  return { folder, record, rows: readJsonLines<QuestionRow>(files.answers) };
+  const record = readRecord(files.evaluation);
+  const rows = readJsonLines<QuestionRow>(files.answers);
+  if (rows.length === record.n) return { folder, record, rows };
+  throw new WorkbenchError('data', `expected ${record.n} rows, got ${rows.length}, at ${files.answers}`, {
+    hint: 'Run the same `kgwalk evaluate` again: it counts anew from what the model wrote.',
+  });
+}
+
+function readRecord(file: string): QuestionEvaluationRecord {
+  try {
+    return JSON.parse(readTextFile(file, 'an evaluation')) as QuestionEvaluationRecord;
+  } catch (cause) {
+    if (cause instanceof WorkbenchError) throw cause;
+    throw new WorkbenchError('data', `expected a whole file, got a broken one, at ${file}`, { cause });
+  }
 }

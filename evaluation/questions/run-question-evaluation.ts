@@ -29,6 +29,8 @@ export interface RunEvaluationOptions extends Pick<
   root?: string | undefined;
   /** Called after every call of the model, stored ones included. */
   onCall?: (timing: CallTiming) => void;
+  /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
+  onTorn?: (file: string, bytes: number) => void;
 }
 
 export interface SavedEvaluation extends QuestionEvaluation {
@@ -49,7 +51,7 @@ const timedEvery = 50;
 export async function runQuestionEvaluation(
   agent: QuestionAgent,
   samples: readonly QuestionSample[],
-  { asked, model, root, onCall, ...options }: RunEvaluationOptions,
+  { asked, model, root, onCall, onTorn, ...options }: RunEvaluationOptions,
 ): Promise<SavedEvaluation> {
   if (agent.prompted && !model) throw noModel(agent);
   const opened = openEvaluationFolder(asked, root);
@@ -58,7 +60,9 @@ export async function runQuestionEvaluation(
   let store: CompletionStore | undefined;
   try {
     const log = (timing = openTimingLog(opened.files.timing));
+    onTorn?.(opened.files.timing, log.tornBytes);
     store = agent.prompted ? openCompletionStore(opened.files.completions) : undefined;
+    if (store) onTorn?.(opened.files.completions, store.tornBytes);
     const clients =
       store &&
       createClients({

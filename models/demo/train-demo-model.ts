@@ -57,12 +57,12 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
   const file = (name: keyof typeof demoFiles) => join(out, demoFiles[name]);
   const settingsText = JSON.stringify(settings);
   const state = { parameters, optimizer };
-  let saved: SavedTraining = { place: startOfTraining, logBytes: 0 };
+  let saved: SavedTraining = { place: startOfTraining, log: { bytes: 0 } };
   if (resume && existsSync(file('checkpoint'))) saved = loadTraining(file('checkpoint'), state, settingsText);
   else rmSync(file('log'), { force: true });
   const log = openJsonLines(file('log'));
-  log.truncateAfter(saved.logBytes);
-  if (saved.logBytes === 0) {
+  log.truncateAfter(saved.log);
+  if (saved.log.bytes === 0) {
     const { ids, offsets } = fit;
     log.append({
       corpus: { documents: offsets.length - 1, tokens: ids.length },
@@ -72,7 +72,7 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
   }
 
   const save = (place: TrainingPlace) => {
-    saveTraining(file('checkpoint'), state, { place, logBytes: log.flush() }, settingsText);
+    saveTraining(file('checkpoint'), state, { place, log: log.flush() }, settingsText);
     exportGguf(file('model'), { config, vocabulary, weights: weightsOf(parameters), about });
   };
   const look = ({ tokens, steps }: TrainingPlace) => {

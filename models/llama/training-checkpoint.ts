@@ -1,6 +1,7 @@
 /** A training that was stopped, as one file: weights, moments and place. */
 import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import type { LogMark } from '../../src/run/json-lines.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
@@ -9,8 +10,8 @@ import type { TrainingPlace } from './train-language-model.js';
 /** What a training must share with the one it goes on from, as text: its settings. */
 export interface SavedTraining {
   place: TrainingPlace;
-  /** Bytes of the log that belong to it. */
-  logBytes: number;
+  /** The part of the log that belongs to it. */
+  log: LogMark;
 }
 
 /** @param settings text that names all that the numbers depend on; `loadTraining` insists on it */

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
@@ -49,6 +50,15 @@ export function writeFully(descriptor: number, chunk: Uint8Array, position?: num
   for (let done = 0; done < chunk.byteLength;) {
     const at = position === undefined ? null : position + done;
     done += writeSync(descriptor, chunk, done, chunk.byteLength - done, at);
+  }
+}
+
+/** Fills `into` from byte `position` on; what a file that is too short lacks stays as it was. */
+export function readFully(descriptor: number, into: Uint8Array, position: number): void {
+  for (let done = 0; done < into.byteLength;) {
+    const read = readSync(descriptor, into, done, into.byteLength - done, position + done);
+    if (read === 0) return;
+    done += read;
   }
 }
 

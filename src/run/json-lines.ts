@@ -1,48 +1,50 @@
 /** Append-only logs of one JSON value a line, safe to cut at a known offset and to read after a crash. */
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WorkbenchError } from './errors.js';
-import { readTextFile, writeError, writeFully } from './files.js';
+import { readFully, readTextFile, writeError, writeFully } from './files.js';
+
+/** The beginning of a log, as a checkpoint remembers it. */
+export interface LogMark {
+  /** Its length; a line ends there. */
+  bytes: number;
+  /** sha256 (hex) of those bytes; marks of older programs have none. */
+  sha256?: string | undefined;
+}
 
 export interface JsonLines {
   /** Bytes of an unfinished last line, left by a crash, that opening cut off; 0 for a clean file. */
   readonly tornBytes: number;
   /** Adds a line; it is in memory until `flush`. NaN and infinities are written as `"NaN"`, `"Infinity"`, `"-Infinity"`. */
   append(value: unknown): void;
-  /** Writes what is pending to disk, with fsync. @returns bytes in the file: the offset a checkpoint stores */
-  flush(): number;
+  /** Writes what is pending to disk, with fsync. @returns what is in the file, for a checkpoint */
+  flush(): Required<LogMark>;
   /**
-   * Forgets every line at or after `offset`, pending ones included: a resumed run writes them again.
-   * @throws WorkbenchError `data` when the file is shorter or no line ends there
+   * Forgets every line after the mark, pending ones included: a resumed run writes them again.
+   * @throws WorkbenchError `data` when the file is shorter, no line ends there, or what is before it was altered
    */
-  truncateAfter(offset: number): void;
+  truncateAfter(mark: LogMark): void;
   /** Flushes and closes. */
   close(): void;
 }
 
-/** Opens a log for appending; creates it with its folder, cuts a torn last line. */
+/**
+ * Opens a log for appending; creates it with its folder, cuts a torn last line.
+ * @throws WorkbenchError `failure` where it cannot be written
+ */
 export function openJsonLines(file: string): JsonLines {
-  mkdirSync(dirname(file), { recursive: true });
-  const whole = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
+  const { descriptor, whole } = open(file);
   let size = whole.lastIndexOf(0x0a) + 1;
   const tornBytes = whole.length - size;
-  // Opened without "a": appending mode ignores truncation points on some systems; positions are ours.
-  const descriptor = openSync(file, existsSync(file) ? 'r+' : 'w+');
   if (tornBytes > 0) ftruncateSync(descriptor, size);
   let pending: string[] = [];
+  // Goes on with every line, so that a mark costs the same however long the log is.
+  let hash = createHash('sha256').update(whole.subarray(0, size));
+  const mark = () => ({ bytes: size, sha256: hash.copy().digest('hex') });
 
   const flush = () => {
-    if (pending.length === 0) return size;
+    if (pending.length === 0) return mark();
     const bytes = Buffer.from(pending.join(''));
     try {
       writeFully(descriptor, bytes, size);
@@ -52,7 +54,9 @@ export function openJsonLines(file: string): JsonLines {
       throw writeError(error, file);
     }
     pending = [];
-    return (size += bytes.length);
+    size += bytes.length;
+    hash.update(bytes);
+    return mark();
   };
 
   return {
@@ -61,17 +65,20 @@ export function openJsonLines(file: string): JsonLines {
       pending.push(`${JSON.stringify(value, nameNonFinite)}\n`);
     },
     flush,
-    truncateAfter(offset) {
+    truncateAfter({ bytes: offset, sha256 }) {
       pending = [];
-      const before = Buffer.alloc(1);
-      const ends = offset === 0 || (readSync(descriptor, before, 0, 1, offset - 1) === 1 && before[0] === 0x0a);
-      if (!ends || offset > fstatSync(descriptor).size) {
-        throw new WorkbenchError('data', `expected a line that ends at byte ${offset}, got ${size} bytes, at ${file}`, {
-          hint: 'The log does not belong to this checkpoint; resume from an earlier one or start a new run.',
-        });
+      const kept = Buffer.alloc(Math.min(offset, size));
+      readFully(descriptor, kept, 0);
+      if (offset > size || (offset > 0 && kept.at(-1) !== 0x0a)) {
+        throw otherLog(`a line that ends at byte ${offset}, got ${size} bytes, at ${file}`);
+      }
+      const before = createHash('sha256').update(kept);
+      if (sha256 !== undefined && before.copy().digest('hex') !== sha256) {
+        throw otherLog(`the first ${offset} bytes as the checkpoint knows them, got others, at ${file}`);
       }
       ftruncateSync(descriptor, offset);
       size = offset;
+      hash = before;
     },
     close() {
       try {
@@ -81,6 +88,17 @@ export function openJsonLines(file: string): JsonLines {
       }
     },
   };
+}
+
+function open(file: string): { descriptor: number; whole: Buffer } {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const whole = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
+    // Opened without "a": appending mode ignores truncation points on some systems; positions are ours.
+    return { descriptor: openSync(file, existsSync(file) ? 'r+' : 'w+'), whole };
+  } catch (error) {
+    throw writeError(error, file);
+  }
 }
 
 /**
@@ -98,6 +116,12 @@ export function readJsonLines<T>(file: string): T[] {
         cause,
       });
     }
+  });
+}
+
+function otherLog(expectation: string): WorkbenchError {
+  return new WorkbenchError('data', `expected ${expectation}`, {
+    hint: 'The log does not belong to this checkpoint, or was altered: restore it from a copy, or start a new run.',
   });
 }
 

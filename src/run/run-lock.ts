@@ -1,5 +1,5 @@
 /** One process at a time writes a run folder. The lock of a process that died is taken over. */
-import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { kill, pid } from 'node:process';
@@ -16,16 +16,17 @@ interface Holder {
 }
 
 /**
- * Locks a folder for this process.
+ * Locks a folder for this process; makes it where it is missing.
  * @param what the folder holds, with its article
  * @returns releases the lock
- * @throws WorkbenchError `usage` when a living process holds it
+ * @throws WorkbenchError `usage` when a living process holds it, `failure` where nothing can be written
  */
 export function lockFolder(folder: string, what = 'a run'): () => void {
   const lock = join(folder, lockName);
   const own = JSON.stringify({ pid, host: hostname(), born: birthOf(pid) } satisfies Holder);
   const draft = join(folder, `${lockName}.${pid}`);
   try {
+    mkdirSync(folder, { recursive: true });
     writeFileSync(draft, own);
     // A link appears whole or fails because a lock is there: no moment where two processes could both think they have it.
     while (!tryCreate(draft, lock)) {

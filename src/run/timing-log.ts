@@ -9,6 +9,8 @@ export interface TimingLog {
    * @param figures what was counted since the previous record, such as `{ 'time/env_steps': 512 }`
    */
   record(phase: string, step: number, figures?: Record<string, number>): TimingRecord;
+  /** Bytes of an unfinished last line, left by a crash, that opening cut off. */
+  readonly tornBytes: number;
   close(): void;
 }
 
@@ -17,6 +19,7 @@ export function openTimingLog(file: string, now: () => number = () => performanc
   const lines = openJsonLines(file);
   let previous = now();
   return {
+    tornBytes: lines.tornBytes,
     record(phase, step, figures = {}) {
       const seconds = Math.round((now() - previous) * 1000) / 1000;
       previous = now();

@@ -1,9 +1,9 @@
 /** An append-only file of JSON lines, each with its own checksum: what a crash or a hand broke is found, never believed. */
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WorkbenchError } from '../../run/errors.js';
-import { writeError, writeFully } from '../../run/files.js';
+import { readFully, writeError, writeFully } from '../../run/files.js';
 
 /** Where a line stands, in bytes, without its newline. */
 export interface LinePosition {
@@ -139,14 +139,6 @@ function scan(descriptor: number, file: string, onLine: (value: unknown, positio
     rest = rest.subarray(begin);
   }
   return offset;
-}
-
-function readFully(descriptor: number, into: Buffer, position: number): void {
-  for (let done = 0; done < into.length;) {
-    const read = readSync(descriptor, into, done, into.length - done, position + done);
-    if (read === 0) return;
-    done += read;
-  }
 }
 
 /** The checksum is the line's first field and covers the text of all others. */

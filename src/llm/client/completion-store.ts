@@ -103,9 +103,12 @@ export function openCompletionStore(file: string, { readOnly = false } = {}): Co
   function keep(line: StoredLine, position: LinePosition): void {
     if (line.line === 'completion') {
       completions.set(line.key, position);
-      const head = heads.get(line.head)!;
-      heads.delete(line.head);
-      heads.set(line.head, head);
+      const head = heads.get(line.head);
+      // Absent where somebody took its line out: it is written again when it is next needed.
+      if (head) {
+        heads.delete(line.head);
+        heads.set(line.head, head);
+      }
     } else if (line.line === 'head') heads.set(line.key, position);
     else if (line.line === 'cut') cuts.set(line.key, line.cut);
     else if (line.line === 'failure') failures.set(line.key, failureOf(line));

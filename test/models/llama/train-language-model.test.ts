@@ -90,7 +90,7 @@ test('stopped, saved and gone on with, a training gives the very weights of an u
     onWindow: () => ++windows === 3,
   });
   expect(stopped.tokens).toBeLessThan(settings.tokens);
-  saveTraining(file, first, { place: stopped, logBytes: 0 }, 'these settings');
+  saveTraining(file, first, { place: stopped, log: { bytes: 0 } }, 'these settings');
   const second = freshState(settings);
   expect(() => loadTraining(file, second, 'others')).toThrow(/checkpoint of a training with these settings/);
   const { place } = loadTraining(file, second, 'these settings');

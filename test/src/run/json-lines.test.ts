@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,9 @@ test('lines are on disk after a flush, in order', () => {
   log.append({ a: 1 });
   log.append('søster');
   expect(readFileSync(file, 'utf8')).toBe('');
-  expect(log.flush()).toBe(Buffer.byteLength('{"a":1}\n"søster"\n'));
+  const text = '{"a":1}\n"søster"\n';
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  expect(log.flush()).toEqual({ bytes: Buffer.byteLength(text), sha256 });
   log.append([2]);
   log.close();
   expect(readJsonLines(file)).toEqual([{ a: 1 }, 'søster', [2]]);
@@ -44,15 +47,17 @@ describe('after a crash', () => {
     const file = logFile();
     const first = openJsonLines(file);
     first.append({ step: 1 });
-    const offset = first.flush();
+    const mark = first.flush();
     first.append({ step: 2 });
     first.close();
     const whole = readFileSync(file);
     const second = openJsonLines(file);
     second.append('pending lines are forgotten too');
-    second.truncateAfter(offset);
+    second.truncateAfter(mark);
     expect(readFileSync(file, 'utf8')).toBe('{"step":1}\n');
     second.append({ step: 2 });
+    const { sha256 } = second.flush();
+    expect(sha256).toBe(createHash('sha256').update(whole).digest('hex'));
     second.close();
     expect(readFileSync(file)).toEqual(whole);
   });
@@ -61,14 +66,31 @@ describe('after a crash', () => {
     const file = logFile();
     const log = openJsonLines(file);
     log.append({ step: 1 });
-    const offset = log.flush();
+    const { bytes: offset } = log.flush();
     for (const wrong of [offset - 1, offset + 1, offset + 1000]) {
-      expect(() => log.truncateAfter(wrong)).toThrow(`expected a line that ends at byte ${wrong}`);
+      expect(() => log.truncateAfter({ bytes: wrong })).toThrow(`expected a line that ends at byte ${wrong}`);
     }
-    log.truncateAfter(0);
-    expect(log.flush()).toBe(0);
+    log.truncateAfter({ bytes: 0 });
+    expect(log.flush().bytes).toBe(0);
     log.close();
   });
+});
+
+test('a log whose beginning is not what the checkpoint knew is refused, and stays as it is', () => {
+  const file = logFile();
+  const log = openJsonLines(file);
+  log.append({ loss: 0.5 });
+  const mark = log.flush();
+  log.append({ loss: 0.25 });
+  log.close();
+  const altered = readFileSync(file, 'utf8').replace('0.5', '0.4');
+  writeFileSync(file, altered);
+  const again = openJsonLines(file);
+  expect(() => again.truncateAfter(mark)).toThrow(
+    `expected the first ${mark.bytes} bytes as the checkpoint knows them, got others, at ${file}`,
+  );
+  again.close();
+  expect(readFileSync(file, 'utf8')).toBe(altered);
 });
 
 test('a broken line inside is an error with file and line', () => {

@@ -1,0 +1,110 @@
+/** Logs that a crash tore or a hand altered: a torn tail is cut and told, anything else is refused. */
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openCompletionStore } from '../../src/llm/client/completion-store.js';
+import { openJsonLines } from '../../src/run/json-lines.js';
+import { Rng } from '../../src/run/seeds.js';
+import { train } from '../../trainers/train.js';
+import { kgwalk } from '../fixtures/command-line.js';
+import { often, tally } from '../fixtures/long-tests.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+
+const previousHome = env.KGWALK_HOME;
+beforeAll(async () => {
+  env.KGWALK_HOME = folderWith({});
+  await kgwalk('datasets', 'import', 'opendialkg', '--from', folderWith(releaseFiles));
+});
+afterAll(() => {
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+test('a run goes on after its logs were torn, says so, and refuses a metric log that was altered before its checkpoint', async () => {
+  const settings = tinySettings();
+  const [whole, folder] = [join(folderWith({}), 'run'), join(folderWith({}), 'run')];
+  await train({ settings, folder: whole });
+  await expect(train({ settings, folder, ...stopAt('ppo', 2) })).rejects.toMatchObject({ code: 'stopped' });
+  const log = join(folder, 'metrics.jsonl');
+  const before = readFileSync(log, 'utf8');
+  writeFileSync(
+    log,
+    before.replace(/"train\/loss":0\.(\d)/, (text, digit) => text.replace(digit, String(9 - digit))),
+  );
+  expect(readFileSync(log, 'utf8')).not.toBe(before);
+  const refused = await kgwalk('train', '--resume', '--run-dir', folder);
+  expect(refused).toMatchObject({ exitCode: 3, told: expect.stringContaining(`got others, at ${log}`) });
+  writeFileSync(log, `${before}{"phase":"ppo","st`);
+  appendFileSync(join(folder, 'timing.jsonl'), '{"ph');
+  const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', folder);
+  expect(exitCode).toBe(0);
+  expect(told).toContain('metrics.jsonl: cut off a last line that a crash left unfinished (18 bytes)\n');
+  expect(told).toContain('timing.jsonl: cut off a last line that a crash left unfinished (4 bytes)\n');
+  expect(runHashes(folder)).toEqual(runHashes(whole));
+  tally('faults injected', 2);
+});
+
+const rng = new Rng(5);
+const times = often(200, 20_000);
+const altered = (bytes: Buffer): Buffer => {
+  const copy = Buffer.from(bytes);
+  copy[rng.integer(copy.length)]! ^= 1 + rng.integer(255);
+  return copy;
+};
+
+test('a metric log with one changed byte before the checkpoint’s mark is refused; one cut anywhere after it is not', () => {
+  const file = join(folderWith({}), 'metrics.jsonl');
+  const log = openJsonLines(file);
+  for (let step = 1; step <= 20; step++) log.append({ phase: 'ppo', step, metrics: { 'train/loss': rng.uniform() } });
+  const mark = log.flush();
+  for (let step = 21; step <= 30; step++) log.append({ phase: 'ppo', step, metrics: { 'train/loss': rng.uniform() } });
+  log.close();
+  const bytes = readFileSync(file);
+  for (let i = 0; i < times; i++) {
+    const kept = bytes.subarray(0, mark.bytes);
+    writeFileSync(file, Buffer.concat([altered(kept), bytes.subarray(mark.bytes)]));
+    const again = openJsonLines(file);
+    expect(() => again.truncateAfter(mark)).toThrow(file);
+    again.close();
+    writeFileSync(file, bytes.subarray(0, mark.bytes + rng.integer(bytes.length - mark.bytes)));
+    const cut = openJsonLines(file);
+    cut.truncateAfter(mark);
+    cut.close();
+    expect(readFileSync(file).equals(kept)).toBe(true);
+  }
+  tally('faults injected', 2 * times);
+});
+
+test('completions with one changed byte: the line is named, or, where it is the last one, cut off and counted', () => {
+  const file = join(folderWith({}), 'completions.jsonl');
+  const store = openCompletionStore(file);
+  const usage = { promptTokens: 9, cachedTokens: 0, completionTokens: 2 };
+  for (let i = 0; i < 20; i++) {
+    const about = { question: `q${i}`, phase: 'answer' };
+    store.addCompletion(`key ${i}`, { system: 's', head: `h${i % 3}` }, about, {
+      text: `reply ${i}`,
+      stop: 'end',
+      ...usage,
+    });
+  }
+  store.close();
+  const bytes = readFileSync(file);
+  const last = bytes.lastIndexOf(0x0a, bytes.length - 2) + 1;
+  let [refused, cut] = [0, 0];
+  for (let i = 0; i < times; i++) {
+    writeFileSync(file, altered(bytes));
+    try {
+      const again = openCompletionStore(file);
+      again.close();
+      expect([again.tornBytes, again.size]).toEqual([bytes.length - last, 19]);
+      cut++;
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'data', message: expect.stringContaining(`${file}:`) });
+      refused++;
+    }
+  }
+  expect(Math.min(refused, cut)).toBeGreaterThan(0);
+  tally('faults injected', times);
+});
