@@ -46,7 +46,7 @@ describe('the checkpoints of a run', () => {
     expect(readCheckpoint(resolveCheckpoint(run, 'last').file).header.step).toBe(30);
   });
 
-  test('a checkpoint that is not there is refused with those that are', () => {
+  test('B-ARK-14: a checkpoint that is not there is refused with those that are', () => {
     expect(() => resolveCheckpoint(run, 'best')).toThrow('got a run that saved none yet');
     save('ppo', 10, {});
     expect(() => resolveCheckpoint(run, '20')).toThrow('got only best, last, ppo-000010');

@@ -34,7 +34,7 @@ afterAll(() => {
 });
 
 describe('a training run', () => {
-  test('leaves a folder that tells everything', () => {
+  test('B-ARK-4: leaves a folder that tells everything', () => {
     expect(Object.keys(runHashes(unbroken))).toEqual([
       'checkpoints/clone-000006.safetensors',
       'checkpoints/index.json',

@@ -40,7 +40,7 @@ test('similar spellings are nearer than different ones', async () => {
   expect(Math.abs(dot(vector(encoded, 0), vector(encoded, 2)))).toBeLessThan(0.2);
 });
 
-test('a token budget keeps the last words', async () => {
+test('B-ARK-8: a token budget keeps the last words', async () => {
   const encoder = hashedEncoder(64);
   const cut = await encoder.encode(['old words who directed it'], { maxTokens: 3 });
   const short = await encoder.encode(['who directed it']);

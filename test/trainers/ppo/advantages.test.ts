@@ -65,7 +65,7 @@ describe('returns and advantages', () => {
     close(generalizedAdvantages(mixed, 0.5, 0.95).advantages, [0.475 ** 2, 5, 0.475, 1]);
   });
 
-  test('the group mean is taken over episodes, not over steps', () => {
+  test('B-MIN-1: the group mean is taken over episodes, not over steps', () => {
     // Group 7: an episode of two steps that hits and one of one step that misses; group 3: one episode.
     const mixed = rollout({ rewards: [0, 0, 1, 1], next: [2, -1, -1, -1], terminated: [0, 1, 1, 1] });
     const { advantages, returns } = groupMeanAdvantages(mixed, Int32Array.of(7, 7, 7, 3), 1);
