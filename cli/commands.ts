@@ -9,6 +9,7 @@ import { register as datasets } from './datasets.js';
 import { register as doctor } from './doctor.js';
 import { register as evaluate } from './evaluate.js';
 import { register as models } from './models.js';
+import { register as native } from './native.js';
 import { register as pretrain } from './pretrain.js';
 import { register as quickstart } from './quickstart.js';
 import { register as replay } from './replay.js';
@@ -33,4 +34,5 @@ export const commands: readonly ((program: Command) => void)[] = [
   config,
   cache,
   doctor,
+  native,
 ];

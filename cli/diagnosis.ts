@@ -48,7 +48,7 @@ function machine(): Finding {
 }
 
 const backendRemedies: Record<BackendName, string> = {
-  tensorflow: 'see docs/native-tensorflow.md; training works without it, on wasm',
+  tensorflow: 'kgwalk native install; training works without it, on wasm',
   wasm: 'npm install again: @tensorflow/tfjs-backend-wasm is a dependency',
   cpu: 'npm install again: @tensorflow/tfjs is a dependency',
 };

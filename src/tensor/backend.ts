@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkbenchError } from '../run/errors.js';
+import { describeNativeTensorflow, registerNativeTensorflow } from './native-tensorflow.js';
 
 /** The tfjs module, as a value that is passed around. */
 export type Tf = typeof import('@tensorflow/tfjs');
@@ -57,16 +58,16 @@ export async function openBackend(wanted: BackendName | 'auto' = 'auto'): Promis
 export async function probeBackend(name: BackendName): Promise<BackendProbe> {
   const tf = await loadTf();
   try {
-    if (name === 'tensorflow') await import('@tensorflow/tfjs-node-gpu');
+    if (name === 'tensorflow') await registerNativeTensorflow(tf);
     if (name === 'wasm') {
       const wasm = await import('@tensorflow/tfjs-backend-wasm');
       wasm.setWasmPaths(join(dirname(require.resolve('@tensorflow/tfjs-backend-wasm/package.json')), 'wasm-out/'));
     }
     if (!(await tf.setBackend(name))) return { name, found: false, reason: 'it did not start' };
     await tf.ready();
-    return computesCorrectly(tf)
-      ? { name, found: true, reason: 'computes a checked gradient' }
-      : { name, found: false, reason: 'its gradient of a small product is wrong' };
+    if (!computesCorrectly(tf)) return { name, found: false, reason: 'its gradient of a small product is wrong' };
+    const which = name === 'tensorflow' ? `${describeNativeTensorflow(tf)}, ` : '';
+    return { name, found: true, reason: `${which}computes a checked gradient` };
   } catch (error) {
     const remedy = name === 'tensorflow' ? '; its native part is not installed' : '';
     return { name, found: false, reason: `it does not load here${remedy} (${firstLine(error)})` };

@@ -8,9 +8,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ['docs/models.md', 'npx kgwalk datasets get pathquestion', 'downloads'],
   ['models/demo/README.md', 'npx kgwalk models train', 'takes an hour; test/cli/models-train.test.ts does it small'],
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
-  ...['set -euo', 'wheel=', 'addon=', 'npm install', 'mkdir', 'pip', 'unzip', 'rm', 'ln', 'lib=', 'g++'].map(
-    (begin): [string, string, string] => ['docs/native-tensorflow.md', begin, 'downloads and links TensorFlow'],
-  ),
+  ...['npx kgwalk native install', 'npx kgwalk native remove'].map((begin): [string, string, string] => [
+    'docs/native-tensorflow.md',
+    begin,
+    'downloads TensorFlow; test/e2e/native-install.test.ts does',
+  ]),
 ];
 
 /** Why a line is not run, or undefined where it is. */

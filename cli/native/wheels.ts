@@ -1,0 +1,62 @@
+/** Which wheels hold TensorFlow's libraries, how they are fetched, and what is taken out of them. */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { arch } from 'node:process';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { mustRun } from './run-tool.js';
+
+/** Known to work with the addon of tfjs-node 4.22.0; the GPU's asks for CUDA 12.5 and cuDNN 9. */
+const releases = { cpu: 'tensorflow-cpu==2.16.2', gpu: 'tensorflow==2.18.1' } as const;
+
+const machine = arch === 'arm64' ? 'aarch64' : 'x86_64';
+
+/** Downloads wheels by pip into `folder`. @returns their files */
+export async function downloadWheels(
+  names: readonly string[],
+  folder: string,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  mkdirSync(folder, { recursive: true });
+  const platforms = ['manylinux_2_17', 'manylinux2014', 'manylinux_2_27'].flatMap((name) => [
+    '--platform',
+    `${name}_${machine}`,
+  ]);
+  const words = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps'];
+  await mustRun(
+    `downloading ${names.join(', ')}`,
+    'python3',
+    [...words, '--only-binary=:all:', '--python-version', '3.10', ...platforms, '--dest', folder, ...names],
+    signal && { signal },
+  );
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+/** The TensorFlow wheel to download. */
+export function tensorflowWheel(gpu: boolean): string {
+  // On ARM the plain wheel is the one for the processor.
+  if (!gpu && machine === 'aarch64') return releases.cpu.replace('-cpu', '');
+  return gpu ? releases.gpu : releases.cpu;
+}
+
+/** The wheels of CUDA libraries that a TensorFlow wheel asks for, as pip names them. */
+export async function cudaWheels(tensorflow: string): Promise<string[]> {
+  const metadata = await mustRun('reading the wheel', 'unzip', ['-p', tensorflow, '*.dist-info/METADATA']);
+  return [...metadata.matchAll(/^Requires-Dist: (nvidia-[\w-]+) ?\(?==([\w.]+)\)?\s*;.*and-cuda/gm)].map(
+    ([, name, version]) => `${name}==${version}`,
+  );
+}
+
+/**
+ * Takes the libraries (and of TensorFlow the headers) out of a wheel.
+ * @throws WorkbenchError `native` for a file that is no such wheel
+ */
+export async function unpackWheel(file: string, folder: string, signal: AbortSignal | undefined): Promise<void> {
+  const ofCuda = basename(file).startsWith('nvidia');
+  const parts = ofCuda ? ['nvidia/*/lib/*'] : ['tensorflow/libtensorflow*', 'tensorflow/include/*'];
+  await mustRun(`unpacking ${file}`, 'unzip', ['-qo', file, ...parts, '-d', folder], signal && { signal });
+  if (!ofCuda && !readdirSync(join(folder, 'tensorflow')).includes('libtensorflow_cc.so.2')) {
+    throw new WorkbenchError('native', `expected a wheel of TensorFlow 2.12 or newer, got another, at ${file}`, {
+      hint: `${tensorflowWheel(false)} and ${tensorflowWheel(true)} are known to work.`,
+    });
+  }
+}

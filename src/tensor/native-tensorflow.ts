@@ -1,0 +1,57 @@
+/** The native half of TensorFlow: where it lies, and how tfjs gets it as a backend. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { kgwalkHome } from '../run/locations.js';
+import type { Tf } from './backend.js';
+
+/** The package with the JavaScript half and the sources of the native one. */
+export const nativePackage = '@tensorflow/tfjs-node-gpu';
+
+/** The built file in the native folder. */
+export const nativeAddon = 'tfjs_binding.node';
+
+/**
+ * Where `kgwalk native install` builds: outside of `node_modules`, which `npm ci` empties. `KGWALK_NATIVE` names another
+ * folder, default `native` in `KGWALK_HOME`.
+ */
+export function nativeFolder(): string {
+  return env.KGWALK_NATIVE ?? join(kgwalkHome(), 'native');
+}
+
+const require = createRequire(import.meta.url);
+
+/**
+ * Registers the backend `tensorflow`: with the addon of the native folder, else with one inside the package itself.
+ * @throws whatever loading a library that is missing or does not fit throws
+ */
+export async function registerNativeTensorflow(tf: Tf): Promise<void> {
+  // The library tells every start how it was compiled.
+  env.TF_CPP_MIN_LOG_LEVEL ??= '2';
+  const addon = join(nativeFolder(), nativeAddon);
+  if (!existsSync(addon)) {
+    await import('@tensorflow/tfjs-node-gpu');
+    return;
+  }
+  // The package's own entry looks for the addon inside the package alone; these two files are what it is made of.
+  require(`${nativePackage}/dist/register_all_kernels.js`);
+  const { NodeJSKernelBackend } = require(`${nativePackage}/dist/nodejs_kernel_backend.js`) as {
+    NodeJSKernelBackend: new (
+      addon: unknown,
+      name: string,
+    ) => Parameters<Tf['registerBackend']>[1] extends () => infer B ? Awaited<B> : never;
+  };
+  if (tf.findBackendFactory('tensorflow') === null) {
+    tf.registerBackend('tensorflow', () => new NodeJSKernelBackend(require(addon), nativePackage));
+  }
+}
+
+/** Which library the active backend is, and what it computes on. */
+export function describeNativeTensorflow(tf: Tf): string {
+  const { binding, isUsingGpuDevice } = tf.backend() as unknown as {
+    binding: { TF_Version: string };
+    isUsingGpuDevice: boolean;
+  };
+  return `TensorFlow ${binding.TF_Version} on ${isUsingGpuDevice ? 'a GPU' : 'the processor'}`;
+}
