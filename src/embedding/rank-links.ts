@@ -16,7 +16,11 @@ export interface LinkMetrics {
 
 /** Ranks both sides of each triple among all entities; see `linkRanks`. */
 export function evaluateLinks(table: EmbeddingTable, triples: TripleColumns, known: KnownAnswers): LinkMetrics {
-  const ranks = linkRanks(table, triples, known);
+  return linkMetrics(linkRanks(table, triples, known));
+}
+
+/** The figures of some ranks. */
+export function linkMetrics(ranks: Float64Array): LinkMetrics {
   return {
     mrr: mrr(ranks),
     'hits@1': hitsAtK(ranks, 1),
@@ -51,14 +55,30 @@ const queryBlock = 64;
  */
 export function linkRanks(table: EmbeddingTable, triples: TripleColumns, known: KnownAnswers): Float64Array {
   const ranks = new Float64Array(triples.heads.length * 2);
-  for (let first = 0; first < ranks.length; first += queryBlock) {
+  rankShare(table, triples, known, ranks, 0, 1);
+  return ranks;
+}
+
+/**
+ * One thread's share of `linkRanks`: every block of queries stands for itself.
+ * @param ranks float64 [2 * number of triples], filled at the places of the share
+ * @param share from 0 to `shares - 1`
+ */
+export function rankShare(
+  table: EmbeddingTable,
+  triples: TripleColumns,
+  known: KnownAnswers,
+  ranks: Float64Array,
+  share: number,
+  shares: number,
+): void {
+  for (let first = share * queryBlock; first < ranks.length; first += shares * queryBlock) {
     const size = Math.min(queryBlock, ranks.length - first);
     const block = Array.from({ length: size }, (_, i) => linkQuery(table, triples, known, first + i));
     // A pass over a row ends for four queries together, so queries with near answers stand side by side.
     block.sort((a, b) => a.limit - b.limit);
     rankBlock(table, block, ranks);
   }
-  return ranks;
 }
 
 function linkQuery(table: EmbeddingTable, triples: TripleColumns, known: KnownAnswers, place: number): LinkQuery {

@@ -91,7 +91,7 @@ export function euclideanDistance(
  * Adds `amount` times the derivative of the L1 distance by the query to `gradient`, and `step` times it to the row. The
  * derivative is the sign, read from the top bit: a branch would be mispredicted half the time.
  */
-export function addSigns(
+export function followSigns(
   { bits }: Differences,
   at: number,
   gradient: Float64Array,
@@ -108,8 +108,8 @@ export function addSigns(
   }
 }
 
-/** As `addSigns` with the differences themselves: for the Euclidean distance, give both factors divided by it. */
-export function addDifferences(
+/** As `followSigns` with the differences themselves: for the Euclidean distance, give both factors divided by it. */
+export function followDifferences(
   { values }: Differences,
   at: number,
   gradient: Float64Array,
@@ -126,14 +126,81 @@ export function addDifferences(
   }
 }
 
-/** `rows[row + k] += step * gradient[k]` */
-export function addRow(rows: Float32Array, row: number, step: number, gradient: Float64Array, dim: number): void {
-  for (let k = 0; k < dim; k++) rows[row + k]! += step * gradient[k]!;
+/** As `followSigns`, but moves no row: the signs are kept from `to` on, for `addSigns`. */
+export function keepSigns(
+  { bits }: Differences,
+  at: number,
+  gradient: Float64Array,
+  from: number,
+  amount: number,
+  kept: Int8Array,
+  to: number,
+  dim: number,
+): void {
+  for (let k = 0; k < dim; k++) {
+    const sign = (bits[at + k]! >> 31) | 1;
+    gradient[from + k]! += amount * sign;
+    kept[to + k] = sign;
+  }
 }
 
-/** The mean of the squares of a row's gradient. */
-export function meanSquare(gradient: Float64Array, dim: number): number {
+/** As `followDifferences`, but moves no row: the differences are kept from `to` on, for `addDifferences`. */
+export function keepDifferences(
+  { values }: Differences,
+  at: number,
+  gradient: Float64Array,
+  from: number,
+  amount: number,
+  kept: Float32Array,
+  to: number,
+  dim: number,
+): void {
+  for (let k = 0; k < dim; k++) {
+    const value = values[at + k]!;
+    gradient[from + k]! += amount * value;
+    kept[to + k] = value;
+  }
+}
+
+/** `rows[row + k] += step * signs[at + k]` */
+export function addSigns(
+  rows: Float32Array,
+  row: number,
+  step: number,
+  signs: Int8Array,
+  at: number,
+  dim: number,
+): void {
+  for (let k = 0; k < dim; k++) rows[row + k]! += step * signs[at + k]!;
+}
+
+/** `rows[row + k] += step * differences[at + k]` */
+export function addDifferences(
+  rows: Float32Array,
+  row: number,
+  step: number,
+  differences: Float32Array,
+  at: number,
+  dim: number,
+): void {
+  for (let k = 0; k < dim; k++) rows[row + k]! += step * differences[at + k]!;
+}
+
+/** `rows[row + k] += step * gradient[at + k]` */
+export function addGradient(
+  rows: Float32Array,
+  row: number,
+  step: number,
+  gradient: Float64Array,
+  at: number,
+  dim: number,
+): void {
+  for (let k = 0; k < dim; k++) rows[row + k]! += step * gradient[at + k]!;
+}
+
+/** The mean of the squares of the gradient that begins at `at`. */
+export function meanSquare(gradient: Float64Array, at: number, dim: number): number {
   let sum = 0;
-  for (let k = 0; k < dim; k++) sum += gradient[k]! * gradient[k]!;
+  for (let k = 0; k < dim; k++) sum += gradient[at + k]! * gradient[at + k]!;
   return sum / dim;
 }

@@ -49,6 +49,14 @@ export const transeSettings = z.strictObject({
       'adagrad keeps one accumulator a row (the mean of its squared gradient); sgd needs another learning rate.',
     ),
   learningRate: z.number().positive().default(0.1).describe('Step size of the first epoch.'),
+  batchSize: z
+    .int()
+    .min(1)
+    .max(65536)
+    .default(1)
+    .describe(
+      'True triples whose gradients are taken from the same weights. 1 learns most an epoch, on one thread whatever --threads; from 64 on, threads share the work. Weights depend on it, never on the number of threads.',
+    ),
   schedule: z
     .enum(['linear', 'constant'])
     .default('linear')

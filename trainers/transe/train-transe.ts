@@ -1,22 +1,16 @@
 /** TransE training: epochs over a seeded shuffle, validation by filtered MRR, early stop, best weights. */
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
-import { knownAnswers } from '../../src/embedding/known-answers.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
-import { evaluateLinks } from '../../src/embedding/rank-links.js';
+import { linkMetrics } from '../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
-import { tailCorruptionChance } from './corruption.js';
+import { inSharedMemory } from '../../src/run/workers/shared-memory.js';
+import { openCrew } from './crew.js';
 import type { TransESettings } from './settings.js';
-import { createStep } from './train-step.js';
 import type { TransEState } from './transe-state.js';
 import { createTransE } from './transe-state.js';
-import { createTripleSet } from './triple-set.js';
-
-/** The loss of every n-th positive is taken: its logarithms would cost as much as the rest of a step. */
-const lossEvery = 32;
-/** Positives between two looks at the clock of a caller who shows progress. */
-const reportEvery = 8192;
+import { createWork } from './transe-work.js';
 
 export interface EpochReport {
   /** Epochs done. */
@@ -39,8 +33,10 @@ export interface TransEOptions {
   known?: readonly TripleColumns[];
   settings: TransESettings;
   seed: number;
-  /** A state of the same data, settings and seed; training goes on in its arrays. */
+  /** A state of the same data, settings and seed; on one thread training goes on in its arrays, on more in copies. */
   resumeFrom?: TransEState;
+  /** Threads that train and rank; default 1: this one. They change no byte. */
+  threads?: number | undefined;
   onEpoch?: (report: EpochReport, state: TransEState) => void;
   /** Positives done of those of all epochs; called some times a second. */
   onProgress?: (done: number, total: number) => void;
@@ -58,54 +54,46 @@ export interface TransEResult {
 }
 
 /**
- * Trains on one thread. Same input and seed give the same bytes, also when a run is continued from any epoch's state.
- * Updates are made positive by positive: with sparse rows there is nothing to gain from summing gradients first, and
- * rows stay in cache from their distance to their update.
- * @throws WorkbenchError `failure` when the loss is no longer finite
+ * Trains. Same input and seed give the same bytes, on however many threads, also when a run is continued from any epoch's
+ * state. With `batchSize` 1 updates are made positive by positive: each learns from the ones before it, and rows stay in
+ * cache from their distance to their update.
+ * @throws WorkbenchError `failure` when the loss is no longer finite, or a thread dies
  */
 export async function trainTransE(options: TransEOptions): Promise<TransEResult> {
-  const { train, valid, settings, seed, onEpoch, onProgress, signal } = options;
-  const state = options.resumeFrom ?? createTransE(options);
+  const { train, settings, seed, threads = 1, onEpoch, onProgress, signal } = options;
+  const begun = createWork({ ...options, state: options.resumeFrom ?? createTransE(options) });
+  const work = threads === 1 ? begun : inSharedMemory(begun);
+  const { state } = work;
   const { table } = state;
   const count = train.heads.length;
-  const step = createStep({ state, settings, triples: train, known: createTripleSet(train) });
-  const tailChance = tailCorruptionChance(train, table.numRelations);
-  const held = valid && valid.heads.length > 0 ? valid : undefined;
-  const filter = held && knownAnswers([train, held, ...(options.known ?? [])], table.numRelations);
   const finished = () => state.epoch >= settings.epochs || state.checksWithoutGain >= settings.patience;
-
-  while (!finished() && !signal?.aborted) {
-    const { epoch } = state;
-    const learningRate = settings.learningRate * (settings.schedule === 'linear' ? 1 - epoch / settings.epochs : 1);
-    const order = Rng.named(seed, 'transe/shuffle', epoch).shuffle(Int32Array.from({ length: count }, (_, i) => i));
-    const rng = Rng.named(seed, 'transe/negatives', epoch);
-    let loss = 0;
-    for (let i = 0; i < count; i++) {
-      const index = order[i]!;
-      const chance = settings.bernoulli ? tailChance[train.relations[index]!]! : 0.5;
-      step.train(index, rng.uniform() < chance, learningRate, rng);
-      if (i % lossEvery === 0) loss += step.lastLoss();
-      if (i % reportEvery === 0) onProgress?.(epoch * count + i, settings.epochs * count);
+  const crew = openCrew(work, threads);
+  try {
+    while (!finished() && !signal?.aborted) {
+      const { epoch } = state;
+      const learningRate = settings.learningRate * (settings.schedule === 'linear' ? 1 - epoch / settings.epochs : 1);
+      work.order.forEach((_, i) => (work.order[i] = i));
+      Rng.named(seed, 'transe/shuffle', epoch).shuffle(work.order);
+      await crew.train(epoch, learningRate, (done) => onProgress?.(epoch * count + done, settings.epochs * count));
+      const loss = work.losses.reduce((sum, one) => sum + one, 0);
+      if (!Number.isFinite(loss)) {
+        throw new WorkbenchError('failure', `expected a finite loss, got ${loss}, at TransE epoch ${epoch + 1}`, {
+          hint: 'Lower transe.learningRate.',
+        });
+      }
+      state.epoch++;
+      const report: EpochReport = { epoch: state.epoch, loss: loss / Math.max(1, work.losses.length), learningRate };
+      if (work.valid && (state.epoch % settings.evalEvery === 0 || state.epoch === settings.epochs)) {
+        await crew.rank();
+        report.metrics = linkMetrics(work.valid.ranks);
+        keepBest(state, report.metrics);
+      }
+      onEpoch?.(report, state);
+      // Lets signals and other work of the process through.
+      await new Promise((resolve) => setImmediate(resolve));
     }
-    if (!Number.isFinite(loss)) {
-      throw new WorkbenchError('failure', `expected a finite loss, got ${loss}, at TransE epoch ${epoch + 1}`, {
-        hint: 'Lower transe.learningRate.',
-      });
-    }
-    state.epoch++;
-    const report: EpochReport = {
-      epoch: state.epoch,
-      loss: loss / Math.max(1, Math.ceil(count / lossEvery)),
-      learningRate,
-    };
-    const validates = state.epoch % settings.evalEvery === 0 || state.epoch === settings.epochs;
-    if (held && filter && validates) {
-      report.metrics = evaluateLinks(table, held, filter);
-      keepBest(state, report.metrics);
-    }
-    onEpoch?.(report, state);
-    // Lets signals and other work of the process through.
-    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    await crew.close();
   }
   const { best } = state;
   return {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EmbeddingTable } from '../../../src/embedding/embedding-table.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
-import { evaluateLinks, linkRanks } from '../../../src/embedding/rank-links.js';
+import { evaluateLinks, linkRanks, rankShare } from '../../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { rankOf } from '../../../src/metrics/ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
@@ -86,6 +86,17 @@ describe('ranking links', () => {
     ]);
     const ranks = linkRanks(table, columns(triples), knownAnswers([], 1));
     triples.forEach((triple, i) => expect(ranks[2 * i]).toBe(slowRank(table, [], triple, true)));
+  });
+
+  test('is the same in shares, and with a filter that knows only what is asked', () => {
+    const rng = new Rng(6);
+    const table = integerTable(rng, 1, 6, 90, 2);
+    const draw = () => columns(Array.from({ length: 150 }, () => [rng.integer(90), rng.integer(2), rng.integer(90)]));
+    const [asked, others] = [draw(), draw()];
+    const shared = new Float64Array(300);
+    const known = knownAnswers([others, asked], 2, asked);
+    for (const share of [2, 0, 1]) rankShare(table, asked, known, shared, share, 3);
+    expect(shared).toEqual(linkRanks(table, asked, knownAnswers([asked, others], 2)));
   });
 
   test('a broken vector ranks last', () => {

@@ -39,6 +39,7 @@ describe('training', () => {
     { loss: 'self-adversarial', margin: 4 },
     { loss: 'margin', margin: 1 },
     { loss: 'self-adversarial', margin: 2, norm: 2 },
+    { loss: 'self-adversarial', margin: 4, batchSize: 8 },
   ] as const)('learns a small world to MRR 1: %o', async (over) => {
     const settings = settingsOf({ ...over, epochs: 300 });
     const { table } = await trainTransE({ ...sizes, train, settings, seed: 1 });
@@ -52,8 +53,8 @@ describe('training', () => {
     expect(await run(5)).not.toEqual(await run(6));
   });
 
-  test('goes on from any epoch to the same bytes', async () => {
-    const options = { ...sizes, train, valid: train, settings: settingsOf(), seed: 2 };
+  test.each([1, 8])('goes on from any epoch to the same bytes, in batches of %i', async (batchSize) => {
+    const options = { ...sizes, train, valid: train, settings: settingsOf({ batchSize }), seed: 2 };
     let kept: TransEState | undefined;
     const whole = await trainTransE({
       ...options,

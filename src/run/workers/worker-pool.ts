@@ -1,0 +1,135 @@
+/** Threads that do jobs for this one. Results do not depend on who did them; a thread that dies fails the whole work. */
+import { Worker } from 'node:worker_threads';
+import { WorkbenchError } from '../errors.js';
+import { throwIfStopped } from '../stop.js';
+import type { Reply, SentError } from './serve-jobs.js';
+
+export interface WorkerPoolOptions {
+  /** What is done, for messages, such as `training TransE`. */
+  work: string;
+  /** The compiled module that calls `serveJobs`. Node loads no TypeScript: sources under test have no such module. */
+  module: URL;
+  /** How many threads to start, 1 or more. */
+  threads: number;
+  /** Given to each thread before its first job; arrays in shared memory stay shared. */
+  data: unknown;
+  /** What to change when memory runs out, one sentence. */
+  memoryHint: string;
+  /** Mebibytes of JavaScript objects a thread may hold; default node's own limit. */
+  memoryMb?: number;
+  /** Aborted: all jobs fail with its reason and the threads end. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface WorkerPool<Job, Result> {
+  /**
+   * Has a job done by the next thread that is free. As many jobs as there are threads, given at once to an idle pool, run
+   * at the same time, one a thread.
+   * @throws what the job threw; `WorkerLost` once a thread has died, whichever; `stopped` once the signal is aborted
+   */
+  run(job: Job): Promise<Result>;
+  /** Ends the threads, whatever they do. Jobs that were not done fail. */
+  close(): Promise<void>;
+}
+
+/** A thread died, and with it the whole work: unlike the failure of one job it says nothing about that job. */
+export class WorkerLost extends WorkbenchError {}
+
+interface Waiting<Job, Result> {
+  id: number;
+  job: Job;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/** Starts the threads. @see WorkerPool.close which must be called, else the process does not end */
+export function startWorkers<Job, Result>(options: WorkerPoolOptions): WorkerPool<Job, Result> {
+  const { module, threads, data, memoryMb, signal } = options;
+  const queue: Waiting<Job, Result>[] = [];
+  const running = new Map<Worker, Waiting<Job, Result> | undefined>();
+  let jobs = 0;
+  let ended: unknown;
+  let closing: Promise<unknown> | undefined;
+
+  function end(error: unknown): void {
+    if (ended !== undefined) return;
+    ended = error;
+    for (const waiting of [...running.values(), ...queue.splice(0)]) waiting?.reject(error);
+    signal?.removeEventListener('abort', stop);
+    closing = Promise.all([...running.keys()].map((worker) => worker.terminate()));
+  }
+
+  function stop(): void {
+    try {
+      throwIfStopped(signal);
+    } catch (error) {
+      end(error);
+    }
+  }
+
+  function next(worker: Worker): void {
+    const waiting = queue.shift();
+    running.set(worker, waiting);
+    if (waiting) worker.postMessage({ id: waiting.id, job: waiting.job });
+  }
+
+  for (let i = 0; i < threads; i++) {
+    const worker = new Worker(module, {
+      workerData: data,
+      ...(memoryMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }),
+    });
+    running.set(worker, undefined);
+    worker.on('message', (reply: Reply<Result>) => {
+      const waiting = running.get(worker);
+      if (waiting?.id !== reply.id) return;
+      if ('result' in reply) waiting.resolve(reply.result);
+      else waiting.reject(revived(reply.error, options));
+      next(worker);
+    });
+    worker.on('messageerror', (error) => end(lost(options, error.message)));
+    worker.on('error', (error) => end(lost(options, error)));
+    worker.on('exit', (code) => end(lost(options, `it ended by itself with status ${code}`)));
+  }
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted) stop();
+
+  return {
+    run(job) {
+      const promise = new Promise<Result>((resolve, reject) => {
+        if (ended !== undefined) return reject(ended);
+        queue.push({ id: ++jobs, job, resolve, reject });
+        for (const [worker, waiting] of running) if (waiting === undefined && queue.length > 0) next(worker);
+      });
+      // Whoever asked may still be asking for more when the work fails.
+      promise.catch(() => {});
+      return promise;
+    },
+    async close() {
+      end(new WorkbenchError('stopped', `${options.work} was ended before it was done`));
+      await closing;
+    },
+  };
+}
+
+function lost({ work, memoryHint }: WorkerPoolOptions, why: unknown): WorkerLost {
+  if ((why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return outOfMemory(work, memoryHint, why);
+  const reason = why instanceof Error ? why.message.split('\n')[0]! : String(why);
+  return new WorkerLost('failure', `expected ${work} to go on, got a thread that died: ${reason}`, {
+    hint: 'Run it again, with --threads 1 if that happens again.',
+    cause: why,
+  });
+}
+
+function outOfMemory(work: string, hint: string, cause: unknown): WorkerLost {
+  return new WorkerLost('failure', `expected enough memory for ${work}, got a thread that ran out of it`, {
+    hint,
+    cause,
+  });
+}
+
+/** The error as it was thrown in the thread. */
+function revived({ name, message, stack, code, hint }: SentError, { work, memoryHint }: WorkerPoolOptions): Error {
+  if (code !== undefined) return new WorkbenchError(code, message, hint === undefined ? {} : { hint });
+  const error = Object.assign(new Error(message), { name, ...(stack !== undefined && { stack }) });
+  return name === 'RangeError' && /allocation failed/i.test(message) ? outOfMemory(work, memoryHint, error) : error;
+}

@@ -1,0 +1,81 @@
+/** Threads that fail, in a program of their own over the built package: `npm test` builds it first. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { execPath } from 'node:process';
+import { describe, expect, test } from '@jest/globals';
+import { tally } from '../fixtures/long-tests.js';
+
+interface Plan {
+  threads: number;
+  jobs: { kind: string; value?: number }[];
+  memoryMb?: number;
+  abort?: boolean;
+}
+
+/** What became of each job, once the program has ended by itself. */
+async function outcome(plan: Plan): Promise<unknown[]> {
+  const child = spawn(execPath, ['test/fixtures/pool-program.mjs', JSON.stringify(plan)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, told] = ['', ''];
+  child.stdout.on('data', (text) => (out += String(text)));
+  child.stderr.on('data', (text) => (told += String(text)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`exit ${code}: ${told}`);
+  return JSON.parse(out) as unknown[];
+}
+
+const died = (message: string) => ({
+  name: 'WorkbenchError',
+  code: 'failure',
+  message: `expected reaping to go on, got a thread that died: ${message}`,
+  hint: 'Run it again, with --threads 1 if that happens again.',
+});
+const full = {
+  name: 'WorkbenchError',
+  code: 'failure',
+  message: 'expected enough memory for reaping, got a thread that ran out of it',
+  hint: 'Lower reaping.width.',
+};
+
+describe('a pool of threads', () => {
+  test('gives every job its own result, whoever is done first', async () => {
+    const jobs = [0, 1, 2, 3, 4, 5, 6].map((value) => ({ kind: 'slowly', value }));
+    expect(await outcome({ threads: 3, jobs })).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  test('a job that throws fails alone, with its code and hint; a bug stays a bug', async () => {
+    const jobs = [{ kind: 'refuse' }, { kind: 'square', value: 3 }, { kind: 'bug' }, { kind: 'square', value: 4 }];
+    expect(await outcome({ threads: 2, jobs })).toEqual([
+      { name: 'WorkbenchError', code: 'data', message: 'expected corn, got sand', hint: 'Sow again.' },
+      9,
+      { name: 'TypeError', message: 'no such field' },
+      16,
+    ]);
+  });
+
+  test('stops all threads when it is asked to, also those that sleep', async () => {
+    const jobs = [{ kind: 'square', value: 5 }, { kind: 'sleep' }, { kind: 'never' }, { kind: 'square', value: 6 }];
+    const stopped = { name: 'WorkbenchError', code: 'stopped', message: 'stopped by the user' };
+    expect(await outcome({ threads: 3, jobs, abort: true })).toEqual([25, stopped, stopped, expect.anything()]);
+  });
+
+  // With the thread goes all that its companions were doing.
+  test.each([
+    ['ends the process', 'exit', died('it ended by itself with status 3')],
+    ['rejects a promise that nobody awaits', 'reject', died('nobody waits for this')],
+    ['throws out of the event loop', 'throw later', died('out of the blue')],
+    ['fills its memory', 'eat', full],
+  ])('a thread that %s fails the whole work, and the program ends', async (_, kind, error) => {
+    const jobs = [{ kind }, { kind: 'sleep' }, { kind: 'square', value: 2 }];
+    const ends = await outcome({ threads: 2, jobs, memoryMb: 16 });
+    expect(ends).toEqual([error, error, error]);
+    tally('faults injected');
+  });
+
+  test('a job that asks for more than there is fails with the setting to lower', async () => {
+    const jobs = [{ kind: 'ask for a buffer' }, { kind: 'square', value: 2 }];
+    expect(await outcome({ threads: 1, jobs })).toEqual([full, 4]);
+    tally('faults injected');
+  });
+});

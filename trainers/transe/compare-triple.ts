@@ -1,0 +1,105 @@
+/** A true triple beside its negatives, under the weights as they are: distances and the derivatives of the loss by them. */
+import type { TripleColumns } from '../../src/kg/graph.js';
+import type { Rng } from '../../src/run/seeds.js';
+import { absoluteDistance, composeQuery, createDifferences, euclideanDistance } from './kernels.js';
+import type { Differences } from './kernels.js';
+import { lossGradient, lossValue } from './losses.js';
+import type { TransESettings } from './settings.js';
+import type { TransEState } from './transe-state.js';
+import { hasTriple } from './triple-set.js';
+import type { TripleSet } from './triple-set.js';
+
+/** Draws before a negative is given up because nearly every entity is a true answer. */
+const maxDraws = 100;
+
+export interface StepOptions {
+  state: Pick<TransEState, 'table' | 'entitySquares' | 'relationSquares'>;
+  settings: TransESettings;
+  triples: TripleColumns;
+  /** Never drawn as negatives. */
+  known: TripleSet;
+}
+
+/** The triple that was compared last. Its arrays hold the answer first, then the negatives: `negatives + 1` in all. */
+export interface Comparison {
+  /** Compares triple `index` with negatives drawn from `rng`; moves nothing. */
+  compare(index: number, corruptTail: boolean, rng: Rng): void;
+  /** The entity that is kept, to which the relation is added (`sign` 1) or from which it is taken (−1). */
+  given: number;
+  relation: number;
+  sign: number;
+  /** int32: what the query was compared with. */
+  readonly entities: Int32Array;
+  readonly differences: Differences;
+  readonly distances: Float64Array;
+  /** float64: the derivative of the loss by each distance; 0 where it is too small to follow, or there is no entity. */
+  readonly pushes: Float64Array;
+  /** Of the weights it was compared under. */
+  loss(): number;
+}
+
+/** Prepares the scratch memory; comparing allocates nothing. */
+export function createComparison({ state, settings, triples, known }: StepOptions): Comparison {
+  const { norm, negatives, negativeCutoff } = settings;
+  const { entities: rows, relations, dim, numEntities } = state.table;
+  const entities = new Int32Array(negatives + 1);
+  const distances = new Float64Array(negatives + 1);
+  const pushes = new Float64Array(negatives + 1);
+  const differences = createDifferences(negatives + 1, dim);
+  const ofNegatives = distances.subarray(1);
+  const weights = new Float64Array(negatives);
+  const query = new Float64Array(dim);
+  const distance = norm === 1 ? absoluteDistance : euclideanDistance;
+  let count = 0;
+
+  function drawNegatives(head: number, relation: number, tail: number, corruptTail: boolean, rng: Rng): void {
+    count = 0;
+    for (let j = 0; j < negatives; j++) {
+      for (let draw = 0; draw < maxDraws; draw++) {
+        const entity = rng.integer(numEntities);
+        if (hasTriple(known, corruptTail ? head : entity, relation, corruptTail ? entity : tail)) continue;
+        entities[++count] = entity;
+        break;
+      }
+    }
+  }
+
+  const comparison: Comparison = {
+    given: 0,
+    relation: 0,
+    sign: 1,
+    entities,
+    differences,
+    distances,
+    pushes,
+    compare(index, corruptTail, rng) {
+      const head = triples.heads[index]!;
+      const relation = triples.relations[index]!;
+      const tail = triples.tails[index]!;
+      drawNegatives(head, relation, tail, corruptTail, rng);
+      // head + relation is compared with tails, tail − relation with heads: the same distance from either side.
+      const sign = corruptTail ? 1 : -1;
+      const given = corruptTail ? head : tail;
+      entities[0] = corruptTail ? tail : head;
+      composeQuery(query, rows, given * dim, relations, relation * dim, sign, dim);
+      for (let m = 0; m <= count; m++) {
+        distances[m] = distance(query, rows, entities[m]! * dim, differences, m * dim, dim);
+      }
+      const pull = lossGradient(settings, distances[0]!, ofNegatives, count, weights);
+      let strongest = 0;
+      for (let j = 0; j < count; j++) if (weights[j]! > strongest) strongest = weights[j]!;
+      const least = strongest * negativeCutoff;
+      pushes.fill(0);
+      if (pull > 0) pushes[0] = pull;
+      for (let j = 0; j < count; j++) {
+        const push = weights[j]!;
+        if (push > 0 && push >= least) pushes[j + 1] = -push;
+      }
+      comparison.given = given;
+      comparison.relation = relation;
+      comparison.sign = sign;
+    },
+    loss: () => lossValue(settings, distances[0]!, ofNegatives, count, weights),
+  };
+  return comparison;
+}

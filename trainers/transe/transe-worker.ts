@@ -1,0 +1,15 @@
+/** A thread of TransE training, started by `openCrew`. */
+import { serveJobs } from '../../src/run/workers/serve-jobs.js';
+import type { TransEWork } from './transe-work.js';
+import { openShare } from './work-share.js';
+import type { Share } from './work-share.js';
+
+export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });
+
+serveJobs(async (work: TransEWork) => {
+  const share = openShare(work);
+  return (job: TransEJob) => {
+    if (job.do === 'rank') share.rank(job);
+    else share.train(job, job.epoch, job.learningRate, (done) => Atomics.store(work.done, 0, done));
+  };
+});

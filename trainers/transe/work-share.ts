@@ -1,0 +1,82 @@
+/** One thread's share of an epoch and of a validation; a single thread's share is all of it. */
+import { knownAnswers } from '../../src/embedding/known-answers.js';
+import type { KnownAnswers } from '../../src/embedding/known-answers.js';
+import { rankShare } from '../../src/embedding/rank-links.js';
+import { Rng } from '../../src/run/seeds.js';
+import { createBarrier } from '../../src/run/workers/barrier.js';
+import { createBatchStep } from './batch-step.js';
+import { createStep } from './train-step.js';
+import { lossEvery } from './transe-work.js';
+import type { TransEWork } from './transe-work.js';
+
+/** Which thread of how many. */
+export interface Share {
+  thread: number;
+  threads: number;
+}
+
+export interface WorkShare {
+  /** Trains an epoch in `work.order`; all threads of the share must do so at the same time. */
+  train(share: Share, epoch: number, learningRate: number, onDone?: (done: number) => void): void;
+  /** Fills its places of `work.valid.ranks`. */
+  rank(share: Share): void;
+}
+
+/**
+ * Prepares a thread. Bytes do not depend on the number of threads: places of a batch draw from streams of their own, their
+ * gradients are taken from the weights before the batch, and each row is moved by one thread in the order of the places.
+ */
+export function openShare(work: TransEWork): WorkShare {
+  const { settings, seed, train, tailChance, order, losses, valid } = work;
+  const options = { state: work.state, settings, triples: train, known: work.trainSet };
+  const count = order.length;
+  const corruptsTail = (index: number, rng: Rng) =>
+    rng.uniform() < (settings.bernoulli ? tailChance[train.relations[index]!]! : 0.5);
+  let known: KnownAnswers | undefined;
+
+  /** One triple a batch: each learns from the one before. */
+  function trainSingly(epoch: number, learningRate: number, onDone?: (done: number) => void): void {
+    const step = createStep(options);
+    const rng = placeStream(seed, epoch, 0);
+    for (let i = 0; i < count; i++) {
+      step.train(order[i]!, corruptsTail(order[i]!, rng), learningRate, rng);
+      if (i % lossEvery !== 0) continue;
+      losses[i / lossEvery] = step.lastLoss();
+      onDone?.(i);
+    }
+  }
+
+  return {
+    train({ thread, threads }, epoch, learningRate, onDone) {
+      const { batchSize } = settings;
+      if (batchSize === 1) return trainSingly(epoch, learningRate, onDone);
+      const step = createBatchStep(options, work.batch);
+      const wait = createBarrier(work.barrier, threads);
+      const streams: Rng[] = [];
+      for (let place = thread; place < batchSize; place += threads) streams[place] = placeStream(seed, epoch, place);
+      for (let begin = 0; begin < count; begin += batchSize) {
+        const size = Math.min(batchSize, count - begin);
+        for (let place = thread; place < size; place += threads) {
+          const i = begin + place;
+          const rng = streams[place]!;
+          step.gradients(place, order[i]!, corruptsTail(order[i]!, rng), rng);
+          if (i % lossEvery === 0) losses[i / lossEvery] = step.lastLoss();
+        }
+        wait();
+        step.apply(size, learningRate, thread, threads);
+        wait();
+        if (thread === 0) onDone?.(begin + size);
+      }
+    },
+    rank({ thread, threads }) {
+      const { triples, known: parts, ranks } = valid!;
+      known ??= knownAnswers(parts, work.state.table.numRelations, triples);
+      rankShare(work.state.table, triples, known, ranks, thread, threads);
+    },
+  };
+}
+
+/** What a place of every batch of an epoch draws its sides and negatives from. */
+function placeStream(seed: number, epoch: number, place: number): Rng {
+  return Rng.named(seed, 'transe/negatives', epoch, ...(place === 0 ? [] : [place]));
+}
