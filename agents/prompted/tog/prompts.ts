@@ -68,3 +68,8 @@ export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
     reply: { answers: ['true'] },
   },
 ];
+
+/** Without facts: what `finalPolicy: cot` asks once the depth is exhausted. */
+export const aloneTask = 'Answer the question. Think in one or two short sentences first.';
+
+export const aloneTruthTask = 'Say whether the statement is true or false. Think in one or two short sentences first.';

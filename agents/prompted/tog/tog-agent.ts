@@ -122,16 +122,15 @@ async function lastAnswer(
   const truth = task.form === 'truth';
   const alone = policy === 'cot';
   const exemplars = truth ? truthExemplars(true) : exemplarsFor(dataset, 'auto', true);
+  const [answerTask, truthTask] = alone
+    ? [prompts.aloneTask, prompts.aloneTruthTask]
+    : [prompts.answerTask, prompts.truthAnswerTask];
   const grounded = truth ? prompts.truthAnswerExamples : prompts.answerExamples;
   try {
     const { reply } = await client.decide({
       ...common(task, alone ? [] : facts, 'answer'),
       kind: 'answer',
-      task: truth
-        ? prompts.truthAnswerTask
-        : alone
-          ? 'Answer the question. Think in one or two short sentences first.'
-          : prompts.answerTask,
+      task: truth ? truthTask : answerTask,
       examples: alone ? exemplars : grounded,
       form: task.form,
       withReasoning: alone,
