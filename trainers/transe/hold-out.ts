@@ -8,7 +8,7 @@ import { createTripleSet, hasTriple } from './triple-set.js';
 export interface HoldOutOptions {
   /** Share of the facts, default 0.01. */
   share?: number;
-  /** Triples that stay in train, in either direction: those of dialogue paths. Triples the graph lacks do no harm. */
+  /** Triples that stay in train, in either direction: those of train's paths. Triples the graph lacks do no harm. */
   exclude?: Iterable<Triple>;
   seed: number;
 }

@@ -68,7 +68,7 @@ export const transeSettings = z.strictObject({
     .max(0.5)
     .default(0.01)
     .describe(
-      'Share of the facts held out to validate, none of them on a dialogue path; 0 trains all epochs unwatched.',
+      'Share of the facts held out to validate, none of them on a dialogue path of train; 0 trains all epochs unwatched.',
     ),
   evalEvery: z
     .int()
