@@ -30,6 +30,8 @@ const graphSchema = z.strictObject({
   triples: count,
   /** Lines dropped for a blank field. */
   blankLines: count,
+  /** The source files that its triples were read from, noted as they were read; absent in older imports. */
+  madeFrom: z.array(z.string()).optional(),
   /** Equals `Graph.hash`: what a checkpoint is tied to. */
   hash: sha256,
   /** What one must know before trusting a score on this graph. */

@@ -1,6 +1,7 @@
 /** Data sets of dialogues by name: what is imported, and loading it. */
 import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
+import { madeFrom } from '../src/run/provenance/notes.js';
 import { readTextFile } from '../src/run/files.js';
 import type { Graph } from '../src/kg/graph.js';
 import { readGraphFile } from '../src/kg/graph-file.js';
@@ -43,6 +44,8 @@ export function loadDataset(name: string, options: LocateOptions = {}): Dataset 
               : 'Choose one of these graphs.',
         });
       }
+      const { hash, triples, madeFrom: files } = manifest.graphs[graph]!;
+      madeFrom('edge list', `graph ${graph}`, { hash, triples, ...(files && { files }) });
       return readGraphFile(join(folder, graphFileName(graph)));
     },
     loadDialogues: (split) => readSplit(folder, split, manifest.splits[split].dialogues),

@@ -12,6 +12,7 @@ import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
+import { keepProvenance } from '../src/run/provenance/notes.js';
 import type { Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import type { AdamW } from '../src/tensor/adamw.js';
@@ -66,6 +67,7 @@ export async function saveTrainee(
   const own = optimizer.exportState(optimizerPrefix);
   const second = critic?.optimizer.exportState(criticPrefix);
   const config = checkpointConfig(settings);
+  keepProvenance(run.files.provenance);
   const { bytes: metricsBytes, sha256: metricsSha256 } = logs.flush();
   saveCheckpoint(
     run.folder,

@@ -10,6 +10,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
+import { collectProvenance, keepProvenance, ProvenanceNotes, resumeProvenance } from '../src/run/provenance/notes.js';
 import { createRun, openRun, runFiles, type Run } from '../src/run/run-folder.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
@@ -36,7 +37,11 @@ export interface TrainOptions {
  * Trains a walker. What can be refused is refused before the folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
-export async function train(options: TrainOptions): Promise<void> {
+export function train(options: TrainOptions): Promise<void> {
+  return collectProvenance(new ProvenanceNotes(), () => trainNoted(options));
+}
+
+async function trainNoted(options: TrainOptions): Promise<void> {
   const { settings, folder, resume, progress = silentProgress, onTorn, signal } = options;
   checkTrainSettings(settings, readIndex(folder).clone !== undefined);
   const open = questionWalkIds.includes(settings.env.id) ? openQuestionTraining : openDialogueTraining;
@@ -75,9 +80,11 @@ async function runPhases(
   const { run, settings } = parts;
   const logs = openRunLogs(run, settings.log.tensorboard, onTorn);
   try {
-    if (!from) logs.truncateAfter({ bytes: 0 });
+    if (from) resumeProvenance(run.files.provenance);
+    else logs.truncateAfter({ bytes: 0 });
     await training.run({ ...parts, logs }, from);
     logs.flush();
+    keepProvenance(run.files.provenance);
     await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
     run.update({ status: 'finished' });
   } finally {

@@ -1,4 +1,5 @@
 /** What all baselines are made of: they score every walk of one or two hops and are fitted on train samples alone. */
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Agent } from '../agent.js';
@@ -39,6 +40,7 @@ export function rankingAgent(
 /** Share of train golds that stop after one edge, among those in the graph, with one added to each side. */
 export function oneHopShare(train: readonly WalkSample[]): number {
   const golds = train.filter(({ gold }) => gold.inGraph);
+  golds.forEach(madeFromSamples('frequency table', 'share of one-hop walks'));
   return (golds.filter(({ gold }) => gold.path.length === 1).length + 1) / (golds.length + 2);
 }
 

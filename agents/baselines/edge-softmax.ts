@@ -1,4 +1,5 @@
 /** Turns scores of edges into one distribution a head, with a sharpness that train decides. */
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 
@@ -32,7 +33,9 @@ export function headLogSoftmax(
 
 /** The sharpness under which the first edges of train golds are most likely. */
 export function fittedSharpness(graph: Graph, scores: Float32Array, train: readonly WalkSample[]): number {
-  const golds = train.filter(({ gold }) => gold.inGraph).map(({ gold }) => gold.path[0]!);
+  const known = train.filter(({ gold }) => gold.inGraph);
+  known.forEach(madeFromSamples('training', 'sharpness of edge scores'));
+  const golds = known.map(({ gold }) => gold.path[0]!);
   const logLikelihood = (sharpness: number) => {
     const logSums = new Map<number, number>();
     let sum = 0;

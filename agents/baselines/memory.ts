@@ -1,4 +1,5 @@
 /** Repeats the walks that train took from the same start: how much of a score is recall. */
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { Agent } from '../agent.js';
 import { rankingAgent } from './baseline.js';
@@ -14,8 +15,11 @@ export function memoryBaseline(context: BaselineContext): Agent {
   const keyOf = (first: number, second: number) => first * (graph.numEdges + 1) + second + 1;
   /** By start, then by walk (a key of its edges; -1 for none): how often train took it. */
   const memories = new Map<number, Map<number, number>>();
-  for (const { gold } of train) {
+  const note = madeFromSamples('memory', 'walks of a start', { counts: ['start and end'] });
+  for (const sample of train) {
+    const { gold } = sample;
     if (!gold.inGraph || gold.path.length > 2) continue;
+    note(sample);
     const [first, second] = gold.path;
     const counts = memories.get(first![0]) ?? new Map<number, number>();
     const key = keyOf(graph.edgeIndex(...first!), second ? graph.edgeIndex(...second) : -1);

@@ -1,4 +1,5 @@
 /** Takes the relations and the entities that train takes most: the rule that learns nothing and beats many models. */
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { Agent } from '../agent.js';
 import { rankingAgent } from './baseline.js';
 import type { BaselineContext } from './baseline.js';
@@ -12,7 +13,12 @@ import { sequenceScores, tailShares } from './relation-sequences.js';
 export function popularityBaseline(context: BaselineContext): Agent {
   const { graph, train } = context;
   const counts = new Uint32Array(graph.numEntities);
-  for (const { gold } of train) if (gold.inGraph) for (const [, , tail] of gold.path) counts[tail]!++;
+  const note = madeFromSamples('frequency table', 'tails of walks', { counts: ['entity'] });
+  for (const sample of train) {
+    if (!sample.gold.inGraph) continue;
+    note(sample);
+    for (const [, , tail] of sample.gold.path) counts[tail]!++;
+  }
   const popularTails = tailShares(graph, (entity) => 1 + counts[entity]!);
   const scores = sequenceScores(graph, train, popularTails);
   return rankingAgent({ name: 'popularity', note: 'uses entity counts' }, context, () => scores);

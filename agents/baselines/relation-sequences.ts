@@ -1,4 +1,5 @@
 /** How often train golds take a relation, or a pair of relations, whatever the entities. */
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { WalkScores } from '../top-paths.js';
@@ -15,9 +16,12 @@ export function sequenceScores(graph: Graph, train: readonly WalkSample[], tailL
   const one = new Float64Array(relations).fill(unseenCount);
   const two = new Float32Array(relations * relations).fill(unseenCount);
   let total = (one.length + two.length) * unseenCount;
-  for (const { gold } of train) {
+  const note = madeFromSamples('frequency table', 'relation sequences');
+  for (const sample of train) {
+    const { gold } = sample;
     const [first, second] = gold.path;
     if (!gold.inGraph || gold.path.length > 2) continue;
+    note(sample);
     if (second) two[first![1] * relations + second[1]]!++;
     else one[first![1]]!++;
     total++;

@@ -1,5 +1,6 @@
 /** Which relation sequence answers each question template best: a search over train answers, without learning. */
 import { maskedQuestion, type QuestionSample } from '../../datasets/question.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import { frontierTrie, type FrontierNode } from '../../envs/frontier-trie.js';
 import { goldSet, scoreFrontier, type GoldSet } from '../../envs/relation-walk-reward.js';
 import { questionRoot } from '../../envs/relation-walk-world.js';
@@ -41,8 +42,10 @@ export function bestTemplateChains(
   { horizon, screened, widest }: TemplateSearch,
 ): Map<string, Int32Array> {
   const questionsOf = new Map<string, QuestionSample[]>();
+  const note = madeFromSamples('memory', 'relations of question templates');
   for (const sample of train) {
     if (sample.task.form !== 'entities') continue;
+    note(sample);
     const template = maskedQuestion(sample.task);
     const questions = questionsOf.get(template);
     if (questions) questions.push(sample);

@@ -4,6 +4,7 @@
  * @source Self-VEQA predicts the hop count before it proposes chains; theirs is a fine-tuned transformer
  */
 import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
@@ -40,6 +41,7 @@ export async function hopPredictor(
   train: readonly QuestionSample[],
 ): Promise<(tasks: readonly QuestionTask[], signal?: AbortSignal) => Promise<number[]>> {
   const known = train.filter(({ gold }) => gold.chains.length > 0);
+  known.forEach(madeFromSamples('training', 'hop predictor, with the scale of its vectors'));
   const tasks = known.map(({ task }) => task);
   const hops = known.map(({ gold }) => gold.chains[0]!.length);
   const classifier = fitHops(tf, await encodeQuestions(encoder, tasks, { settings }), hops);

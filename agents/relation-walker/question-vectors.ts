@@ -1,5 +1,6 @@
 /** What a relation walker reads of a question: one frozen text vector, scaled by what train questions look like. */
-import { maskedQuestion, type QuestionTask } from '../../datasets/question.js';
+import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../datasets/question.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
@@ -67,6 +68,12 @@ export function vectorScale({ matrix, rows, dim }: EncodedTexts): VectorScale {
     value > 1e-6 ? value : 1,
   );
   return { mean, deviation };
+}
+
+/** The scale of samples, whose texts are the first that were encoded. @throws as `vectorScale` */
+export function scaleOfSamples(encoded: EncodedTexts, samples: readonly QuestionSample[]): VectorScale {
+  samples.forEach(madeFromSamples('normaliser', 'scale of question vectors'));
+  return vectorScale({ ...encoded, rows: encoded.rows.subarray(0, samples.length) });
 }
 
 /** The scale that changes nothing. */

@@ -1,6 +1,7 @@
 /** The frozen vectors of entities and relations that a walker's network starts from. */
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { madeFrom } from '../../src/run/provenance/notes.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { principalComponents, scaledToMeanNorm } from '../../src/tensor/principal-components.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
@@ -46,6 +47,7 @@ export function frozenTables(
     );
   };
   const parts = settings.entityVectors.map((part) => {
+    if (part !== 'transe') madeFrom('normaliser', `principal components (${part})`, { entities: graph.numEntities });
     if (part === 'name') {
       const rows = (begin: number, end: number) => texts.entities.subarray(begin * texts.dim, end * texts.dim);
       return principalComponents(tf, rows, graph.numEntities, texts.dim, settings.componentDim);

@@ -69,7 +69,7 @@ function countDialogues(dialogues: readonly Dialogue[]) {
 }
 
 function describeGraph(
-  { graph, blankLines, inversesAdded }: ImportedGraph,
+  { graph, blankLines, madeFrom, inversesAdded }: ImportedGraph,
   named: ReadonlySet<string>,
   origin: string | undefined,
 ) {
@@ -85,6 +85,7 @@ function describeGraph(
     relations: graph.numRelations,
     triples: graph.numEdges,
     blankLines,
+    madeFrom,
     hash: graph.hash,
     note: notes.join('; '),
   };

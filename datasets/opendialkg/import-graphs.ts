@@ -1,4 +1,5 @@
 /** The graphs of an OpenDialKG release: `dialogue` and, where the wide file is there, `wide`. */
+import { basename } from 'node:path';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile } from '../../src/run/files.js';
 import { nearestName } from '../../src/run/nearest-name.js';
@@ -13,6 +14,8 @@ export interface ImportedGraph {
   graph: Graph;
   /** Lines dropped for a blank field. */
   blankLines: number;
+  /** Names of the files whose triples are its edges: no dialogue adds any. */
+  madeFrom: string[];
   /** Whether `~` relations were added, because the files hold one direction only. */
   inversesAdded: boolean;
 }
@@ -38,10 +41,12 @@ async function importGraph(
 ): Promise<ImportedGraph> {
   const builder = new GraphBuilder();
   let blankLines = 0;
+  const madeFrom = new Set<string>();
   for (const file of files) {
     const sink: TripleSink = (head, relation, tail, line) => {
       if (known && !known.has(relation)) throw unknownRelation(relation, known, `${file}:${line}`);
       builder.add(head, relation, tail);
+      madeFrom.add(basename(file));
     };
     blankLines += (await readTriples(file, { dropBlank: true }, sink)).blank;
   }
@@ -51,7 +56,12 @@ async function importGraph(
     });
   }
   const inversesAdded = !builder.hasInverses;
-  return { graph: builder.build(name, { addInverses: inversesAdded }), blankLines, inversesAdded };
+  return {
+    graph: builder.build(name, { addInverses: inversesAdded }),
+    blankLines,
+    madeFrom: [...madeFrom],
+    inversesAdded,
+  };
 }
 
 function relationList(file: string): ReadonlySet<string> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile } from '../../src/run/files.js';
 import { printable } from '../../src/run/printable.js';
+import { madeFrom } from '../../src/run/provenance/notes.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { readGraphFile } from '../../src/kg/graph-file.js';
 import { datasetFolder } from '../dataset-folder.js';
@@ -74,7 +75,12 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
     subsets,
     splits: () => splitsOf(manifest),
     split: ({ split, holdOut } = {}) => findSplit(manifest, split, holdOut),
-    loadGraph: async (wanted = subsets) => readGraphFile(join(folder, graphFileName(graphOf(manifest, wanted)))),
+    loadGraph: async (wanted = subsets) => {
+      const graph = graphOf(manifest, wanted);
+      const { hash, triples } = manifest.graphs[graph]!;
+      madeFrom('edge list', `graph ${graph}`, { hash, triples, labels: manifest.labels });
+      return readGraphFile(join(folder, graphFileName(graph)));
+    },
     aliases: (graph) => {
       if (!Object.hasOwn(manifest.files, aliasFileName)) return new Map();
       const lines = readLines<{ entity: string; names: string[] }>(join(folder, aliasFileName));

@@ -14,6 +14,8 @@ export function evaluationFiles(folder: string) {
     /** Some questions worked out in names, for reports. */
     examples: join(folder, 'examples.jsonl'),
     rows: join(folder, 'rows.arrow'),
+    /** What the agent's tables and memories were made from. */
+    provenance: join(folder, 'provenance.json'),
     /** The record, written last: where it is, the evaluation is complete. */
     evaluation: join(folder, 'evaluation.json'),
     timing: join(folder, 'timing.jsonl'),

@@ -19,6 +19,7 @@ export function runFiles(folder: string) {
     config: join(folder, configFile),
     environment: join(folder, environmentFile),
     state: join(folder, stateFile),
+    provenance: join(folder, 'provenance.json'),
     metrics: join(folder, 'metrics.jsonl'),
     metricsArrow: join(folder, 'metrics.arrow'),
     timing: join(folder, 'timing.jsonl'),

@@ -48,6 +48,7 @@ describe('a training run', () => {
       'evaluations/valid-best.json',
       'metrics.arrow',
       'metrics.jsonl',
+      'provenance.json',
       'state.json',
     ]);
     const { config, environment, state } = openRun(unbroken);

@@ -1,5 +1,6 @@
 /** Behaviour cloning: the walker learns to give the gold walks of train high probability, hop by hop. */
 import type { Policy } from '../../agents/walker/policy.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
@@ -55,8 +56,8 @@ export interface CloneEpoch {
 export async function clone(options: CloneOptions): Promise<void> {
   const { policy, train, valid, settings, seed, startStep = 0 } = options;
   const { graph, rules } = policy.featurizer.parts;
-  const golds = goldWalks(train, graph, rules);
-  const validGolds = goldWalks(valid, graph, rules);
+  const golds = goldWalks(train, graph, rules, madeFromSamples('training', 'cloning'));
+  const validGolds = goldWalks(valid, graph, rules, madeFromSamples('choice', 'loss after an epoch'));
   const stepsPerEpoch = Math.ceil(golds.length / settings.batchSize);
   const numSteps = stepsPerEpoch * settings.epochs;
   const endEpoch = async (epoch: number) => {

@@ -19,10 +19,22 @@ export interface GoldWalk {
   hops: number;
 }
 
-/** Gold walks of all samples that have one in the graph. */
-export function goldWalks(samples: readonly WalkSample[], graph: Graph, rules: WalkRules): GoldWalk[] {
-  const walks = samples.map((sample) => ({ states: goldStates(sample, graph, rules), hops: sample.gold.path.length }));
-  return walks.filter(({ states }) => states.length > 0);
+/**
+ * Gold walks of all samples that have one in the graph.
+ * @param note called for each of them, with `madeFromSamples` of what they are for
+ */
+export function goldWalks(
+  samples: readonly WalkSample[],
+  graph: Graph,
+  rules: WalkRules,
+  note?: (sample: WalkSample) => void,
+): GoldWalk[] {
+  return samples.flatMap((sample) => {
+    const states = goldStates(sample, graph, rules);
+    if (states.length === 0) return [];
+    note?.(sample);
+    return [{ states, hops: sample.gold.path.length }];
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Policy } from '../../agents/walker/policy.js';
 import { walkerAgent } from '../../agents/walker/walker-agent.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { evaluateAgent, type EvaluateOptions, type Evaluation } from '../../evaluation/evaluate.js';
 import { saveEvaluation } from '../../evaluation/save-evaluation.js';
@@ -18,6 +19,7 @@ export async function evaluateOnValid(session: DialogueSession, policy: Policy):
   const count = settings.ppo.evalSamples ?? valid.length;
   const order = Rng.named(0, 'train/eval-samples').shuffle(Int32Array.from(valid.keys())).subarray(0, count).sort();
   const samples = Array.from(order, (i) => valid[i]!);
+  samples.forEach(madeFromSamples('choice', 'best checkpoint'));
   const line = session.progress('evaluate on valid', samples.length, 'samples');
   const { record } = await evaluatePolicy(session, policy, samples, {
     // No intervals here: a curve shows its spread over seeds.

@@ -4,6 +4,7 @@ import { createPolicy } from '../../agents/walker/inputs.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { dialogueWalkId } from '../../envs/dialogue-walk-world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { initialState } from '../../envs/rules.js';
@@ -73,6 +74,8 @@ export async function dialoguePpo(
   );
   const walkable = Int32Array.from(train.keys()).filter((i) => !initialState(graph, train[i]!.task.start, rules).done);
   const exact = settings.ppo.gradient === 'exact';
+  const note = madeFromSamples('training', exact ? 'policy gradient' : 'PPO');
+  if (!exact) walkable.forEach((i) => note(train[i]!));
   try {
     await ppoPhase(session, {
       trainee: learner,
@@ -81,7 +84,7 @@ export async function dialoguePpo(
       from,
       train: (shared) =>
         exact
-          ? expectedReward({ ...shared, ...learner, policy, anchor, walks: goldWalks(train, graph, rules) })
+          ? expectedReward({ ...shared, ...learner, policy, anchor, walks: goldWalks(train, graph, rules, note) })
           : ppo({ ...shared, ...learner, anchor: anchor && walkerActor(anchor), envs, walkable }),
     });
   } finally {

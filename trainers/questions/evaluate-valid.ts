@@ -1,6 +1,7 @@
 /** What learning curves of questions show: the most likely walk of every valid question against its answers. */
 import type { TaskRequest } from '../../agents/actor.js';
 import type { QuestionSample } from '../../datasets/question.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import { Rng } from '../../src/run/seeds.js';
 import { greedyWalks } from '../greedy-walks.js';
 import type { Session } from '../session.js';
@@ -29,6 +30,8 @@ export async function evaluateQuestionsOnValid<Observation, Request extends Task
     onProgress: (done) => line.update(done),
     signal: session.signal,
   });
+  const note = madeFromSamples('choice', 'best checkpoint');
+  chosen.forEach((i) => note(valid[i]!));
   const outcomes = walks.map((walk, i) => ({ gold: valid[chosen[i]!]!.gold, ...outcomeOf(walk, valid[chosen[i]!]!) }));
   const mean = (of: (outcome: (typeof outcomes)[number]) => number | boolean) =>
     outcomes.reduce((sum, outcome) => sum + Number(of(outcome)), 0) / outcomes.length;

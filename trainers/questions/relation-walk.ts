@@ -4,8 +4,8 @@ import { createRelationNetwork } from '../../agents/relation-walker/network.js';
 import {
   encodeQuestions,
   scaledVectors,
+  scaleOfSamples,
   unitScale,
-  vectorScale,
 } from '../../agents/relation-walker/question-vectors.js';
 import { relationActor } from '../../agents/relation-walker/relation-actor.js';
 import type { RelationRequest } from '../../agents/relation-walker/relation-batch.js';
@@ -71,8 +71,7 @@ async function encode(
 ) {
   const tasks = [...train, ...valid].map(({ task }) => task);
   const encoded = await encodeQuestions(encoder, tasks, { settings: relationWalker, progress, signal });
-  const ofTrain = { ...encoded, rows: encoded.rows.subarray(0, train.length) };
-  const scale = relationWalker.standardize ? vectorScale(ofTrain) : unitScale(encoded.dim);
+  const scale = relationWalker.standardize ? scaleOfSamples(encoded, train) : unitScale(encoded.dim);
   writeScale(run.folder, scale);
   return { vectors: scaledVectors(tasks, encoded, scale), scale };
 }

@@ -1,6 +1,7 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
 import type { TaskRequest } from '../../agents/actor.js';
 import { relationWalkId } from '../../envs/relation-walk-env.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { ppo } from '../ppo/ppo.js';
 import { ppoPhase } from '../ppo/ppo-phase.js';
@@ -25,7 +26,7 @@ function trainingOn<Observation, Request extends TaskRequest>(
   walk: QuestionWalk<Observation, Request>,
   questions: TrainingQuestions,
 ): Training {
-  const { dataset, graph, valid } = questions;
+  const { dataset, graph, train, valid } = questions;
   return {
     hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
     async run(session, from) {
@@ -33,6 +34,8 @@ function trainingOn<Observation, Request extends TaskRequest>(
       run.update({ phase: 'encode' });
       const opened = await walk.open(session);
       const { learner, envs, walkable } = opened;
+      const note = madeFromSamples('training', 'PPO');
+      walkable.forEach((i) => note(train[i]!));
       try {
         logEncoding(session);
         run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });

@@ -10,6 +10,7 @@ import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
+import { madeFrom } from '../../src/run/provenance/notes.js';
 import { silentProgress } from '../../src/run/progress.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
@@ -23,7 +24,7 @@ import { trainTransE } from './train-transe.js';
 export interface PretrainOptions {
   settings: TransESettings;
   seed: number;
-  /** Triples that must not be held out, in either direction: those of all dialogue paths. */
+  /** Triples that must not be held out, in either direction: those of train's paths. */
   exclude?: Iterable<Triple>;
   /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
   folder?: string;
@@ -50,6 +51,9 @@ export interface Pretrained extends SavedTable {
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
   const { settings, seed, signal, exclude = [], folder = join(kgwalkHome(), 'embeddings') } = options;
   const { train, valid } = holdOutTriples(graph, { share: settings.validShare, exclude, seed });
+  const facts = { train: train.heads.length, 'held out': valid.heads.length };
+  // Said of a table that is reused too: its name says that it was made from these.
+  madeFrom('embedding', 'TransE', { graph: graph.hash, ...facts });
   const identity: TableIdentity = { graph, settings, seed };
   const key = configHash({ graph: graph.hash, settings, seed, valid: hashOf(valid) }).slice(0, 16);
   const file = join(folder, `${key}.safetensors`);

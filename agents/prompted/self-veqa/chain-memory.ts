@@ -1,6 +1,8 @@
 /** Solved questions and their chains: where examples come from. Never filled from anything but train and the agent's own work. */
 import { maskedQuestion, type QuestionSample } from '../../../datasets/question.js';
+import { madeFromSamples } from '../../../datasets/sample-source.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { madeFrom } from '../../../src/run/provenance/notes.js';
 import { dot } from '../../../src/encoder/unit-vectors.js';
 import type { TextVectors } from './text-vectors.js';
 
@@ -43,6 +45,8 @@ export function chainMemory(vectors: TextVectors, initial: readonly MemoryEntry[
     const key = `${entry.masked}\u0000${entry.chain.join()}`;
     if (entries.has(key)) return false;
     entries.set(key, entry);
+    // No gold is read: what it says is the agent's own.
+    if (entry.source.kind === 'online') madeFrom('own answers', 'Self-VEQA memory')(entry.source.questionId, '');
     return true;
   };
   initial.forEach(add);
@@ -108,8 +112,11 @@ function diverse(pool: readonly Rated[], { shots, shotsPerChain, shotDiversity }
 export function trainEntries(train: readonly QuestionSample[], perChain: number, seed: number): MemoryEntry[] {
   const kept = new Map<string, { seen: number; entries: MemoryEntry[] }>();
   const rng = Rng.named(seed, 'self-veqa/memory');
-  for (const { task, gold } of train) {
+  const note = madeFromSamples('memory', 'Self-VEQA memory');
+  for (const sample of train) {
+    const { task, gold } = sample;
     for (const chain of gold.chains) {
+      note(sample);
       const entry: MemoryEntry = {
         masked: maskedQuestion(task),
         chain,

@@ -1,5 +1,6 @@
 /** Finds entity names in messages and measures how much of a name a message repeats. */
 import type { Graph } from '../../../src/kg/graph.js';
+import { madeFrom } from '../../../src/run/provenance/notes.js';
 
 /** What a message says of the graph. */
 export interface MessageWords {
@@ -40,6 +41,7 @@ export class NameIndex {
     const offsets = new Int32Array(graph.numEntities + 1);
     const ids: number[] = [];
     const frequency: number[] = [];
+    madeFrom('frequency table', 'words of entity names', { names: graph.numEntities });
     graph.entityNames.forEach((name, entity) => {
       const tokens = tokenize(name);
       for (const token of new Set(tokens)) {

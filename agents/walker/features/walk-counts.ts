@@ -3,9 +3,13 @@
  * is kept: on a graph cut to the entities of dialogues, an entity nobody used in train is one that only an evaluation
  * dialogue needs, and a count of zero gives the answer away.
  */
+import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { WalkSample } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { Path } from '../../../src/kg/path.js';
+
+/** What is counted, in the words of `evaluation/leak-check`, which asks whether a count marks the answer. */
+const walkCountNames = ['edge', 'first edge', 'head and relation', 'start and end', 'pair of edges'];
 
 /** Counts of pairs, with each dialogue’s own left out on request. */
 export class WalkCounts {
@@ -31,9 +35,12 @@ export class WalkCounts {
     this.firstEdge = new Int32Array(graph.numEdges);
     this.stopped = new Int32Array(graph.numEdges);
     this.continued = new Int32Array(graph.numEdges);
-    for (const { task, gold } of samples) {
+    const note = madeFromSamples('frequency table', 'walk counts', { counts: walkCountNames });
+    for (const sample of samples) {
+      const { task, gold } = sample;
       // Questions tell where a walk may end, and no way there.
       if (!gold.inGraph || gold.path.length === 0) continue;
+      note(sample);
       this.#add(gold.path, 1);
       const paths = this.#byDialogue.get(task.dialogueId);
       if (paths) paths.push(gold.path);

@@ -1,5 +1,6 @@
 /** The one way of agents to a language model: every call is fitted, counted, kept to the budget and remembered. */
 import { WorkbenchError } from '../../run/errors.js';
+import { madeFromTexts } from '../../run/provenance/notes.js';
 import { subSeed } from '../../run/seeds.js';
 import type { Decision } from '../decision.js';
 import { BudgetSpent } from '../decision-client.js';
@@ -89,6 +90,8 @@ function questionClient(questionId: string, ask: AskModel, settings: ClientSetti
   async function decide<D extends Decision>(decision: D): Promise<Decided<D>> {
     if (!mayCall(decision)) throw new BudgetSpent(limit);
     const seq = decisions++;
+    const questions = decision.examples.map(({ question }) => question);
+    madeFromTexts('few-shot example', decision.phase, questions);
     const { decision: shown, dropped: cut } = fitted(decision, model, store);
     const temperature = temperatureOf(decision);
     const texts = choices === 'logprob' && model.scoreChoices ? choiceTexts(shown) : undefined;

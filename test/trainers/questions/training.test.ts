@@ -58,6 +58,7 @@ describe('a training run on questions', () => {
       'evaluations/valid-best/traces.jsonl',
       'metrics.arrow',
       'metrics.jsonl',
+      'provenance.json',
       'state.json',
     ]);
     expect(openRun(unbroken).state).toMatchObject({ status: 'finished', done: { encode: true, ppo: true } });

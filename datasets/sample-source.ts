@@ -1,0 +1,51 @@
+/** Samples as sources of artifacts: what provenance knows of them. */
+import { createHash } from 'node:crypto';
+import { madeFrom } from '../src/run/provenance/notes.js';
+import type { ArtifactFacts, ArtifactKind } from '../src/run/provenance/record.js';
+import type { QuestionSample } from './question.js';
+import type { WalkSample } from './walk-sample.js';
+
+/** A text without what differs between copies of it: case, accents of one letter written two ways, all but letters and digits. */
+export function plainText(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+const known = new WeakMap<WalkSample | QuestionSample, string>();
+
+/**
+ * Hash of what was said, from where the walk starts and what is right, whatever the sample's id: equal for a sample that
+ * stands in two splits. Of samples on one graph.
+ */
+export function sampleContent(sample: WalkSample | QuestionSample): string {
+  let content = known.get(sample);
+  if (content === undefined) {
+    const said =
+      'messages' in sample.task ? walkContent(sample as WalkSample) : questionContent(sample as QuestionSample);
+    content = createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 32);
+    known.set(sample, content);
+  }
+  return content;
+}
+
+function walkContent({ task, gold }: WalkSample): unknown {
+  return [task.messages.map(({ text }) => plainText(text)), task.startName, gold.path];
+}
+
+function questionContent({ task, gold }: QuestionSample): unknown {
+  const names = gold.answers.map(({ name }) => name).sort();
+  return [plainText(task.question), task.topics.map(({ name }) => name), names, gold.truth ?? null];
+}
+
+/** `madeFrom` for samples: call the result for every sample whose gold, or whose text, goes into the artifact. */
+export function madeFromSamples(
+  kind: ArtifactKind,
+  name: string,
+  facts?: ArtifactFacts,
+): (sample: WalkSample | QuestionSample) => void {
+  const note = madeFrom(kind, name, facts);
+  return (sample) => note(sample.task.id, sampleContent(sample));
+}
