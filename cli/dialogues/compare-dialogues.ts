@@ -30,7 +30,7 @@ export async function compareDialogues(names: string[], flags: CompareFlags): Pr
         const other = agents[i]!;
         if (other.runFolder !== undefined && other.runFolder !== runFolder) continue;
         const which = other.runFolder === undefined ? other.agent.name : evaluation.record.checkpoint;
-        await saveEvaluation(runFolder, `${inputs.label}-${which}`, evaluation);
+        await saveEvaluation(runFolder, `${inputs.label}-${which}`, evaluation, other.notes);
       }
     }
     const comparisons = compareEvaluations(evaluations, inputs.settings);

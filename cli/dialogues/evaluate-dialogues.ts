@@ -30,7 +30,12 @@ export async function evaluateDialogues(run: string | undefined, flags: Evaluate
     let saved: string | undefined;
     if (one!.runFolder !== undefined) {
       const { saveEvaluation } = await import('../../evaluation/save-evaluation.js');
-      saved = await saveEvaluation(one!.runFolder, `${opened.inputs.label}-${record.checkpoint}`, evaluation);
+      saved = await saveEvaluation(
+        one!.runFolder,
+        `${opened.inputs.label}-${record.checkpoint}`,
+        evaluation,
+        one!.notes,
+      );
     }
     if (flags.json)
       return printJson({ ...record, failures: failures.slice(0, 10), saved, predictions: flags.predictions });

@@ -8,6 +8,7 @@ import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import { nearestName } from '../../src/run/nearest-name.js';
+import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { findRun } from '../kind-of-work.js';
 import { evaluationInputs } from './evaluation-inputs.js';
@@ -26,6 +27,8 @@ export interface OpenedAgent {
   agent: Agent;
   /** What the record says about it beyond its name. */
   about: Partial<EvaluateOptions['about']>;
+  /** What it was made from, and what it makes while it answers. */
+  notes: ProvenanceNotes;
   /** Folder of its run; absent for untrained agents. */
   runFolder?: string;
 }
@@ -52,7 +55,8 @@ export async function openAgents(
   );
   const runs = resolved.flatMap(({ trained }) => trained?.run ?? []);
   await refuseIdleModel(resolved, flags.model);
-  const inputs = await evaluationInputs(flags, runs);
+  const shared = new ProvenanceNotes();
+  const inputs = await collectProvenance(shared, () => evaluationInputs(flags, runs));
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closeOne of closers.splice(0)) await closeOne();
@@ -61,8 +65,10 @@ export async function openAgents(
   try {
     const agents: OpenedAgent[] = [];
     for (const { name, trained } of resolved) {
-      const opened = trained ? openWalker(name, trained, inputs, flags, closers) : openUntrained(name, resources);
-      agents.push(await opened);
+      const notes = new ProvenanceNotes().keep(shared.record());
+      const open = () => (trained ? openWalker(name, trained, inputs, flags, closers) : openUntrained(name, resources));
+      const { agent, ...opened } = await collectProvenance(notes, open);
+      agents.push({ ...opened, agent: noting(agent, notes), notes });
     }
     return { inputs, agents, close };
   } catch (error) {
@@ -71,7 +77,17 @@ export async function openAgents(
   }
 }
 
-async function openUntrained(name: string, resources: AgentResources): Promise<OpenedAgent> {
+/** The agent, with what it reads of samples or shows as examples while it answers in its notes. */
+function noting(agent: Agent, notes: ProvenanceNotes): Agent {
+  const { name, note } = agent;
+  return {
+    name,
+    ...(note !== undefined && { note }),
+    answer: (...asked) => collectProvenance(notes, () => agent.answer(...asked)),
+  };
+}
+
+async function openUntrained(name: string, resources: AgentResources): Promise<Omit<OpenedAgent, 'notes'>> {
   const { createAgent } = await import('../../agents/registry.js');
   return { name, agent: await createAgent(name, resources), about: {} };
 }
@@ -82,7 +98,7 @@ async function openWalker(
   { settings: { beamWidth, twoHopBonus } }: EvaluationInputs,
   { encoder, backend }: AgentFlags,
   closers: (() => Promise<void>)[],
-): Promise<OpenedAgent> {
+): Promise<Omit<OpenedAgent, 'notes'>> {
   const { loadWalkerRun } = await import('../../agents/walker/load-walker.js');
   const { resolveCheckpoint } = await import('../../checkpoints/store.js');
   const { sha256File } = await import('../../src/run/files.js');

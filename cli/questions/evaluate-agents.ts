@@ -6,6 +6,7 @@ import type { AskedEvaluation } from '../../evaluation/questions/evaluation-fold
 import type { SavedEvaluation } from '../../evaluation/questions/run-question-evaluation.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
 import { runsFolder } from '../../src/run/locations.js';
 import type { Named } from '../kind-of-work.js';
 import { tellTorn } from '../torn-log.js';
@@ -45,27 +46,25 @@ export async function evaluateAgents(
   { watch = terminalWatch(), reuse = false }: EvaluateAgentsOptions = {},
 ): Promise<NamedEvaluation[]> {
   const resolved = await resolveAgents(named, flags);
-  const inputs = await questionInputs(
-    flags,
-    resolved.flatMap(({ run }) => run?.run ?? []),
-  );
-  const opened: { which: ResolvedAgent; one: OpenedQuestionAgent }[] = [];
+  const shared = new ProvenanceNotes();
+  const runs = resolved.flatMap(({ run }) => run?.run ?? []);
+  const inputs = await collectProvenance(shared, () => questionInputs(flags, runs));
+  const opened: Opened[] = [];
   let model: LanguageModel | undefined;
   try {
     for (const which of resolved) {
-      opened.push({
-        which,
-        one: await openQuestionAgent(which, inputs, {
-          seed: inputs.about.seed,
-          // Untrained agents read with the eyes of the run beside them, so that a table compares agents alone.
-          encoder: flags.encoder ?? (which.run ? undefined : encoderOf(resolved)),
-        }),
-      });
+      const notes = new ProvenanceNotes().keep(shared.record());
+      const options = {
+        seed: inputs.about.seed,
+        // Untrained agents read with the eyes of the run beside them, so that a table compares agents alone.
+        encoder: flags.encoder ?? (which.run ? undefined : encoderOf(resolved)),
+      };
+      const one = await collectProvenance(notes, () => openQuestionAgent(which, inputs, options));
+      opened.push({ which, one, notes });
     }
     model = await modelFor(opened, inputs, flags);
     const evaluations: NamedEvaluation[] = [];
-    for (const { which, one } of opened)
-      evaluations.push(await evaluateShown(which, one, inputs, { flags, model, watch, reuse }));
+    for (const agent of opened) evaluations.push(await evaluateShown(agent, inputs, { flags, model, watch, reuse }));
     return evaluations;
   } finally {
     await model?.dispose();
@@ -89,14 +88,20 @@ async function modelFor(
   return openModel(model ?? embeddedChatModel(`agent ${prompted[0]}`), given, prompted);
 }
 
+interface Opened {
+  which: ResolvedAgent;
+  one: OpenedQuestionAgent;
+  /** What it was made from. */
+  notes: ProvenanceNotes;
+}
+
 interface EvaluateOne extends Required<EvaluateAgentsOptions> {
   flags: QuestionFlags;
   model: LanguageModel | undefined;
 }
 
 async function evaluateShown(
-  which: ResolvedAgent,
-  { agent, checkpointHash, encoder, encoderId: encoderHash }: OpenedQuestionAgent,
+  { which, one: { agent, checkpointHash, encoder, encoderId: encoderHash }, notes }: Opened,
   inputs: QuestionInputs,
   { flags, model, watch, reuse }: EvaluateOne,
 ): Promise<NamedEvaluation> {
@@ -133,6 +138,7 @@ async function evaluateShown(
   const evaluation = await runQuestionEvaluation(agent, samples, {
     asked,
     model: asker,
+    notes,
     root: flags.evaluations,
     graph,
     names,

@@ -38,9 +38,9 @@ export async function evaluateWalks(run: RunInfo, watch: Watch): Promise<{ rows:
     try {
       for (const [i, one] of wanted.entries()) {
         if (!missing.includes(one)) continue;
-        const { agent, about } = agents[i]!;
+        const { agent, about, notes } = agents[i]!;
         const named: Watch = { ...watch, progress: (_agent, ...of) => watch.progress(one.name, ...of) };
-        await saveEvaluation(run.folder, one.saved, await evaluateShown(agent, inputs, about, named));
+        await saveEvaluation(run.folder, one.saved, await evaluateShown(agent, inputs, about, named), notes);
       }
     } finally {
       await close();

@@ -8,6 +8,7 @@ import { createClients } from '../../src/llm/client/create-clients.js';
 import type { ClientSettings } from '../../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { collectProvenance, keepProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
 import { openTimingLog } from '../../src/run/timing-log.js';
 import type { TimingLog } from '../../src/run/timing-log.js';
 import { openEvaluationFolder } from './evaluation-folder.js';
@@ -27,6 +28,8 @@ export interface RunEvaluationOptions extends Pick<
   model?: LanguageModel | undefined;
   /** Default `evaluationsFolder()`. */
   root?: string | undefined;
+  /** What the agent was made from, as noted while it was opened; what it learns while it answers is added. */
+  notes?: ProvenanceNotes;
   /** Called after every call of the model, stored ones included. */
   onCall?: (timing: CallTiming) => void;
   /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
@@ -48,10 +51,18 @@ const timedEvery = 50;
  * twice, and everything else is counted anew from it.
  * @throws WorkbenchError `usage` where a prompted agent has no model or another process writes the folder; see `evaluateQuestions`
  */
-export async function runQuestionEvaluation(
+export function runQuestionEvaluation(
   agent: QuestionAgent,
   samples: readonly QuestionSample[],
-  { asked, model, root, onCall, onTorn, ...options }: RunEvaluationOptions,
+  { notes = new ProvenanceNotes(), ...options }: RunEvaluationOptions,
+): Promise<SavedEvaluation> {
+  return collectProvenance(notes, () => runNoted(agent, samples, options));
+}
+
+async function runNoted(
+  agent: QuestionAgent,
+  samples: readonly QuestionSample[],
+  { asked, model, root, onCall, onTorn, ...options }: Omit<RunEvaluationOptions, 'notes'>,
 ): Promise<SavedEvaluation> {
   if (agent.prompted && !model) throw noModel(agent);
   const opened = openEvaluationFolder(asked, root);
@@ -90,6 +101,7 @@ export async function runQuestionEvaluation(
     });
     log.record('evaluate', done, speed.lap());
     store?.sync();
+    keepProvenance(opened.files.provenance);
     await saveQuestionEvaluation(opened.files, evaluation);
     return { ...evaluation, folder: opened.folder, resumed: opened.resumed, speed: speed.speed() };
   } catch (error) {
