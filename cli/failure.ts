@@ -2,6 +2,7 @@
 import { stderr } from 'node:process';
 import { CommanderError } from 'commander';
 import { WorkbenchError, exitCodes } from '../src/run/errors.js';
+import { masked } from '../src/run/secrets.js';
 
 /** Exit status and text of an error; commander's own messages are printed by commander, so their text is empty. */
 export interface Failure {
@@ -10,10 +11,15 @@ export interface Failure {
 }
 
 /**
- * Describes an error for the user.
+ * Describes an error for the user, without the secrets that a bad word on the command line or a server's answer may hold.
  * @param json one JSON object `{error: {code, message, hint?}}` instead of lines
  */
 export function describeFailure(error: unknown, json: boolean): Failure {
+  const { exitCode, text } = described(error, json);
+  return { exitCode, text: masked(text) };
+}
+
+function described(error: unknown, json: boolean): Failure {
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
   if (error instanceof WorkbenchError) {
     const { code, message, hint, exitCode } = error;
@@ -27,6 +33,7 @@ export function describeFailure(error: unknown, json: boolean): Failure {
 
 /** Prints what commander says about wrong usage, as JSON where that was asked for. */
 export function printUsageError(text: string, json: boolean): void {
-  const message = text.trim().replace(/^error: /, '');
-  stderr.write(json ? `${JSON.stringify({ error: { code: 'usage', message } })}\n` : text);
+  const clean = masked(text);
+  const message = clean.trim().replace(/^error: /, '');
+  stderr.write(json ? `${JSON.stringify({ error: { code: 'usage', message } })}\n` : clean);
 }

@@ -12,6 +12,7 @@ import { writeMetricsArrow } from '../src/run/metric-log.js';
 import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
 import { collectProvenance, keepProvenance, ProvenanceNotes, resumeProvenance } from '../src/run/provenance/notes.js';
 import { createRun, openRun, runFiles, type Run } from '../src/run/run-folder.js';
+import { masked } from '../src/run/secrets.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { openDialogueTraining } from './dialogues/training.js';
@@ -95,7 +96,7 @@ async function runPhases(
 /** Says in the run's state how it ended. */
 function recordEnd(run: Run, error: unknown): void {
   const stopped = error instanceof WorkbenchError && error.code === 'stopped';
-  const reason = String((error as Error).message).split('\n')[0]!;
+  const reason = masked(String((error as Error).message).split('\n')[0]!);
   try {
     run.update(stopped ? { status: 'stopped' } : { status: 'failed', reason });
   } catch {

@@ -6,6 +6,7 @@ import type { DownloadOptions } from '../run/download.js';
 import { WorkbenchError } from '../run/errors.js';
 import { writeFileAtomic } from '../run/files.js';
 import { nearestName } from '../run/nearest-name.js';
+import { masked } from '../run/secrets.js';
 import { readGgufHeader } from './gguf/read-header.js';
 import { downloadedModelFile, embeddedModelName } from './model-files.js';
 import { modelRegistry } from './model-registry.js';
@@ -14,7 +15,7 @@ import type { RegisteredModel } from './model-registry.js';
 const recordSchema = z.strictObject({
   schemaVersion: z.literal(1),
   name: z.string(),
-  url: z.string(),
+  url: z.string().describe('without what is secret in it'),
   sha256: z.string(),
   bytes: z.int(),
   hashFrom: z.enum(['caller', 'host', 'nobody']).describe('whose sha256 it was checked by'),
@@ -104,10 +105,11 @@ function fromAddress(spec: string): WantedModel {
  *   `downloadFile` throws
  */
 export async function downloadModel(
-  { name, url, sha256, licence }: WantedModel,
+  { name, url: address, sha256, licence }: WantedModel,
   options: Pick<DownloadOptions, 'acceptUnverified' | 'progress' | 'signal'> = {},
 ): Promise<ModelRecord & { file: string; kept: number }> {
   const file = downloadedModelFile(name);
+  const url = masked(address);
   const record = modelRecord(name);
   const before = record?.url === url ? record : undefined;
   if (existsSync(file) && !before) {
@@ -127,7 +129,7 @@ export async function downloadModel(
     kept,
   } = await downloadFile({
     ...options,
-    url,
+    url: address,
     file,
     ...(expected !== undefined && { sha256: expected }),
     check: readGgufHeader,

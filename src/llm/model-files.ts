@@ -5,6 +5,7 @@ import { WorkbenchError } from '../run/errors.js';
 import { modelsFolder, packageRoot } from '../run/locations.js';
 import { nearestName } from '../run/nearest-name.js';
 import { printable } from '../run/printable.js';
+import { masked } from '../run/secrets.js';
 import { modelRegistry } from './model-registry.js';
 
 /** The name of the model that comes with the package. */
@@ -51,11 +52,7 @@ export function isModelPath(spec: string): boolean {
  * @throws WorkbenchError `usage` for a name that nothing has, `data` for a model that was not downloaded yet
  */
 export function modelFile(spec: string): string {
-  if (/^https?:\/\//i.test(spec)) {
-    throw new WorkbenchError('usage', `expected a model’s file or name, got the address ${spec}`, {
-      hint: 'Text vectors come from a local file; `kgwalk models get URL` downloads one.',
-    });
-  }
+  refuseAddress(spec);
   if (isModelPath(spec)) return resolve(spec);
   if (spec === embeddedModelName) {
     const file = embeddedModelFile();
@@ -82,7 +79,18 @@ export function modelFile(spec: string): string {
   });
 }
 
-/** How a run remembers a model: names stay, so that they mean the same elsewhere; paths become absolute. */
+/**
+ * How a run remembers a model: names stay, so that they mean the same elsewhere; paths become absolute.
+ * @throws WorkbenchError `usage` for an address
+ */
 export function lastingModelName(spec: string): string {
+  refuseAddress(spec);
   return isModelPath(spec) ? resolve(spec) : spec;
+}
+
+function refuseAddress(spec: string): void {
+  if (!/^https?:\/\//i.test(spec)) return;
+  throw new WorkbenchError('usage', `expected a model’s file or name, got the address ${masked(spec)}`, {
+    hint: 'Text vectors come from a local file; `kgwalk models get URL` downloads one.',
+  });
 }

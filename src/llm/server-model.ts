@@ -1,7 +1,7 @@
 /** Any OpenAI-compatible server as a language model, through the `openai` package. */
-import { env as processEnvironment } from 'node:process';
 import type { OpenAI } from 'openai';
 import { WorkbenchError } from '../run/errors.js';
+import { serverKey, withoutKey } from '../run/secrets.js';
 import { Rng } from '../run/seeds.js';
 import { throwIfStopped } from '../run/stop.js';
 import type { Completion, CompletionRequest, LanguageModel } from './language-model.js';
@@ -38,15 +38,16 @@ const longestWait = 600_000;
 /**
  * Opens a server; it is first spoken to at the first request. Servers that refuse a JSON schema are asked without one
  * from then on, and `constrained` turns false; it also does once a whole reply is no JSON, since some servers accept a
- * schema and ignore it. The key goes to the server alone: it is in no id, name or error.
- * @throws WorkbenchError `usage` for an address that is none, `native` without the `openai` package
+ * schema and ignore it. The key goes to the server alone: it is in no id, name, error or reply.
+ * @throws WorkbenchError `usage` for an address that is none, `config` for a key that is none, `native` without the
+ *   `openai` package
  */
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
   const { model, contextLength = 8192, concurrency = 4, retries = 6, timeoutMs = 300_000 } = options;
-  const { seed = 0, env = processEnvironment, delay = realDelay } = options;
+  const { seed = 0, delay = realDelay } = options;
   const baseUrl = checkedUrl(options.baseUrl);
   const name = `${baseUrl}#${model}`;
-  const key = env['KGWALK_LLM_KEY'] || env['OPENAI_API_KEY'] || undefined;
+  const key = serverKey(options.env);
   const client = await openClient(baseUrl, key);
   const turns = takeTurns(concurrency);
   const rng = Rng.named(seed, 'server-model/back-off');
@@ -94,7 +95,9 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
         const reply = await ask(sent, request.signal);
         reached = true;
         // Told by the reply alone: what other requests found out meanwhile must not show in it.
-        const completion = { ...readCompletion(reply, request, name), constrained: 'response_format' in sent };
+        const read = readCompletion(reply, request, name);
+        // Replies are kept and shown, and some servers repeat what they were sent.
+        const completion = { ...read, text: withoutKey(read.text, key), constrained: 'response_format' in sent };
         if (request.format && completion.stop === 'end' && !isJson(completion.text)) obeys = false;
         return completion;
       } catch (error) {
@@ -193,10 +196,14 @@ async function openClient(baseURL: string, key: string | undefined): Promise<Ope
   return new library.OpenAI({
     baseURL,
     apiKey: key ?? 'none',
+    adminAPIKey: null,
+    webhookSecret: null,
     organization: null,
     project: null,
     maxRetries: 0,
     logLevel: 'off',
+    // Neither prompts nor the key follow a redirect to another place.
+    fetchOptions: { redirect: 'manual' },
     // A server without keys must not be sent one.
     defaultHeaders: key ? {} : { Authorization: null },
   });

@@ -13,6 +13,7 @@ import { sha256File, writeError } from './files.js';
 import { silentProgress } from './progress.js';
 import type { ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
+import { masked } from './secrets.js';
 
 export interface DownloadOptions {
   /** `https://…`, or `http://` on this machine. */
@@ -63,9 +64,11 @@ const longestPause = 30_000;
  *   refuses, `usage` for an address or a hash that will not do, `stopped` by the signal
  */
 export async function downloadFile(options: DownloadOptions): Promise<Downloaded> {
-  const { url, file, gitBlob, acceptUnverified = false, signal, progress = silentProgress } = options;
+  const { file, gitBlob, acceptUnverified = false, signal, progress = silentProgress } = options;
   const sha256 = options.sha256?.toLowerCase();
-  const address = downloadAddress(url);
+  const address = downloadAddress(options.url);
+  // What is kept and told of the address; a signature in it changes from one try to the next.
+  const url = masked(options.url);
   const here = await existing({ ...options, sha256 });
   if (here) return here;
   const folder = `${file}.download`;
@@ -106,8 +109,8 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
     const found = part.finish();
     const expected = sha256 ?? part.state?.sha256;
     try {
-      if (expected !== undefined) confirm(expected, found, 'sha256', options);
-      if (gitBlob !== undefined) confirm(gitBlob, await gitBlobOf(part.path), 'git blob', options);
+      if (expected !== undefined) confirm(expected, found, 'sha256', url);
+      if (gitBlob !== undefined) confirm(gitBlob, await gitBlobOf(part.path), 'git blob', url);
       options.check?.(part.path);
     } catch (error) {
       part.drop();
@@ -164,7 +167,7 @@ async function existing({ file, sha256, gitBlob }: DownloadOptions): Promise<Dow
   return { file, bytes: size, sha256: found, hashFrom: 'caller', kept: size };
 }
 
-function confirm(expected: string, found: string, what: string, { url }: DownloadOptions): void {
+function confirm(expected: string, found: string, what: string, url: string): void {
   if (found === expected) return;
   throw new WorkbenchError('data', `expected ${what} ${expected}, got ${found}, at ${url}`, {
     hint: 'What came was removed. Try again; if it stays so, the file there is another than the one that is meant.',

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { arch, argv, platform, versions } from 'node:process';
 import { packageRoot } from './locations.js';
 import type { EnvironmentRecord } from './records.js';
+import { masked } from './secrets.js';
 
 /** The packages that numbers depend on. */
 const packages = [
@@ -22,7 +23,7 @@ export interface EnvironmentFacts {
   backend?: string;
   threads?: number;
   hashes?: Record<string, string>;
-  /** Default: this process's arguments, without node and the script's folder. */
+  /** Default: this process's arguments, without node and the script's folder. Secrets are masked. */
   argv?: readonly string[];
   /** When the run started. Default: now. */
   started?: Date;
@@ -38,7 +39,7 @@ export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
   return {
     schemaVersion: 1,
     started: (facts.started ?? new Date()).toISOString(),
-    argv: facts.argv ?? argv.slice(2),
+    argv: (facts.argv ?? argv.slice(2)).map((word) => masked(word)),
     versions: { kgwalk: kgwalkVersion(), node: versions.node, ...Object.fromEntries(installed) },
     platform: `${platform}-${arch}`,
     cpu: processors[0]?.model.trim() ?? 'unknown',

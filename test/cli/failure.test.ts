@@ -25,6 +25,11 @@ describe('a failed command', () => {
     expect(text).toContain('failure.test.ts');
   });
 
+  test('says nothing secret, in the stack of a bug neither', () => {
+    const bug = new TypeError('no answer from http://ada:secret@host/v1?key=secret');
+    for (const json of [true, false]) expect(describeFailure(bug, json).text).not.toContain('secret');
+  });
+
   test('exits with 2 on wrong usage and with 0 after help', () => {
     expect(describeFailure(new CommanderError(1, 'commander.unknownOption', ''), false)).toEqual({
       exitCode: 2,

@@ -1,5 +1,6 @@
 /** What a failed call to a language-model server means, and what can be said about it without giving a key away. */
 import { WorkbenchError } from '../../run/errors.js';
+import { withoutKey } from '../../run/secrets.js';
 
 /** A part of the request that some servers refuse and the workbench can do without. */
 export type OptionalPart = 'response_format' | 'max_tokens' | 'seed';
@@ -39,6 +40,14 @@ export function troubleOf(error: unknown, address: ServerAddress): Trouble {
   }
   if (status === 408 || status === 409 || status === 429 || status >= 500) {
     return { kind: 'again', reason: said, waitMs: askedWait(headers) };
+  }
+  if (status >= 300 && status < 400) {
+    const to = headers?.get('location') ?? '';
+    const where = URL.canParse(to, address.name) ? `to ${new URL(to, address.name).origin}` : 'to nowhere';
+    const error = new WorkbenchError('config', `expected a completion, got a redirect ${where}, at ${address.name}`, {
+      hint: 'Give the address where the server answers itself, if you trust it.',
+    });
+    return { kind: 'final', error };
   }
   if (status === 401 || status === 403) {
     const hint = address.key ? 'Check the key' : 'Set the key';
@@ -91,6 +100,5 @@ interface ErrorLike {
 /** What an error says, short, on one line and without the key, which servers like to repeat. */
 function spoken(error: unknown, key: string | undefined): string {
   const said = (error as ErrorLike).message ?? String(error);
-  const clean = key ? said.replaceAll(key, '***') : said;
-  return clean.replace(/\s+/g, ' ').slice(0, 300);
+  return withoutKey(said, key).replace(/\s+/g, ' ').slice(0, 300);
 }

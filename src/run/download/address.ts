@@ -24,7 +24,7 @@ export function redirectAddress(from: URL, location: string): URL {
   if (to && isAllowed(to) && (!isLoopback(to) || isLoopback(from))) return to;
   throw new WorkbenchError(
     'failure',
-    `expected a redirect to https, got one to ${to?.origin ?? 'nowhere'}, at ${from.href}`,
+    `expected a redirect to https, got one to ${to?.origin ?? 'nowhere'}, at ${from.origin}${from.pathname}`,
     {
       hint: 'Nothing was taken from there.',
     },

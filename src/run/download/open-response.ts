@@ -35,7 +35,7 @@ export async function openResponse(
     await response.body?.cancel();
     at = redirectAddress(at, location);
   }
-  throw new WorkbenchError('failure', `expected a file, got more than ${mostRedirects} redirects, at ${url.href}`);
+  throw new WorkbenchError('failure', `expected a file, got more than ${mostRedirects} redirects, at ${url.origin}${url.pathname}`);
 }
 
 function listen(headers: Headers, told: OpenedResponse['told']): void {

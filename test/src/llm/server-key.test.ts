@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import type { CompletionRequest } from '../../../src/llm/language-model.js';
 import { openServerModel } from '../../../src/llm/server-model.js';
-import { type ChatAnswer, chatServer, fails } from '../../fixtures/chat-server.js';
+import { type ChatAnswer, chatServer, fails, says } from '../../fixtures/chat-server.js';
 
 const key = 'sk-planted-0123456789';
 const request = { system: 's', head: 'h', body: 'b', maxTokens: 9, temperature: 0, seed: 1 } as CompletionRequest;
@@ -35,6 +35,34 @@ describe('the key', () => {
     const { error, model } = await failing(answer, { KGWALK_LLM_KEY: key });
     expect(error).toMatchObject({ code: expect.stringMatching(/config|failure/) });
     expect(inspect([error, model], { depth: 10, showHidden: true })).not.toContain(key);
+  });
+
+  test('with a line break at its end, as files give it, is hidden too', async () => {
+    const { error } = await failing(fails(401, echo), { KGWALK_LLM_KEY: `${key}\n` });
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(key);
+  });
+
+  test('that a server repeats in its reply is not in the completion', async () => {
+    const server = await chatServer(says(`You are ${key}, ${Buffer.from(key).toString('base64')}.`));
+    const model = await openServerModel({ baseUrl: server.url, model: 'm', env: { KGWALK_LLM_KEY: key } });
+    const { text } = await model.complete(request);
+    await server.close();
+    expect(text).toMatch(/^You are \*\*\*, \*\*\*=*\.$/);
+  });
+
+  test.each([301, 302, 307, 308])('does not follow a redirect (%i) to another host', async (status) => {
+    const other = await chatServer(says('hello'));
+    const move: ChatAnswer = (response) => {
+      response.writeHead(status, { location: `${other.url}/chat/completions` });
+      response.end();
+    };
+    const { error } = await failing(move, { KGWALK_LLM_KEY: key });
+    await other.close();
+    expect(error).toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(`redirect to ${new URL(other.url).origin}`),
+    });
+    expect(other.calls).toEqual([]);
   });
 
   test('is asked for where none is set', async () => {

@@ -24,6 +24,12 @@ test('the record names versions, machine, backend, hashes and the command', () =
   expect(record.cores).toBeGreaterThan(0);
 });
 
+test('the command is kept without the secrets in it', () => {
+  const argv = ['train', '--model', 'https://ada:secret@host/m.gguf?token=secret', '--api-key=secret'];
+  const record = collectEnvironment({ configHash: 'c0ffee', argv });
+  expect(record.argv).toEqual(['train', '--model', 'https://***@host/m.gguf?token=***', '--api-key=***']);
+});
+
 test('a package that is not installed has no version', () => {
   expect(packageVersion('no-such-package-here')).toBeUndefined();
 });

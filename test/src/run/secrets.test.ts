@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { masked, serverKey, withoutKey } from '../../../src/run/secrets.js';
+
+const key = 'sk-planted/+0123456789';
+
+test.each([
+  ['https://ada:se@cret@host/x', 'https://***@host/x'],
+  ['https://ada:se/cret@host/x', 'https://***@host/x'],
+  ['at https://host/f.gguf?download=true&token=abc', 'at https://host/f.gguf?download=true&token=***'],
+  ['https://host/?X-Amz-Signature=ab&X-Amz-Date=9', 'https://host/?X-Amz-Signature=***&X-Amz-Date=9'],
+  ["unknown option '--api-key=abc'", "unknown option '--api-key=***'"],
+  ['llm.apiKey=abc', 'llm.apiKey=***'],
+])('what a text says for a secret is hidden: %s', (text, clean) => {
+  expect(masked(text, {})).toBe(clean);
+});
+
+test.each([
+  '--set encoder.lastMessageTokens=12',
+  'expected KEY=VALUE, got 1',
+  'http://127.0.0.1:8080/v1#m',
+  'a@b.example',
+  'https://host:8080/a@b',
+])('what is no secret stays: %s', (text) => expect(masked(text, {})).toBe(text));
+
+test('a long text without secrets takes no long time', () => {
+  for (const piece of ['a', '.', '://', '://a:b', '&key', 'x.key'])
+    expect(masked(piece.repeat(2e5), {})).toHaveLength(piece.length * 2e5);
+});
+
+describe('the key of a server', () => {
+  const forms = [key, encodeURIComponent(key), Buffer.from(key).toString('base64')];
+
+  test.each(forms)('is hidden as %s', (form) => {
+    for (const name of ['KGWALK_LLM_KEY', 'OPENAI_API_KEY'])
+      expect(masked(`got ${form}.`, { [name]: `${key}\n` })).toMatch(/^got \*\*\*=*\.$/);
+  });
+
+  test('that is a mere placeholder takes no words away', () => {
+    expect(withoutKey('none of them', 'none')).toBe('none of them');
+  });
+
+  test('is read without space around it, the own variable first', () => {
+    expect(serverKey({ KGWALK_LLM_KEY: `${key}\n`, OPENAI_API_KEY: 'other' })).toBe(key);
+    expect(serverKey({ KGWALK_LLM_KEY: ' ', OPENAI_API_KEY: 'other' })).toBe('other');
+    expect(serverKey({})).toBeUndefined();
+  });
+
+  test('that no request can carry is refused without being repeated', () => {
+    for (const broken of ['sk-planted\n0123456789', 'sk-plant…ed'])
+      expect(() => serverKey({ OPENAI_API_KEY: broken })).toThrow(
+        'expected a key of printable ASCII characters, got others, at OPENAI_API_KEY',
+      );
+  });
+});
