@@ -19,7 +19,7 @@ export type Attempt = { answer: Answer } | { failure: string };
 /**
  * One attempt a task, in order. A batch that throws is asked again task by task, so that only the failing ones are lost.
  * @throws WorkbenchError `stopped` once the signal is aborted; and whatever would fail for every task alike: bad settings, broken
- * data, a missing native part
+ * data, a missing native part, a full disk
  */
 export async function answerTasks(
   agent: Agent,
@@ -60,5 +60,5 @@ async function attemptOne(agent: Agent, task: WalkTask): Promise<Attempt> {
 }
 
 function rethrowGeneral(error: unknown): void {
-  if (error instanceof WorkbenchError && error.code !== 'failure') throw error;
+  if (error instanceof WorkbenchError && (error.fatal || error.code !== 'failure')) throw error;
 }

@@ -120,10 +120,11 @@ export function restoreTrainee(
 
 /** What the encoder did for the run. */
 export function logEncoding({ encoder, logs }: Session): void {
-  const { encodes, cacheHits, tokens, seconds } = encoder.counters;
+  const { encodes, cacheHits, damaged, tokens, seconds } = encoder.counters;
   logs.timing('encode', 1, {
     'time/encodes': encodes,
     'time/cache_hits': cacheHits,
+    ...(damaged > 0 && { 'time/cache_damaged': damaged }),
     'time/tokens': tokens,
     'time/encode_seconds': Math.round(seconds * 1000) / 1000,
   });

@@ -36,8 +36,8 @@ const general: ReadonlySet<string> = new Set(['usage', 'config', 'native', 'stop
 
 /**
  * One attempt a task, in the order of the tasks.
- * @throws WorkbenchError of what concerns all questions (`usage`, `config`, `native`, `stopped`), and `failure` where one question
- *   after another ends by it
+ * @throws WorkbenchError of what concerns all questions (`usage`, `config`, `native`, `stopped`, and whatever is `fatal`), and
+ *   `failure` where one question after another ends by it
  */
 export async function askQuestions(
   agent: QuestionAgent,
@@ -70,7 +70,7 @@ async function askOne(
     const answer = await agent.answer(task, { client, trace: (event) => trace.push(event), signal });
     return { attempt: { answer, totals: totals(), calls: calls(), trace } };
   } catch (error) {
-    if (error instanceof WorkbenchError && general.has(error.code)) throw error;
+    if (error instanceof WorkbenchError && (error.fatal || general.has(error.code))) throw error;
     const crash = error instanceof Error ? error.message : String(error);
     const failure = error instanceof WorkbenchError && error.code === 'failure' ? { failure: error } : {};
     return { attempt: { crash, totals: totals(), calls: calls(), trace }, ...failure };

@@ -1,8 +1,11 @@
 /** Vectors on disk, addressed by what they depend on. A run that was killed finds everything up to its last commit. */
 import { createHash } from 'node:crypto';
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { crc32 } from 'node:zlib';
 import { sha256File } from '../run/files.js';
+import { looksOf } from '../run/hashed-file.js';
 import { openStore, storeError } from './lmdb-store.js';
 
 /** Everything a vector depends on beside its text. */
@@ -18,7 +21,9 @@ export interface VectorSpace {
 
 /** The vectors of one space. */
 export interface VectorStore {
-  /** Copies the text's vector into `into` (float32 [dim]) and returns true, or returns false. */
+  /** Vectors that were not what had been written, by their checksum: they count as absent, and the first one is told. */
+  readonly damaged: number;
+  /** Copies the text's vector into `into` (float32 [dim]) and returns true, or returns false. @throws WorkbenchError `failure` */
   read(text: string, budget: string, into: Float32Array): boolean;
   /** Keeps a vector for the next commit. @param vector float32 [dim], copied */
   write(text: string, budget: string, vector: Float32Array): void;
@@ -36,7 +41,7 @@ export interface CacheInfo {
 
 export interface EncoderCache {
   space(space: VectorSpace): VectorStore;
-  /** sha256 (hex) of a file, remembered by path, size and time of change. */
+  /** sha256 (hex) of a file, remembered by its path and looks. @throws WorkbenchError `data` when it cannot be read */
   fileHash(path: string): Promise<string>;
   info(): CacheInfo;
   /** Deletes everything and closes. Returns how many vectors there were. */
@@ -45,6 +50,8 @@ export interface EncoderCache {
 }
 
 const prefixBytes = 8;
+/** The pages of the database carry no checksum, so each vector ends with one: of its key and its numbers. */
+const checksumBytes = 4;
 
 /**
  * Opens the cache; two processes may use it at once.
@@ -54,9 +61,11 @@ const prefixBytes = 8;
 export async function openEncoderCache(cacheFolder: string): Promise<EncoderCache> {
   const folder = vectorsFolder(cacheFolder);
   const root = await openStore(folder);
-  const vectors = root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' });
-  const spaces = root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' });
-  const files = root.openDB<string, string>({ name: 'files', encoding: 'string' });
+  const { vectors, spaces, files } = guarded(folder, () => ({
+    vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
+    spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
+    files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
+  }));
 
   return {
     space(space) {
@@ -64,16 +73,30 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
       const waiting = new Map<string, Buffer>();
       const keyOf = (text: string, budget: string) =>
         Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, 24)]);
+      let damaged = 0;
       return {
+        get damaged() {
+          return damaged;
+        },
         read(text, budget, into) {
-          const bytes = vectors.get(keyOf(text, budget));
-          if (bytes?.length !== into.byteLength) return false;
-          new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
+          const key = keyOf(text, budget);
+          const bytes = guarded(folder, () => vectors.get(key));
+          // Those of earlier versions have no checksum: they are made again.
+          if (bytes?.length !== into.byteLength + checksumBytes) return false;
+          const numbers = bytes.subarray(0, into.byteLength);
+          if (bytes.readUInt32LE(into.byteLength) !== checksum(key, numbers)) {
+            if (++damaged === 1) process.emitWarning(`a damaged vector is made again, at ${folder}`, 'KgwalkWarning');
+            return false;
+          }
+          new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(numbers);
           return true;
         },
         write(text, budget, vector) {
-          const key = keyOf(text, budget).toString('hex');
-          waiting.set(key, Buffer.from(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)));
+          const key = keyOf(text, budget);
+          const numbers = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+          const sum = Buffer.alloc(checksumBytes);
+          sum.writeUInt32LE(checksum(key, numbers));
+          waiting.set(key.toString('hex'), Buffer.concat([numbers, sum]));
         },
         async commit() {
           if (waiting.size === 0) return;
@@ -91,12 +114,13 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
       };
     },
     async fileHash(path) {
-      const { size, mtimeMs } = statSync(path);
-      const key = sha256(JSON.stringify([resolve(path), size, mtimeMs])).toString('hex');
+      const key = sha256(JSON.stringify([resolve(path), looksOf(path)])).toString('hex');
       const known = files.get(key);
       if (known !== undefined) return known;
       const hash = await sha256File(path);
-      await files.put(key, hash);
+      await files.put(key, hash).catch((error: unknown) => {
+        throw storeError(error, folder);
+      });
       return hash;
     },
     info() {
@@ -129,6 +153,19 @@ export function hasEncoderCache(cacheFolder: string): boolean {
 
 function vectorsFolder(cacheFolder: string): string {
   return join(cacheFolder, 'vectors');
+}
+
+function checksum(key: Buffer, numbers: Uint8Array): number {
+  return crc32(numbers, crc32(key));
+}
+
+/** What a damaged database throws becomes one clear error. */
+function guarded<T>(folder: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw storeError(error, folder);
+  }
 }
 
 function sha256(text: string): Buffer {

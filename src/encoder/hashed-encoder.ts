@@ -15,7 +15,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
       hint: 'Write hashed:256, say.',
     });
   }
-  const counters = { requests: 0, encodes: 0, cacheHits: 0, tokens: 0, seconds: 0 };
+  const counters = { requests: 0, encodes: 0, cacheHits: 0, damaged: 0, tokens: 0, seconds: 0 };
 
   async function encode(texts: readonly string[], { maxTokens = Infinity, onProgress, signal }: EncodeOptions = {}) {
     const { distinct, rows } = distinctTexts(texts);

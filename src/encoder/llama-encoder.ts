@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { llamaVersion } from '../llm/llama-library.js';
 import { WorkbenchError } from '../run/errors.js';
+import { hashedFile } from '../run/hashed-file.js';
 import { readEmbeddingModel } from './embedding-model.js';
 import { distinctTexts, isBlank, normalizeL2 } from './encoded-texts.js';
 import { openEncoderCache } from './encoder-cache.js';
@@ -23,22 +24,28 @@ const commitEvery = 256;
 /**
  * Opens a model file. It is checked and hashed at once; the model itself loads at the first text that no cache holds.
  * A vector depends on the text and on `id` alone: not on order, neighbours, number of workers or the cache.
- * @throws WorkbenchError `data` for a file that cannot serve, `native` without node-llama-cpp or lmdb
+ * @throws WorkbenchError `data` for a file that cannot serve or changes while it is used, `native` without node-llama-cpp or lmdb
  */
 export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<StateEncoder> {
   const { modelPath, settings } = options;
   const facts = readEmbeddingModel(modelPath);
   const version = llamaVersion();
   const cache = await openEncoderCache(options.cacheFolder);
-  const hash = await cache.fileHash(modelPath);
+  const file = await hashedFile(modelPath, (path) => cache.fileHash(path));
   const name = basename(modelPath);
   const scale = settings.normalize ? 'l2' : 'raw';
-  const id = `gguf:${hash}:${facts.pooling}:${scale}:single:node-llama-cpp@${version}`;
+  const id = `gguf:${file.hash}:${facts.pooling}:${scale}:single:node-llama-cpp@${version}`;
   const { dim } = facts;
   const store = cache.space({ encoder: id, name, mode: settings.gpu === 'auto' ? 'gpu' : 'cpu', dim });
-  const counters: EncoderCounters = { requests: 0, encodes: 0, cacheHits: 0, tokens: 0, seconds: 0 };
+  const counters: EncoderCounters = { requests: 0, encodes: 0, cacheHits: 0, damaged: 0, tokens: 0, seconds: 0 };
   const laneCount = settings.workers || Math.min(4, availableParallelism());
   let lanes: Promise<LlamaLanes> | undefined;
+
+  /** Keeps what was encoded, once it is known that the id still names the model that encoded it. */
+  async function keep(): Promise<void> {
+    await file.check();
+    await store.commit();
+  }
 
   async function encode(texts: readonly string[], { maxTokens, onProgress, signal }: EncodeOptions = {}) {
     const { distinct, rows } = distinctTexts(texts);
@@ -51,6 +58,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
       if (store.read(text, budgetKey(text, budget), rowOf(place))) counters.cacheHits++;
       else missing.push(place);
     });
+    counters.damaged = store.damaged;
     counters.requests += texts.length;
     let done = distinct.length - missing.length;
     let tokens = 0;
@@ -77,7 +85,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
             tokens += encoded.tokens;
             done++;
             onProgress?.(done, distinct.length, tokens);
-            if (counters.encodes % commitEvery === 0) await store.commit();
+            if (counters.encodes % commitEvery === 0) await keep();
           }
         } catch (error) {
           failed = true;
@@ -86,7 +94,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
       });
       const ends = await Promise.allSettled(work);
       counters.seconds += (performance.now() - started) / 1000;
-      await store.commit();
+      await keep();
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     }
     if (done < distinct.length) {

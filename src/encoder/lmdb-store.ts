@@ -28,15 +28,24 @@ export async function openStore(folder: string): Promise<RootDatabase> {
   }
 }
 
-/** A file that is no database would take the process down, error handling or not. @source mdb.c, `MDB_meta` */
+/**
+ * A file that is no database, or that lost its end, would take the process down, error handling or not: it is mapped into memory.
+ * @source mdb.c, `MDB_meta`: two pages, each with its magic number, page size and the number of the last page in use
+ */
 function checkDatabase(folder: string): void {
   const path = join(folder, 'data.mdb');
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return;
   const start = Buffer.alloc(8192);
   const descriptor = openSync(path, 'r');
   try {
     const length = readSync(descriptor, start, 0, start.length, 0);
     if (length < start.length || start.readUInt32LE(24) !== 0xbeefc0de) throw new Error('another file in its place');
+    const pageSize = start.readUInt32LE(48);
+    for (const page of [0, pageSize]) {
+      const last = page + 152 <= length ? Number(start.readBigUInt64LE(page + 144)) : 0;
+      if ((last + 1) * pageSize > size) throw new Error('a file that was cut short');
+    }
   } finally {
     closeSync(descriptor);
   }
@@ -53,6 +62,7 @@ export function storeError(error: unknown, folder: string): unknown {
   return new WorkbenchError('failure', `expected a usable vector cache, got: ${message}, at ${folder}`, {
     hint: 'Delete that folder (it is only a cache), or give another place with KGWALK_HOME.',
     cause: error,
+    fatal: true,
   });
 }
 

@@ -25,6 +25,8 @@ export interface EncoderCounters {
   encodes: number;
   /** Distinct texts that the disk cache held. */
   cacheHits: number;
+  /** Distinct texts whose vector in the disk cache did not fit its checksum; they count as encodes. */
+  damaged: number;
   /** Tokens evaluated. */
   tokens: number;
   /** Seconds spent in the model. */

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import type { LlamaModel, Token } from 'node-llama-cpp';
 import { WorkbenchError } from '../run/errors.js';
-import { sha256File } from '../run/files.js';
+import { hashedFile } from '../run/hashed-file.js';
 import { throwIfStopped } from '../run/stop.js';
 import type { LanguageModel, ReplyFormat } from './language-model.js';
 import { chatLayout, type PromptTokens } from './llama/chat-layout.js';
@@ -38,11 +38,11 @@ const contextStep = 256;
  * before: a head is always evaluated from empty, a body always right after exactly its head.
  * Flash attention is on: prompts of hundreds of tokens take two thirds of the time with it, on a processor too (the
  * encoder's short texts take longer, and go without).
- * @throws WorkbenchError `data` for a file that cannot serve, `config` for a context longer than the model was trained
+ * @throws WorkbenchError `data` for a file that cannot serve or changes while it is used, `config` for a context longer than the model was trained
  *   with, `native` without node-llama-cpp
  */
 export async function openLlamaModel(modelPath: string, options: LlamaModelOptions = {}): Promise<LanguageModel> {
-  const { gpu = 'off', threads = 1, heads = 8, sequences = 1, fileHash = sha256File } = options;
+  const { gpu = 'off', threads = 1, heads = 8, sequences = 1 } = options;
   const { trainedContext } = readChatModelFile(modelPath);
   const contextLength = options.contextLength ?? Math.min(4096, trainedContext);
   if (!Number.isInteger(contextLength) || contextLength < 64 || contextLength > trainedContext) {
@@ -50,17 +50,25 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
       hint: `${basename(modelPath)} was trained with ${trainedContext} tokens of prompt and reply together.`,
     });
   }
-  const hash = await fileHash(modelPath);
+  const file = await hashedFile(modelPath, options.fileHash);
   const library = await llamaLibrary();
   const llama = await openLlama(gpu);
   const { gpuLayers } = options;
   const model = await guarded(modelPath, () =>
     llama.loadModel({ modelPath, defaultContextFlashAttention: true, ...(gpuLayers !== undefined && { gpuLayers }) }),
   );
+  await file.check();
   const layout = chatLayout(library, model);
   const mode = sequences === 1 ? 'exact' : `side-by-side-${sequences}`;
   const device = gpu === 'off' ? `cpu-${threads}` : `gpu-${gpuLayers ?? 'auto'}`;
   const turns = takeTurns(sequences);
+  /** The file is mapped rather than read: a reply counts once it is known that nobody wrote into it meanwhile. */
+  const checked = <Result>(work: () => Promise<Result>) =>
+    turns(async () => {
+      const result = await work();
+      await file.check();
+      return result;
+    });
   let held: Promise<HeldHeads> | undefined;
 
   /** The context takes most of the memory, so it waits for the first request. */
@@ -91,9 +99,15 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   }
 
   return {
-    id: ['gguf', hash, layout.kind, `context-${contextLength}`, mode, device, `node-llama-cpp@${llamaVersion()}`].join(
-      ':',
-    ),
+    id: [
+      'gguf',
+      file.hash,
+      layout.kind,
+      `context-${contextLength}`,
+      mode,
+      device,
+      `node-llama-cpp@${llamaVersion()}`,
+    ].join(':'),
     name: basename(modelPath),
     ...(layout.kind === 'plain' && { note: 'the file has no chat template: prompts are laid out plainly' }),
     simulated: false,
@@ -103,7 +117,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
     countTokens: (text) => model.tokenize(text).length,
 
     complete(request) {
-      return turns(async () => {
+      return checked(async () => {
         throwIfStopped(request.signal);
         const { head, body } = fitting(layout.tokens(request), request.maxTokens, contextLength);
         const grammar = request.format && (await grammarState(request.format));
@@ -116,7 +130,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
     },
 
     scoreChoices(request, choices) {
-      return turns(async () => {
+      return checked(async () => {
         throwIfStopped(request.signal);
         const choiceTokens = choices.map((text) => continuation(model, text));
         const longest = Math.max(0, ...choiceTokens.map(({ length }) => length));

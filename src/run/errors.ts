@@ -16,6 +16,8 @@ export interface ErrorDetails {
   /** What the user can do about it, one sentence. */
   hint?: string;
   cause?: unknown;
+  /** Everything else would fail alike: work over many items ends, rather than counting one as missed. Default false. */
+  fatal?: boolean;
 }
 
 /**
@@ -25,12 +27,14 @@ export interface ErrorDetails {
 export class WorkbenchError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly fatal: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'WorkbenchError';
     this.code = code;
     this.hint = details.hint;
+    this.fatal = details.fatal ?? false;
   }
 
   get exitCode(): number {

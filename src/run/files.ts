@@ -65,16 +65,18 @@ export function readFully(descriptor: number, into: Uint8Array, position: number
 /** Turns what the system says about a failed write into the error a user sees; other errors pass unchanged. */
 export function writeError(error: unknown, path: string): unknown {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
     return new WorkbenchError('failure', `no space left at ${dirname(path)}, writing ${basename(path)}`, {
       hint: 'Free some space, or move the folder with --run-dir or KGWALK_HOME; what was there before is intact.',
       cause: error,
+      fatal: true,
     });
   }
   if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(code)) {
     return new WorkbenchError('failure', `expected a place that can be written, got ${code}, at ${path}`, {
       hint: 'Check the name and its permissions, or choose another place.',
       cause: error,
+      fatal: true,
     });
   }
   return error;

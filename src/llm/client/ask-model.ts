@@ -46,7 +46,8 @@ export function modelAsker(
       return completion;
     } catch (error) {
       const failure = failureOf(error);
-      if (failure.code !== 'stopped') store.addFailure(key, failure);
+      const ends = failure.code === 'stopped' || (error instanceof WorkbenchError && error.fatal);
+      if (!ends) store.addFailure(key, failure);
       throw error;
     } finally {
       underWay.delete(key);

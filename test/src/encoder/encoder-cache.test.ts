@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { type EncoderCache, hasEncoderCache, openEncoderCache } from '../../../src/encoder/encoder-cache.js';
 
 const spaceA = { encoder: 'a', name: 'A.gguf', mode: 'cpu', dim: 3 };
@@ -84,6 +85,49 @@ test('a file is hashed again when it changes', async () => {
   expect(await cache.fileHash(path)).toBe(first);
   writeFileSync(path, 'abcd');
   expect(await cache.fileHash(path)).not.toBe(first);
+});
+
+test('a vector that is not what was written counts as absent, and so does one from before there were checksums', async () => {
+  await keep(spaceA, 'whole', 1, 2, 3);
+  await keep(spaceA, 'damaged', 4, 5, 6);
+  await cache.close();
+  const file = join(folder, 'vectors/data.mdb');
+  const bytes = readFileSync(file);
+  const vector = Buffer.from(Float32Array.of(4, 5, 6).buffer);
+  for (let at = bytes.indexOf(vector); at >= 0; at = bytes.indexOf(vector, at + 1)) bytes[at + 5]! ^= 1;
+  writeFileSync(file, bytes);
+  cache = await openEncoderCache(folder);
+  const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const store = cache.space(spaceA);
+  const into = new Float32Array(3);
+  expect([store.read('whole', '96', into), store.read('damaged', '96', into), store.damaged]).toEqual([true, false, 1]);
+  expect(store.read('damaged', '96', into)).toBe(false);
+  expect(warned.mock.calls).toEqual([
+    [`a damaged vector is made again, at ${join(folder, 'vectors')}`, 'KgwalkWarning'],
+  ]);
+  warned.mockRestore();
+  store.write('damaged', '96', Float32Array.of(4, 5, 6));
+  await store.commit();
+  expect(read(spaceA, 'damaged')).toEqual([4, 5, 6]);
+});
+
+test('a database that lost its end is one clear error, wherever it was cut', async () => {
+  for (let i = 0; i < 40; i++) cache.space(spaceA).write(`text ${i}`, '96', Float32Array.of(i, 0, 0));
+  const store = cache.space({ ...spaceA, dim: 700 });
+  for (let i = 0; i < 40; i++) store.write(`text ${i}`, '96', new Float32Array(700).fill(i));
+  await store.commit();
+  await cache.close();
+  const bytes = readFileSync(join(folder, 'vectors/data.mdb'));
+  for (let length = bytes.length - 1; length > 0; length -= 997) {
+    const cut = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
+    mkdirSync(join(cut, 'vectors'));
+    writeFileSync(join(cut, 'vectors/data.mdb'), bytes.subarray(0, length));
+    await expect(openEncoderCache(cut)).rejects.toMatchObject({
+      code: 'failure',
+      hint: expect.stringMatching(/Delete/),
+    });
+  }
+  cache = await openEncoderCache(folder);
 });
 
 test('a damaged database is one clear error', async () => {
