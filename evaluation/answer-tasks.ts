@@ -4,6 +4,7 @@ import type { Agent, Answer } from '../agents/agent.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { throwIfStopped } from '../src/run/stop.js';
+import { concernsAllTasks, failuresInARow } from './task-failures.js';
 
 export interface AnswerOptions {
   /** Tasks a call. */
@@ -18,8 +19,8 @@ export type Attempt = { answer: Answer } | { failure: string };
 
 /**
  * One attempt a task, in order. A batch that throws is asked again task by task, so that only the failing ones are lost.
- * @throws WorkbenchError `stopped` once the signal is aborted; and whatever would fail for every task alike: bad settings, broken
- * data, a missing native part, a full disk
+ * @throws WorkbenchError `stopped` once the signal is aborted; what would fail for every task alike, such as bad settings, a missing
+ *   native part or a full disk; and `data` or `failure` where one task after another ends by it
  */
 export async function answerTasks(
   agent: Agent,
@@ -27,13 +28,27 @@ export async function answerTasks(
   { batchSize, onProgress, signal }: AnswerOptions,
 ): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
+  let failures = 0;
+  const attemptOne = async (task: WalkTask): Promise<Attempt> => {
+    try {
+      const [attempt] = await answerBatch(agent, [task]);
+      failures = 0;
+      return attempt!;
+    } catch (error) {
+      const expected = error instanceof WorkbenchError;
+      failures = expected ? failures + 1 : 0;
+      if (concernsAllTasks(error) || failures >= Math.min(failuresInARow, tasks.length)) throw error;
+      return { failure: error instanceof Error ? error.message : String(error) };
+    }
+  };
   for (let begin = 0; begin < tasks.length; begin += batchSize) {
     const batch = tasks.slice(begin, begin + batchSize);
     try {
       attempts.push(...(await answerBatch(agent, batch, (done) => onProgress?.(begin + done))));
+      failures = 0;
     } catch (error) {
-      rethrowGeneral(error);
-      for (const task of batch) attempts.push(await attemptOne(agent, task));
+      if (concernsAllTasks(error)) throw error;
+      for (const task of batch) attempts.push(await attemptOne(task));
     }
     onProgress?.(attempts.length);
     await setImmediate(); // lets Ctrl-C through
@@ -48,17 +63,4 @@ async function answerBatch(agent: Agent, tasks: WalkTask[], onProgress?: (done: 
     throw new TypeError(`expected ${tasks.length} answers, got ${answers.length}, from agent ${agent.name}`);
   }
   return answers.map((answer) => ({ answer }));
-}
-
-async function attemptOne(agent: Agent, task: WalkTask): Promise<Attempt> {
-  try {
-    return (await answerBatch(agent, [task]))[0]!;
-  } catch (error) {
-    rethrowGeneral(error);
-    return { failure: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function rethrowGeneral(error: unknown): void {
-  if (error instanceof WorkbenchError && (error.fatal || error.code !== 'failure')) throw error;
 }

@@ -5,6 +5,7 @@ import type { CallRecord, CallTotals } from '../../src/llm/client/call-ledger.js
 import type { QuestionClient } from '../../src/llm/client/create-clients.js';
 import { runInterleaved } from '../../src/llm/client/run-interleaved.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { concernsAllTasks, failuresInARow } from '../task-failures.js';
 
 /** An answer, or why there is none, with what it cost. */
 export interface QuestionAttempt {
@@ -27,12 +28,6 @@ export interface AskOptions {
   onAnswer?: (index: number, attempt: QuestionAttempt) => void;
   signal?: AbortSignal | undefined;
 }
-
-/** So many questions in a row that end by a failure outside the agent, such as a server that is away: it ends. */
-const failuresInARow = 8;
-
-/** Settings, a missing native part, the user: these would end every other question alike. */
-const general: ReadonlySet<string> = new Set(['usage', 'config', 'native', 'stopped']);
 
 /**
  * One attempt a task, in the order of the tasks.
@@ -70,7 +65,7 @@ async function askOne(
     const answer = await agent.answer(task, { client, trace: (event) => trace.push(event), signal });
     return { attempt: { answer, totals: totals(), calls: calls(), trace } };
   } catch (error) {
-    if (error instanceof WorkbenchError && (error.fatal || general.has(error.code))) throw error;
+    if (concernsAllTasks(error)) throw error;
     const crash = error instanceof Error ? error.message : String(error);
     const failure = error instanceof WorkbenchError && error.code === 'failure' ? { failure: error } : {};
     return { attempt: { crash, totals: totals(), calls: calls(), trace }, ...failure };
