@@ -51,6 +51,13 @@ test('B-FISKE-4: a relation whose name begins like another, or holds a clue, is 
   expect(names).toEqual(['Skarn']);
 });
 
+test('B-FISKE-4: a clue that stands inside the name of a relation is not covered by it', async () => {
+  const reached = async (relation: string) =>
+    (await askFiske({ clues: ['Ann', 'Skarn', 'birth'] }, { facts: [['Ann', relation, 'Skarn']] })).answer.stop;
+  expect(await reached('birth')).toBe('covered');
+  for (const longer of ['place_of_birth', 'birthplace', 'no_birth']) expect(await reached(longer)).toBe('dead-end');
+});
+
 test('B-FISKE-5: every matched entity counts, with any number of unmatched ones between', async () => {
   const facts = Array.from({ length: 9 }, (_, i) => ['Ann', 'owns', `Clock ${i}`] as const);
   const kept = [0, 3, 4, 8];

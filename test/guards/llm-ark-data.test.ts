@@ -107,7 +107,7 @@ test('B-ARK-8: a prompt that does not fit loses what was said long ago, never th
   };
   for (const prompt of ['ark-normal', 'ark-opa'] as const) {
     const shown: boolean[] = [];
-    for (let contextLength = 120; contextLength <= 1200; contextLength += 20) {
+    for (let contextLength = 120; contextLength <= 1200; contextLength += 40) {
       const reply = { answers: ['Pier | written_by | Oda'], choices: [0] };
       const model = scriptedModel(() => reply, { contextLength });
       const store = openCompletionStore(join(folderWith({}), 'completions.jsonl'));

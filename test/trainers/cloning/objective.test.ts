@@ -23,7 +23,7 @@ const goldAt = (gold: number, logWeights?: number[]): GoldState => ({
 });
 
 describe('the loss of cloning', () => {
-  test('is the weighted cross-entropy by hand', () => {
+  test('B-EMB-1: is the weighted cross-entropy by hand', () => {
     // Shares 1/4, 1/2, 1/4 and 1/2, 1/2.
     const logits = Float32Array.from([0, Math.LN2, 0, 3, 3]);
     const { total, gradient } = cloningLoss(logits, offsetsOf([3, 2]), [goldAt(1), goldAt(0)], [1, 3], 2);
