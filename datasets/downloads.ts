@@ -51,51 +51,23 @@ export const releases: readonly Release[] = [
     about: 'dialogues whose turns walk a graph of films, books, music and sports',
     licence: 'CC-BY-NC-4.0 (non-commercial use)',
     page: 'https://github.com/facebookresearch/opendialkg',
-    files: [
-      {
-        name: 'opendialkg.csv',
-        url: `${openDialKg}/opendialkg.csv`,
-        gitBlob: 'dd056aeb80149bdd8632f4fec506d15f43b51f5e',
-      },
-      {
-        name: 'opendialkg_triples.txt',
-        url: `${openDialKg}/opendialkg_triples.txt`,
-        gitBlob: '585ad6949971f13c4d87fd93c56962b780d43c2c',
-      },
-      {
-        name: 'opendialkg_relations.txt',
-        url: `${openDialKg}/opendialkg_relations.txt`,
-        sha256: '408a547dcaf008ee18141e7cb59643e6a6a5850b81bcb9375cc8db35b057f5a3',
-      },
-    ],
+    files: filesAt(openDialKg, {
+      'opendialkg.csv': { gitBlob: 'dd056aeb80149bdd8632f4fec506d15f43b51f5e' },
+      'opendialkg_triples.txt': { gitBlob: '585ad6949971f13c4d87fd93c56962b780d43c2c' },
+      'opendialkg_relations.txt': { sha256: '408a547dcaf008ee18141e7cb59643e6a6a5850b81bcb9375cc8db35b057f5a3' },
+    }),
   },
   {
     name: 'pathquestion',
     about: 'questions of 2 and 3 hops with gold paths, on small parts of Freebase',
     licence: 'none stated; for research use',
     page: 'https://github.com/zmtkeke/IRN',
-    files: [
-      {
-        name: 'PQ-2H.txt',
-        url: `${pathQuestion}/PQ-2H.txt`,
-        sha256: '86f4a060a6d8a3d496671e6cfa73bf15b7f71422e9b49eefebc3f8fbe3618aef',
-      },
-      {
-        name: '2H-kb.txt',
-        url: `${pathQuestion}/2H-kb.txt`,
-        sha256: '1e8d8e7f950d7d0fe949b377b065b569c5b84d87273ec1600331f5ba985145d7',
-      },
-      {
-        name: 'PQ-3H.txt',
-        url: `${pathQuestion}/PQ-3H.txt`,
-        sha256: 'e0c5da286a830111e18122ad14ac195dc6bf90d42e2ec5c0c96522b51f16c69f',
-      },
-      {
-        name: '3H-kb.txt',
-        url: `${pathQuestion}/3H-kb.txt`,
-        sha256: '27eb687c67086eb684a43f524cc9560f76f52161e1a038b6be45ff2a24c50374',
-      },
-    ],
+    files: filesAt(pathQuestion, {
+      'PQ-2H.txt': { sha256: '86f4a060a6d8a3d496671e6cfa73bf15b7f71422e9b49eefebc3f8fbe3618aef' },
+      '2H-kb.txt': { sha256: '1e8d8e7f950d7d0fe949b377b065b569c5b84d87273ec1600331f5ba985145d7' },
+      'PQ-3H.txt': { sha256: 'e0c5da286a830111e18122ad14ac195dc6bf90d42e2ec5c0c96522b51f16c69f' },
+      '3H-kb.txt': { sha256: '27eb687c67086eb684a43f524cc9560f76f52161e1a038b6be45ff2a24c50374' },
+    }),
   },
   {
     name: 'webqsp',
@@ -121,6 +93,11 @@ export const releases: readonly Release[] = [
     ],
   },
 ];
+
+/** @param hashes of the files of one folder, by name */
+function filesAt(folder: string, hashes: Record<string, Pick<ReleaseFile, 'sha256' | 'gitBlob'>>): ReleaseFile[] {
+  return Object.entries(hashes).map(([name, hash]) => ({ name, url: `${folder}/${name}`, ...hash }));
+}
 
 /** @throws WorkbenchError `usage` that names the nearest release */
 export function releaseOf(name: string): Release {
