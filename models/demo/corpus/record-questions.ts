@@ -3,6 +3,7 @@ import type { QuestionAgent } from '../../../agents/question-agent.js';
 import { createQuestionAgent, type QuestionAgentResources } from '../../../agents/question-registry.js';
 import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
 import { taskFor } from '../../../evaluation/questions/evaluate-questions.js';
+import { pickWeighted } from '../../../datasets/demo/draw.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { createClients } from '../../../src/llm/client/create-clients.js';
@@ -38,7 +39,7 @@ export async function* recordedQuestions(
       throwIfStopped(signal);
       const sample = samples[place]!;
       const rng = Rng.named(seed, `corpus/question/${sample.task.id}`, round);
-      const plan = drawn(plans, rng);
+      const plan = pickWeighted(rng, plans, ({ weight }) => weight);
       const records = await recordOne(agents.get(plan)!, sample, plan, rng, world, options);
       const source = sourceOf(sample);
       for (const record of someOf(records, rng)) yield { ...record, source };
@@ -101,9 +102,4 @@ function someOf(records: readonly RecordedDecision[], rng: Rng): RecordedDecisio
     return before < mostOfPhase(phase);
   });
   return Array.from(chosen.sort(), (place) => records[place]!);
-}
-
-function drawn(plans: readonly AgentPlan[], rng: Rng): AgentPlan {
-  let left = rng.uniform() * plans.reduce((sum, { weight }) => sum + weight, 0);
-  return plans.find(({ weight }) => (left -= weight) < 0) ?? plans.at(-1)!;
 }
