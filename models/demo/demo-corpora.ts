@@ -1,4 +1,5 @@
 /** The demo's texts as tokens: a vocabulary learned from them, documents to train on, documents to watch. */
+import { WorkbenchError } from '../../src/run/errors.js';
 import { type BytePairTokenizer, bytePairTokenizer } from '../llama/byte-pair/byte-pair-tokenizer.js';
 import { trainBytePairs } from '../llama/byte-pair/train-byte-pairs.js';
 import type { BytePairVocabulary } from '../llama/byte-pair/vocabulary.js';
@@ -16,6 +17,7 @@ export interface DemoCorpora {
 /**
  * Equal settings over equal data give equal corpora. Takes about a minute.
  * @param onStage told what is being done
+ * @throws WorkbenchError `config` where the texts give fewer tokens than `vocabSize`, or it has no room for the first ones
  */
 export async function demoCorpora(
   { seed, model, corpus }: DemoModelSettings,
@@ -35,6 +37,7 @@ export async function demoCorpora(
     for (const segment of segments) if ('text' in segment) texts.push(segment.text);
   }
   const vocabulary = trainBytePairs(texts, { vocabularySize: model.vocabSize });
+  requireSize(vocabulary, model.vocabSize);
   const tokenizer = bytePairTokenizer(vocabulary);
   onStage('writing the corpus');
   const fit = await tokenCorpus(documents('fit', corpus.characters, tokenizer), tokenizer, model.contextLength);
@@ -44,4 +47,19 @@ export async function demoCorpora(
     model.contextLength,
   );
   return { vocabulary, fit, watched };
+}
+
+/** Before an hour of training: the file of a model has a row for every token of its vocabulary. */
+function requireSize({ tokens }: BytePairVocabulary, vocabSize: number): void {
+  if (tokens.length === vocabSize) return;
+  throw new WorkbenchError(
+    'config',
+    `expected a vocabulary of ${vocabSize} tokens, got ${tokens.length}, at model.vocabSize`,
+    {
+      hint:
+        tokens.length < vocabSize
+          ? 'Lower it, or learn it from more text by corpus.vocabularyCharacters.'
+          : `Raise it to at least ${tokens.length}.`,
+    },
+  );
 }

@@ -1,11 +1,12 @@
 /** Trains a Llama on documents: next tokens by weighted cross-entropy, AdamW, a rate that rises, then falls. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
+import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { Rng } from '../../src/run/seeds.js';
 import { type Batch, batchesOf, type CorpusPlace, nextWindow } from './batches.js';
 import type { LlamaConfig } from './config.js';
-import type { TokenCorpus } from './token-corpus.js';
+import { documentLength, type TokenCorpus } from './token-corpus.js';
 import { targetLogits, weightedCrossEntropy } from './token-loss.js';
 import type { TrainingSettings } from './training-settings.js';
 
@@ -53,11 +54,15 @@ export function optimizerFor(parameters: ParameterSet, settings: TrainingSetting
 
 /**
  * Goes on from `place` until all tokens are seen or `onWindow` says stop. Stopped between two windows and gone on with, it
- * gives the very numbers of an unbroken one. @returns where it stands
+ * gives the very numbers of an unbroken one.
+ * @returns where it stands
+ * @throws WorkbenchError `data` for a corpus without a document that is short enough to begin with
  */
 export async function trainLanguageModel(training: LanguageModelTraining): Promise<TrainingPlace> {
   const { config, corpus, settings, seed, onReport, onWindow } = training;
   let place = training.place;
+  // Longer ones take part only once tokens were seen: without a shorter one that would be never.
+  requireDocument(corpus, longestAt(place.tokens, settings, config.contextLength));
   let [loss, weight, since] = [0, 0, place.tokens];
   while (place.tokens < settings.tokens) {
     const longest = longestAt(place.tokens, settings, config.contextLength);
@@ -80,6 +85,23 @@ export async function trainLanguageModel(training: LanguageModelTraining): Promi
     if (onWindow(place)) break;
   }
   return place;
+}
+
+/** @param longest tokens of a document that takes part now */
+function requireDocument(corpus: TokenCorpus, longest: number): void {
+  const count = corpus.offsets.length - 1;
+  for (let document = 0; document < count; document++) {
+    const [begin, end] = [corpus.offsets[document]!, corpus.offsets[document + 1]!];
+    // The first token is predicted from nothing.
+    const learned =
+      documentLength(corpus, document) <= longest && corpus.weights.subarray(begin + 1, end).some(Boolean);
+    if (learned) return;
+  }
+  throw new WorkbenchError(
+    'data',
+    `expected a document of at most ${longest} tokens with something to predict, got none of ${count}, at the corpus`,
+    { hint: 'Give the model a longer context, or let long documents take part from the start by shortTokens=0.' },
+  );
 }
 
 /** A window's batches in seeded order, put together to updates. */

@@ -26,6 +26,11 @@ test('a model is trained from the demo’s data to a file, stopped and gone on w
   const out = mkdtempSync(join(tmpdir(), 'kgwalk-model-'));
   const command = ['models', 'train', '--out', out, ...given.flatMap((one) => ['--set', one])];
 
+  const tooFew = await kgwalk(...command, '--set', 'model.vocabSize=60000');
+  expect(tooFew.told).toMatch(/expected a vocabulary of 60000 tokens, got \d+, at model\.vocabSize/);
+  const tooMany = await kgwalk(...command, '--set', 'model.vocabSize=300');
+  expect(tooMany.told).toMatch(/got 3\d\d, at model\.vocabSize/);
+
   const stop = new AbortController();
   const { finished, place } = await trainDemoModel({
     ...{ ...(await openBackend('auto')), out, resume: false, signal: stop.signal },

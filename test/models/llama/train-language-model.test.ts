@@ -98,6 +98,22 @@ test('stopped, saved and gone on with, a training gives the very weights of an u
   expect(second.parameters.export()).toEqual(whole.parameters.export());
 });
 
+test('a corpus of documents that are all too long to begin with, or predict nothing, is refused', async () => {
+  const long = corpusOf([Array.from({ length: 40 }, (_, i) => i % 16)]);
+  const train = (corpus: TokenCorpus, shortTokens: number) => {
+    const settings = trainingSettings.parse({ ...quick, tokens: 100, shortTokens });
+    let windows = 0;
+    return trainLanguageModel({
+      ...{ ...freshState(settings), config, corpus, settings, seed: 1, place: startOfTraining },
+      ...{ onReport: () => {}, onWindow: () => ++windows === 100 },
+    });
+  };
+  await expect(train(long, 400)).rejects.toThrow(/expected a document of at most 16 tokens .* got none of 1/);
+  expect((await train(long, 0)).tokens).toBeGreaterThanOrEqual(100);
+  const silent = { ...long, weights: Float32Array.from(long.weights, (_, i) => Number(i === 0)) };
+  await expect(train(silent, 0)).rejects.toMatchObject({ code: 'data' });
+});
+
 test('every document of a round comes once, in an order of its seed', () => {
   const corpus = drawnCorpus();
   const seen: number[] = [];
