@@ -67,6 +67,21 @@ export function saveCheckpoint(
   const earlier = known.filter((other) => compareEntries(other, entry) < 0 && !other.interim);
   const checkpoints = interim ? [...earlier, entry] : survivors([...earlier, entry], settings);
   writeCheckpoint(entry.file, checkpoint);
+  writeIndex(runFolder, checkpoints);
+  return entry;
+}
+
+/**
+ * Forgets the checkpoints for which `keep` is false: those of a future that is left when a run goes on from an earlier one.
+ * A kill in between leaves an index that names whole files.
+ */
+export function dropCheckpoints(runFolder: string, keep: (entry: StoredCheckpoint) => boolean): void {
+  const { checkpoints } = readIndex(runFolder);
+  const kept = checkpoints.filter(keep);
+  if (kept.length < checkpoints.length) writeIndex(runFolder, kept);
+}
+
+function writeIndex(runFolder: string, checkpoints: readonly StoredCheckpoint[]): void {
   const pointers = Object.entries(choosePointers(checkpoints)).map(([pointer, to]) => [pointer, checkpointName(to)]);
   const listed = checkpoints.map(({ file: _file, ...rest }) => rest);
   const index = { schemaVersion: 1, ...(Object.fromEntries(pointers) as object), checkpoints: listed };
@@ -76,7 +91,6 @@ export function saveCheckpoint(
   for (const file of readdirSync(runFiles(runFolder).checkpoints)) {
     if (ownFile.test(file) && !names.has(file)) rmSync(join(runFiles(runFolder).checkpoints, file));
   }
-  return entry;
 }
 
 /** The checkpoints of a run; an empty index where none was saved yet. @throws {WorkbenchError} `data` on a damaged index */

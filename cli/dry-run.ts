@@ -9,15 +9,20 @@ const charactersPerToken = 4.3;
 /** Texts of each kind that are encoded to see how fast it goes. */
 const probeSize = 24;
 
+export interface DryRunOptions {
+  /** Whether PPO has a clone to start from already, as a fork has. Default false. */
+  hasClone?: boolean;
+}
+
 /**
  * Counts the work of each phase. Texts that a cache holds are not counted; the time of the others is measured on a few.
  * @throws what training itself would throw for inputs that do not fit
  */
-export async function dryRun(settings: RunSettings): Promise<Row[]> {
+export async function dryRun(settings: RunSettings, { hasClone = false }: DryRunOptions = {}): Promise<Row[]> {
   const { trainingPlan } = await import('./training-plan.js');
   const { openEncoder } = await import('../src/encoder/open-encoder.js');
   const { cacheFolder } = await import('../src/run/locations.js');
-  const { data, transe, clone, ppo, texts } = await trainingPlan(settings);
+  const { data, transe, clone, ppo, texts } = await trainingPlan(settings, hasClone);
   const groups = distinctTexts(texts);
   const total = (of: (group: TextGroup) => number) => groups.reduce((sum, group) => sum + of(group), 0);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });

@@ -16,11 +16,14 @@ export interface TrainingPlan {
   texts: TextGroup[];
 }
 
-/** @throws what training itself would throw for inputs that do not fit */
-export async function trainingPlan(settings: RunSettings): Promise<TrainingPlan> {
+/**
+ * @param hasClone whether PPO has a clone to start from already
+ * @throws what training itself would throw for inputs that do not fit
+ */
+export async function trainingPlan(settings: RunSettings, hasClone: boolean): Promise<TrainingPlan> {
   const { checkTrainSettings } = await import('../trainers/check-settings.js');
   const { questionWalkIds } = await import('../envs/question-walks.js');
-  checkTrainSettings(settings, false);
+  checkTrainSettings(settings, hasClone);
   return questionWalkIds.includes(settings.env.id) ? questionPlan(settings) : dialoguePlan(settings);
 }
 

@@ -1,9 +1,10 @@
 /** Where a run writes what happens: metrics without a clock, timing with one, TensorBoard beside them if asked. */
 import type { LogMark } from '../src/run/json-lines.js';
-import { openMetricLog } from '../src/run/metric-log.js';
-import type { Phase } from '../src/run/records.js';
+import { openMetricLog, readMetrics } from '../src/run/metric-log.js';
+import type { MetricRecord, Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
-import { openEventFile } from '../src/run/tensorboard.js';
+import { openEventFile, type EventFile } from '../src/run/tensorboard.js';
+import { keepEvents } from '../src/run/tensorboard-keep.js';
 import { openTimingLog } from '../src/run/timing-log.js';
 
 export interface RunLogs {
@@ -13,7 +14,9 @@ export interface RunLogs {
   timing(phase: Phase, step: number, figures?: Record<string, number>): void;
   /** Puts metrics on disk. @returns what is there, for a checkpoint */
   flush(): Required<LogMark>;
-  /** Forgets metrics that were logged after a checkpoint. @throws WorkbenchError `data` where those before it were altered */
+  /** @throws WorkbenchError `data` where the metrics before a checkpoint are not all there, or were altered */
+  check(mark: LogMark): void;
+  /** Checks, and forgets metrics that were logged after a checkpoint, in TensorBoard's files too. */
   truncateAfter(mark: LogMark): void;
   close(): void;
 }
@@ -22,21 +25,34 @@ export interface RunLogs {
 export function openRunLogs(run: Run, tensorboard: boolean, onTorn?: (file: string, bytes: number) => void): RunLogs {
   const metricLog = openMetricLog(run.files.metrics);
   const timingLog = openTimingLog(run.files.timing);
-  const events = tensorboard ? openEventFile(run.files.tensorboard) : undefined;
+  let events: EventFile | undefined;
   onTorn?.(run.files.metrics, metricLog.tornBytes);
   onTorn?.(run.files.timing, timingLog.tornBytes);
   return {
     metrics(phase, step, values) {
       metricLog.append(phase, step, values);
-      for (const [key, value] of Object.entries(values)) events?.scalar(`${phase}/${key}`, step, value);
+      if (!tensorboard) return;
+      events ??= openEventFile(run.files.tensorboard);
+      for (const { tag, value } of scalarsOf([{ phase, step, metrics: values }])) events.scalar(tag, step, value);
     },
     timing: (phase, step, figures) => timingLog.record(phase, step, figures),
     flush: () => metricLog.flush(),
-    truncateAfter: (mark) => metricLog.truncateAfter(mark),
+    check: (mark) => metricLog.check(mark),
+    truncateAfter(mark) {
+      metricLog.truncateAfter(mark);
+      if (tensorboard) keepEvents(run.files.tensorboard, scalarsOf(readMetrics(run.files.metrics)));
+    },
     close() {
       metricLog.close();
       timingLog.close();
       events?.close();
     },
   };
+}
+
+/** The metrics as TensorBoard names them. */
+function scalarsOf(records: readonly MetricRecord[]) {
+  return records.flatMap(({ phase, step, metrics }) =>
+    Object.entries(metrics).map(([key, value]) => ({ tag: `${phase}/${key}`, step, value })),
+  );
 }

@@ -27,6 +27,8 @@ export interface Session {
   logs: RunLogs;
   encoder: StateEncoder;
   hashes: CheckpointHashes;
+  /** The weights that a fork begins with. */
+  start?: Checkpoint | undefined;
   progress: ProgressReporter;
   signal?: AbortSignal | undefined;
 }
@@ -103,19 +105,21 @@ export async function saveTrainee(
   await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
 }
 
-/** Puts a checkpoint's weights and optimizers back and forgets metrics that were logged after it. */
-export function restoreTrainee(
-  { logs }: Session,
-  { actor, optimizer, critic }: Trainee,
-  { header, tensors }: Checkpoint,
-): void {
+/** Puts a checkpoint's weights and optimizers back. */
+export function restoreTrainee({ actor, optimizer, critic }: Trainee, { header, tensors }: Checkpoint): void {
   actor.parameters.import(tensors);
   actor.weightsChanged();
   optimizer.importState(optimizerPrefix, Number(header.trainer.optimizerSteps), tensors);
   critic?.network.parameters.import(tensors);
   critic?.optimizer.importState(criticPrefix, Number(header.trainer.criticSteps), tensors);
-  const { metricsBytes, metricsSha256 } = header.trainer;
-  logs.truncateAfter({ bytes: Number(metricsBytes), sha256: metricsSha256 as string | undefined });
+}
+
+/** Begins with the weights of a checkpoint: those of the actor, and of the critic where it has some. */
+export function beginWith({ actor, critic }: Trainee, { tensors }: Checkpoint): void {
+  actor.parameters.import(tensors);
+  actor.weightsChanged();
+  const hasCritic = critic?.network.parameters.names.every((name) => name in tensors);
+  if (hasCritic) critic?.network.parameters.import(tensors);
 }
 
 /** What the encoder did for the run. */

@@ -1,32 +1,66 @@
-/** The settings that training a walker reads: one section a part, as the presets compose them. */
-import type { RelationWalkerSettings } from '../agents/relation-walker/settings.js';
-import type { WalkerSettings } from '../agents/walker/settings.js';
-import type { CheckpointSettings } from '../checkpoints/settings.js';
-import type { DataSettings } from '../datasets/settings.js';
-import type { RelationWalkSettings } from '../envs/relation-walk-settings.js';
-import type { EnvSettings } from '../envs/settings.js';
-import type { EvaluationSettings } from '../evaluation/settings.js';
-import type { EncoderSettings } from '../src/encoder/settings.js';
-import type { LogSettings } from '../src/run/log-settings.js';
-import type { BackendName } from '../src/tensor/backend.js';
-import type { CloneSettings } from './cloning/settings.js';
-import type { PpoSettings } from './ppo/settings.js';
-import type { TransESettings } from './transe/settings.js';
+/** All settings of training a walker, composed of the parts' own: the truth for files, `--set`, `config explain` and the docs. */
+import { z } from 'zod';
+import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
+import { walkerSettings } from '../agents/walker/settings.js';
+import { checkpointSettings } from '../checkpoints/settings.js';
+import { dataSettings } from '../datasets/settings.js';
+import { relationWalkSettings } from '../envs/relation-walk-settings.js';
+import { envSettings } from '../envs/settings.js';
+import { evaluationSettings } from '../evaluation/settings.js';
+import { encoderSettings } from '../src/encoder/settings.js';
+import { loadConfig } from '../src/run/config.js';
+import { logSettings } from '../src/run/log-settings.js';
+import type { RunInfo } from '../src/run/records.js';
+import { backendNames } from '../src/tensor/backend.js';
+import { cloneSettings } from './cloning/settings.js';
+import { ppoSettings } from './ppo/settings.js';
+import { transeSettings } from './transe/settings.js';
 
-export interface TrainSettings {
-  name: string;
-  seed: number;
-  backend: BackendName | 'auto';
-  data: DataSettings;
-  env: EnvSettings;
-  relationWalk: RelationWalkSettings;
-  encoder: EncoderSettings;
-  transe: TransESettings;
-  walker: WalkerSettings;
-  relationWalker: RelationWalkerSettings;
-  clone: CloneSettings;
-  ppo: PpoSettings;
-  evaluation: EvaluationSettings;
-  checkpoint: CheckpointSettings;
-  log: LogSettings;
+export const trainSettings = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[\w][\w.-]*$/)
+    .default('run')
+    .describe('What to call runs of these settings; the run folder is NAME-TIME-sSEED.'),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(0)
+    .describe('The one seed of everything random. Same seed, same backend, same thread count: same bytes.'),
+  backend: z
+    .enum(['auto', ...backendNames])
+    .default('auto')
+    .describe(
+      'What computes the networks: auto takes the fastest that works here. Results differ between backends in the last digits.',
+    ),
+  data: dataSettings.prefault({}),
+  env: envSettings.prefault({}),
+  relationWalk: relationWalkSettings.prefault({}),
+  encoder: encoderSettings.prefault({}),
+  transe: transeSettings.prefault({}),
+  walker: walkerSettings.prefault({}),
+  relationWalker: relationWalkerSettings.prefault({}),
+  clone: cloneSettings.prefault({}),
+  ppo: ppoSettings.prefault({}),
+  evaluation: evaluationSettings.prefault({}),
+  checkpoint: checkpointSettings.prefault({}),
+  log: logSettings.prefault({}),
+});
+
+/** Every setting of a run with its value. */
+export type TrainSettings = z.output<typeof trainSettings>;
+
+/** Settings as files keep them: what is not set is not there. */
+export function plainSettings(settings: object): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(settings)) as Record<string, unknown>;
+}
+
+/**
+ * The settings of a run, completed: what a run of an earlier version lacks has its default.
+ * @param overrides such as `ppo.clipRange=0.1`, on top
+ * @throws WorkbenchError `config` for keys and values that this version does not know
+ */
+export function settingsOfRun({ config, folder }: RunInfo, overrides: readonly string[] = []): TrainSettings {
+  return loadConfig(trainSettings, { text: JSON.stringify(config), overrides, source: folder });
 }

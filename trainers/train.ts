@@ -1,7 +1,6 @@
 /** One training run from data to a finished folder. What is walked brings its own phases; the rest is here. */
-import { existsSync } from 'node:fs';
-import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
-import { readIndex, resolveCheckpoint } from '../checkpoints/store.js';
+import type { Checkpoint } from '../checkpoints/checkpoint.js';
+import { readIndex } from '../checkpoints/store.js';
 import { questionWalkIds } from '../envs/question-walks.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { configHash } from '../src/run/config.js';
@@ -11,15 +10,17 @@ import { cacheFolder } from '../src/run/locations.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
 import { collectProvenance, keepProvenance, ProvenanceNotes, resumeProvenance } from '../src/run/provenance/notes.js';
-import { createRun, openRun, runFiles, type Run } from '../src/run/run-folder.js';
+import { createRun, runIn, type Run } from '../src/run/run-folder.js';
 import { masked } from '../src/run/secrets.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { openDialogueTraining } from './dialogues/training.js';
+import { forkedWeights, weightsAtStart, writeStart, type ForkSource } from './fork.js';
 import { openQuestionTraining } from './questions/training.js';
+import { checkpointToResume, leaveLater } from './resume.js';
 import { openRunLogs } from './run-logs.js';
 import type { Session, Training } from './session.js';
-import type { TrainSettings } from './train-settings.js';
+import { plainSettings, type TrainSettings } from './train-settings.js';
 
 export interface TrainOptions {
   settings: TrainSettings;
@@ -27,6 +28,8 @@ export interface TrainOptions {
   folder: string;
   /** `last`, `best` or a step: go on from there; afresh where nothing was saved. */
   resume?: string | undefined;
+  /** Begin a new run with these weights; `forkSettings` are its settings. */
+  fork?: ForkSource | undefined;
   progress?: ProgressReporter;
   /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
   onTorn?: ((file: string, bytes: number) => void) | undefined;
@@ -43,8 +46,9 @@ export function train(options: TrainOptions): Promise<void> {
 }
 
 async function trainNoted(options: TrainOptions): Promise<void> {
-  const { settings, folder, resume, progress = silentProgress, onTorn, signal } = options;
-  checkTrainSettings(settings, readIndex(folder).clone !== undefined);
+  const { settings, folder, resume, fork, progress = silentProgress, onTorn, signal } = options;
+  const before = resume === undefined ? undefined : runIn(folder);
+  checkTrainSettings(settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const open = questionWalkIds.includes(settings.env.id) ? openQuestionTraining : openDialogueTraining;
   const training = await open(settings);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
@@ -52,14 +56,22 @@ async function trainNoted(options: TrainOptions): Promise<void> {
     const { tf, name: backend } = await openBackend(settings.backend);
     const { graph, dataset } = training.hashes;
     const hashes = { graph, encoder: encoder.id, dataset };
-    const from = resume === undefined ? undefined : checkpointToResume(folder, resume, hashes);
-    const config = configOf(settings, resume === undefined ? undefined : folder, encoder.id);
+    const from = before && checkpointToResume(before, resume!, settings, hashes);
+    const forked = fork && (await forkedWeights(fork, settings, hashes));
+    const config = before?.config ?? plainSettings(settings);
     // Native TensorFlow takes as many threads as it likes.
     const threads = backend === 'tensorflow' ? {} : { threads: 1 };
     const environment = collectEnvironment({ configHash: configHash(config), backend, ...threads, hashes });
-    const run = createRun({ folder, config, environment, resume: resume !== undefined });
+    const run = createRun({
+      folder,
+      config,
+      environment: { ...environment, ...(forked && { forkedFrom: forked.origin }) },
+      resume: resume !== undefined,
+      ...(forked && { prepare: () => writeStart(folder, forked) }),
+    });
     try {
-      await runPhases(training, from, { tf, run, settings, encoder, hashes, progress, signal }, onTorn);
+      const start = weightsAtStart(run.folder, hashes);
+      await runPhases(training, from, { tf, run, settings, encoder, hashes, start, progress, signal }, onTorn);
     } catch (error) {
       recordEnd(run, error);
       throw error;
@@ -81,8 +93,8 @@ async function runPhases(
   const { run, settings } = parts;
   const logs = openRunLogs(run, settings.log.tensorboard, onTorn);
   try {
-    if (from) resumeProvenance(run.files.provenance);
-    else logs.truncateAfter({ bytes: 0 });
+    leaveLater(run, logs, settings, from);
+    if (from || parts.start) resumeProvenance(run.files.provenance);
     await training.run({ ...parts, logs }, from);
     logs.flush();
     keepProvenance(run.files.provenance);
@@ -102,28 +114,4 @@ function recordEnd(run: Run, error: unknown): void {
   } catch {
     // A full disk takes no state either; the error itself says more.
   }
-}
-
-/**
- * The settings as the run's folder keeps them. A run that goes on keeps the place it knows its model by, wherever the
- * file is now: the encoder's id says that it is the same.
- * @param folder of the run to resume
- */
-function configOf(settings: TrainSettings, folder: string | undefined, encoder: string): Record<string, unknown> {
-  const config = JSON.parse(JSON.stringify(settings)) as Record<string, unknown> & Pick<TrainSettings, 'encoder'>;
-  if (folder !== undefined && existsSync(runFiles(folder).config)) {
-    const before = openRun(folder);
-    const known = (before.config.encoder as Partial<TrainSettings['encoder']> | undefined)?.model;
-    if (known !== undefined && before.environment.hashes.encoder === encoder) config.encoder.model = known;
-  }
-  return config;
-}
-
-/** @throws WorkbenchError `data` for a checkpoint that is not there or was trained on something else */
-function checkpointToResume(folder: string, which: string, hashes: CheckpointHashes): Checkpoint | undefined {
-  if (!readIndex(folder).last) return undefined;
-  const { file } = resolveCheckpoint(folder, which);
-  const checkpoint = readCheckpoint(file);
-  checkFits(checkpoint.header, hashes, file);
-  return checkpoint;
 }

@@ -1,11 +1,11 @@
 /** A training run of the quickstart: trained, gone on with, or reused where it is finished. */
-import { existsSync } from 'node:fs';
 import type { RunSettings } from '../../presets/schema.js';
-import { diffConfig } from '../../src/run/config.js';
+import { configDifferences, refuseDifferences } from '../../src/run/config-differences.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { openRun, runFiles } from '../../src/run/run-folder.js';
+import { openRun, runIn } from '../../src/run/run-folder.js';
+import { plainSettings, settingsOfRun } from '../../trainers/train-settings.js';
 import type { Watch } from '../watch.js';
 
 /**
@@ -17,7 +17,7 @@ export async function trainedRun(
   folder: string,
   watch: Watch,
 ): Promise<{ run: RunInfo; reused: boolean }> {
-  const before = existsSync(runFiles(folder).config) ? openRun(folder) : undefined;
+  const before = runIn(folder);
   if (before) refuseOtherSettings(before, settings);
   if (before?.state.status === 'finished') {
     await refuseOtherModel(before, settings);
@@ -28,15 +28,12 @@ export async function trainedRun(
   return { run: openRun(folder), reused: false };
 }
 
-function refuseOtherSettings({ folder, config }: RunInfo, settings: RunSettings): void {
-  const keys = diffConfig(config, JSON.parse(JSON.stringify(settings)));
-  if (keys.length === 0) return;
-  throw new WorkbenchError(
-    'config',
-    `expected a run of these settings, got others for ${keys.join(', ')}, at ${folder}`,
-    {
-      hint: 'Give another --run-dir, or remove that folder.',
-    },
+function refuseOtherSettings(run: RunInfo, settings: RunSettings): void {
+  refuseDifferences(
+    configDifferences(plainSettings(settingsOfRun(run)), plainSettings(settings)),
+    'a run of these settings',
+    run.folder,
+    'Give another --run-dir, or remove that folder.',
   );
 }
 

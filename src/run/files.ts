@@ -6,6 +6,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -43,6 +44,13 @@ export function writeFileAtomic(path: string, data: string | Uint8Array | readon
     throw writeError(error, path);
   }
   syncFolder(folder);
+}
+
+/** Removes what writes that a crash cut short left under a folder. Nobody else may be writing there. */
+export function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder, { recursive: true }) as string[]) {
+    if (/^\..+\.\d+\.\d+\.tmp$/.test(basename(name))) rmSync(join(folder, name), { force: true });
+  }
 }
 
 /** Writes every byte of `chunk`, at byte `position` of the file or where it stands; one call of the system may write fewer. */

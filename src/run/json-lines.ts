@@ -20,10 +20,9 @@ export interface JsonLines {
   append(value: unknown): void;
   /** Writes what is pending to disk, with fsync. @returns what is in the file, for a checkpoint */
   flush(): Required<LogMark>;
-  /**
-   * Forgets every line after the mark, pending ones included: a resumed run writes them again.
-   * @throws WorkbenchError `data` when the file is shorter, no line ends there, or what is before it was altered
-   */
+  /** @throws WorkbenchError `data` when the file is shorter than the mark, no line ends there, or what is before it was altered */
+  check(mark: LogMark): void;
+  /** Checks, and forgets every line after the mark, pending ones included: a resumed run writes them again. */
   truncateAfter(mark: LogMark): void;
   /** Flushes and closes. */
   close(): void;
@@ -59,26 +58,31 @@ export function openJsonLines(file: string): JsonLines {
     return mark();
   };
 
+  const hashBefore = ({ bytes: offset, sha256 }: LogMark) => {
+    const kept = Buffer.alloc(Math.min(offset, size));
+    readFully(descriptor, kept, 0);
+    if (offset > size || (offset > 0 && kept.at(-1) !== 0x0a)) {
+      throw otherLog(`a line that ends at byte ${offset}, got ${size} bytes, at ${file}`);
+    }
+    const before = createHash('sha256').update(kept);
+    if (sha256 === undefined || before.copy().digest('hex') === sha256) return before;
+    throw otherLog(`the first ${offset} bytes as the checkpoint knows them, got others, at ${file}`);
+  };
+
   return {
     tornBytes,
     append(value) {
       pending.push(`${JSON.stringify(value, nameNonFinite)}\n`);
     },
     flush,
-    truncateAfter({ bytes: offset, sha256 }) {
+    check(at) {
+      hashBefore(at);
+    },
+    truncateAfter(at) {
       pending = [];
-      const kept = Buffer.alloc(Math.min(offset, size));
-      readFully(descriptor, kept, 0);
-      if (offset > size || (offset > 0 && kept.at(-1) !== 0x0a)) {
-        throw otherLog(`a line that ends at byte ${offset}, got ${size} bytes, at ${file}`);
-      }
-      const before = createHash('sha256').update(kept);
-      if (sha256 !== undefined && before.copy().digest('hex') !== sha256) {
-        throw otherLog(`the first ${offset} bytes as the checkpoint knows them, got others, at ${file}`);
-      }
-      ftruncateSync(descriptor, offset);
-      size = offset;
-      hash = before;
+      hash = hashBefore(at);
+      ftruncateSync(descriptor, at.bytes);
+      size = at.bytes;
     },
     close() {
       try {

@@ -61,8 +61,20 @@ export interface EnvironmentRecord {
   configHash: string;
   /** sha256 of what the run read, by name: graph, encoder, data. */
   hashes: Record<string, string>;
+  /** Where a fork took its first weights from. */
+  forkedFrom?: ForkOrigin;
   /** Environments of later sessions that resumed the run, oldest first. */
   resumed?: Omit<EnvironmentRecord, 'resumed'>[];
+}
+
+/** A checkpoint of another run. */
+export interface ForkOrigin {
+  /** Absolute path of the run's folder. */
+  run: string;
+  /** Name of the checkpoint, such as `ppo-000120`. */
+  checkpoint: string;
+  /** Of the checkpoint's file. */
+  sha256: string;
 }
 
 /** A run as reports and listings see it. */

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { configHash, diffConfig } from './config.js';
+import { configHash } from './config.js';
 import { WorkbenchError } from './errors.js';
-import { readTextFile, writeError, writeFileAtomic } from './files.js';
+import { readTextFile, removeLeftovers, writeError, writeFileAtomic } from './files.js';
 import { confined, runsFolder } from './locations.js';
 import type { EnvironmentRecord, RunInfo, RunState } from './records.js';
 import { isLocked, lockFolder } from './run-lock.js';
@@ -51,8 +51,13 @@ export interface CreateRunOptions {
   /** Resolved settings; no time and no run's name, so that equal runs hold equal files. */
   config: Record<string, unknown>;
   environment: EnvironmentRecord;
-  /** Go on with the run in the folder; where there is none, start afresh. Default false. */
+  /**
+   * Go on with the run in the folder, which keeps its settings: that `config` says the same is the caller's to see. Where
+   * there is none, start afresh. Default false.
+   */
   resume?: boolean;
+  /** Writes what a new run begins with; called before the folder counts as a run, so that no crash leaves one without. */
+  prepare?: () => void;
 }
 
 /** `<preset>-<yyyymmdd-hhmmss>-s<seed>`, in local time. */
@@ -66,10 +71,9 @@ export function runId(preset: string, seed: number, now: Date = new Date()): str
 /**
  * Starts a run in a folder, or goes on with the one there, and locks it. Its status becomes `running`, also that of a
  * finished run: where that matters, look with `openRun` first.
- * @throws WorkbenchError `usage` when the folder holds a run and `resume` is false, or another process writes it;
- *   `config` when the run to resume has other settings
+ * @throws WorkbenchError `usage` when the folder holds a run and `resume` is false, or another process writes it
  */
-export function createRun({ folder, config, environment, resume = false }: CreateRunOptions): Run {
+export function createRun({ folder, config, environment, resume = false, prepare }: CreateRunOptions): Run {
   const place = resolve(folder);
   const files = runFiles(place);
   try {
@@ -85,15 +89,16 @@ export function createRun({ folder, config, environment, resume = false }: Creat
         hint: 'Go on with it by --resume, or choose another --run-dir.',
       });
     }
+    removeLeftovers(place);
     let state: RunState = { schemaVersion: 1, status: 'running', done: {} };
     if (resumed) {
       const before = readRun(place);
-      refuseOtherConfig(before, config);
       state = { ...before.state, status: 'running' };
       delete state.reason;
       const sessions = [...(before.environment.resumed ?? []), environment];
       writeJson(files.environment, { ...before.environment, resumed: sessions });
     } else {
+      prepare?.();
       // The config comes last: a folder with a config is a run, a folder without one is not.
       writeJson(files.environment, environment);
       writeFileAtomic(files.config, stringify(config));
@@ -129,6 +134,11 @@ export function openRun(nameOrFolder: string, runs: string = runsFolder()): RunI
   const info = readRun(resolve(isName ? confined(runs, nameOrFolder) : nameOrFolder));
   if (info.state.status !== 'running' || isLocked(info.folder)) return info;
   return { ...info, state: { ...info.state, status: 'stopped' } };
+}
+
+/** The run in a folder as `openRun` reads it, or undefined where there is none. */
+export function runIn(folder: string): RunInfo | undefined {
+  return existsSync(runFiles(folder).config) ? openRun(folder) : undefined;
 }
 
 /** A run of a listing, or why it cannot be read. */
@@ -180,18 +190,6 @@ function readObject(file: string, read: (text: string) => unknown): Record<strin
     throw new WorkbenchError('data', `expected a whole file of a run, got a broken one, at ${file}`, { cause });
   }
   throw new WorkbenchError('data', `expected keys and values, got ${text.slice(0, 60)}, at ${file}`);
-}
-
-function refuseOtherConfig(before: RunInfo, config: Record<string, unknown>): void {
-  const keys = diffConfig(before.config, config);
-  if (keys.length === 0) return;
-  throw new WorkbenchError(
-    'config',
-    `expected the settings of the run, got others for ${keys.join(', ')}, at ${before.folder}`,
-    {
-      hint: 'Resume without changing settings, or start a new run.',
-    },
-  );
 }
 
 function writeJson(file: string, value: unknown): void {

@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pid } from 'node:process';
 import { writeError, writeFully } from './files.js';
+import { eventFiles } from './tensorboard-keep.js';
 
 export interface EventFile {
   readonly file: string;
@@ -28,8 +29,8 @@ export interface EventFileOptions {
  */
 export function openEventFile(folder: string, options: EventFileOptions = {}): EventFile {
   const now = options.now ?? (() => Date.now() / 1000);
-  const file = join(folder, options.name ?? `events.out.tfevents.${Math.floor(now())}.${hostname()}.${pid}`);
   mkdirSync(folder, { recursive: true });
+  const file = join(folder, options.name ?? nextName(folder, now()));
   const descriptor = openSync(file, 'w');
   const write = (event: Uint8Array) => {
     try {
@@ -51,6 +52,13 @@ export function openEventFile(folder: string, options: EventFileOptions = {}): E
       closeSync(descriptor);
     },
   };
+}
+
+/** A name after those of all files there, whatever the clock says: TensorBoard reads files in the order of their names. */
+function nextName(folder: string, now: number): string {
+  const taken = eventFiles(folder).map((name) => Number(/tfevents\.(\d+)/.exec(name)?.[1] ?? 0));
+  const seconds = Math.max(Math.floor(now), ...taken.map((second) => second + 1));
+  return `events.out.tfevents.${seconds}.${hostname()}.${pid}`;
 }
 
 /** Length, its checksum, the bytes, their checksum; little-endian. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
-import { readIndex, resolveCheckpoint, saveCheckpoint } from '../../checkpoints/store.js';
+import { dropCheckpoints, readIndex, resolveCheckpoint, saveCheckpoint } from '../../checkpoints/store.js';
 import type { Phase } from '../../src/run/records.js';
 
 let run: string;
@@ -65,6 +65,18 @@ describe('the checkpoints of a run', () => {
     expect([files(), readFileSync(join(run, 'checkpoints', 'index.json'), 'utf8')]).toEqual(straight);
     save('ppo', 30, { 'eval/path@1': 0.3 });
     expect(readIndex(run).checkpoints.map(({ step }) => step)).toEqual([30]);
+  });
+
+  test('dropping leaves an index and files without those that are not kept', () => {
+    dropCheckpoints(run, () => false);
+    expect(existsSync(join(run, 'checkpoints'))).toBe(false);
+    for (const step of [10, 20, 30]) save('ppo', step, { 'eval/path@1': step / 100 }, 10);
+    const before = readFileSync(join(run, 'checkpoints', 'index.json'), 'utf8');
+    dropCheckpoints(run, () => true);
+    expect(readFileSync(join(run, 'checkpoints', 'index.json'), 'utf8')).toBe(before);
+    dropCheckpoints(run, ({ step }) => step <= 20);
+    expect(files()).toEqual(['index.json', 'ppo-000010.safetensors', 'ppo-000020.safetensors']);
+    expect([readIndex(run).best?.step, readIndex(run).last?.step]).toEqual([20, 20]);
   });
 
   test('a checkpoint of a stop by the user is the last until the next, and then as if it had never been', () => {

@@ -249,10 +249,27 @@ describe('a training run is refused', () => {
     cpSync(unbroken, folder, { recursive: true });
     await expect(train({ settings: tinySettings(), folder })).rejects.toMatchObject({ code: 'usage' });
     const resume = (overrides: string[]) => train({ settings: tinySettings(...overrides), folder, resume: 'last' });
-    await expect(resume(['ppo.clipRange=0.1'])).rejects.toThrow('got others for ppo.clipRange');
-    await expect(resume(['data.graph=wide'])).rejects.toThrow('expected a checkpoint of graph');
-    await expect(resume(['encoder.model=hashed:64'])).rejects.toThrow('expected a checkpoint of encoder hashed:64');
+    await expect(resume(['ppo.clipRange=0.1', 'seed=7'])).rejects.toMatchObject({
+      code: 'config',
+      message: `expected the settings of the run, got others, at ${folder}:
+  ppo.clipRange: 0.2 in the run, 0.1 asked for
+  seed: 0 in the run, 7 asked for`,
+      hint: expect.stringContaining('--fork'),
+    });
+    await expect(resume(['data.graph=wide'])).rejects.toThrow('data.graph: dialogue in the run, wide asked for');
+    await expect(resume(['encoder.model=hashed:64'])).rejects.toThrow('encoder.model: hashed:32 in the run, hashed:64');
     expect(runHashes(folder)).toEqual(runHashes(unbroken));
+  });
+
+  test.each([
+    ['graph: dialogue', 'graph: wide', 'data.graph=wide', 'expected a checkpoint of graph'],
+    ['model: hashed:32', 'model: hashed:64', 'encoder.model=hashed:64', 'expected a checkpoint of encoder hashed:64'],
+  ])('when another thing is behind equal settings: not %s but %s', async (was, is, override, message) => {
+    const folder = newFolder();
+    cpSync(unbroken, folder, { recursive: true });
+    const config = join(folder, 'config.yaml');
+    writeFileSync(config, readFileSync(config, 'utf8').replace(was, is));
+    await expect(train({ settings: tinySettings(override), folder, resume: 'last' })).rejects.toThrow(message);
   });
 
   test('when another process holds it, or its last checkpoint is damaged', async () => {

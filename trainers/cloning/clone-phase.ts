@@ -5,7 +5,7 @@ import type { Policy } from '../../agents/walker/policy.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
 import { evaluateOnValid } from '../dialogues/evaluate-valid.js';
 import type { DialogueSession } from '../dialogues/training.js';
-import { restoreTrainee, saveTrainee, type Trainee } from '../session.js';
+import { beginWith, restoreTrainee, saveTrainee, type Trainee } from '../session.js';
 import { clone } from './clone.js';
 
 /** Updates between two records of the metric log. */
@@ -20,7 +20,8 @@ export async function clonePhase(
 ): Promise<void> {
   const { settings, logs, train, valid, signal } = session;
   const trainee: Trainee = { actor: policy.head, optimizer };
-  if (resumeFrom) restoreTrainee(session, trainee, resumeFrom);
+  if (resumeFrom) restoreTrainee(trainee, resumeFrom);
+  else if (session.start) beginWith(trainee, session.start);
   const startStep = resumeFrom?.header.step ?? 0;
   let epochsDone = resumeFrom?.header.epoch ?? 0;
   let step = startStep;

@@ -1,6 +1,6 @@
 /** PPO over dialogues: what is trained, on which walks, and from where. */
 import { createCritic } from '../../agents/walker/critic.js';
-import { createPolicy } from '../../agents/walker/inputs.js';
+import { createPolicy, restoredPolicy } from '../../agents/walker/inputs.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
@@ -14,6 +14,7 @@ import { goldWalks } from '../cloning/gold-states.js';
 import { expectedReward } from '../ppo/expected-reward.js';
 import { ppo } from '../ppo/ppo.js';
 import { adamOf, ppoPhase } from '../ppo/ppo-phase.js';
+import { beginWith } from '../session.js';
 import { evaluateOnValid } from './evaluate-valid.js';
 import type { DialogueSession } from './training.js';
 
@@ -39,13 +40,8 @@ export async function dialoguePpo(
   const { graph, featurizer } = inputs;
   const { rules } = featurizer.parts;
   const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
-  const policyOf = (weights: Checkpoint | undefined) => {
-    const policy = createPolicy(tf, inputs, settings.seed);
-    if (weights) policy.head.parameters.import(weights.tensors);
-    return policy;
-  };
-  const policy = policyOf(clone);
-  const anchor = clone && settings.ppo.klCoef > 0 ? policyOf(clone) : undefined;
+  const policy = createPolicy(tf, inputs, settings.seed);
+  const anchor = clone && settings.ppo.klCoef > 0 ? restoredPolicy(tf, inputs, clone.tensors) : undefined;
   const critic =
     settings.ppo.baseline === 'critic'
       ? createCritic(tf, inputs.tables, featurizer.contextDim, settings.walker.width, settings.seed)
@@ -58,6 +54,7 @@ export async function dialoguePpo(
       optimizer: adamOf(critic.parameters, settings.ppo),
     },
   };
+  if (clone) beginWith(learner, clone);
   const shaping = settings.env.shaping === 'transe' ? transe! : undefined;
   const envs = makeVectorEnv(
     // Ids of a user's own environment are not known to the types; `checkTrainSettings` has looked it up.

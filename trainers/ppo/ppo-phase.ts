@@ -10,7 +10,10 @@ import type { PpoOptions, PpoUpdate } from './ppo.js';
 import type { PpoSettings } from './settings.js';
 
 /** What a phase gives to the algorithm that trains in it. */
-export type PpoShared = Pick<PpoOptions<unknown, TaskRequest>, 'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'>;
+export type PpoShared = Pick<
+  PpoOptions<unknown, TaskRequest>,
+  'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
+>;
 
 export interface PpoPhase {
   /** What is saved and restored; the caller's to dispose. */
@@ -40,7 +43,7 @@ export function adamOf(parameters: ParameterSet, { adamEpsilon, maxGradNorm }: P
 export async function ppoPhase(session: Session, { trainee, best, evaluate, train, from }: PpoPhase): Promise<void> {
   const { logs, signal } = session;
   const { seed, ppo: settings, checkpoint } = session.settings;
-  if (from) restoreTrainee(session, trainee, from);
+  if (from) restoreTrainee(trainee, from);
   const startUpdate = from?.header.step ?? 0;
   let patience = (from?.header.trainer.patience as unknown as Patience | undefined) ?? {
     best: -1,

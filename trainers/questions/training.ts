@@ -5,7 +5,7 @@ import { madeFromSamples } from '../../datasets/sample-source.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { ppo } from '../ppo/ppo.js';
 import { ppoPhase } from '../ppo/ppo-phase.js';
-import { logEncoding, type Training } from '../session.js';
+import { beginWith, logEncoding, type Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
 import { edgeWalk } from './edge-walk.js';
 import { evaluateBestOnValid } from './evaluate-best.js';
@@ -38,6 +38,7 @@ function trainingOn<Observation, Request extends TaskRequest>(
       walkable.forEach((i) => note(train[i]!));
       try {
         logEncoding(session);
+        if (session.start) beginWith(learner, session.start);
         run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
         const chosen = evaluatedQuestions(valid.length, settings.ppo.evalSamples);
         await ppoPhase(session, {

@@ -59,11 +59,17 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   const file = join(folder, `${key}.safetensors`);
   const unfinished = join(folder, `${key}.unfinished.safetensors`);
   const saved = usable(file, () => readTable(file, graph));
-  if (saved) return { ...saved, file, reused: true };
+  if (saved) {
+    // A kill after the table was written and before this was removed leaves it.
+    rmSync(unfinished, { force: true });
+    return { ...saved, file, reused: true };
+  }
 
   const resumed = usable(unfinished, () => readTraining(unfinished, identity));
   const history: EpochRecord[] = resumed?.history ?? [];
-  const progress = (options.progress ?? silentProgress)('transe', settings.epochs * train.heads.length, 'triples');
+  const count = train.heads.length;
+  const before = (resumed?.state.epoch ?? 0) * count;
+  const progress = (options.progress ?? silentProgress)('transe', settings.epochs * count, 'triples', before);
   let note = '';
   const result = await trainTransE({
     numEntities: graph.numEntities,
@@ -75,10 +81,12 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
     ...(resumed && { resumeFrom: resumed.state }),
     ...(signal && { signal }),
     onProgress: (done) => progress.update(done, note),
-    onEpoch(report) {
-      const record = recordOf(report);
-      history.push(record);
+    onEpoch(report, state) {
+      history.push(recordOf(report));
       note = `loss ${report.loss.toFixed(3)}${report.metrics ? ` · MRR ${report.metrics.mrr.toFixed(3)}` : ''}`;
+      // A kill costs no more than the epochs between two validations, each of which takes longer than this does.
+      const saves = report.epoch % settings.evalEvery === 0 && report.epoch < settings.epochs;
+      if (saves) writeTraining(unfinished, identity, state, history);
     },
   });
   progress.finish(note);

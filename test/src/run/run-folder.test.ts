@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configHash } from '../../../src/run/config.js';
 import { collectEnvironment } from '../../../src/run/environment.js';
-import { createRun, listRuns, openRun, runId } from '../../../src/run/run-folder.js';
+import { createRun, listRuns, openRun, runId, runIn } from '../../../src/run/run-folder.js';
 
 const config = { name: 'tiny', seed: 1, ppo: { clipRange: 0.2, targetKl: null, sizes: [1, 2] } };
 const environment = collectEnvironment({ configHash: configHash(config), argv: ['train', 'tiny'] });
@@ -24,6 +24,20 @@ test('a new run holds its settings, environment and state', () => {
   expect(info).toMatchObject({ id: 'a', config, configHash: configHash(config), environment });
   expect(info.state).toEqual({ schemaVersion: 1, status: 'running', done: {} });
   run.close();
+});
+
+test('what a new run begins with is there before it counts as a run, and a resumed one keeps what it has', () => {
+  const folder = join(runs(), 'a');
+  const prepared: boolean[] = [];
+  const prepare = () => void prepared.push(existsSync(join(folder, 'config.yaml')));
+  const broken = () => {
+    throw new Error('killed');
+  };
+  expect(() => createRun({ folder, config, environment, prepare: broken })).toThrow('killed');
+  expect(runIn(folder)).toBeUndefined();
+  for (const resume of [false, true]) createRun({ folder, config, environment, resume, prepare }).close();
+  expect(prepared).toEqual([false]);
+  expect(runIn(folder)).toMatchObject({ id: 'a' });
 });
 
 test('the state is on disk at once, phase by phase', () => {
@@ -60,11 +74,14 @@ describe('a folder that holds a run', () => {
     second.close();
   });
 
-  test('is not resumed with other settings, whose keys are named', () => {
+  test('keeps its settings, and loses what a killed write left unfinished', () => {
     const folder = join(runs(), 'a');
     create(folder).close();
-    const other = { ...config, ppo: { ...config.ppo, clipRange: 0.1 } };
-    expect(() => create(folder, true, other)).toThrow('expected the settings of the run, got others for ppo.clipRange');
+    const [unfinished, other] = ['.metrics.arrow.77.3.tmp', '.mine.tmp'].map((name) => join(folder, name));
+    for (const file of [unfinished!, other!]) writeFileSync(file, 'half');
+    create(folder, true, { ...config, seed: 2 }).close();
+    expect(openRun(folder).config).toEqual(config);
+    expect([existsSync(unfinished!), existsSync(other!)]).toEqual([false, true]);
   });
 
   test('is not written by two', () => {

@@ -1,0 +1,129 @@
+/** What `kgwalk train` is to do: the settings and the folder of every run, all checked before the first starts. */
+import { join, resolve } from 'node:path';
+import { defaultModel, lastingModelName } from '../src/llm/model-files.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { runsFolder } from '../src/run/locations.js';
+import { openRun, runId, runIn } from '../src/run/run-folder.js';
+import { loadPreset } from '../presets/index.js';
+import { forkSettings, type ForkSource } from '../trainers/fork.js';
+import { settingsOfRun, type TrainSettings } from '../trainers/train-settings.js';
+
+export interface TrainFlags {
+  model?: string;
+  set: string[];
+  seed?: string;
+  seeds?: string;
+  runDir?: string;
+  resume?: string | true;
+  fork?: string | true;
+  backend?: string;
+  dryRun?: boolean;
+  maxMinutes?: string;
+  json?: boolean;
+}
+
+export interface PlannedRun {
+  settings: TrainSettings;
+  folder: string;
+  /** The checkpoint that a run there goes on from. */
+  resume?: string;
+  fork?: ForkSource;
+}
+
+/**
+ * @param preset undefined where none was named
+ * @throws WorkbenchError `usage` for options that contradict each other or the folder, `config` for wrong settings
+ */
+export function plannedRuns(preset: string | undefined, flags: TrainFlags): PlannedRun[] {
+  refuseContradictions(flags);
+  if (flags.fork !== undefined) return [plannedFork(flags)];
+  return seedsOf(flags).map((seed) => plannedRun(preset, seed, flags));
+}
+
+function plannedRun(preset: string | undefined, seed: number | undefined, flags: TrainFlags): PlannedRun {
+  const { runDir, seeds } = flags;
+  const folder = runDir === undefined ? undefined : resolve(seeds === undefined ? runDir : `${runDir}-s${seed}`);
+  const overrides = overridesOf(flags, seed);
+  const resume = checkpointOf(flags);
+  if (folder !== undefined && resume !== undefined) {
+    const run = runIn(folder);
+    // It keeps its own settings; what is given besides must say the same, which training checks.
+    if (run) return { settings: settingsOfRun(run, overrides), folder, resume };
+    if (preset === undefined) {
+      throw new WorkbenchError('usage', `expected a run to go on with, got none, at ${folder}`, {
+        hint: 'Runs: `kgwalk runs list`. To start one where there is none, name its preset too.',
+      });
+    }
+  } else if (folder !== undefined) refuseRunIn(folder);
+  const settings = withModel(loadPreset(preset ?? 'opendialkg', overrides), defaultModel());
+  const place = folder ?? join(runsFolder(), runId(settings.name, settings.seed));
+  return { settings, folder: place, ...(resume !== undefined && { resume }) };
+}
+
+function plannedFork(flags: TrainFlags): PlannedRun {
+  const source = openRun(resolve(flags.runDir!));
+  const settings = forkSettings(source, overridesOf(flags, seedsOf(flags)[0]));
+  const folder =
+    typeof flags.fork === 'string' ? resolve(flags.fork) : join(runsFolder(), runId(settings.name, settings.seed));
+  refuseRunIn(folder);
+  return { settings, folder, fork: { run: source.folder, checkpoint: checkpointOf(flags)! } };
+}
+
+function refuseContradictions({ resume, fork, seed, seeds, runDir }: TrainFlags): void {
+  if (fork !== undefined && resume === undefined) {
+    throw new WorkbenchError('usage', 'expected --resume with --fork, which says whose weights, got none', {
+      hint: 'Such as `kgwalk train --resume best --run-dir RUN --fork`.',
+    });
+  }
+  if (fork !== undefined && seeds !== undefined) {
+    throw new WorkbenchError('usage', 'expected one fork, got --fork with --seeds', {
+      hint: 'Fork once for each seed, with --seed.',
+    });
+  }
+  if (resume !== undefined && runDir === undefined) {
+    throw new WorkbenchError('usage', 'expected --run-dir with --resume, got none', {
+      hint: 'Runs: `kgwalk runs list`.',
+    });
+  }
+  if (seed !== undefined && seeds !== undefined) {
+    throw new WorkbenchError('usage', 'expected --seed or --seeds, got both');
+  }
+}
+
+function refuseRunIn(folder: string): void {
+  if (!runIn(folder)) return;
+  throw new WorkbenchError('usage', `expected a folder without a run, got one that holds a run, at ${folder}`, {
+    hint: 'Go on with it by --resume, or choose another folder.',
+  });
+}
+
+function checkpointOf({ resume }: TrainFlags): string | undefined {
+  return resume === true ? 'last' : resume;
+}
+
+function overridesOf({ set, model, backend }: TrainFlags, seed: number | undefined): string[] {
+  return [
+    ...set,
+    ...(model === undefined ? [] : [`encoder.model=${JSON.stringify(lastingModelName(model))}`]),
+    ...(seed === undefined ? [] : [`seed=${seed}`]),
+    ...(backend === undefined ? [] : [`backend=${backend}`]),
+  ];
+}
+
+/** Settings that name no model take the embedded one, where the package has it. */
+function withModel(settings: TrainSettings, model: string | undefined): TrainSettings {
+  if (settings.encoder.model !== undefined || model === undefined) return settings;
+  return { ...settings, encoder: { ...settings.encoder, model } };
+}
+
+function seedsOf({ seed, seeds }: TrainFlags): (number | undefined)[] {
+  if (seeds === undefined) return [seed === undefined ? undefined : whole(seed, '--seed')];
+  const list = seeds.split(',').map((text) => whole(text, '--seeds'));
+  if (new Set(list).size === list.length) return list;
+  throw new WorkbenchError('usage', `expected different seeds, got ${seeds}, at --seeds`);
+}
+
+function whole(text: string, flag: string): number {
+  if (/^\d+$/.test(text.trim())) return Number(text);
+  throw new WorkbenchError('usage', `expected whole numbers from 0, got ${JSON.stringify(text)}, at ${flag}`);
+}

@@ -1,0 +1,143 @@
+/** `kgwalk train --resume`: from which checkpoint, under which settings, and that the end is that of the unbroken run. */
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse, stringify } from 'yaml';
+import { readIndex } from '../../checkpoints/store.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { train } from '../../trainers/train.js';
+import { kgwalk } from '../fixtures/command-line.js';
+import { readEvents } from '../fixtures/event-files.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+
+const previousHome = env.KGWALK_HOME;
+const home = folderWith({});
+const settings = tinySettings('log.tensorboard=true', 'checkpoint.keepEvery=1');
+const unbroken = join(home, 'unbroken');
+const stopped = join(home, 'stopped');
+let copies = 0;
+
+beforeAll(async () => {
+  env.KGWALK_HOME = home;
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  await train({ settings, folder: unbroken });
+  // After the third update, in the evaluation that the fourth owes.
+  const stop = stopAt('evaluate on valid', 1, 4);
+  await expect(train({ settings, folder: stopped, ...stop })).rejects.toMatchObject({ code: 'stopped' });
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+function copyOf(folder: string): string {
+  const copy = join(home, `copy-${++copies}`);
+  cpSync(folder, copy, { recursive: true });
+  return copy;
+}
+
+/** What is equal between equal runs: their events hold the clock. */
+const hashesOf = (folder: string) =>
+  Object.fromEntries(Object.entries(runHashes(folder)).filter(([name]) => !name.startsWith('tensorboard')));
+
+/** Tags, steps and values of all events, in the order TensorBoard reads them. */
+const eventsOf = (folder: string) =>
+  readdirSync(join(folder, 'tensorboard'))
+    .sort()
+    .flatMap((name) => readEvents(join(folder, 'tensorboard', name)))
+    .map(({ time: _clock, ...scalar }) => scalar);
+
+const resume = (folder: string, ...words: string[]) => kgwalk('train', '--resume', ...words, '--run-dir', folder);
+
+describe('train --resume', () => {
+  test.each([[], ['last'], ['best'], ['2'], ['ppo-000001'], ['clone-000003']])(
+    '%s ends as the unbroken run, with every event once',
+    async (...which) => {
+      const folder = copyOf(stopped);
+      const { exitCode, told } = await resume(folder, ...which);
+      expect([exitCode, told]).toEqual([0, expect.stringContaining(`run ${folder}, texts encoded by hashed:32`)]);
+      expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
+      expect(eventsOf(folder)).toEqual(eventsOf(unbroken));
+    },
+  );
+
+  test('from an earlier checkpoint may be stopped before it saves, and the last is then that one', async () => {
+    const folder = copyOf(stopped);
+    const again = train({ settings, folder, resume: '1', ...stopAt('encode messages', 0) });
+    await expect(again).rejects.toMatchObject({ code: 'stopped' });
+    expect(readIndex(folder).last!.name).toBe('ppo-000001');
+    expect((await resume(folder)).exitCode).toBe(0);
+    expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
+  });
+
+  test('of a finished run does nothing', async () => {
+    const before = runHashes(unbroken);
+    const { exitCode, told } = await resume(unbroken, 'best');
+    expect([exitCode, told]).toEqual([0, expect.stringContaining('is finished; nothing to do')]);
+    expect(runHashes(unbroken)).toEqual(before);
+  });
+
+  test('cuts a torn last line of the metrics and says so', async () => {
+    const folder = copyOf(stopped);
+    appendFileSync(join(folder, 'metrics.jsonl'), '{"phase": "pp');
+    const { exitCode, told } = await resume(folder);
+    expect([exitCode, told]).toEqual([0, expect.stringMatching(/metrics\.jsonl: cut off .+ \(13 bytes\)/)]);
+    expect(hashesOf(folder)).toEqual(hashesOf(unbroken));
+  });
+
+  test('with other settings is refused, each told with both values, and the run stays as it is', async () => {
+    const before = runHashes(stopped);
+    const { exitCode, told } = await resume(stopped, 'last', '--set', 'ppo.clipRange=0.1', '--seed', '9');
+    expect(exitCode).toBe(2);
+    expect(told).toContain('ppo.clipRange: 0.2 in the run, 0.1 asked for\n  seed: 0 in the run, 9 asked for');
+    expect(told).toMatch(/hint: .*--fork/);
+    expect(runHashes(stopped)).toEqual(before);
+  });
+
+  test('says the same settings again without harm', async () => {
+    expect((await resume(copyOf(stopped), '--set', 'ppo.clipRange=0.2', '--seed', '0')).exitCode).toBe(0);
+  });
+
+  test('of a run of an earlier version takes the defaults of what that one lacks, and no other values', async () => {
+    const folder = copyOf(stopped);
+    const file = join(folder, 'config.yaml');
+    const { relationWalker: _later, ...config } = parse(readFileSync(file, 'utf8')) as ReturnType<typeof tinySettings>;
+    const { feasibilityCoef: _new, ...ppo } = config.ppo;
+    writeFileSync(file, stringify({ ...config, ppo }));
+    const other = await resume(folder, 'last', '--set', 'ppo.feasibilityCoef=1');
+    expect(other.told).toContain('ppo.feasibilityCoef: 0 in the run, 1 asked for');
+    expect(await resume(folder)).toMatchObject({ exitCode: 0 });
+    expect(openRun(folder).state.status).toBe('finished');
+    const { 'config.yaml': _config, ...same } = hashesOf(unbroken);
+    expect(hashesOf(folder)).toMatchObject(same);
+  });
+
+  test('of a metric log that is not the checkpoint’s leaves every checkpoint where it is', async () => {
+    const folder = copyOf(stopped);
+    writeFileSync(join(folder, 'metrics.jsonl'), '');
+    const before = readIndex(folder);
+    expect(await resume(folder, '1')).toMatchObject({
+      exitCode: expect.any(Number),
+      told: expect.stringContaining('metrics.jsonl'),
+    });
+    expect(readIndex(folder)).toEqual(before);
+  });
+
+  test('needs a folder, and a preset where there is no run in it', async () => {
+    expect(await kgwalk('train', '--resume')).toMatchObject({
+      exitCode: 2,
+      told: expect.stringContaining('--run-dir'),
+    });
+    const folder = join(home, 'typo');
+    const nothing = await resume(folder);
+    expect(nothing).toMatchObject({
+      exitCode: 2,
+      told: expect.stringContaining('expected a run to go on with, got none'),
+    });
+  });
+});

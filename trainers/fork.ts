@@ -1,0 +1,107 @@
+/** Forks: new runs that begin with the weights of another run's checkpoint, kept as their own checkpoint of step 0. */
+import { existsSync, readFileSync } from 'node:fs';
+import {
+  checkFits,
+  readCheckpoint,
+  weightsOnly,
+  type Checkpoint,
+  type CheckpointHashes,
+} from '../checkpoints/checkpoint.js';
+import { readIndex, resolveCheckpoint, saveCheckpoint } from '../checkpoints/store.js';
+import { questionWalkIds } from '../envs/question-walks.js';
+import { configDifferences, refuseDifferences } from '../src/run/config-differences.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { sha256File, writeFileAtomic } from '../src/run/files.js';
+import type { ForkOrigin, RunInfo } from '../src/run/records.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
+import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
+
+/** Which weights a fork begins with. */
+export interface ForkSource {
+  /** Folder of the run, which is only read. */
+  run: string;
+  /** `best`, `last`, `clone`, a name or a step. */
+  checkpoint: string;
+}
+
+/** What a fork begins with. */
+export interface Forked {
+  weights: Checkpoint;
+  origin: ForkOrigin;
+}
+
+/**
+ * The settings of a fork: those of the run, but that PPO goes on from the weights at once. `clone.enabled=true` clones
+ * first, as a fork without PPO does.
+ * @param overrides such as `ppo.learningRate=1e-5`
+ * @throws WorkbenchError `config`
+ */
+export function forkSettings(run: RunInfo, overrides: readonly string[]): TrainSettings {
+  const { env } = settingsOfRun(run);
+  const begin = questionWalkIds.includes(env.id) ? [] : ['clone.enabled=false', 'ppo.init=clone'];
+  const settings = settingsOfRun(run, [...begin, ...overrides]);
+  return settings.ppo.enabled ? settings : { ...settings, clone: { ...settings.clone, enabled: true } };
+}
+
+/**
+ * Reads the weights as a checkpoint of step 0: of dialogues a clone, from which PPO starts and near which it stays; of
+ * questions one of PPO. No optimizer, no schedule, no scores: those are of the run they come from.
+ * @throws WorkbenchError `data` for a checkpoint that is not there or of another graph, encoder or data set, `config` for
+ *   settings under which the weights would have another shape or meaning
+ */
+export async function forkedWeights(
+  { run, checkpoint: which }: ForkSource,
+  settings: TrainSettings,
+  hashes: CheckpointHashes,
+): Promise<Forked> {
+  const source = openRun(run);
+  const { name, file } = resolveCheckpoint(source.folder, which);
+  const { header, tensors } = weightsOnly(readCheckpoint(file, { finite: true }));
+  checkFits(header, hashes, file);
+  refuseDifferences(
+    configDifferences(meaningOf(settingsOfRun(source)), meaningOf(settings)),
+    'a fork to keep what gives weights their shape and meaning',
+    source.folder,
+    'Train a run of these settings from the beginning.',
+  );
+  const onQuestions = questionWalkIds.includes(settings.env.id);
+  if (!onQuestions && settings.ppo.enabled && settings.ppo.init !== 'clone') {
+    throw new WorkbenchError('config', 'expected ppo.init=clone in a fork, whose weights it is, got scratch');
+  }
+  return {
+    weights: { header: { ...header, phase: onQuestions ? 'ppo' : 'clone', step: 0, epoch: 0, metrics: {} }, tensors },
+    origin: { run: source.folder, checkpoint: name, sha256: await sha256File(file) },
+  };
+}
+
+/** Writes what a fork begins with into its folder: the weights, and what they were made from as far as the run knows. */
+export function writeStart(folder: string, { weights, origin }: Forked): void {
+  saveCheckpoint(folder, weights, { keepLast: 1, keepEvery: 0 });
+  const known = runFiles(origin.run).provenance;
+  if (existsSync(known)) writeFileAtomic(runFiles(folder).provenance, readFileSync(known));
+}
+
+/** The weights that a run began with, as long as it keeps them; undefined for one that is no fork. */
+export function weightsAtStart(folder: string, hashes: CheckpointHashes): Checkpoint | undefined {
+  const first = readIndex(folder).checkpoints.find(({ step }) => step === 0);
+  if (!first) return undefined;
+  const checkpoint = readCheckpoint(first.file);
+  checkFits(checkpoint.header, hashes, first.file);
+  return checkpoint;
+}
+
+/** The settings that say what a weight means; where the model lies is told by the encoder's id instead. */
+function meaningOf(settings: TrainSettings) {
+  const { env, relationWalk, walker, relationWalker, transe, seed } = settings;
+  const { model: _model, workers: _workers, gpu: _gpu, ...encoder } = settings.encoder;
+  const { dropout: _dropout, ...network } = walker;
+  const readsTransE = walker.entityVectors.includes('transe') || walker.relationVectors === 'transe';
+  return plainSettings({
+    env: { id: env.id, horizon: env.horizon, equalAtStep1: env.equalAtStep1 },
+    relationWalk: { horizon: relationWalk.horizon },
+    encoder,
+    walker: network,
+    relationWalker,
+    ...(readsTransE && { transe, seed }),
+  });
+}

@@ -1,0 +1,67 @@
+/** Going on with a run: what must be as it was, and which checkpoint it goes on from. */
+import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
+import { compareEntries, type CheckpointEntry } from '../checkpoints/keeper.js';
+import { dropCheckpoints, readIndex, resolveCheckpoint } from '../checkpoints/store.js';
+import { configDifferences, refuseDifferences } from '../src/run/config-differences.js';
+import type { RunInfo } from '../src/run/records.js';
+import type { Run } from '../src/run/run-folder.js';
+import type { RunLogs } from './run-logs.js';
+import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
+
+/**
+ * The checkpoint to go on from, or undefined for a run that has trained nothing yet and starts afresh.
+ * @param which `last`, `best`, a name or a step
+ * @throws WorkbenchError `config` that lists settings which differ, `data` for a checkpoint that is not there or was
+ *   trained on something else
+ */
+export function checkpointToResume(
+  before: RunInfo,
+  which: string,
+  settings: TrainSettings,
+  hashes: CheckpointHashes,
+): Checkpoint | undefined {
+  refuseOtherSettings(before, settings, hashes);
+  if (!readIndex(before.folder).last) return undefined;
+  const entry = resolveCheckpoint(before.folder, which);
+  if (!isTrainedIn(settings, entry)) return undefined;
+  const checkpoint = readCheckpoint(entry.file);
+  checkFits(checkpoint.header, hashes, entry.file);
+  return checkpoint;
+}
+
+/**
+ * Leaves what was done after the checkpoint. The index comes first: a kill before the log is cut leaves one that is longer
+ * than its checkpoint says, which the next resume cuts; a shorter one could not be gone on with.
+ * @throws WorkbenchError `data` when the log of metrics is not the checkpoint's, before anything is left
+ */
+export function leaveLater(
+  { folder }: Run,
+  logs: Pick<RunLogs, 'check' | 'truncateAfter'>,
+  settings: TrainSettings,
+  from: Checkpoint | undefined,
+): void {
+  const { metricsBytes = 0, metricsSha256 } = from?.header.trainer ?? {};
+  const mark = { bytes: Number(metricsBytes), sha256: metricsSha256 as string | undefined };
+  logs.check(mark);
+  const stays = (entry: CheckpointEntry) => from !== undefined && compareEntries(entry, from.header) <= 0;
+  dropCheckpoints(folder, (entry) => stays(entry) || !isTrainedIn(settings, entry));
+  logs.truncateAfter(mark);
+}
+
+/** Whether the run itself trained it: it did not train what a fork begins with, nor a clone that was put there. */
+function isTrainedIn({ clone }: TrainSettings, { phase, step }: CheckpointEntry): boolean {
+  return step > 0 && (phase === 'ppo' || clone.enabled);
+}
+
+/** A run keeps the place that it knows its model by, wherever the file is now: the encoder's id says that it is the same. */
+function refuseOtherSettings(before: RunInfo, settings: TrainSettings, { encoder }: CheckpointHashes): void {
+  const known = settingsOfRun(before);
+  const sameModel = before.environment.hashes.encoder === encoder;
+  const asked = sameModel ? { ...settings, encoder: { ...settings.encoder, model: known.encoder.model } } : settings;
+  refuseDifferences(
+    configDifferences(plainSettings(known), plainSettings(asked)),
+    'the settings of the run',
+    before.folder,
+    'Resume without changing settings, or begin a new run with the weights of this one by --fork.',
+  );
+}
