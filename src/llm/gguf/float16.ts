@@ -19,15 +19,3 @@ export function toFloat16(values: Float32Array): Uint16Array {
     return sign | ((bits + 0xfff + ((bits >>> 13) & 1) - 0x38000000) >>> 13);
   });
 }
-
-/** Values of half-precision bits, exact. */
-export function fromFloat16(halves: Uint16Array): Float32Array {
-  return Float32Array.from(halves, (half) => {
-    const sign = half & 0x8000 ? -1 : 1;
-    const exponent = (half >>> 10) & 31;
-    const fraction = half & 1023;
-    if (exponent === 0) return sign * fraction * 2 ** -24;
-    if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
-    return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-  });
-}
