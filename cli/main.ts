@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command line. Each command registers itself and loads its heavy parts only when it runs. */
-import { argv, exit, stderr, stdout } from 'node:process';
+import { argv, exit, stderr, stdout, umask } from 'node:process';
 import { Command } from 'commander';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { commands } from './commands.js';
@@ -21,6 +21,9 @@ On questions:
                                                         beside prompted agents; --model oracle:0.1 simulates one`;
 
 const json = argv.includes('--json');
+
+// Models, and native code that is loaded, lie in the home folder: not everybody may change them, whatever the shell grants.
+umask(umask(0o022) | 0o002);
 
 const program = new Command('kgwalk')
   .description('Train and measure agents that reason by walking a knowledge graph.')

@@ -1,0 +1,99 @@
+/** What the built program touches outside itself, without being asked to: nothing. `npm test` builds it first. */
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { env, execPath } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { chatServer, says } from '../fixtures/chat-server.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { tinyOverrides } from '../fixtures/tiny-training.js';
+import { importFilms } from '../fixtures/toy-question-training.js';
+import { ownNetwork, watchedProgram } from '../fixtures/watched-program.js';
+
+const previousHome = env.KGWALK_HOME;
+const place = folderWith({});
+const [home, temporary] = [join(place, 'home'), join(place, 'temporary')];
+const run = join(place, 'run');
+const evaluations = ['--evaluations', join(place, 'evaluations')];
+const onDemo = ['--agent', 'io', '--dataset', 'demo-questions'];
+const tiny = [...tinyOverrides, 'data.dataset=demo'].flatMap((one) => ['--set', one]);
+
+if (!ownNetwork) console.warn('skipped: packets of native code; it takes `unshare` and a system that lets it');
+
+beforeAll(async () => {
+  mkdirSync(temporary);
+  env.KGWALK_HOME = home;
+  await importFilms();
+});
+afterAll(() => {
+  rmSync(place, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+/** As from a shell that lets everybody write what its programs make. @param alone in a network of its own */
+const kgwalk = (words: readonly string[], alone = true) => {
+  const everybody = ['-c', 'umask 0; TMPDIR="$0" exec "$@"', temporary, execPath, 'dist/cli/main.js'];
+  return watchedProgram('sh', [...everybody, ...words], alone);
+};
+
+describe('the watch sees', () => {
+  test.each([
+    ["fetch('http://127.0.0.1:4999/').catch(() => {})", 'connect "127.0.0.1:4999"'],
+    ["require('net').createServer().listen(0, '127.0.0.1', function () { this.close(); })", 'listen 0'],
+    ["require('dgram').createSocket('udp4').bind(0, '127.0.0.1', function () { this.close(); })", 'bind "udp"'],
+    ["require('dns').lookup('localhost', () => {})", 'lookup "localhost"'],
+    ["require('net').createServer().listen(0, '127.0.0.1', () => process.exit())", 'open "tcp 0100007F:'],
+    [
+      `require('child_process').execFileSync(process.execPath, ['-e', "fetch('http://[::1]:4999/').catch(() => {})"])`,
+      '::1',
+    ],
+  ])('%s', async (code, seen) => {
+    const { network } = await watchedProgram(execPath, ['-e', code]);
+    expect(network.join('\n')).toContain(seen);
+  });
+
+  (ownNetwork ? test : test.skip)('what is no JavaScript', async () => {
+    const { network, packets } = await watchedProgram('bash', ['-c', 'echo x >/dev/udp/192.0.2.1/9']);
+    expect([network, packets]).toEqual([[], expect.any(Number)]);
+    expect(packets).toBeGreaterThan(0);
+  });
+});
+
+test.each([
+  ['datasets demo', '--entities', '200', '--triples', '800', '--dialogues', '40', '--questions', '80'],
+  ['datasets check', 'demo'],
+  ['doctor'],
+  ['models list'],
+  ['train', 'opendialkg-tiny', ...tiny, '--run-dir', run],
+  ['evaluate', run],
+  ['report', run],
+  ['evaluate', ...onDemo, '--limit', '1', ...evaluations],
+  ['ask', 'who directed [tenet]', '--agent', 'io', '--dataset', 'films'],
+])('kgwalk %s neither listens nor dials', async (command, ...words) => {
+  const { exitCode, said, network, packets } = await kgwalk([...command!.split(' '), ...words]);
+  expect([exitCode, network, packets]).toEqual([0, [], ownNetwork && 0]);
+  expect(said).not.toBe('');
+});
+
+test('a server that was named is dialled, and nobody else', async () => {
+  const server = await chatServer(says('[x]'));
+  const words = ['evaluate', ...onDemo, '--limit', '2', ...evaluations, '--model', `${server.url}#m`];
+  const { exitCode, network } = await kgwalk(words, false);
+  await server.close();
+  // Connections are kept for the next request, so some are open at the end.
+  const dialled = network.filter((line) => !line.startsWith('open '));
+  expect([exitCode, new Set(dialled)]).toEqual([0, new Set([`connect "${new URL(server.url).host}"`])]);
+});
+
+describe('afterwards', () => {
+  test('nothing is left in the folder for temporary files', () => {
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test('everybody may write nothing', () => {
+    const made = readdirSync(place, { recursive: true }) as string[];
+    const open = made.filter((name) => lstatSync(join(place, name)).mode & 0o002);
+    expect(made).toEqual(expect.arrayContaining([join('run', 'config.yaml'), join('home', 'datasets')]));
+    expect(open.filter((name) => name !== 'temporary')).toEqual([]);
+  });
+});
