@@ -48,12 +48,25 @@ export function explained<T>(about: () => Partial<DivergedStep>, run: () => T): 
   try {
     return run();
   } catch (error) {
-    if (error instanceof Diverged) {
-      const more = about();
-      Object.assign(error.step, { ...more, ...error.step, place: { ...more.place, ...error.step.place } });
-    }
-    throw error;
+    throw withMore(error, about);
   }
+}
+
+/** The same of a part that lets other work through. */
+export async function explainedLater<T>(about: () => Partial<DivergedStep>, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw withMore(error, about);
+  }
+}
+
+function withMore(error: unknown, about: () => Partial<DivergedStep>): unknown {
+  if (error instanceof Diverged) {
+    const more = about();
+    Object.assign(error.step, { ...more, ...error.step, place: { ...more.place, ...error.step.place } });
+  }
+  return error;
 }
 
 /** A loss that may not be finite: then NaN or an infinity instead of the error. */

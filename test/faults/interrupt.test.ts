@@ -1,11 +1,12 @@
 /** Ctrl-C on the built program: `npm test` builds it first. */
 import { spawn } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readSafetensors } from '../../checkpoints/safetensors.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { runSettings } from '../../presets/schema.js';
@@ -28,43 +29,62 @@ afterAll(() => {
   else env.KGWALK_HOME = previousHome;
 });
 
-/** Starts a training run that would take hours. */
-function start(folder: string) {
-  const set = [...tinyOverrides, 'clone.epochs=1000'].flatMap((one) => ['--set', one]);
+/** Starts a training run. @param settings that make it take hours */
+function start(folder: string, ...settings: string[]) {
+  const set = [...tinyOverrides, ...settings].flatMap((one) => ['--set', one]);
   const child = spawn(execPath, ['dist/cli/main.js', 'train', 'opendialkg-tiny', ...set, '--run-dir', folder], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let told = '';
-  child.stderr.on('data', (text) => (told += String(text)));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number, told }));
-  return { child, ended };
+  const heard = { told: '' };
+  child.stderr.on('data', (text) => (heard.told += String(text)));
+  const ended = once(child, 'close').then(([code]) => code as number);
+  const until = async (seen: () => boolean) => {
+    while (!seen() && child.exitCode === null) await setTimeout(20);
+  };
+  return { child, ended, heard, until };
 }
 
-test('Ctrl-C ends training with 130 after saving, and says how to go on', async () => {
-  const folder = resolve(home, 'run');
-  const { child, ended } = start(folder);
-  while (!existsSync(join(folder, 'checkpoints/index.json')) && child.exitCode === null) await setTimeout(20);
-  child.kill('SIGINT');
-  const { code, told } = await ended;
-  expect(told).toContain('stopping after this step; press Ctrl-C again to stop at once');
-  expect(told).toContain(`error: stopped; what was done is saved, at ${folder}`);
-  expect(told).toContain(`hint: Go on: kgwalk train --resume --run-dir ${folder}`);
-  expect(code).toBe(130);
-  expect(openRun(folder).state).toMatchObject({ status: 'stopped', phase: 'clone' });
-  expect(readIndex(folder).last!.step).toBeGreaterThanOrEqual(3);
-});
+const hasSaved = (folder: string) => () => existsSync(join(folder, 'checkpoints/index.json'));
+const asked = 'stopping after this step; press Ctrl-C again to stop at once';
 
-test('a run that was killed reads as stopped, and another process may go on with it', async () => {
-  const folder = resolve(home, 'killed');
-  const { child, ended } = start(folder);
-  while (!existsSync(join(folder, 'checkpoints/index.json')) && child.exitCode === null) await setTimeout(20);
-  child.kill('SIGKILL');
-  await ended;
-  expect(openRun(folder).state.status).toBe('stopped');
-  const { step } = readIndex(folder).last!;
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s ends training with 130 after saving, and says how to go on',
+  async (signal) => {
+    const folder = resolve(home, signal);
+    const { child, ended, heard, until } = start(folder, 'clone.epochs=1000');
+    await until(hasSaved(folder));
+    child.kill(signal);
+    expect(await ended).toBe(130);
+    expect(heard.told).toContain(asked);
+    expect(heard.told).toContain(`error: stopped; what was done is saved, at ${folder}`);
+    expect(heard.told).toContain(`hint: Go on: kgwalk train --resume --run-dir ${folder}`);
+    expect(openRun(folder).state).toMatchObject({ status: 'stopped', phase: 'clone' });
+    expect(readIndex(folder).last!.step).toBeGreaterThanOrEqual(3);
+  },
+);
+
+test('a second one ends training at once with 130, in the middle of an update of many minutes, and leaves whole files', async () => {
+  const folder = resolve(home, 'twice');
+  const long = ['ppo.samplesPerUpdate=1000', 'ppo.minibatchSamples=1', 'ppo.updateEpochs=100', 'clone.epochs=1'];
+  const { child, ended, heard, until } = start(folder, ...long);
+  await until(() => hasSaved(folder)() && openRun(folder).state.phase === 'ppo');
+  child.kill('SIGINT');
+  await until(() => heard.told.includes(asked));
+  child.kill('SIGTERM');
+  expect(await ended).toBe(130);
+  expect(heard.told).not.toContain('what was done is saved');
+
+  const files = (readdirSync(folder, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name));
+  expect(files.filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  for (const name of files.map((file) => join(folder, file))) {
+    if (name.endsWith('.safetensors')) readSafetensors(name);
+    else if (name.endsWith('.jsonl')) expect(readFileSync(name, 'utf8')).toMatch(/\n$|^$/);
+    else if (name.endsWith('.json')) JSON.parse(readFileSync(name, 'utf8'));
+  }
+  expect(openRun(folder).state).toMatchObject({ status: 'stopped', phase: 'ppo' });
   const settings = runSettings.parse(openRun(folder).config);
-  const goingOn = train({ settings, folder, resume: 'last', ...stopAt('clone', step + 1) });
+  const goingOn = train({ settings, folder, resume: 'last', ...stopAt('encode messages', 0) });
   await expect(goingOn).rejects.toMatchObject({ code: 'stopped' });
-  expect(readIndex(folder).last!.step).toBeGreaterThan(step);
+  expect(readIndex(folder).last!.name).toBe('clone-000003');
 });

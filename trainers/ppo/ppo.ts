@@ -8,7 +8,7 @@ import type { VectorEnv } from '../../envs/vector-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import { explained } from '../../src/tensor/diverged.js';
+import { explained, explainedLater } from '../../src/tensor/diverged.js';
 import { explainedVariance, generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from './advantages.js';
 import { collectRollouts } from './collect.js';
 import { RolloutBuffer } from './rollout-buffer.js';
@@ -60,7 +60,7 @@ export async function ppo<Observation, Request extends TaskRequest>(
   const buffer = new RolloutBuffer<Request>(settings.samplesPerUpdate * settings.explorations * envs.spec.maxSteps);
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
-    const done = explained(
+    const done = await explainedLater(
       () => ({ place: { update: update + 1 } }),
       () => makeUpdate(options, buffer, update),
     );
@@ -70,11 +70,11 @@ export async function ppo<Observation, Request extends TaskRequest>(
 }
 
 /** Walks, estimates advantages, and steps over the buffer. */
-function makeUpdate<Observation, Request extends TaskRequest>(
+async function makeUpdate<Observation, Request extends TaskRequest>(
   options: PpoOptions<Observation, Request>,
   buffer: RolloutBuffer<Request>,
   update: number,
-): PpoUpdate {
+): Promise<PpoUpdate> {
   const { actor, critic, envs, walkable, settings, seed } = options;
   const samples = samplesOf(update, walkable, settings.samplesPerUpdate, seed);
   const walkRng = Rng.named(seed, 'ppo/walk', update);
@@ -108,6 +108,8 @@ function makeUpdate<Observation, Request extends TaskRequest>(
       results.push(result);
       stopped = settings.targetKl !== null && result.figures['train/approx_kl']! > 1.5 * settings.targetKl;
       if (stopped) break;
+      // Lets progress lines through, and whoever asks twice to stop.
+      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 

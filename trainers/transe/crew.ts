@@ -8,6 +8,8 @@ import { openShare } from './work-share.js';
 const lookEvery = 200;
 /** Positives between two calls of `onProgress` where this thread does the work. */
 const reportEvery = 8192;
+/** Ranks that this thread fills before it looks up. */
+const ranksAtOnce = 256;
 
 export interface Crew {
   /** Trains an epoch in `work.order`. @param onProgress called with the positives done */
@@ -25,19 +27,27 @@ export function openCrew(work: TransEWork, threads: number): Crew {
   return threads === 1 ? alone(work) : several(work, threads);
 }
 
+/** Lets signals and other work of the process through now and then: whoever asks twice to stop does not wait for an epoch. */
 function alone(work: TransEWork): Crew {
   const share = openShare(work);
-  const all = { thread: 0, threads: 1 };
+  const others = () => new Promise((resolve) => setImmediate(resolve));
   return {
     async train(epoch, learningRate, onProgress) {
       let next = 0;
-      share.train(all, epoch, learningRate, (done) => {
-        if (done < next) return;
+      for (const done of share.train({ thread: 0, threads: 1 }, epoch, learningRate)) {
+        if (done < next) continue;
         onProgress(done);
         next = done + reportEvery;
-      });
+        await others();
+      }
     },
-    rank: async () => share.rank(all),
+    async rank() {
+      const threads = Math.ceil(work.valid!.ranks.length / ranksAtOnce);
+      for (let thread = 0; thread < threads; thread++) {
+        share.rank({ thread, threads });
+        await others();
+      }
+    },
     close: async () => {},
   };
 }

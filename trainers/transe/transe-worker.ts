@@ -10,6 +10,6 @@ serveJobs(async (work: TransEWork) => {
   const share = openShare(work);
   return (job: TransEJob) => {
     if (job.do === 'rank') share.rank(job);
-    else share.train(job, job.epoch, job.learningRate, (done) => Atomics.store(work.done, 0, done));
+    else for (const done of share.train(job, job.epoch, job.learningRate)) Atomics.store(work.done, 0, done);
   };
 });

@@ -16,8 +16,11 @@ export interface Share {
 }
 
 export interface WorkShare {
-  /** Trains an epoch in `work.order`; all threads of the share must do so at the same time. */
-  train(share: Share, epoch: number, learningRate: number, onDone?: (done: number) => void): void;
+  /**
+   * Trains an epoch in `work.order`, telling the positives done now and then; all threads of the share must do so to the
+   * end, at the same time.
+   */
+  train(share: Share, epoch: number, learningRate: number): Iterable<number>;
   /** Fills its places of `work.valid.ranks`. */
   rank(share: Share): void;
 }
@@ -35,21 +38,21 @@ export function openShare(work: TransEWork): WorkShare {
   let known: KnownAnswers | undefined;
 
   /** One triple a batch: each learns from the one before. */
-  function trainSingly(epoch: number, learningRate: number, onDone?: (done: number) => void): void {
+  function* trainSingly(epoch: number, learningRate: number): Generator<number> {
     const step = createStep(options);
     const rng = placeStream(seed, epoch, 0);
     for (let i = 0; i < count; i++) {
       step.train(order[i]!, corruptsTail(order[i]!, rng), learningRate, rng);
       if (i % lossEvery !== 0) continue;
       losses[i / lossEvery] = step.lastLoss();
-      onDone?.(i);
+      yield i;
     }
   }
 
   return {
-    train({ thread, threads }, epoch, learningRate, onDone) {
+    *train({ thread, threads }, epoch, learningRate) {
       const { batchSize } = settings;
-      if (batchSize === 1) return trainSingly(epoch, learningRate, onDone);
+      if (batchSize === 1) return yield* trainSingly(epoch, learningRate);
       const step = createBatchStep(options, work.batch);
       const wait = createBarrier(work.barrier, threads);
       const streams: Rng[] = [];
@@ -65,7 +68,7 @@ export function openShare(work: TransEWork): WorkShare {
         wait();
         step.apply(size, learningRate, thread, threads);
         wait();
-        if (thread === 0) onDone?.(begin + size);
+        if (thread === 0) yield begin + size;
       }
     },
     rank({ thread, threads }) {
