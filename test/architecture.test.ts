@@ -23,6 +23,8 @@ const repository = filesUnder('.').map((file) => file.split(sep).join('/'));
 const sources = repository.filter((file) => file.endsWith('.ts') && layerOf(file) !== undefined);
 const text = (file: string) => readFileSync(file, 'utf8');
 
+const withoutComments = (code: string) => code.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+
 /** Every file of `files` in which `problem` sees one, with what it says. */
 function offenders(files: string[], problem: (file: string) => string | boolean | undefined): string[] {
   return files.flatMap((file) => {
@@ -69,6 +71,43 @@ describe('the architecture', () => {
       /^import (?!type\b).*'(node-llama-cpp|lmdb|chartjs-node-canvas|@napi-rs\/canvas|@tensorflow\/[^']*node[^']*)'/m;
     const shipped = sources.filter((file) => !file.startsWith('test/'));
     expect(offenders(shipped, (file) => native.exec(text(file))?.[1])).toEqual([]);
+  });
+
+  describe('reaches beyond the process through the files that need it only', () => {
+    const shipped = sources.filter((file) => !/^(test|bench)\//.test(file));
+
+    test.each<[string, RegExp, string[]]>([
+      ['other programs', /'(node:)?child_process'/, ['cli/native/run-tool.ts', 'cli/quickstart/open-page.ts']],
+      ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
+      ['addresses', /\bfetch\(/, ['src/run/download/open-response.ts']],
+      ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-model.ts']],
+      ['sockets', /'(node:)?net'/, ['cli/open-real-model.ts']],
+      ['the network otherwise', /'(node:)?(http2?|https|tls|dgram|dns|undici|ws)(\/\w+)?'|WebSocket|EventSource/, []],
+      ['whoever calls', /createServer|\.listen\(/, []],
+      ['threads', /\bnew Worker\(/, ['src/run/workers/worker-pool.ts']],
+      ['text as code', /\beval\(|\bFunction\(|'(node:)?(vm|repl|inspector|cluster)(\/\w+)?'|dlopen/, []],
+      ['code by a computed name', /(?<![.\w])import\((?!'[^']+'\)|\w+: )/, []],
+      [
+        'what only `require` finds, the built half of TensorFlow among it',
+        /createRequire\(/,
+        [
+          'cli/native/prerequisites.ts',
+          'src/llm/llama-library.ts',
+          'src/tensor/backend.ts',
+          'src/tensor/native-tensorflow.ts',
+        ],
+      ],
+    ])('%s', (_, sign, doors) => {
+      expect(shipped.filter((file) => sign.test(withoutComments(text(file)))).sort()).toEqual(doors);
+    });
+
+    test('temporary folders have names that nobody can guess', () => {
+      const guessable = (file: string) =>
+        text(file)
+          .replace(/mkdtempSync\(join\(tmpdir\(\), /g, '')
+          .includes('tmpdir()');
+      expect(offenders(shipped, (file) => guessable(file) && 'a name in the folder that all share')).toEqual([]);
+    });
   });
 
   test('loads nothing but commander to show the help', () => {
