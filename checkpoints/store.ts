@@ -1,9 +1,10 @@
 /** The checkpoints folder of a run: files, an index that points at the best, the last and the clone, and their keeping. */
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
+import { readJsonFile } from '../src/run/read-json.js';
 import { phases } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import type { Checkpoint } from './checkpoint.js';
@@ -97,14 +98,8 @@ function writeIndex(runFolder: string, checkpoints: readonly StoredCheckpoint[])
 export function readIndex(runFolder: string): CheckpointIndex {
   const file = join(runFiles(runFolder).checkpoints, 'index.json');
   if (!existsSync(file)) return { checkpoints: [] };
-  let content: z.output<typeof indexFile>;
-  try {
-    content = indexFile.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch (cause) {
-    const got = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message;
-    const hint = 'Restore the file from a copy, or train again in another folder.';
-    throw new WorkbenchError('data', `expected an index of checkpoints, got ${got}, at ${file}`, { hint, cause });
-  }
+  const hint = 'Restore the file from a copy, or train again in another folder.';
+  const content = readJsonFile(file, indexFile, 'an index of checkpoints', hint);
   const checkpoints = content.checkpoints.map((entry) => stored(runFolder, entry)).sort(compareEntries);
   return { checkpoints, ...choosePointers(checkpoints) };
 }

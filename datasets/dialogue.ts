@@ -1,5 +1,7 @@
 /** Dialogues grounded in a graph, as names: the neutral shape between a release's files and samples. */
 
+import { z } from 'zod';
+
 /** Who says or chooses something. */
 export type Sender = 'user' | 'assistant';
 
@@ -26,3 +28,18 @@ export interface Dialogue {
   /** In the order of the dialogue. */
   paths: PathAction[];
 }
+
+const sender = z.enum(['user', 'assistant']);
+
+/** The shape of a line of `dialogues.<split>.jsonl`. */
+export const dialogueSchema: z.ZodType<Dialogue> = z.strictObject({
+  id: z.string(),
+  messages: z.array(z.strictObject({ sender, text: z.string() })),
+  paths: z.array(
+    z.strictObject({
+      sender,
+      position: z.int().min(0),
+      triples: z.array(z.tuple([z.string(), z.string(), z.string()])).min(1),
+    }),
+  ),
+});

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile } from '../src/run/files.js';
 import { nearestName } from '../src/run/nearest-name.js';
+import { ofShape, parseJson } from '../src/run/read-json.js';
 import { datasetFolder, datasetsRoot } from './dataset-folder.js';
 import { manifestFileName } from './manifest.js';
 
@@ -44,9 +45,7 @@ export function readManifest<S extends z.ZodType>(
       hint: remedy[kind],
     });
   }
-  const parsed = schema.safeParse(raw);
-  if (!parsed.success) throw foreign(file, parsed.error);
-  return parsed.data;
+  return ofShape(raw, schema, { ...about, place: file });
 }
 
 /** Names of the folders of imported data sets, sorted. */
@@ -83,16 +82,7 @@ function readRaw(name: string, home: string | undefined): unknown {
       hint: near ? `Did you mean "${near}"?` : `Import it: kgwalk datasets import FORMAT --from DIR --name ${name}`,
     });
   }
-  try {
-    return JSON.parse(readTextFile(file, 'a data set manifest')) as unknown;
-  } catch (cause) {
-    throw cause instanceof WorkbenchError ? cause : foreign(file, cause);
-  }
+  return parseJson(readTextFile(file, about.what), { ...about, place: file });
 }
 
-function foreign(file: string, cause: unknown): WorkbenchError {
-  return new WorkbenchError('data', `expected a data set manifest of this version, got another, at ${file}`, {
-    hint: 'Import the data set again.',
-    cause,
-  });
-}
+const about = { what: 'a data set manifest of this version', hint: 'Import the data set again.' };

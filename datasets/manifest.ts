@@ -9,6 +9,11 @@ export const splitNames: readonly SplitName[] = ['train', 'valid', 'test'];
 const count = z.number().int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
+/** Of subsets, release files and graphs: they become parts of file names. */
+export const partName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/i);
+/** sha256 by file of the folder; no name leads out of it. */
+export const filesSchema = z.record(z.string().regex(/^[^./\\\0][^/\\\0]*$/), sha256);
+
 const splitSchema = z.strictObject({
   dialogues: count,
   messages: count,
@@ -54,11 +59,11 @@ export const manifestSchema = z.strictObject({
   splits: z.record(z.enum(['train', 'valid', 'test']), splitSchema),
   /** What was not imported, by source file. */
   leftOut: z.record(z.string(), leftOutSchema),
-  graphs: z.record(z.string(), graphSchema),
+  graphs: z.record(partName, graphSchema),
   /** The files it was imported from. */
   sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
   /** sha256 of every other file of the folder. */
-  files: z.record(z.string(), sha256),
+  files: filesSchema,
   generated: generatedSchema.optional(),
 });
 

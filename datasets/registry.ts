@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { madeFrom } from '../src/run/provenance/notes.js';
 import { readTextFile } from '../src/run/files.js';
+import { ofShape, parseJson } from '../src/run/read-json.js';
 import type { Graph } from '../src/kg/graph.js';
 import { readGraphFile } from '../src/kg/graph-file.js';
 import { datasetFolder } from './dataset-folder.js';
-import type { Dialogue } from './dialogue.js';
+import { dialogueSchema, type Dialogue } from './dialogue.js';
 import type { DatasetManifest } from './manifest.js';
 import { dialogueFileName, graphFileName, manifestSchema } from './manifest.js';
 import type { LocateOptions } from './manifest-file.js';
@@ -66,13 +67,7 @@ function readSplit(folder: string, split: SplitName, expected: number): Dialogue
     });
   }
   return lines.map((line, index) => {
-    try {
-      return JSON.parse(line) as Dialogue;
-    } catch (cause) {
-      throw new WorkbenchError('data', `expected a dialogue, got damaged JSON, at ${file}:${index + 1}`, {
-        hint: 'Import the data set again.',
-        cause,
-      });
-    }
+    const about = { what: 'a dialogue', place: `${file}:${index + 1}`, hint: 'Import the data set again.' };
+    return ofShape(parseJson(line, about), dialogueSchema, about);
   });
 }

@@ -2,14 +2,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { WorkbenchError } from '../src/run/errors.js';
+import { z } from 'zod';
 import { evaluationFiles } from '../src/run/evaluation-files.js';
-import { readTextFile } from '../src/run/files.js';
+import { questionEvaluationRecord, questionExample } from '../src/run/evaluation-schemas.js';
 import { readJsonLines } from '../src/run/json-lines.js';
 import { runsFolder } from '../src/run/locations.js';
 import type { QuestionExample } from '../src/run/question-records.js';
+import { openObject, readJsonFile } from '../src/run/read-json.js';
 import type { QuestionEvaluationRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { openRun } from '../src/run/run-folder.js';
+import { readTimings } from '../src/run/timing-log.js';
 import { methodOf } from './agent-names.js';
 import { plainName, settingsKey } from './run-names.js';
 
@@ -48,13 +50,11 @@ export interface EvaluationData {
 /** Reads a finished evaluation. @param trained what the folder itself does not say: a run's own evaluations have no `about.json` */
 export function loadEvaluation(folder: string, trained?: TrainedBy, tag = folder.slice(-8)): EvaluationData {
   const files = evaluationFiles(folder);
-  const record = readRecord<QuestionEvaluationRecord>(files.evaluation);
-  if (record.kind !== 'questions')
-    throw new WorkbenchError('data', `expected an evaluation of questions, got another, at ${folder}`);
-  const about = existsSync(files.about) ? (JSON.parse(readTextFile(files.about, 'an evaluation')) as About) : {};
+  const record = readJsonFile(files.evaluation, questionEvaluationRecord, 'an evaluation of questions', again);
+  const about = existsSync(files.about) ? readJsonFile(files.about, aboutSchema, 'what an evaluation asked') : {};
   const source = trained ?? trainedBy(about);
-  const ids = readJsonLines<{ id: string }>(files.answers).map(({ id }) => id);
-  const speed = existsSync(files.timing) ? speedOf(readJsonLines<TimingRecord>(files.timing)) : undefined;
+  const ids = readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id);
+  const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
   return {
     name: basename(folder),
     tag,
@@ -64,7 +64,7 @@ export function loadEvaluation(folder: string, trained?: TrainedBy, tag = folder
       .update(JSON.stringify([record.dataset, record.hashes.graph, ids]))
       .digest('hex'),
     ...(speed && { speed }),
-    examples: existsSync(files.examples) ? readJsonLines<QuestionExample>(files.examples) : [],
+    examples: existsSync(files.examples) ? readJsonLines(files.examples, questionExample) : [],
   };
 }
 
@@ -79,30 +79,12 @@ export function evaluationsOfRun({ id, config }: RunInfo, folder: string): Evalu
     });
 }
 
-/**
- * Reads the record of an evaluation of any kind.
- * @throws {WorkbenchError} `data` for a file that is missing, broken or of another version
- */
-export function readRecord<R extends { schemaVersion: number; agent: string; metrics: unknown }>(file: string): R {
-  const text = readTextFile(file, 'an evaluation');
-  try {
-    const record = JSON.parse(text) as R;
-    if (record.schemaVersion !== 1) throw new Error(`schema version ${String(record.schemaVersion)}`);
-    if (typeof record.metrics !== 'object' || typeof record.agent !== 'string') throw new Error('another JSON value');
-    return record;
-  } catch (cause) {
-    throw new WorkbenchError('data', `expected an evaluation, got ${(cause as Error).message}, at ${file}`, {
-      hint: 'Evaluate again, or delete the file.',
-      cause,
-    });
-  }
-}
+/** What can be done about a record that cannot be read. */
+export const again = 'Evaluate again, or delete the file.';
 
 /** What is read of `about.json`. */
-interface About {
-  run?: string;
-  checkpoint?: string;
-}
+const aboutSchema = openObject({ run: z.string().optional(), checkpoint: z.string().optional() });
+type About = z.output<typeof aboutSchema>;
 
 function trainedAs(id: string, config: RunInfo['config'], checkpoint: string): TrainedBy {
   const method = methodOf(config, checkpoint);

@@ -2,11 +2,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { diffConfig } from '../src/run/config.js';
+import { evaluationRecord } from '../src/run/evaluation-schemas.js';
 import { readMetrics } from '../src/run/metric-log.js';
+import { readJsonFile } from '../src/run/read-json.js';
 import type { EvaluationRecord, MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { readTimings } from '../src/run/timing-log.js';
-import { evaluationsOfRun, readRecord } from './evaluation-data.js';
+import { again, evaluationsOfRun } from './evaluation-data.js';
 import type { EvaluationData } from './evaluation-data.js';
 import { plainName, settingsKey, withoutSeed } from './run-names.js';
 
@@ -36,7 +38,7 @@ export function loadRunData(info: RunInfo): RunData {
     info,
     metrics: existsSync(files.metrics) ? readMetrics(files.metrics) : [],
     timings: existsSync(files.timing) ? readTimings(files.timing) : [],
-    evaluations: evaluations.map((file) => readRecord<EvaluationRecord>(file)),
+    evaluations: evaluations.map((file) => readJsonFile(file, evaluationRecord, 'an evaluation', again)),
     answered: evaluationsOfRun(info, files.evaluations),
   };
 }

@@ -1,21 +1,24 @@
 /** The loss of a language model's training as a picture. */
+import { z } from 'zod';
 import { renderPng } from '../../reports/canvas.js';
 import { lineChart, type Line } from '../../reports/line-chart.js';
 import { curveOf } from '../../reports/series.js';
 import { light, palette } from '../../reports/theme.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
+import { anyNumber } from '../../src/run/record-schemas.js';
 
 /** Lines of the log that have one of the two; others are left out. */
-interface LogLine {
-  tokens?: number;
-  loss?: number;
-  watched?: Record<string, { loss: number }>;
-}
+const logLine = z.object({
+  tokens: anyNumber.optional(),
+  loss: anyNumber.optional(),
+  watched: z.record(z.string(), z.object({ loss: anyNumber })).optional(),
+});
+type LogLine = z.output<typeof logLine>;
 
 /** Draws what is trained on and what is watched, in nats a token over millions of tokens. @returns `picture` */
 export async function drawLossCurve(log: string, picture: string): Promise<string> {
-  const lines = readJsonLines<LogLine>(log);
+  const lines = readJsonLines(log, logLine);
   const series = (valueOf: (line: LogLine) => number | undefined) =>
     new Map(
       lines.flatMap((line): [number, number][] => {

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
-import { readTextFile } from '../../src/run/files.js';
+import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
+import { readJsonFile } from '../../src/run/read-json.js';
 import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import type { Watch } from '../watch.js';
@@ -48,7 +49,7 @@ export async function evaluateWalks(run: RunInfo, watch: Watch): Promise<{ rows:
   }
   const rows = wanted.map(({ name, saved }) => ({
     name,
-    record: JSON.parse(readTextFile(fileOf(saved), 'an evaluation')) as EvaluationRecord,
+    record: readJsonFile(fileOf(saved), evaluationRecord, 'an evaluation'),
   }));
   return { rows, reused: missing.length === 0 };
 }

@@ -4,7 +4,7 @@ import { printable } from '../../src/run/printable.js';
 import { nearestName } from '../../src/run/nearest-name.js';
 import { LineProblems } from '../questions/line-problems.js';
 import { locatedTopic, markedTopics } from '../questions/marked-topics.js';
-import { partName } from '../questions/question-manifest.js';
+import { partName } from '../manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
 import { textRows } from '../questions/text-rows.js';
 import type { ImportedFile } from '../questions/write-question-dataset.js';

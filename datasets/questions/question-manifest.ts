@@ -1,13 +1,10 @@
 /** What stands in the `dataset.json` of a question data set. */
 import { z } from 'zod';
 import { configHash } from '../../src/run/config.js';
-import { generatedSchema } from '../manifest.js';
+import { filesSchema, generatedSchema, partName } from '../manifest.js';
 
 const count = z.number().int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-/** Of subsets, release files and graphs: they become parts of file names. */
-export const partName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/i);
-
 const releaseFileSchema = z.strictObject({
   questions: count,
   /** Items that were not imported, by reason. */
@@ -37,30 +34,34 @@ const graphSchema = z.strictObject({
 });
 
 /** The shape of a question data set's `dataset.json`; unknown keys are refused. */
-export const questionManifestSchema = z.strictObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('questions'),
-  name: z.string(),
-  /** The importer, such as `metaqa`. */
-  format: z.string(),
-  licence: z.string(),
-  /**
-   * What every table must say beside its scores: `fixture` (a graph collected partly from gold answers), `generated` (questions
-   * made by a program).
-   */
-  labels: z.array(z.enum(['fixture', 'generated'])),
-  subsets: z.record(partName, subsetSchema),
-  graphs: z.record(partName, graphSchema),
-  /** Whether gold chains come back to their topics, or end there; see `QuestionTask`. */
-  topicsReturn: z.boolean(),
-  /** Question types that the hold-out `type` keeps for test; empty where it is not offered. */
-  heldTypes: z.array(z.string()),
-  /** The files it was imported from. */
-  sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
-  /** sha256 of every other file of the folder. */
-  files: z.record(z.string(), sha256),
-  generated: generatedSchema.optional(),
-});
+export const questionManifestSchema = z
+  .strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('questions'),
+    name: z.string(),
+    /** The importer, such as `metaqa`. */
+    format: z.string(),
+    licence: z.string(),
+    /**
+     * What every table must say beside its scores: `fixture` (a graph collected partly from gold answers), `generated` (questions
+     * made by a program).
+     */
+    labels: z.array(z.enum(['fixture', 'generated'])),
+    subsets: z.record(partName, subsetSchema),
+    graphs: z.record(partName, graphSchema),
+    /** Whether gold chains come back to their topics, or end there; see `QuestionTask`. */
+    topicsReturn: z.boolean(),
+    /** Question types that the hold-out `type` keeps for test; empty where it is not offered. */
+    heldTypes: z.array(z.string()),
+    /** The files it was imported from. */
+    sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
+    /** sha256 of every other file of the folder. */
+    files: filesSchema,
+    generated: generatedSchema.optional(),
+  })
+  .refine(({ subsets, graphs }) => Object.values(subsets).every(({ graph }) => Object.hasOwn(graphs, graph)), {
+    message: 'every subset belongs to one of the graphs',
+  });
 
 /** What was imported, from what, what was left out, and how to check that it is still the same. */
 export type QuestionManifest = z.output<typeof questionManifestSchema>;

@@ -1,7 +1,9 @@
 /** Question data sets by name: what is imported, and loading it. */
 import { join } from 'node:path';
+import type { z } from 'zod';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile } from '../../src/run/files.js';
+import { ofShape, parseJson } from '../../src/run/read-json.js';
 import { printable } from '../../src/run/printable.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -16,7 +18,7 @@ import { findSplit, splitsOf } from './partition.js';
 import type { QuestionManifest } from './question-manifest.js';
 import { aliasFileName, questionFileName, questionManifestSchema } from './question-manifest.js';
 import type { StoredQuestion } from './stored-question.js';
-import { sampleOf } from './stored-question.js';
+import { aliasesSchema, sampleOf, storedQuestionSchema } from './stored-question.js';
 
 /** Which questions. */
 export interface SelectQuestions {
@@ -65,8 +67,9 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
   const manifest = readManifest(name, 'questions', questionManifestSchema, options);
   const subsets = Object.keys(manifest.subsets);
   const storedQuestions = (subset: string, file: string) =>
-    readLines<StoredQuestion>(
+    readLines(
       join(folder, questionFileName(subset, file)),
+      storedQuestionSchema,
       manifest.subsets[subset]?.files[file]?.questions,
     );
   return {
@@ -83,7 +86,7 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
     },
     aliases: (graph) => {
       if (!Object.hasOwn(manifest.files, aliasFileName)) return new Map();
-      const lines = readLines<{ entity: string; names: string[] }>(join(folder, aliasFileName));
+      const lines = readLines(join(folder, aliasFileName), aliasesSchema);
       return new Map(lines.map(({ entity, names }) => [graph.entityId(entity), names]));
     },
     questions: (graph, { subsets: wanted = subsets, split, holdOut } = {}) => {
@@ -132,21 +135,14 @@ function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[])
   });
 }
 
-function readLines<T>(file: string, expected?: number): T[] {
+function readLines<T>(file: string, schema: z.ZodType<T>, expected?: number): T[] {
   const lines = readTextFile(file, 'a file of a question data set').split('\n').filter(Boolean);
-  const damaged = (wanted: string, got: string, place: string, cause?: unknown) =>
-    new WorkbenchError('data', `expected ${wanted}, got ${got}, at ${place}`, {
-      hint: 'Import the data set again.',
-      cause,
-    });
+  const hint = 'Import the data set again.';
   if (expected !== undefined && lines.length !== expected) {
-    throw damaged(`${expected} questions`, String(lines.length), file);
+    throw new WorkbenchError('data', `expected ${expected} questions, got ${lines.length}, at ${file}`, { hint });
   }
   return lines.map((line, index) => {
-    try {
-      return JSON.parse(line) as T;
-    } catch (cause) {
-      throw damaged('JSON', 'damaged text', `${file}:${index + 1}`, cause);
-    }
+    const about = { what: 'a line of a question data set', place: `${file}:${index + 1}`, hint };
+    return ofShape(parseJson(line, about), schema, about);
   });
 }

@@ -1,4 +1,5 @@
 /** A question as it stands on disk: names only, so that it survives any numbering of the graph. */
+import { z } from 'zod';
 import type { Graph } from '../../src/kg/graph.js';
 import type { QuestionSample } from '../question.js';
 
@@ -29,6 +30,35 @@ export interface StoredQuestion {
   claimed?: string;
   /** Questions of one group (paraphrases of one fact) share every hash partition. Default: the id. */
   group?: string;
+}
+
+const text = z.string();
+
+/** The shape of one line of a questions file. */
+export const storedQuestionSchema: z.ZodType<StoredQuestion> = z
+  .strictObject({
+    id: text,
+    question: text,
+    topics: z.array(z.strictObject({ name: text, span: z.tuple([z.int().min(0), z.int()]).optional() })),
+    answers: z.array(z.strictObject({ name: text, aliases: z.array(text).optional() })),
+    chains: z.array(z.array(text)).optional(),
+    type: text.optional(),
+    hops: z.int().optional(),
+    form: z.enum(['entities', 'truth']).optional(),
+    truth: z.boolean().optional(),
+    claimed: text.optional(),
+    group: text.optional(),
+  })
+  .refine(({ question, topics }) => topics.every(({ span }) => isWithin(span, question)), {
+    message: 'a topic stands within its question',
+  });
+
+/** The shape of one line of `aliases.jsonl`. */
+export const aliasesSchema = z.strictObject({ entity: text, names: z.array(text) });
+
+/** Whether a place, where there is one, is a part of the text. */
+export function isWithin(span: readonly [begin: number, end: number] | undefined, { length }: string): boolean {
+  return !span || (0 <= span[0] && span[0] < span[1] && span[1] <= length);
 }
 
 /**

@@ -11,7 +11,7 @@ import { datasetFolder, replaceFolder } from '../dataset-folder.js';
 import { graphFileName, manifestFileName } from '../manifest.js';
 import type { QuestionManifest } from './question-manifest.js';
 import { aliasFileName, questionFileName, questionManifestSchema } from './question-manifest.js';
-import type { StoredQuestion } from './stored-question.js';
+import { isWithin, type StoredQuestion } from './stored-question.js';
 
 /** What came out of one file of a release. */
 export interface ImportedFile {
@@ -135,7 +135,7 @@ function checkQuestions({ name, subsets }: QuestionDatasetParts): void {
       if (seen.has(question.id)) throw bad('ids that differ, got one twice', question);
       seen.add(question.id);
       for (const { span } of question.topics) {
-        if (span && !(0 <= span[0] && span[0] < span[1] && span[1] <= question.question.length)) {
+        if (span && !isWithin(span, question.question)) {
           throw bad(`a topic's place within the question, got [${span.join(', ')})`, question);
         }
       }

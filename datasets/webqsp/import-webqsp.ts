@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { unknownId } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { readJsonRelease } from '../read-json-release.js';
+import { readJsonFile } from '../../src/run/read-json.js';
 import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
@@ -44,7 +44,7 @@ export async function importWebQsp({ from, name = 'webqsp', home }: ImportOption
   }
   const releases = present.map(({ split, path }) => ({
     split,
-    questions: readJsonRelease(path, releaseSchema, 'WebQSP 1.0').Questions,
+    questions: readJsonFile(path, releaseSchema, 'the questions of WebQSP 1.0').Questions,
   }));
   const freebase = await readFreebaseGraph([from]);
   const files = Object.fromEntries(releases.map(({ split, questions }) => [split, importFile(questions, freebase)]));

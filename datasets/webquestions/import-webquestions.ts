@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { readJsonRelease } from '../read-json-release.js';
+import { readJsonFile } from '../../src/run/read-json.js';
 import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
@@ -29,7 +29,7 @@ export async function importWebQuestions({
   const present = findFiles(from);
   const releases = present.map(({ split, path }) => ({
     split,
-    questions: readJsonRelease(path, releaseSchema, 'WebQuestions'),
+    questions: readJsonFile(path, releaseSchema, 'the questions of WebQuestions'),
   }));
   const freebase = await readFreebaseGraph([from, join(from, '..', 'webqsp')]);
   const names = new NameIndex(freebase.graph);

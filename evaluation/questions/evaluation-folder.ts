@@ -4,14 +4,22 @@
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { evaluationFiles } from '../../src/run/evaluation-files.js';
 import type { EvaluationFiles } from '../../src/run/evaluation-files.js';
-import { readTextFile, writeFileAtomic } from '../../src/run/files.js';
+import {
+  questionAbout,
+  questionEvaluationRecord,
+  questionHashes,
+  questionRow,
+} from '../../src/run/evaluation-schemas.js';
+import { writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { confined, runsFolder } from '../../src/run/locations.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
+import { openObject, readJsonFile } from '../../src/run/read-json.js';
 import type { QuestionAbout, QuestionEvaluationRecord } from '../../src/run/records.js';
 import { lockFolder } from '../../src/run/run-lock.js';
 
@@ -100,14 +108,22 @@ export function readAsked(nameOrFolder: string, root = evaluationsFolder()): Ask
       hint: `Evaluations lie in ${root}; \`kgwalk evaluate\` says where it saved one.`,
     });
   }
-  try {
-    const asked = JSON.parse(readTextFile(about, 'what an evaluation asked')) as AskedEvaluation;
-    if (asked.schemaVersion === 1 && asked.kind === 'question-evaluation') return { ...asked, folder };
-  } catch (cause) {
-    throw new WorkbenchError('data', `expected a whole file, got a broken one, at ${about}`, { cause });
-  }
-  throw new WorkbenchError('data', `expected an evaluation of this version, got another, at ${about}`);
+  return { ...readJsonFile(about, askedEvaluation, 'what an evaluation of this version asked'), folder };
 }
+
+const askedEvaluation: z.ZodType<AskedEvaluation> = openObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('question-evaluation'),
+  agent: z.string(),
+  run: z.string().optional(),
+  checkpoint: z.string().optional(),
+  about: questionAbout,
+  encoder: z.string().optional(),
+  modelId: z.string().optional(),
+  hopsGiven: z.boolean(),
+  resamples: z.int().min(0),
+  hashes: questionHashes,
+});
 
 /** The folder of a finished evaluation, given it or its name; undefined where there is none. */
 export function finishedFolder(nameOrFolder: string, root = evaluationsFolder()): string | undefined {
@@ -145,19 +161,10 @@ export function readEvaluation(
       hint: 'Run the same `kgwalk evaluate` again: it goes on where it ended.',
     });
   }
-  const record = readRecord(files.evaluation);
-  const rows = readJsonLines<QuestionRow>(files.answers);
+  const record = readJsonFile(files.evaluation, questionEvaluationRecord, 'an evaluation of questions');
+  const rows = readJsonLines(files.answers, questionRow);
   if (rows.length === record.n) return { folder, record, rows };
   throw new WorkbenchError('data', `expected ${record.n} rows, got ${rows.length}, at ${files.answers}`, {
     hint: 'Run the same `kgwalk evaluate` again: it counts anew from what the model wrote.',
   });
-}
-
-function readRecord(file: string): QuestionEvaluationRecord {
-  try {
-    return JSON.parse(readTextFile(file, 'an evaluation')) as QuestionEvaluationRecord;
-  } catch (cause) {
-    if (cause instanceof WorkbenchError) throw cause;
-    throw new WorkbenchError('data', `expected a whole file, got a broken one, at ${file}`, { cause });
-  }
 }

@@ -4,23 +4,31 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { WorkbenchError } from '../run/errors.js';
 
+/** Characters of the longest line that is read: no triple has so many, and no expression over a line may grow with a file. */
+const longestLine = 2 ** 20;
+
 /**
  * Streams the lines of a UTF-8 file, unpacked when its name ends in `.gz`, without their line ends (LF or CRLF) and without a
- * byte order mark. Memory does not grow with the file.
+ * byte order mark. Memory does not grow with the file, nor with what an archive unpacks to.
  * @param what what the file is to the user, such as `triples`
  * @param take receives each line, empty ones too, with its number from 1; the text may share memory with a chunk of the file
- * @throws WorkbenchError `data` naming file and line for bytes that are not UTF-8, a damaged archive, an unreadable or missing
- * file; and whatever `take` throws
+ * @throws WorkbenchError `data` naming file and line for bytes that are not UTF-8, a line of more than 2^20 characters, a damaged
+ * archive, an unreadable or missing file; and whatever `take` throws
  */
 export async function readLines(file: string, what: string, take: (text: string, line: number) => void): Promise<void> {
   let line = 0;
-  const give = (text: string) => take(text.endsWith('\r') ? text.slice(0, -1) : text, ++line);
+  const give = (text: string) => {
+    line++;
+    if (text.length > longestLine) throw tooLong(file, line);
+    take(text.endsWith('\r') ? text.slice(0, -1) : text, line);
+  };
   let rest = '';
   try {
     for await (const text of decodedChunks(file)) {
       const lines = (rest + text).split('\n');
       rest = lines.pop()!;
       for (const one of lines) give(one);
+      if (rest.length > longestLine) throw tooLong(file, line + 1);
     }
   } catch (cause) {
     if (cause instanceof WorkbenchError) throw cause;
@@ -34,6 +42,14 @@ export async function readLines(file: string, what: string, take: (text: string,
     });
   }
   if (rest !== '') give(rest);
+}
+
+function tooLong(file: string, line: number): WorkbenchError {
+  return new WorkbenchError(
+    'data',
+    `expected lines of at most ${longestLine} characters, got a longer one, at ${file}:${line}`,
+    { hint: 'Is this the right file? Its lines have to end in LF or CRLF.' },
+  );
 }
 
 async function* decodedChunks(file: string): AsyncGenerator<string> {

@@ -1,6 +1,8 @@
 /** The text of a config as plain values, and the place of every key in it. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
+import { printable } from './printable.js';
+import { yamlExcess } from './yaml-limits.js';
 
 /** Plain values (null for an empty text) with the places their keys came from. */
 export interface ConfigSource {
@@ -12,15 +14,18 @@ export interface ConfigSource {
 }
 
 /**
- * Reads YAML 1.2 (so JSON too) without custom tags, merge keys or code; repeated keys and a key named `__proto__` are problems.
+ * Reads YAML 1.2 (so JSON too) without custom tags, merge keys or code; repeated keys, a key named `__proto__`
+ * and a text beyond `yamlExcess` are problems.
  * @param source what to call the text in places, usually the file's path
  */
 export function parseConfigText(text: string, source: string): ConfigSource {
+  const excess = yamlExcess(text);
+  if (excess !== undefined) return { value: null, problems: [`${excess}, at ${source}`], placeOf: () => undefined };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, version: '1.2' });
   const place = (offset: number) => `${source}:${lines.linePos(offset).line}`;
   const complaints = [...document.errors, ...document.warnings];
-  const problems = complaints.map((problem) => `${problem.message}, at ${place(problem.pos[0])}`);
+  const problems = complaints.map((problem) => `${printable(problem.message, 200)}, at ${place(problem.pos[0])}`);
   for (const offset of protoKeys(document.contents)) problems.push(`refused key __proto__, at ${place(offset)}`);
   let value: unknown = null;
   if (problems.length === 0) {
@@ -28,7 +33,7 @@ export function parseConfigText(text: string, source: string): ConfigSource {
       value = document.toJS();
     } catch (error) {
       // An alias without its anchor, or aliases that multiply beyond the parser's limit.
-      problems.push(`${(error as Error).message}, at ${source}`);
+      problems.push(`${printable((error as Error).message, 200)}, at ${source}`);
     }
   }
   return {
@@ -50,10 +55,11 @@ export interface Override {
 /** Reads an override, or says what is wrong with it. */
 export function parseOverride(text: string): Override | { problem: string } {
   const equals = text.indexOf('=');
+  const shown = printable(text, 80);
   const path = text.slice(0, equals).trim().split('.');
-  if (equals < 1 || path.includes('')) return { problem: `expected KEY=VALUE, got ${text}, at --set` };
-  if (path.includes('__proto__')) return { problem: `refused key __proto__, at --set ${text}` };
-  const source = parseConfigText(text.slice(equals + 1), `--set ${text}`);
+  if (equals < 1 || path.includes('')) return { problem: `expected KEY=VALUE, got ${shown}, at --set` };
+  if (path.includes('__proto__')) return { problem: `refused key __proto__, at --set ${shown}` };
+  const source = parseConfigText(text.slice(equals + 1), `--set ${shown}`);
   return source.problems.length > 0
     ? { problem: source.problems[0]!.replace(/:\d+$/, '') }
     : { path, value: source.value };

@@ -7,6 +7,8 @@ import { parseConfigText, parseOverride } from './config-source.js';
 import type { ConfigSource, Override } from './config-source.js';
 import { WorkbenchError } from './errors.js';
 import { readTextFile } from './files.js';
+import { printable } from './printable.js';
+import { longestConfig } from './yaml-limits.js';
 
 export interface ConfigInput {
   /** Path of a YAML file. */
@@ -25,7 +27,7 @@ export interface ConfigInput {
  * @throws WorkbenchError `config` that lists all problems, each with key, place, what was expected and what was got
  */
 export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): z.output<S> {
-  const text = input.file === undefined ? (input.text ?? '') : readTextFile(input.file, 'a config file');
+  const text = input.file === undefined ? (input.text ?? '') : readTextFile(input.file, 'a config file', longestConfig);
   const name = input.file ?? input.source ?? 'config';
   const source = parseConfigText(text, name);
   const read = (input.overrides ?? []).map(parseOverride);
@@ -98,7 +100,7 @@ function describeIssue(
     return issue.keys.map((name) => {
       const key = [...issue.path, name].join('.');
       const near = nearestKey(keys, key);
-      return `unknown key ${key}${near ? `; did you mean ${near}?` : ''}${placeOf([...issue.path, name])}`;
+      return `unknown key ${printable(key, longestKey)}${near ? `; did you mean ${near}?` : ''}${placeOf([...issue.path, name])}`;
     });
   }
   const key = issue.path.join('.');
@@ -110,21 +112,28 @@ function describeIssue(
     value,
   );
   const told = expected ? `expected ${expected}, got ${display(got)}` : issue.message;
-  return [`${key ? `${key}: ` : ''}${told}${placeOf(issue.path)}`];
+  return [`${key ? `${printable(key, longestKey)}: ` : ''}${told}${placeOf(issue.path)}`];
 }
 
 function placeOfKey(path: readonly PropertyKey[], source: ConfigSource, overrides: readonly Override[]): string {
   const touches = ({ path: set }: Override) => set.every((step, i) => i >= path.length || step === String(path[i]));
   const override = path.length > 0 ? overrides.findLast(touches) : undefined;
-  const place = override ? `--set ${override.path.join('.')}` : source.placeOf(path);
+  const place = override ? `--set ${printable(override.path.join('.'), longestKey)}` : source.placeOf(path);
   return place ? `, at ${place}` : '';
 }
 
+/** Characters of a key that are shown: no true one is longer. */
+const longestKey = 80;
+/** Problems that are shown; a file of another kind may have thousands. */
+const shown = 20;
+
 function configError(problems: readonly string[]): WorkbenchError {
+  const told = problems.slice(0, shown);
+  const more = problems.length > shown ? [`… and ${problems.length - shown} more`] : [];
   const list =
     problems.length === 1
-      ? problems[0]!
-      : `${problems.length} problems:\n${problems.map((one) => `  ${one}`).join('\n')}`;
+      ? told[0]!
+      : `${problems.length} problems:\n${[...told, ...more].map((one) => `  ${one}`).join('\n')}`;
   return new WorkbenchError('config', list, {
     hint: 'Every key is described by `kgwalk config explain KEY`.',
   });

@@ -11,6 +11,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -80,7 +81,10 @@ export function writeError(error: unknown, path: string): unknown {
       fatal: true,
     });
   }
-  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(code)) {
+  if (
+    code !== undefined &&
+    ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENAMETOOLONG'].includes(code)
+  ) {
     return new WorkbenchError('failure', `expected a place that can be written, got ${code}, at ${path}`, {
       hint: 'Check the name and its permissions, or choose another place.',
       cause: error,
@@ -101,15 +105,26 @@ export async function sha256File(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
+/** Bytes of the longest text that is read at once: near what one string can hold. */
+const longestText = 2 ** 29 - 2 ** 10;
+
 /**
- * The text of a UTF-8 file, without a byte order mark.
+ * The text of a UTF-8 file, without a byte order mark. Memory: up to three times the file, which is why it has a limit.
  * @param what what the file is to the user, with its article, such as `a preset`
- * @throws WorkbenchError `data` when it is missing, unreadable or not UTF-8
+ * @param limit of its size in bytes; default 512 MiB
+ * @throws WorkbenchError `data` when it is missing, unreadable, longer or not UTF-8
  */
-export function readTextFile(path: string, what: string): string {
+export function readTextFile(path: string, what: string, limit = longestText): string {
   try {
+    const { size } = statSync(path);
+    if (size > limit) {
+      throw new WorkbenchError('data', `expected ${what} of at most ${limit} bytes, got ${size}, at ${path}`, {
+        hint: 'Is this the right file?',
+      });
+    }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
+    if (error instanceof WorkbenchError) throw error;
     throw readError(error, path, what);
   }
 }

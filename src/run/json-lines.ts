@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
 import { readFully, readTextFile, writeError, writeFully } from './files.js';
+import { ofShape, parseJson } from './read-json.js';
 
 /** The beginning of a log, as a checkpoint remembers it. */
 export interface LogMark {
@@ -107,19 +109,15 @@ function open(file: string): { descriptor: number; whole: Buffer } {
 
 /**
  * All values of a log, in order; a torn last line is left out.
- * @throws WorkbenchError `data` with file and line for one that is not JSON
+ * @param schema of a line, where `anyNumber` reads the named numbers; default: any JSON
+ * @throws WorkbenchError `data` with file and line for one that is not JSON, or of another shape
  */
-export function readJsonLines<T>(file: string): T[] {
+export function readJsonLines<T>(file: string, schema: z.ZodType<T> = z.custom<T>()): T[] {
   const lines = readTextFile(file, 'a log').split('\n');
   lines.pop();
   return lines.map((line, i) => {
-    try {
-      return JSON.parse(line, reviveNonFinite) as T;
-    } catch (cause) {
-      throw new WorkbenchError('data', `expected a line of JSON, got ${line.slice(0, 60)}, at ${file}:${i + 1}`, {
-        cause,
-      });
-    }
+    const about = { what: 'a line of this log', place: `${file}:${i + 1}` };
+    return ofShape(parseJson(line, about), schema, about);
   });
 }
 
@@ -129,12 +127,6 @@ function otherLog(expectation: string): WorkbenchError {
   });
 }
 
-const nonFinite = new Set(['NaN', 'Infinity', '-Infinity']);
-
 function nameNonFinite(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
-}
-
-function reviveNonFinite(_key: string, value: unknown): unknown {
-  return typeof value === 'string' && nonFinite.has(value) ? Number(value) : value;
 }

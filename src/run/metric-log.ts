@@ -3,6 +3,7 @@ import type { Dictionary as ArrowDictionary, Utf8 } from 'apache-arrow';
 import { writeFileAtomic } from './files.js';
 import { openJsonLines, readJsonLines } from './json-lines.js';
 import type { JsonLines } from './json-lines.js';
+import { metricRecord } from './record-schemas.js';
 import type { MetricRecord } from './records.js';
 
 export interface MetricLog extends Omit<JsonLines, 'append'> {
@@ -23,7 +24,7 @@ export function openMetricLog(file: string): MetricLog {
 
 /** All records in the order they were logged. @throws WorkbenchError `data` for a file that is missing or broken */
 export function readMetrics(file: string): MetricRecord[] {
-  return readJsonLines<MetricRecord>(file);
+  return readJsonLines(file, metricRecord);
 }
 
 /** One figure of one record: the shape of a row in Arrow and CSV. */

@@ -1,13 +1,18 @@
 /** A run folder: settings, environment and state of one training run, held by one process while it is written. */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
+import { z } from 'zod';
 import { configHash } from './config.js';
+import { parseConfigText } from './config-source.js';
 import { WorkbenchError } from './errors.js';
 import { readTextFile, removeLeftovers, writeError, writeFileAtomic } from './files.js';
 import { confined, runsFolder } from './locations.js';
+import { ofShape, readJsonFile } from './read-json.js';
+import { environmentRecord, runState } from './record-schemas.js';
 import type { EnvironmentRecord, RunInfo, RunState } from './records.js';
 import { isLocked, lockFolder } from './run-lock.js';
+import { longestConfig } from './yaml-limits.js';
 
 const configFile = 'config.yaml';
 const environmentFile = 'environment.json';
@@ -167,29 +172,25 @@ function readRun(folder: string): RunInfo {
       hint: 'The runs there are: `kgwalk runs list`.',
     });
   }
-  const config = readObject(files.config, parse);
+  const config = readConfig(files.config);
   return {
     id: basename(folder),
     folder,
     config,
     configHash: configHash(config),
-    environment: readObject(files.environment, JSON.parse) as unknown as EnvironmentRecord,
+    environment: readJsonFile(files.environment, environmentRecord, 'the environment of a run'),
     // A crash between the first files leaves none; that run has done nothing yet.
     state: existsSync(files.state)
-      ? (readObject(files.state, JSON.parse) as unknown as RunState)
+      ? readJsonFile(files.state, runState, 'the state of a run')
       : { schemaVersion: 1, status: 'running', done: {} },
   };
 }
 
-function readObject(file: string, read: (text: string) => unknown): Record<string, unknown> {
-  const text = readTextFile(file, 'a file of a run');
-  try {
-    const value = read(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch (cause) {
-    throw new WorkbenchError('data', `expected a whole file of a run, got a broken one, at ${file}`, { cause });
-  }
-  throw new WorkbenchError('data', `expected keys and values, got ${text.slice(0, 60)}, at ${file}`);
+function readConfig(file: string): Record<string, unknown> {
+  const { value, problems } = parseConfigText(readTextFile(file, 'the settings of a run', longestConfig), file);
+  const about = { what: 'the settings of a run', place: file };
+  if (problems.length === 0) return ofShape(value, z.record(z.string(), z.unknown()), about);
+  throw new WorkbenchError('data', `expected ${about.what}, got a broken file: ${problems[0]!}`);
 }
 
 function writeJson(file: string, value: unknown): void {

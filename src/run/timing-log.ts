@@ -1,6 +1,7 @@
 /** `timing.jsonl`: the wall clock and memory of a run, apart from its metrics so that those stay equal between equal runs. */
 import { memoryUsage } from 'node:process';
 import { openJsonLines, readJsonLines } from './json-lines.js';
+import { timingRecord } from './record-schemas.js';
 import type { TimingRecord } from './records.js';
 
 export interface TimingLog {
@@ -34,5 +35,5 @@ export function openTimingLog(file: string, now: () => number = () => performanc
 
 /** All timing records in the order they were logged; empty for a run that has none yet. */
 export function readTimings(file: string): TimingRecord[] {
-  return readJsonLines<TimingRecord>(file);
+  return readJsonLines(file, timingRecord);
 }

@@ -141,9 +141,9 @@ describe('the page about evaluations of questions', () => {
   test('refuses what is no evaluation of questions, with its place', async () => {
     const broken = evaluation('broken', { record: madeUpAnswers('tog', 0.3) });
     writeFileSync(join(broken, 'evaluation.json'), '{"schemaVersion":2}');
-    await expect(pageOf([], [broken])).rejects.toThrow(/schema version 2, at .*broken/);
+    await expect(pageOf([], [broken])).rejects.toThrow(/schemaVersion: Invalid input: expected 1.* at .*broken/);
     writeFileSync(join(broken, 'evaluation.json'), JSON.stringify(madeUpEvaluation('walker', 0.3)));
-    await expect(pageOf([], [broken])).rejects.toThrow(/expected an evaluation of questions, got another, at .*broken/);
+    await expect(pageOf([], [broken])).rejects.toThrow(/expected an evaluation of questions, got kind: .* at .*broken/);
   });
 });
 

@@ -120,7 +120,10 @@ test('a listing shows whole and broken runs and passes over other folders', () =
   mkdirSync(join(place, 'other'));
   const [a, b, ...rest] = listRuns(place);
   expect(a).toMatchObject({ id: 'a', config });
-  expect(b).toMatchObject({ id: 'b', problem: expect.stringContaining('expected a whole file of a run') });
+  expect(b).toMatchObject({
+    id: 'b',
+    problem: expect.stringContaining('expected the environment of a run, got broken JSON'),
+  });
   expect(rest).toEqual([]);
   expect(listRuns(join(place, 'missing'))).toEqual([]);
 });

@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { readIndex, resolveCheckpoint } from '../../checkpoints/store.js';
+import { exportCsv, readMetrics } from '../../src/run/metric-log.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { readTimings } from '../../src/run/timing-log.js';
+import { hostileFile, withstands } from '../fixtures/hostile.js';
+import { hostileBytes, hostileJson, hostileJsonLines } from '../fixtures/spoilt.js';
+
+const environment = {
+  schemaVersion: 1,
+  started: '2026-01-01T00:00:00.000Z',
+  argv: ['train', 'opendialkg'],
+  versions: { kgwalk: '0.1.0', node: '20.19.0' },
+  platform: 'linux-x64',
+  cpu: 'some',
+  cores: 2,
+  memoryMb: 4096,
+  backend: 'wasm',
+  configHash: 'c'.repeat(64),
+  hashes: { graph: 'a'.repeat(64) },
+};
+const files = {
+  'config.yaml': hostileBytes('name: demo\nseed: 3\ndata:\n  dataset: demo\n  subsets: [a, b]\n'),
+  'environment.json': hostileJson(environment, { ...environment, resumed: [environment] }),
+  'state.json': hostileJson({ schemaVersion: 1, status: 'stopped', phase: 'ppo', done: { transe: true }, reason: 'x' }),
+};
+
+test.each(Object.keys(files) as (keyof typeof files)[])('a run with a spoilt %s is read or refused', async (name) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-hostile-'));
+  writeFileSync(join(folder, 'config.yaml'), 'name: demo\nseed: 3\n');
+  writeFileSync(join(folder, 'environment.json'), JSON.stringify(environment));
+  const read = (bytes: Buffer) => {
+    writeFileSync(join(folder, name), bytes);
+    return openRun(folder);
+  };
+  const isRun = (result: unknown) => {
+    const { state, config, environment: on } = result as ReturnType<typeof openRun>;
+    expect(typeof config).toBe('object');
+    expect(['running', 'finished', 'stopped', 'failed']).toContain(state.status);
+    expect(on.argv.every((word) => typeof word === 'string')).toBe(true);
+  };
+  await withstands(files[name], read, { place: join(folder, name), check: isRun });
+});
+
+const record = { phase: 'ppo', step: 12, metrics: { 'train/approx_kl': 0.01, 'eval/path@1': 'NaN' } };
+
+test('metrics are numbers, or refused with file and line', async () => {
+  const { path, write } = hostileFile('metrics.jsonl');
+  const csv = hostileFile('metrics.csv').path;
+  const inputs = hostileJsonLines(record, { ...record, step: 13 }, { phase: 'clone', step: 1, metrics: {} });
+  const read = (bytes: Buffer) => {
+    exportCsv(write(bytes), csv);
+    return readMetrics(path);
+  };
+  const areNumbers = (result: unknown) => {
+    for (const { metrics } of result as ReturnType<typeof readMetrics>) {
+      expect(Object.values(metrics).every((value) => typeof value === 'number')).toBe(true);
+    }
+  };
+  await withstands(inputs, read, { place: path, check: areNumbers });
+});
+
+test('timings are numbers, or refused with file and line', async () => {
+  const { path, write } = hostileFile('timing.jsonl');
+  const timing = { phase: 'ppo', step: 1, seconds: 1.5, rss_mb: 100, 'time/env_steps': 512 };
+  await withstands(hostileJsonLines(timing, timing), (bytes) => readTimings(write(bytes)), { place: path });
+});
+
+test('an index of checkpoints names files of its own folder, or is refused', async () => {
+  const run = mkdtempSync(join(tmpdir(), 'kgwalk-hostile-'));
+  const path = join(run, 'checkpoints', 'index.json');
+  mkdirSync(join(run, 'checkpoints'));
+  const entry = { phase: 'ppo', step: 120, metrics: { 'eval/path@1': 0.3 } };
+  const index = { schemaVersion: 1, best: 'ppo-000120', checkpoints: [entry, { ...entry, phase: 'clone', step: 8 }] };
+  const inputs = fc.tuple(
+    hostileJson(index),
+    fc.constantFrom('best', 'last', '120', '../../x', '__proto__', 'constructor'),
+  );
+  const read = ([bytes, which]: [Buffer, string]) => {
+    writeFileSync(path, bytes);
+    const { checkpoints } = readIndex(run);
+    for (const { file } of checkpoints) expect(file).toMatch(/[/\\]checkpoints[/\\]\w+-\d{6,}\.safetensors$/);
+    if (which !== 'best') return checkpoints;
+    return resolveCheckpoint(run, which);
+  };
+  await withstands(inputs, read, { place: run });
+});
