@@ -19,6 +19,7 @@ export interface TrainFlags {
   backend?: string;
   dryRun?: boolean;
   maxMinutes?: string;
+  replayBatch?: string;
   json?: boolean;
 }
 

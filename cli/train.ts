@@ -30,12 +30,15 @@ export function register(program: Command): void {
     )
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
     .option('--dry-run', 'only say what would be done: samples, texts, tokens, updates, time')
+    .option('--replay-batch <file>', 'make the step again that a run diverged at: a file of its replay folder')
     .option('--max-minutes <n>', 'stop after that long, with a checkpoint to resume from')
     .option('--json', 'print the run folders as JSON')
     .action(train);
 }
 
 async function train(preset: string | undefined, flags: TrainFlags): Promise<void> {
+  const { replayBatch } = flags;
+  if (replayBatch !== undefined) return (await import('./replay-batch.js')).replay({ ...flags, replayBatch });
   const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
   const { plannedRuns } = await import('./planned-runs.js');
   const runs = plannedRuns(preset, flags);

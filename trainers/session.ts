@@ -31,6 +31,11 @@ export interface Session {
   start?: Checkpoint | undefined;
   progress: ProgressReporter;
   signal?: AbortSignal | undefined;
+  /**
+   * Set where the step saved in `from` is made once more and nothing else, nothing being saved: told the figures of a step
+   * that is finite here.
+   */
+  replayed?: ((figures: Record<string, number>) => void) | undefined;
 }
 
 /** What one kind of walk brings to a run: its data, read and checked, and its phases. */
@@ -52,56 +57,60 @@ export interface Trainee {
 
 const criticPrefix = `${optimizerPrefix}critic/`;
 
-/** Writes a checkpoint of the whole training state and the metrics up to it. */
-export async function saveTrainee(
-  { run, settings, logs, hashes }: Session,
+/** How far a phase is. */
+export interface TraineePlace {
+  phase: Phase;
+  step: number;
+  epoch: number;
+  metrics?: Record<string, number>;
+  state?: JsonObject;
+}
+
+/** The whole training state, in host arrays of its own. */
+export function traineeCheckpoint(
+  { settings, hashes }: Pick<Session, 'settings' | 'hashes'>,
   { actor, optimizer, critic }: Trainee,
-  at: {
-    phase: Phase;
-    step: number;
-    epoch: number;
-    metrics?: Record<string, number>;
-    state?: JsonObject;
-    /** Saved on request between two regular checkpoints. */
-    interim?: boolean;
-  },
-): Promise<void> {
+  { phase, step, epoch, metrics = {}, state }: TraineePlace,
+): Checkpoint {
   const own = optimizer.exportState(optimizerPrefix);
   const second = critic?.optimizer.exportState(criticPrefix);
   const config = checkpointConfig(settings);
+  return {
+    header: {
+      schemaVersion,
+      kind: 'walker',
+      config,
+      configHash: configHash(config),
+      hashes,
+      phase,
+      step,
+      epoch,
+      trainer: { ...state, optimizerSteps: own.steps, criticSteps: second?.steps ?? 0 },
+      metrics,
+    },
+    tensors: {
+      ...actor.parameters.export(),
+      ...critic?.network.parameters.export(),
+      ...own.tensors,
+      ...second?.tensors,
+    },
+  };
+}
+
+/**
+ * Writes a checkpoint of the whole training state and the metrics up to it.
+ * @param at.interim saved on request between two regular checkpoints
+ */
+export async function saveTrainee(
+  session: Session,
+  trainee: Trainee,
+  { interim = false, ...at }: TraineePlace & { interim?: boolean },
+): Promise<void> {
+  const { run, settings, logs } = session;
   keepProvenance(run.files.provenance);
   const { bytes: metricsBytes, sha256: metricsSha256 } = logs.flush();
-  saveCheckpoint(
-    run.folder,
-    {
-      header: {
-        schemaVersion,
-        kind: 'walker',
-        config,
-        configHash: configHash(config),
-        hashes,
-        phase: at.phase,
-        step: at.step,
-        epoch: at.epoch,
-        trainer: {
-          ...at.state,
-          optimizerSteps: own.steps,
-          criticSteps: second?.steps ?? 0,
-          metricsBytes,
-          metricsSha256,
-        },
-        metrics: at.metrics ?? {},
-      },
-      tensors: {
-        ...actor.parameters.export(),
-        ...critic?.network.parameters.export(),
-        ...own.tensors,
-        ...second?.tensors,
-      },
-    },
-    settings.checkpoint,
-    { interim: at.interim ?? false },
-  );
+  const state = { ...at.state, metricsBytes, metricsSha256 };
+  saveCheckpoint(run.folder, traineeCheckpoint(session, trainee, { ...at, state }), settings.checkpoint, { interim });
   await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
 }
 
@@ -135,7 +144,7 @@ export function logEncoding({ encoder, logs }: Session): void {
 }
 
 /** The settings as checkpoints keep them: without the place of the model, which the encoder's hash stands for. */
-function checkpointConfig(settings: TrainSettings): JsonObject {
+export function checkpointConfig(settings: TrainSettings): JsonObject {
   const { model: _place, ...encoder } = settings.encoder;
   return JSON.parse(JSON.stringify({ ...settings, encoder })) as JsonObject;
 }

@@ -49,8 +49,7 @@ async function trainNoted(options: TrainOptions): Promise<void> {
   const { settings, folder, resume, fork, progress = silentProgress, onTorn, signal } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(settings, fork !== undefined || readIndex(folder).clone !== undefined);
-  const open = questionWalkIds.includes(settings.env.id) ? openQuestionTraining : openDialogueTraining;
-  const training = await open(settings);
+  const training = await openTraining(settings);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
     const { tf, name: backend } = await openBackend(settings.backend);
@@ -81,6 +80,11 @@ async function trainNoted(options: TrainOptions): Promise<void> {
   } finally {
     await encoder.dispose();
   }
+}
+
+/** The data of a run, read and checked. @throws WorkbenchError `data` for data that is not there or does not fit */
+export function openTraining(settings: TrainSettings): Promise<Training> {
+  return questionWalkIds.includes(settings.env.id) ? openQuestionTraining(settings) : openDialogueTraining(settings);
 }
 
 /** All phases, in a folder that is this process's. */

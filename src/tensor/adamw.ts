@@ -124,11 +124,19 @@ export class AdamW {
   }
 }
 
-/** What is not finite among the tensors, or their sum where each number is finite. */
+/** What is not finite among the tensors; where each number is, the largest, whose square or sum is not. */
 function diverged(tensors: [name: string, tensor: tfTypes.Tensor][], gradNorm: number): Diverged {
   let first: NotFinite | undefined;
-  for (const [name, tensor] of tensors) first ??= firstNotFinite(name, tensor.dataSync());
-  return new Diverged({ first: first ?? { tensor: 'sum of squares', index: 0, value: Infinity }, gradNorm });
+  let largest = { name: '', index: 0, size: -1 };
+  for (const [name, tensor] of tensors) {
+    const values = tensor.dataSync();
+    first ??= firstNotFinite(name, values);
+    values.forEach((value, index) => {
+      if (Math.abs(value) > largest.size) largest = { name, index, size: Math.abs(value) };
+    });
+  }
+  first ??= { tensor: `sum with ${largest.name}`, index: largest.index, value: Infinity };
+  return new Diverged({ first, gradNorm });
 }
 
 function zerosLike(parameters: ParameterSet): ParameterSet {

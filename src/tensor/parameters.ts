@@ -54,7 +54,7 @@ export class ParameterSet {
     return Object.fromEntries(
       [...this.#variables].map(([name, variable]) => [
         name,
-        { shape: variable.shape.slice(), data: Float32Array.from(variable.dataSync()) },
+        { shape: variable.shape.slice(), data: (variable.dataSync() as Float32Array).slice() },
       ]),
     );
   }

@@ -5,7 +5,8 @@ import type { Policy } from '../../agents/walker/policy.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
 import { evaluateOnValid } from '../dialogues/evaluate-valid.js';
 import type { DialogueSession } from '../dialogues/training.js';
-import { beginWith, restoreTrainee, saveTrainee, type Trainee } from '../session.js';
+import { endOfStep } from '../saved-step.js';
+import { beginWith, restoreTrainee, saveTrainee, traineeCheckpoint, type Trainee } from '../session.js';
 import { clone } from './clone.js';
 
 /** Updates between two records of the metric log. */
@@ -18,7 +19,7 @@ export async function clonePhase(
   optimizer: AdamW,
   resumeFrom?: Checkpoint,
 ): Promise<void> {
-  const { settings, logs, train, valid, signal } = session;
+  const { settings, logs, train, valid, signal, replayed } = session;
   const trainee: Trainee = { actor: policy.head, optimizer };
   if (resumeFrom) restoreTrainee(trainee, resumeFrom);
   else if (session.start) beginWith(trainee, session.start);
@@ -40,6 +41,10 @@ export async function clonePhase(
       ...(signal && { signal }),
       onStep: (update) => {
         step = update.step;
+        if (replayed) {
+          replayed({ 'train/loss': update.loss, 'train/grad_norm': update.gradNorm });
+          return true;
+        }
         line ??= session.progress('clone', update.numSteps, 'updates');
         line.update(step, `loss ${update.loss.toFixed(3)}`);
         if (step % logEvery === 0) {
@@ -49,6 +54,7 @@ export async function clonePhase(
             'train/learning_rate': update.learningRate,
           });
         }
+        return false;
       },
       onEpoch: async ({ epoch, step: at, validLoss }) => {
         line?.finish(`epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
@@ -66,6 +72,8 @@ export async function clonePhase(
     if (error instanceof WorkbenchError && error.code === 'stopped' && step > saved) {
       await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });
     }
-    throw error;
+    throw endOfStep(session, 'clone', error, () =>
+      traineeCheckpoint(session, trainee, { phase: 'clone', step, epoch: epochsDone }),
+    );
   }
 }

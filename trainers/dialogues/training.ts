@@ -11,10 +11,11 @@ import { seenEntities } from '../../evaluation/outcome.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { clonePhase } from '../cloning/clone-phase.js';
+import { endOfStep, recordedStep } from '../saved-step.js';
 import { logEncoding, type Session, type Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
 import { dialogueTriples } from '../transe/dialogue-triples.js';
-import { keepInRun, pretrainEmbeddings, type Pretrained } from '../transe/pretrain.js';
+import { keepInRun, pretrainEmbeddings, replayTransE, type Pretrained } from '../transe/pretrain.js';
 import { evaluateBest } from './evaluate-valid.js';
 import { dialoguePpo } from './ppo.js';
 import { samplesOfSplit } from './samples-of-split.js';
@@ -36,19 +37,23 @@ export async function openDialogueTraining(settings: TrainSettings): Promise<Tra
   return {
     hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest) },
     async run(session, from) {
-      const { run } = session;
+      const { run, replayed } = session;
+      if (from?.header.kind === 'embedding') return replayPretraining(session, dataset, graph, from);
       const transe = settings.transe.enabled ? await embed(session, dataset, graph, !from) : undefined;
       run.update({ phase: 'encode' });
       const inputs = await encode(session, graph, train, valid, transe?.table);
       run.update({ done: { ...run.state.done, encode: true } });
       const dialogues = { ...session, inputs, train, valid, seenTargets: seenEntities(train) };
-      if (settings.clone.enabled && from?.header.phase !== 'ppo') await cloneInto(dialogues, from);
+      if (settings.clone.enabled && from?.header.phase !== 'ppo') {
+        await cloneInto(dialogues, from);
+        if (replayed) return;
+      }
       if (settings.ppo.enabled) {
         run.update({ phase: 'ppo' });
         await dialoguePpo(dialogues, transe?.table, from?.header.phase === 'ppo' ? from : undefined);
         run.update({ done: { ...run.state.done, ppo: true } });
       }
-      await evaluateBest(dialogues);
+      if (!replayed) await evaluateBest(dialogues);
     },
   };
 }
@@ -83,12 +88,8 @@ async function encode(
 }
 
 /** Trains or reuses embeddings and keeps a copy with the run. */
-async function embed(
-  { run, logs, settings, progress, signal }: Session,
-  dataset: Dataset,
-  graph: Graph,
-  log: boolean,
-): Promise<Pretrained> {
+async function embed(session: Session, dataset: Dataset, graph: Graph, log: boolean): Promise<Pretrained> {
+  const { run, logs, settings, progress, signal } = session;
   run.update({ phase: 'transe' });
   const pretrained = await pretrainEmbeddings(graph, {
     settings: settings.transe,
@@ -96,12 +97,21 @@ async function embed(
     exclude: dialogueTriples(dataset, graph),
     progress,
     ...(signal && { signal }),
+    onDiverged: (error, before) => endOfStep(session, 'transe', error, before),
   });
   keepInRun(pretrained, run.files.embeddings);
   if (log) for (const { step, metrics } of pretrained.history) logs.metrics('transe', step, metrics);
   logs.timing('transe', pretrained.history.length, { 'time/reused': Number(pretrained.reused) });
   run.update({ done: { ...run.state.done, transe: true } });
   return pretrained;
+}
+
+/** The batch of TransE that is saved in a checkpoint, once more. */
+function replayPretraining({ settings, replayed }: Session, dataset: Dataset, graph: Graph, before: Checkpoint): void {
+  const { triple } = recordedStep(before)!.place;
+  const options = { settings: settings.transe, seed: settings.seed, exclude: dialogueTriples(dataset, graph) };
+  const loss = replayTransE(graph, options, { before, triple: triple!, file: 'the saved step' });
+  replayed?.({ 'train/loss': loss });
 }
 
 async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {

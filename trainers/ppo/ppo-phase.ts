@@ -5,7 +5,8 @@ import type { BestMetric } from '../../checkpoints/keeper.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
-import { restoreTrainee, saveTrainee, type Session, type Trainee } from '../session.js';
+import { endOfStep } from '../saved-step.js';
+import { restoreTrainee, saveTrainee, traineeCheckpoint, type Session, type Trainee } from '../session.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
 import type { PpoSettings } from './settings.js';
 
@@ -41,10 +42,14 @@ export function adamOf(parameters: ParameterSet, { adamEpsilon, maxGradNorm }: P
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
 export async function ppoPhase(session: Session, { trainee, best, evaluate, train, from }: PpoPhase): Promise<void> {
-  const { logs, signal } = session;
+  const { logs, signal, replayed } = session;
   const { seed, ppo: settings, checkpoint } = session.settings;
   if (from) restoreTrainee(trainee, from);
   const startUpdate = from?.header.step ?? 0;
+  if (replayed) {
+    const onUpdate = ({ metrics }: PpoUpdate) => (replayed(metrics), true);
+    return train({ settings, seed, startUpdate, signal, onUpdate });
+  }
   let patience = (from?.header.trainer.patience as unknown as Patience | undefined) ?? {
     best: -1,
     evaluationsWithoutGain: 0,
@@ -67,6 +72,9 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
         : { ...patience, evaluationsWithoutGain: patience.evaluationsWithoutGain + 1 };
     await save(figures);
   };
+  // The walks of an update follow from the weights at its start: that state is what a step that diverges is replayed from.
+  const now = () => traineeCheckpoint(session, trainee, { phase: 'ppo', step: done, epoch: 0 });
+  let before = now();
   const givesUp = () => settings.patience !== null && patience.evaluationsWithoutGain >= settings.patience;
   const onUpdate = async ({ update, steps, metrics }: PpoUpdate): Promise<boolean> => {
     done = update;
@@ -78,6 +86,7 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
     logs.timing('ppo', update, { 'time/env_steps': steps });
     if (evaluatesAt(update)) await score();
     else if (update % checkpoint.everyUpdates === 0) await save();
+    before = now();
     return givesUp();
   };
   try {
@@ -88,6 +97,6 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
     line.finish();
   } catch (error) {
     if (error instanceof WorkbenchError && error.code === 'stopped' && done > saved) await save({}, true);
-    throw error;
+    throw endOfStep(session, 'ppo', error, () => before);
   }
 }

@@ -48,6 +48,7 @@ function trainingOn<Observation, Request extends TaskRequest>(
           from,
           train: (shared) => ppo({ ...shared, ...learner, envs, walkable }),
         });
+        if (session.replayed) return;
         run.update({ done: { ...run.state.done, ppo: true } });
         await evaluateBestOnValid(session, opened, questions);
       } finally {

@@ -1,6 +1,7 @@
 /** A true triple beside its negatives, under the weights as they are: distances and the derivatives of the loss by them. */
 import type { TripleColumns } from '../../src/kg/graph.js';
 import type { Rng } from '../../src/run/seeds.js';
+import { Diverged, firstNotFinite } from '../../src/tensor/diverged.js';
 import { absoluteDistance, composeQuery, createDifferences, euclideanDistance } from './kernels.js';
 import type { Differences } from './kernels.js';
 import { lossGradient, lossValue } from './losses.js';
@@ -8,6 +9,9 @@ import type { TransESettings } from './settings.js';
 import type { TransEState } from './transe-state.js';
 import { hasTriple } from './triple-set.js';
 import type { TripleSet } from './triple-set.js';
+
+/** Distances up to here leave room for their differences in float32. */
+const largest = 1e38;
 
 /** Draws before a negative is given up because nearly every entity is a true answer. */
 const maxDraws = 100;
@@ -22,8 +26,13 @@ export interface StepOptions {
 
 /** The triple that was compared last. Its arrays hold the answer first, then the negatives: `negatives + 1` in all. */
 export interface Comparison {
-  /** Compares triple `index` with negatives drawn from `rng`; moves nothing. */
+  /**
+   * Compares triple `index` with negatives drawn from `rng`; moves nothing.
+   * @throws Diverged for distances or derivatives that are not finite, or beyond float32
+   */
   compare(index: number, corruptTail: boolean, rng: Rng): void;
+  /** Draws what `compare` draws, and nothing else: to come to what a later triple draws. */
+  skip(index: number, corruptTail: boolean, rng: Rng): void;
   /** The entity that is kept, to which the relation is added (`sign` 1) or from which it is taken (−1). */
   given: number;
   relation: number;
@@ -52,7 +61,10 @@ export function createComparison({ state, settings, triples, known }: StepOption
   const distance = norm === 1 ? absoluteDistance : euclideanDistance;
   let count = 0;
 
-  function drawNegatives(head: number, relation: number, tail: number, corruptTail: boolean, rng: Rng): void {
+  function drawNegatives(index: number, corruptTail: boolean, rng: Rng): void {
+    const head = triples.heads[index]!;
+    const relation = triples.relations[index]!;
+    const tail = triples.tails[index]!;
     count = 0;
     for (let j = 0; j < negatives; j++) {
       for (let draw = 0; draw < maxDraws; draw++) {
@@ -64,7 +76,19 @@ export function createComparison({ state, settings, triples, known }: StepOption
     }
   }
 
+  function diverged(pull: number, total: number): Diverged {
+    const first =
+      firstNotFinite('entities', rows) ??
+      firstNotFinite('relations', relations) ??
+      firstNotFinite('distances', distances.subarray(0, count + 1)) ??
+      firstNotFinite('derivatives by distance', [pull, ...weights.subarray(0, count)]);
+    const beyond = { tensor: 'distances in float32', index: 0, value: total };
+    const loss = lossValue(settings, distances[0]!, ofNegatives, count, weights);
+    return new Diverged({ first: first ?? beyond, loss });
+  }
+
   const comparison: Comparison = {
+    skip: drawNegatives,
     given: 0,
     relation: 0,
     sign: 1,
@@ -76,7 +100,7 @@ export function createComparison({ state, settings, triples, known }: StepOption
       const head = triples.heads[index]!;
       const relation = triples.relations[index]!;
       const tail = triples.tails[index]!;
-      drawNegatives(head, relation, tail, corruptTail, rng);
+      drawNegatives(index, corruptTail, rng);
       // head + relation is compared with tails, tail − relation with heads: the same distance from either side.
       const sign = corruptTail ? 1 : -1;
       const given = corruptTail ? head : tail;
@@ -87,7 +111,12 @@ export function createComparison({ state, settings, triples, known }: StepOption
       }
       const pull = lossGradient(settings, distances[0]!, ofNegatives, count, weights);
       let strongest = 0;
-      for (let j = 0; j < count; j++) if (weights[j]! > strongest) strongest = weights[j]!;
+      let total = distances[0]! + pull;
+      for (let j = 0; j < count; j++) {
+        total += ofNegatives[j]! + weights[j]!;
+        if (weights[j]! > strongest) strongest = weights[j]!;
+      }
+      if (!(total < largest)) throw diverged(pull, total);
       const least = strongest * negativeCutoff;
       pushes.fill(0);
       if (pull > 0) pushes[0] = pull;

@@ -69,8 +69,8 @@ export function readTable(file: string, graph: Graph): SavedTable {
   return { table, ...(metrics && { metrics }), history };
 }
 
-/** Writes the whole training state, to go on from later as if never stopped. */
-export function writeTraining(file: string, identity: TableIdentity, state: TransEState, history: EpochRecord[]): void {
+/** The whole training state, to go on from later as if never stopped. */
+export function trainingCheckpoint(identity: TableIdentity, state: TransEState, history: EpochRecord[]): Checkpoint {
   const { table, best, epoch, checksWithoutGain } = state;
   const { dim } = table;
   const trainer = {
@@ -79,7 +79,7 @@ export function writeTraining(file: string, identity: TableIdentity, state: Tran
     checksWithoutGain,
     best: best ? { epoch: best.epoch, metrics: best.metrics } : null,
   };
-  writeCheckpoint(file, {
+  return {
     header: header(identity, epoch, trainer as unknown as JsonObject),
     tensors: {
       entities: matrix(table.entities, dim),
@@ -91,12 +91,19 @@ export function writeTraining(file: string, identity: TableIdentity, state: Tran
         'best/relations': matrix(best.relations, dim),
       }),
     },
-  });
+  };
 }
 
-/** Reads what `writeTraining` wrote. @throws WorkbenchError `data` for a damaged file or one of another identity */
-export function readTraining(file: string, identity: TableIdentity): { state: TransEState; history: EpochRecord[] } {
-  const { header, tensors } = readCheckpoint(file, { finite: true });
+/**
+ * The state in a `trainingCheckpoint`.
+ * @param file what to call it in errors
+ * @throws WorkbenchError `data` for one of another identity
+ */
+export function trainingOf(
+  { header, tensors }: Checkpoint,
+  identity: TableIdentity,
+  file: string,
+): { state: TransEState; history: EpochRecord[] } {
   const { graph, settings, seed } = identity;
   checkFits(header, { graph: graph.hash }, file);
   const wanted = configHash(configOf(identity));

@@ -6,6 +6,7 @@ import { normalisedTable } from '../../src/embedding/embedding-table.js';
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import type { Triple } from '../../src/kg/path.js';
+import { readCheckpoint, writeCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
@@ -14,12 +15,16 @@ import { madeFrom } from '../../src/run/provenance/notes.js';
 import { silentProgress } from '../../src/run/progress.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
+import { Diverged } from '../../src/tensor/diverged.js';
 import type { EpochRecord, SavedTable, TableIdentity } from './embedding-file.js';
-import { readTable, readTraining, writeTable, writeTraining } from './embedding-file.js';
+import { readTable, trainingCheckpoint, trainingOf, writeTable } from './embedding-file.js';
 import { forwardRelations, holdOutTriples } from './hold-out.js';
 import type { TransESettings } from './settings.js';
 import type { EpochReport } from './train-transe.js';
-import { trainTransE } from './train-transe.js';
+import { repeatBatch } from './repeat-batch.js';
+import { trainTransE, type TransEOptions } from './train-transe.js';
+import type { TransEState } from './transe-state.js';
+import { createWork } from './transe-work.js';
 
 export interface PretrainOptions {
   settings: TransESettings;
@@ -29,6 +34,8 @@ export interface PretrainOptions {
   /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
   folder?: string;
   progress?: ProgressReporter;
+  /** Told the state before a step that diverged; what it returns is thrown instead. */
+  onDiverged?: (error: unknown, before: () => Checkpoint) => unknown;
   /** Aborted: the epoch is finished and the state saved; the next call with equal options goes on from there. */
   signal?: AbortSignal;
 }
@@ -50,11 +57,12 @@ export interface Pretrained extends SavedTable {
  */
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
   const { settings, seed, signal, exclude = [], folder = join(kgwalkHome(), 'embeddings') } = options;
-  const { train, valid } = holdOutTriples(graph, { share: settings.validShare, exclude, seed });
+  const identity: TableIdentity = { graph, settings, seed };
+  const data = trainingData(identity, exclude);
+  const { train, valid } = data;
   const facts = { train: train.heads.length, 'held out': valid.heads.length };
   // Said of a table that is reused too: its name says that it was made from these.
   madeFrom('embedding', 'TransE', { graph: graph.hash, ...facts });
-  const identity: TableIdentity = { graph, settings, seed };
   const key = configHash({ graph: graph.hash, settings, seed, valid: hashOf(valid) }).slice(0, 16);
   const file = join(folder, `${key}.safetensors`);
   const unfinished = join(folder, `${key}.unfinished.safetensors`);
@@ -65,19 +73,18 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
     return { ...saved, file, reused: true };
   }
 
-  const resumed = usable(unfinished, () => readTraining(unfinished, identity));
+  const resumed = usable(unfinished, () =>
+    trainingOf(readCheckpoint(unfinished, { finite: true }), identity, unfinished),
+  );
   const history: EpochRecord[] = resumed?.history ?? [];
+  const checkpointOf = (state: TransEState) => trainingCheckpoint(identity, state, history);
+  const save = (state: TransEState) => writeCheckpoint(unfinished, checkpointOf(state));
   const count = train.heads.length;
   const before = (resumed?.state.epoch ?? 0) * count;
   const progress = (options.progress ?? silentProgress)('transe', settings.epochs * count, 'triples', before);
   let note = '';
   const result = await trainTransE({
-    numEntities: graph.numEntities,
-    numRelations: graph.numRelations,
-    train,
-    valid,
-    settings,
-    seed,
+    ...data,
     ...(resumed && { resumeFrom: resumed.state }),
     ...(signal && { signal }),
     onProgress: (done) => progress.update(done, note),
@@ -86,12 +93,13 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
       note = `loss ${report.loss.toFixed(3)}${report.metrics ? ` · MRR ${report.metrics.mrr.toFixed(3)}` : ''}`;
       // A kill costs no more than the epochs between two validations, each of which takes longer than this does.
       const saves = report.epoch % settings.evalEvery === 0 && report.epoch < settings.epochs;
-      if (saves) writeTraining(unfinished, identity, state, history);
+      if (saves) save(state);
     },
+    onDiverged: (error, state) => options.onDiverged?.(named(error, graph), () => checkpointOf(state)) ?? error,
   });
   progress.finish(note);
   if (result.stopped) {
-    writeTraining(unfinished, identity, result.state, history);
+    save(result.state);
     throwIfStopped(signal);
   }
   const { table } = normalisedTable(withInverses(result.table, graph));
@@ -99,6 +107,49 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   rmSync(unfinished, { force: true });
   // Read back, so that what a run logs and keeps does not depend on whether the table was there already.
   return { ...readTable(file, graph), file, reused: false };
+}
+
+/** What a table is trained on. */
+function trainingData(
+  { graph, settings, seed }: TableIdentity,
+  exclude: Iterable<Triple>,
+): TransEOptions & Required<Pick<TransEOptions, 'valid'>> {
+  const { numEntities, numRelations } = graph;
+  const held = holdOutTriples(graph, { share: settings.validShare, exclude, seed });
+  return { numEntities, numRelations, ...held, settings, seed };
+}
+
+/**
+ * The batch of a training that diverged, once more.
+ * @param before what `onDiverged` was told
+ * @param triple of the epoch, from 1: the one that diverged
+ * @param file what to call the state in errors
+ * @returns its mean loss, where it is finite here
+ * @throws Diverged as the training did; WorkbenchError `data` for a state of other settings or another graph
+ */
+export function replayTransE(
+  graph: Graph,
+  { settings, seed, exclude = [] }: Pick<PretrainOptions, 'settings' | 'seed' | 'exclude'>,
+  { before, triple, file }: { before: Checkpoint; triple: number; file: string },
+): number {
+  const identity: TableIdentity = { graph, settings, seed };
+  const { state } = trainingOf(before, identity, file);
+  const { batchSize } = settings;
+  try {
+    const begin = Math.floor((triple - 1) / batchSize) * batchSize;
+    return repeatBatch(createWork({ ...trainingData(identity, exclude), state }), begin);
+  } catch (error) {
+    throw error instanceof Diverged ? named(error, graph) : error;
+  }
+}
+
+/** Puts names to the ids of triples. */
+function named(error: Diverged, graph: Graph): Diverged {
+  for (const sample of error.step.samples ?? []) {
+    const [head, relation, tail] = sample.id.split(' ').map(Number) as [number, number, number];
+    sample.id = [graph.entityNames[head], graph.relationNames[relation], graph.entityNames[tail]].join(' | ');
+  }
+  return error;
 }
 
 /** The table with the vector of each relation that is told backwards replaced by the negative of its forward one. */

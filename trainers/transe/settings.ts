@@ -48,7 +48,7 @@ export const transeSettings = z.strictObject({
     .describe(
       'adagrad keeps one accumulator a row (the mean of its squared gradient); sgd needs another learning rate.',
     ),
-  learningRate: z.number().positive().default(0.1).describe('Step size of the first epoch.'),
+  learningRate: z.number().positive().max(1e6).default(0.1).describe('Step size of the first epoch.'),
   batchSize: z
     .int()
     .min(1)

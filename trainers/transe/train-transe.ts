@@ -3,14 +3,14 @@ import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import { linkMetrics } from '../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { Rng } from '../../src/run/seeds.js';
 import { inSharedMemory } from '../../src/run/workers/shared-memory.js';
+import { Diverged } from '../../src/tensor/diverged.js';
 import { openCrew } from './crew.js';
+import { repeatBatch } from './repeat-batch.js';
 import type { TransESettings } from './settings.js';
 import type { TransEState } from './transe-state.js';
 import { createTransE } from './transe-state.js';
-import { createWork } from './transe-work.js';
+import { createWork, orderEpoch, type TransEWork } from './transe-work.js';
 
 export interface EpochReport {
   /** Epochs done. */
@@ -38,6 +38,8 @@ export interface TransEOptions {
   /** Threads that train and rank; default 1: this one. They change no byte. */
   threads?: number | undefined;
   onEpoch?: (report: EpochReport, state: TransEState) => void;
+  /** Told a batch that diverged, with the state before it; what it returns is thrown instead. */
+  onDiverged?: ((error: Diverged, state: TransEState) => unknown) | undefined;
   /** Positives done of those of all epochs; called some times a second. */
   onProgress?: (done: number, total: number) => void;
   /** Looked at after each epoch; training then ends with what it has and `stopped` is true. */
@@ -57,10 +59,10 @@ export interface TransEResult {
  * Trains. Same input and seed give the same bytes, on however many threads, also when a run is continued from any epoch's
  * state. With `batchSize` 1 updates are made positive by positive: each learns from the ones before it, and rows stay in
  * cache from their distance to their update.
- * @throws WorkbenchError `failure` when the loss is no longer finite, or a thread dies
+ * @throws Diverged before a batch with numbers that are not finite, WorkbenchError `failure` when a thread dies
  */
 export async function trainTransE(options: TransEOptions): Promise<TransEResult> {
-  const { train, settings, seed, threads = 1, onEpoch, onProgress, signal } = options;
+  const { train, settings, threads = 1, onEpoch, onProgress, signal } = options;
   const begun = createWork({ ...options, state: options.resumeFrom ?? createTransE(options) });
   const work = threads === 1 ? begun : inSharedMemory(begun);
   const { state } = work;
@@ -72,15 +74,9 @@ export async function trainTransE(options: TransEOptions): Promise<TransEResult>
     while (!finished() && !signal?.aborted) {
       const { epoch } = state;
       const learningRate = settings.learningRate * (settings.schedule === 'linear' ? 1 - epoch / settings.epochs : 1);
-      work.order.forEach((_, i) => (work.order[i] = i));
-      Rng.named(seed, 'transe/shuffle', epoch).shuffle(work.order);
+      orderEpoch(work);
       await crew.train(epoch, learningRate, (done) => onProgress?.(epoch * count + done, settings.epochs * count));
       const loss = work.losses.reduce((sum, one) => sum + one, 0);
-      if (!Number.isFinite(loss)) {
-        throw new WorkbenchError('failure', `expected a finite loss, got ${loss}, at TransE epoch ${epoch + 1}`, {
-          hint: 'Lower transe.learningRate.',
-        });
-      }
       state.epoch++;
       const report: EpochReport = { epoch: state.epoch, loss: loss / Math.max(1, work.losses.length), learningRate };
       if (work.valid && (state.epoch % settings.evalEvery === 0 || state.epoch === settings.epochs)) {
@@ -92,6 +88,8 @@ export async function trainTransE(options: TransEOptions): Promise<TransEResult>
       // Lets signals and other work of the process through.
       await new Promise((resolve) => setImmediate(resolve));
     }
+  } catch (error) {
+    throw divergence(work, options.onDiverged) ?? error;
   } finally {
     await crew.close();
   }
@@ -102,6 +100,16 @@ export async function trainTransE(options: TransEOptions): Promise<TransEResult>
     state,
     stopped: !finished(),
   };
+}
+
+/** What to throw where the batch that was begun last diverges; undefined where all of it is finite. */
+function divergence(work: TransEWork, onDiverged: TransEOptions['onDiverged']): unknown {
+  try {
+    repeatBatch(work, work.begun[0]!);
+    return undefined;
+  } catch (error) {
+    return error instanceof Diverged && onDiverged ? onDiverged(error, work.state) : error;
+  }
 }
 
 function keepBest(state: TransEState, metrics: LinkMetrics): void {

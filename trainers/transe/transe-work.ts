@@ -1,5 +1,6 @@
 /** All that training looks at and changes, in arrays that threads can share. */
 import type { TripleColumns } from '../../src/kg/graph.js';
+import { Rng } from '../../src/run/seeds.js';
 import { createBarrierMemory } from '../../src/run/workers/barrier.js';
 import { createBatchMoves } from './batch-moves.js';
 import type { BatchMoves } from './batch-moves.js';
@@ -29,6 +30,8 @@ export interface TransEWork {
   barrier: Int32Array;
   /** int32 [1]: positives of the epoch that are done. */
   done: Int32Array;
+  /** int32 [1]: positives of the epoch before the batch that is trained. */
+  begun: Int32Array;
   /** What validation ranks, if anything. */
   valid:
     | {
@@ -65,9 +68,26 @@ export function createWork({ settings, seed, state, train, valid, known = [] }: 
     batch: createBatchMoves(Math.min(settings.batchSize, Math.max(1, count)), settings.negatives, dim, norm),
     barrier: createBarrierMemory(),
     done: new Int32Array(1),
+    begun: new Int32Array(1),
     valid:
       valid && valid.heads.length > 0
         ? { triples: valid, known: [train, valid, ...known], ranks: new Float64Array(valid.heads.length * 2) }
         : undefined,
   };
+}
+
+/** Puts the positives in the order of the epoch after the state's. */
+export function orderEpoch({ order, seed, state }: TransEWork): void {
+  order.forEach((_, i) => (order[i] = i));
+  Rng.named(seed, 'transe/shuffle', state.epoch).shuffle(order);
+}
+
+/** What a place of every batch of an epoch draws its sides and negatives from. */
+export function placeStream({ seed }: TransEWork, epoch: number, place: number): Rng {
+  return Rng.named(seed, 'transe/negatives', epoch, ...(place === 0 ? [] : [place]));
+}
+
+/** Draws whether the tail of a positive is corrupted, else its head. */
+export function corruptsTail({ settings, tailChance, train }: TransEWork, index: number, rng: Rng): boolean {
+  return rng.uniform() < (settings.bernoulli ? tailChance[train.relations[index]!]! : 0.5);
 }

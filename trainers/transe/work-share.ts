@@ -2,11 +2,11 @@
 import { knownAnswers } from '../../src/embedding/known-answers.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import { rankShare } from '../../src/embedding/rank-links.js';
-import { Rng } from '../../src/run/seeds.js';
+import type { Rng } from '../../src/run/seeds.js';
 import { createBarrier } from '../../src/run/workers/barrier.js';
 import { createBatchStep } from './batch-step.js';
 import { createStep } from './train-step.js';
-import { lossEvery } from './transe-work.js';
+import { corruptsTail, lossEvery, placeStream } from './transe-work.js';
 import type { TransEWork } from './transe-work.js';
 
 /** Which thread of how many. */
@@ -19,6 +19,7 @@ export interface WorkShare {
   /**
    * Trains an epoch in `work.order`, telling the positives done now and then; all threads of the share must do so to the
    * end, at the same time.
+   * @throws Diverged before the weights follow a triple, and any of its batch, whose numbers are not finite
    */
   train(share: Share, epoch: number, learningRate: number): Iterable<number>;
   /** Fills its places of `work.valid.ranks`. */
@@ -30,19 +31,18 @@ export interface WorkShare {
  * gradients are taken from the weights before the batch, and each row is moved by one thread in the order of the places.
  */
 export function openShare(work: TransEWork): WorkShare {
-  const { settings, seed, train, tailChance, order, losses, valid } = work;
+  const { settings, train, order, losses, valid } = work;
   const options = { state: work.state, settings, triples: train, known: work.trainSet };
   const count = order.length;
-  const corruptsTail = (index: number, rng: Rng) =>
-    rng.uniform() < (settings.bernoulli ? tailChance[train.relations[index]!]! : 0.5);
   let known: KnownAnswers | undefined;
 
   /** One triple a batch: each learns from the one before. */
   function* trainSingly(epoch: number, learningRate: number): Generator<number> {
     const step = createStep(options);
-    const rng = placeStream(seed, epoch, 0);
+    const rng = placeStream(work, epoch, 0);
     for (let i = 0; i < count; i++) {
-      step.train(order[i]!, corruptsTail(order[i]!, rng), learningRate, rng);
+      work.begun[0] = i;
+      step.train(order[i]!, corruptsTail(work, order[i]!, rng), learningRate, rng);
       if (i % lossEvery !== 0) continue;
       losses[i / lossEvery] = step.lastLoss();
       yield i;
@@ -56,13 +56,15 @@ export function openShare(work: TransEWork): WorkShare {
       const step = createBatchStep(options, work.batch);
       const wait = createBarrier(work.barrier, threads);
       const streams: Rng[] = [];
-      for (let place = thread; place < batchSize; place += threads) streams[place] = placeStream(seed, epoch, place);
+      for (let place = thread; place < batchSize; place += threads) streams[place] = placeStream(work, epoch, place);
       for (let begin = 0; begin < count; begin += batchSize) {
         const size = Math.min(batchSize, count - begin);
+        // All threads write the same: none comes to another batch while one is in this.
+        work.begun[0] = begin;
         for (let place = thread; place < size; place += threads) {
           const i = begin + place;
           const rng = streams[place]!;
-          step.gradients(place, order[i]!, corruptsTail(order[i]!, rng), rng);
+          step.gradients(place, order[i]!, corruptsTail(work, order[i]!, rng), rng);
           if (i % lossEvery === 0) losses[i / lossEvery] = step.lastLoss();
         }
         wait();
@@ -77,9 +79,4 @@ export function openShare(work: TransEWork): WorkShare {
       rankShare(work.state.table, triples, known, ranks, thread, threads);
     },
   };
-}
-
-/** What a place of every batch of an epoch draws its sides and negatives from. */
-function placeStream(seed: number, epoch: number, place: number): Rng {
-  return Rng.named(seed, 'transe/negatives', epoch, ...(place === 0 ? [] : [place]));
 }

@@ -1,0 +1,120 @@
+/** `kgwalk train --replay-batch`: the step that a run diverged at, made once more from the state that was saved before it. */
+import { basename } from 'node:path';
+import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
+import { openEncoder } from '../src/encoder/open-encoder.js';
+import { configHash } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { cacheFolder } from '../src/run/locations.js';
+import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
+import { openRun, runFiles, type Run } from '../src/run/run-folder.js';
+import { lockFolder } from '../src/run/run-lock.js';
+import { openBackend } from '../src/tensor/backend.js';
+import { Diverged } from '../src/tensor/diverged.js';
+import { weightsAtStart } from './fork.js';
+import type { RunLogs } from './run-logs.js';
+import { recordedStep, recordOf, sameStep, type RecordedStep } from './saved-step.js';
+import { checkpointConfig } from './session.js';
+import { openTraining } from './train.js';
+import type { TrainSettings } from './train-settings.js';
+
+export interface ReplayOptions {
+  /** What a run that diverged left in its `replay/`. */
+  file: string;
+  /** Of the run, with the place of the model as it is now. */
+  settings: TrainSettings;
+  /** The run's folder: its clone and tables are read, and nothing is changed. */
+  folder: string;
+  progress?: ProgressReporter;
+}
+
+export interface Replay {
+  phase: string;
+  backend: string;
+  /** What the run saw. */
+  recorded: RecordedStep;
+  /** What is seen here; absent where every number is finite. */
+  seen?: RecordedStep;
+  /** Where every number is finite: the figures of the step. */
+  figures?: Record<string, number>;
+  /** Whether both are equal, bit by bit. */
+  same: boolean;
+}
+
+/**
+ * Makes the step again, on the data of the run. On the same backend it sees what the run saw, bit by bit.
+ * @throws WorkbenchError `data` for a file that is no saved step, or one of another run, graph, encoder or data set
+ */
+export async function replayBatch({
+  file,
+  settings,
+  folder,
+  progress = silentProgress,
+}: ReplayOptions): Promise<Replay> {
+  const before = readCheckpoint(file);
+  const recorded = savedIn(before, settings, file);
+  const training = await openTraining(settings);
+  const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
+  try {
+    const { tf, name: backend } = await openBackend(settings.backend);
+    const hashes: CheckpointHashes = { ...training.hashes, encoder: encoder.id };
+    const { header } = before;
+    checkFits(header, header.kind === 'embedding' ? { graph: hashes.graph } : hashes, file);
+    const about = { phase: header.phase, backend, recorded };
+    const run = heldRun(folder);
+    let figures: Record<string, number> | undefined;
+    try {
+      const start = weightsAtStart(folder, hashes);
+      const session = { tf, run, settings, encoder, hashes, start, progress, logs: noLogs };
+      await training.run({ ...session, replayed: (now) => (figures = now) }, before);
+    } catch (error) {
+      if (!(error instanceof Diverged)) throw error;
+      const seen = recordOf(error.step);
+      return { ...about, seen, same: sameStep(seen, recorded) };
+    } finally {
+      run.close();
+    }
+    return { ...about, ...(figures && { figures }), same: false };
+  } finally {
+    await encoder.dispose();
+  }
+}
+
+function savedIn(before: Checkpoint, settings: TrainSettings, file: string): RecordedStep {
+  const { header } = before;
+  const recorded = recordedStep(before);
+  const wrong = (expected: string, got: string) =>
+    new WorkbenchError('data', `expected ${expected}, got ${got}, at ${file}`, {
+      hint: 'Take a file from the replay folder of the run; another place of the run is told by --run-dir.',
+    });
+  if (!recorded) throw wrong('a step that diverged', `the checkpoint ${header.phase} ${header.step}`);
+  const { transe, seed } = settings;
+  // It may be looked at on another backend than the run's.
+  const { backend } = header.config as Pick<TrainSettings, 'backend'>;
+  const config = header.kind === 'embedding' ? { transe, seed } : checkpointConfig({ ...settings, backend });
+  if (header.configHash !== configHash(config)) throw wrong('a step of this run', 'one under other settings');
+  return recorded;
+}
+
+/** The run as its phases see it: held, so that no other process writes it, and never updated. */
+function heldRun(folder: string): Run {
+  const { state } = openRun(folder);
+  const release = lockFolder(folder);
+  return {
+    id: basename(folder),
+    folder,
+    files: runFiles(folder),
+    resumed: true,
+    state,
+    update() {},
+    close: release,
+  };
+}
+
+const noLogs: RunLogs = {
+  metrics() {},
+  timing() {},
+  flush: () => ({ bytes: 0, sha256: '' }),
+  check() {},
+  truncateAfter() {},
+  close() {},
+};

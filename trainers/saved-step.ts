@@ -1,0 +1,85 @@
+/** The step that a run diverged at: kept with the state before it, so that `kgwalk train --replay-batch` can make it again. */
+import { join } from 'node:path';
+import { writeCheckpoint, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
+import { canonicalJson } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Phase } from '../src/run/records.js';
+import { Diverged, type DivergedStep } from '../src/tensor/diverged.js';
+import type { Session } from './session.js';
+
+/** A figure of a step as JSON keeps it exactly, `NaN` and infinities included. */
+type Figure = string;
+
+/** What was known of the step, under `diverged` in the header's `trainer`. */
+export interface RecordedStep {
+  place: Record<string, number>;
+  first: { tensor: string; index: number; value: Figure };
+  loss?: Figure;
+  gradNorm?: Figure;
+  samples?: { id: string; loss: Figure }[];
+}
+
+/** Settings that keep a phase's numbers small. */
+const remedies: Partial<Record<Phase, string>> = {
+  transe: 'Lower transe.learningRate or transe.margin',
+  clone: 'Lower clone.learningRate or clone.maxGradNorm',
+  ppo: 'Lower ppo.learningRate or ppo.maxGradNorm',
+};
+
+/** The step in words and figures that JSON keeps. */
+export function recordOf({ place, first, loss, gradNorm, samples }: DivergedStep): RecordedStep {
+  return {
+    place,
+    first: { ...first, value: String(first.value) },
+    ...(loss !== undefined && { loss: String(loss) }),
+    ...(gradNorm !== undefined && { gradNorm: String(gradNorm) }),
+    ...(samples && { samples: samples.map(({ id, loss: own }) => ({ id, loss: String(own) })) }),
+  };
+}
+
+/** What a saved step says of itself; undefined for another checkpoint. */
+export function recordedStep({ header }: Checkpoint): RecordedStep | undefined {
+  return header.trainer.diverged as unknown as RecordedStep | undefined;
+}
+
+/** Whether two records tell the same figures, bit by bit. */
+export function sameStep(a: RecordedStep, b: RecordedStep): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+/** What steps are counted by, from the whole to the part; files keep keys in the order of letters. */
+const counters = ['update', 'step', 'epoch', 'minibatch', 'triple'];
+
+/** `update 3, epoch 1, minibatch 2` */
+export function placeInWords(place: Record<string, number>): string {
+  return counters.flatMap((what) => (what in place ? [`${what} ${place[what]}`] : [])).join(', ');
+}
+
+/**
+ * What a phase throws instead of an error of its training: a step that diverged is saved first. A step that is replayed, and
+ * any other error, is returned as it is.
+ * @param before the state before the step
+ */
+export function endOfStep(
+  { run, settings, replayed }: Pick<Session, 'run' | 'settings' | 'replayed'>,
+  phase: Phase,
+  error: unknown,
+  before: () => Checkpoint,
+): unknown {
+  if (replayed || !(error instanceof Diverged) || Object.keys(error.step.place).length === 0) return error;
+  const { place, first } = error.step;
+  const numbers = counters.flatMap((what) => (what in place ? [String(place[what]).padStart(6, '0')] : []));
+  const file = join(run.files.replay, `${phase}-${numbers.join('-')}.safetensors`);
+  const { header, tensors } = before();
+  const diverged = recordOf(error.step) as unknown as JsonObject;
+  writeCheckpoint(file, { header: { ...header, trainer: { ...header.trainer, diverged } }, tensors });
+  const zero = phase === 'ppo' && settings.ppo.adamEpsilon === 0;
+  return new WorkbenchError(
+    'failure',
+    `expected finite ${first.tensor}, got ${first.value} at index ${first.index}, at ${phase} ${placeInWords(place)}; its batch is saved at ${file}`,
+    {
+      hint: `${zero ? 'Raise ppo.adamEpsilon above 0' : remedies[phase]}. Look at the step: kgwalk train --replay-batch ${file}`,
+      cause: error,
+    },
+  );
+}
