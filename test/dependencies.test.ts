@@ -1,0 +1,95 @@
+/** Every package that is installed: its licence, what it runs at install, and that docs/dependencies.md tells of it. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+interface Locked {
+  dev?: boolean;
+  link?: boolean;
+  license?: string;
+  integrity?: string;
+  hasInstallScript?: boolean;
+}
+
+interface Manifest {
+  license?: string;
+  scripts?: Record<string, string>;
+}
+
+const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown;
+
+const own = readJson('package.json') as Record<string, Record<string, string> | undefined>;
+const { packages } = readJson('package-lock.json') as { packages: Record<string, Locked> };
+const locked = Object.entries(packages).filter(([place]) => place.startsWith('node_modules/'));
+const installed = locked.flatMap(([place, entry]) => {
+  const file = join(place, 'package.json');
+  return existsSync(file) ? [{ place, entry, manifest: readJson(file) as Manifest }] : [];
+});
+const page = readFileSync('docs/dependencies.md', 'utf8');
+
+/** The cells of the page's tables, row by row; names of packages stand in the first. */
+const rows = page.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|').slice(1)] : []));
+
+describe('the page of dependencies', () => {
+  const direct = ['dependencies', 'peerDependencies', 'devDependencies'].flatMap((kind) =>
+    Object.keys(own[kind] ?? {}),
+  );
+
+  test.each([...new Set(direct)])('names %s with the licence that it states', (name) => {
+    const { license } = readJson(join('node_modules', name, 'package.json')) as Manifest;
+    const stated = rows.filter(([names]) => names!.includes(`\`${name}\``)).map((cells) => cells[1]!.trim());
+    expect(stated).toContain(license);
+  });
+
+  test('counts all others', () => {
+    const shipped = locked.filter(([, { dev }]) => !dev).length;
+    expect(page).toContain(`**${shipped} packages** come with kgwalk`);
+    expect(page).toContain(`there are **${locked.length}**`);
+  });
+});
+
+describe('a package', () => {
+  test('comes under a licence that lets everybody use it, as installed and as locked', () => {
+    const open = /^\(?((0BSD|MIT|ISC|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC0-1\.0)( (AND|OR) (?!\)|$)|\)?$))+$/;
+    const data = ['node_modules/caniuse-lite: CC-BY-4.0'];
+    const licences = [
+      ...installed.map(({ place, manifest }) => [place, manifest.license] as const),
+      ...locked.flatMap(([place, { license }]) => (license === undefined ? [] : [[place, license] as const])),
+    ];
+    const others = licences.filter(([, licence]) => !open.test(licence ?? 'none'));
+    expect([...new Set(others.map(([place, licence]) => `${place}: ${licence}`))]).toEqual(data);
+  });
+
+  test('runs nothing at install, but for those that the page names', () => {
+    const scripts = ['preinstall', 'install', 'postinstall'];
+    const running = installed.filter(
+      ({ place, manifest }) =>
+        scripts.some((name) => manifest.scripts?.[name]) || existsSync(join(place, 'binding.gyp')),
+    );
+    const told = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => place);
+    const names = [...new Set([...running.map(({ place }) => place), ...told])].map((place) => place.slice(13)).sort();
+    expect(names).toEqual([
+      '@parcel/watcher',
+      '@swc/core',
+      '@tensorflow/tfjs-node-gpu',
+      'core-js',
+      'lmdb',
+      'msgpackr-extract',
+      'node-llama-cpp',
+    ]);
+    const [, atInstall] = page
+      .split('## At install')[1]!
+      .split('## ')[0]!
+      .match(/^([\s\S]*)$/)!;
+    for (const name of names) expect(atInstall).toContain(`\`${name}\``);
+  });
+
+  test('runs nothing at install in a clone at all', () => {
+    expect(readFileSync('.npmrc', 'utf8')).toMatch(/^ignore-scripts=true$/m);
+  });
+
+  test('that is installed has a hash in the lock file', () => {
+    const without = installed.filter(({ entry }) => !entry.link && entry.integrity === undefined);
+    expect(without.map(({ place }) => place)).toEqual([]);
+  });
+});
