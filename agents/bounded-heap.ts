@@ -7,6 +7,7 @@ export interface HeapItem {
   value: number;
 }
 
+/** Keeps the best items of a stream; one heap serves many streams, one after the other. */
 export interface BoundedHeap {
   clear(): void;
   /**

@@ -5,6 +5,7 @@ import { loadRelationWalkerRun } from './relation-walker/load-relation-walker.js
 import type { LoadedQuestionWalker } from './trained-run.js';
 import { loadQuestionEdgeRun, type LoadQuestionEdgeOptions } from './walker/load-question-edge.js';
 
+/** What opening either kind of walker may be told; a relation walker takes no backend. */
 export type LoadQuestionRunOptions = LoadQuestionEdgeOptions;
 
 /**

@@ -12,6 +12,7 @@ import { boundedHeap } from './bounded-heap.js';
 // Looked up once: they run for every walk, a million times a task.
 const { exp, fround, imul } = Math;
 
+/** How many walks are kept, and by what they are ordered. */
 export interface RankingSettings {
   /** Walks to keep; at least the largest k that is evaluated. */
   beamWidth: number;

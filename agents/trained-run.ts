@@ -13,6 +13,7 @@ import { cacheFolder } from '../src/run/locations.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { QuestionAgent } from './question-agent.js';
 
+/** A run's checkpoint with the settings that it was trained under. */
 export interface TrainedRun<Settings> extends Checkpoint {
   /** The run's folder. */
   folder: string;
@@ -32,6 +33,7 @@ export interface LoadedQuestionWalker {
   close(): Promise<void>;
 }
 
+/** Which checkpoint of a run, and where its encoder's file is now. */
 export interface OpenTrainedRun {
   /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: string;

@@ -7,7 +7,9 @@ import { phases } from '../src/run/records.js';
 import type { ReadOptions, Tensor } from './safetensors.js';
 import { encodeSafetensors, readSafetensors } from './safetensors.js';
 
+/** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+/** An object that JSON can hold. */
 export type JsonObject = { [key: string]: Json };
 
 /** The version this program writes; older ones need an entry in `migrations`. */

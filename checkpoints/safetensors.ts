@@ -37,6 +37,7 @@ export type TensorData =
   | Int8Array
   | Uint8Array;
 
+/** Numbers with a shape, row-major. */
 export interface Tensor {
   /** Sizes, outermost first; `[]` is a scalar. Row-major. */
   shape: readonly number[];
@@ -44,6 +45,7 @@ export interface Tensor {
   data: TensorData;
 }
 
+/** All that a file holds. */
 export interface SafetensorsContent {
   tensors: ReadonlyMap<string, Tensor>;
   /** Free text by key, stored in the header's `__metadata__`. */
@@ -56,6 +58,7 @@ export interface ReadContent extends SafetensorsContent {
   sealed: boolean;
 }
 
+/** How strictly a file is read. */
 export interface ReadOptions {
   /** Refuse NaN and infinities in floating-point tensors. Default false. */
   finite?: boolean;

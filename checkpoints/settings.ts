@@ -1,6 +1,7 @@
 /** Settings of checkpoints: when they are written and which of them stay. */
 import { z } from 'zod';
 
+/** The `checkpoint` section of a configuration file. */
 export const checkpointSettings = z.strictObject({
   everyUpdates: z
     .int()
@@ -17,4 +18,5 @@ export const checkpointSettings = z.strictObject({
     .describe('Checkpoints whose step is a multiple of this many updates stay for good; 0 keeps none for that reason.'),
 });
 
+/** Every setting with its value. */
 export type CheckpointSettings = z.output<typeof checkpointSettings>;

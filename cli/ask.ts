@@ -5,6 +5,7 @@ import type { AskFlags } from './dialogues/ask-dialogue.js';
 import { addQuestionOptions, refuseOtherKind } from './input-options.js';
 import type { AskQuestionFlags } from './questions/ask-question.js';
 
+/** Adds `kgwalk ask`. */
 export function register(program: Command): void {
   const command = program
     .command('ask')

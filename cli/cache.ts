@@ -10,6 +10,7 @@ interface ClearOptions {
   json?: boolean;
 }
 
+/** Adds `kgwalk cache`. */
 export function register(program: Command): void {
   const command = program.command('cache').description('show or delete the text vectors kept on disk');
   command

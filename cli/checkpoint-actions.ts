@@ -9,10 +9,12 @@ import { runsFolder } from '../src/run/locations.js';
 import { openRun } from '../src/run/run-folder.js';
 import { printJson, printLine, printTable } from './output.js';
 
+/** Whether programs read the output. */
 export interface JsonOption {
   json?: boolean;
 }
 
+/** Where an exported checkpoint goes. */
 export interface ExportOptions extends JsonOption {
   to: string;
 }

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { ExportOptions, JsonOption } from './checkpoint-actions.js';
 
+/** Adds `kgwalk checkpoint`. */
 export function register(program: Command): void {
   const command = program.command('checkpoint').description('list, show and export the checkpoints of a run');
   const which = ['[name]', 'best, last, clone, a step or a name of the list', 'best'] as const;

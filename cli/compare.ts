@@ -4,6 +4,7 @@ import type { CompareFlags } from './dialogues/compare-dialogues.js';
 import { addInputOptions, refuseOtherKind } from './input-options.js';
 import type { QuestionFlags } from './questions/question-inputs.js';
 
+/** Adds `kgwalk compare`. */
 export function register(program: Command): void {
   const command = program
     .command('compare')

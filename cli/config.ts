@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { printJson, printLine, printTable } from './output.js';
 import { repeatable } from './repeatable.js';
 
+/** Adds `kgwalk config`. */
 export function register(program: Command): void {
   const command = program.command('config').description('explain settings and show what a preset resolves to');
   command

@@ -7,6 +7,7 @@ import { printDialogueImport } from './dialogues/dataset-tables.js';
 import { printJson } from './output.js';
 import { printQuestionImport } from './questions/dataset-tables.js';
 
+/** The options of `kgwalk datasets import`. */
 export interface ImportFlags {
   from: string;
   name?: string;

@@ -13,6 +13,7 @@ export interface Finding {
   remedy?: string;
 }
 
+/** Adds `kgwalk doctor`. */
 export function register(program: Command): void {
   program
     .command('doctor')

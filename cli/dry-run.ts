@@ -9,6 +9,7 @@ const charactersPerToken = 4.3;
 /** Texts of each kind that are encoded to see how fast it goes. */
 const probeSize = 24;
 
+/** What is there already of the run. */
 export interface DryRunOptions {
   /** Whether PPO has a clone to start from already, as a fork has. Default false. */
   hasClone?: boolean;

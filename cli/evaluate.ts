@@ -5,6 +5,7 @@ import type { EvaluateFlags } from './dialogues/evaluate-dialogues.js';
 import { addInputOptions, refuseOtherKind } from './input-options.js';
 import type { QuestionFlags } from './questions/question-inputs.js';
 
+/** Adds `kgwalk evaluate`. */
 export function register(program: Command): void {
   const command = program
     .command('evaluate')

@@ -8,6 +8,7 @@ import { loadPreset } from '../presets/index.js';
 import { forkSettings, type ForkSource } from '../trainers/fork.js';
 import { settingsOfRun, type TrainSettings } from '../trainers/train-settings.js';
 
+/** The options of `kgwalk train`. */
 export interface TrainFlags {
   model?: string;
   set: string[];
@@ -23,6 +24,7 @@ export interface TrainFlags {
   json?: boolean;
 }
 
+/** One run, with all that it needs to begin or to go on. */
 export interface PlannedRun {
   settings: TrainSettings;
   folder: string;

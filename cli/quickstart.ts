@@ -16,6 +16,7 @@ interface QuickstartFlags {
   json?: boolean;
 }
 
+/** Adds `kgwalk quickstart`. */
 export function register(program: Command): void {
   program
     .command('quickstart')

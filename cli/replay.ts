@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { ReplayFlags } from './questions/replay-on-questions.js';
 
+/** Adds `kgwalk replay`. */
 export function register(program: Command): void {
   program
     .command('replay')

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printJson, printLine } from './output.js';
 
+/** Adds `kgwalk report`. */
 export function register(program: Command): void {
   program
     .command('report')

@@ -4,6 +4,7 @@ import type { RunInfo } from '../src/run/records.js';
 import type { ListedRun } from '../src/run/run-folder.js';
 import { printJson, printLine, printTable } from './output.js';
 
+/** Adds `kgwalk runs`. */
 export function register(program: Command): void {
   const command = program.command('runs').description('list runs and export their metrics');
   command

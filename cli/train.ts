@@ -7,6 +7,7 @@ import type { PlannedRun, TrainFlags } from './planned-runs.js';
 import { repeatable } from './repeatable.js';
 import { minutesOf, timeLimit } from './time-limit.js';
 
+/** Adds `kgwalk train`. */
 export function register(program: Command): void {
   program
     .command('train')

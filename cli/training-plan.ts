@@ -7,6 +7,7 @@ export interface TextGroup {
   maxTokens: number;
 }
 
+/** One line a phase, and the texts that would be encoded. */
 export interface TrainingPlan {
   data: string;
   /** Phases that a kind of walk lacks are `off`. */

@@ -3,6 +3,7 @@ import { terminalProgress } from '../src/run/progress.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import { interruptSignal } from './interrupt.js';
 
+/** Progress lines and the signal of Ctrl-C. */
 export interface Watch {
   progress: ProgressReporter;
   /** Aborted: the step is finished and saved, then `stopped` is thrown. */

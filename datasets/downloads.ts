@@ -6,6 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { confined, kgwalkHome } from '../src/run/locations.js';
 import { nearestName } from '../src/run/nearest-name.js';
 
+/** One file with its address and hash. */
 export interface ReleaseFile {
   /** As the importer looks for it. */
   name: string;
@@ -15,6 +16,7 @@ export interface ReleaseFile {
   gitBlob?: string;
 }
 
+/** A release of somebody else, and how it can be had. */
 export interface Release {
   /** Of the format that `datasets import` reads, and of the data set. */
   name: string;

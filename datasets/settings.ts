@@ -1,6 +1,7 @@
 /** The `data` part of a configuration. */
 import { z } from 'zod';
 
+/** The `data` section of a configuration file. */
 export const dataSettings = z.strictObject({
   dataset: z.string().min(1).default('opendialkg').describe('Name of an imported data set (`kgwalk datasets list`).'),
   graph: z
@@ -34,4 +35,5 @@ export const dataSettings = z.strictObject({
     ),
 });
 
+/** Every setting with its value. */
 export type DataSettings = z.output<typeof dataSettings>;

@@ -4,6 +4,7 @@ import type { Path, Triple } from '../src/kg/path.js';
 import type { Dialogue, PathAction } from './dialogue.js';
 import type { WalkSample } from './walk-sample.js';
 
+/** Which dialogues and whose paths become samples. */
 export interface WalkSampleOptions {
   /** `assistant` keeps the paths that the assistant chose; earlier paths of both speakers stay visible. Default `all`. */
   turns?: 'all' | 'assistant';

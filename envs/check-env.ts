@@ -4,6 +4,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { InvalidAction, ResetNeeded, type Env, type StepResult } from './env.js';
 
+/** From which seed, and how many episodes are tried. */
 export interface CheckEnvOptions {
   /** First seed; default 0. */
   seed?: number;

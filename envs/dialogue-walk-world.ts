@@ -10,6 +10,7 @@ import { dict, discrete, ids, multiBinary, oneOf, sequence, text, type Space } f
 import type { StateTextFields } from './state-text.js';
 import type { Potential } from './walk-reward.js';
 
+/** What `makeEnv('kgwalk/OpenDialKG-v1', …)` takes. */
 export interface DialogueWalkOptions {
   graph: Graph;
   /** At least one must have a walkable start. */

@@ -10,6 +10,7 @@ export interface EnvSpec {
   maxSteps: number;
 }
 
+/** How an episode begins. */
 export interface ResetOptions {
   /** Re-seeds the environment's generator; without it the stream goes on. */
   seed?: number;
@@ -17,11 +18,13 @@ export interface ResetOptions {
   options?: Record<string, unknown>;
 }
 
+/** What an episode begins with. */
 export interface ResetResult<Observation> {
   observation: Observation;
   info: Record<string, unknown>;
 }
 
+/** What a step led to. */
 export interface StepResult<Observation> extends ResetResult<Observation> {
   reward: number;
   /** The task ended: nothing comes after, no bootstrap. */

@@ -17,6 +17,7 @@ export const questionEdgeWalkId = 'kgwalk/QuestionEdgeWalk-v1';
 /** Three steps; who is there may stay from the second step on. */
 export const questionWalkRules: WalkRules = { horizon: 3, equalAtStep1: false, noReturn: true };
 
+/** What `makeEnv('kgwalk/QuestionEdgeWalk-v1', …)` takes. */
 export interface QuestionEdgeWalkOptions {
   graph: Graph;
   /** At least one must have a walkable topic. */

@@ -11,6 +11,7 @@ export interface GoldSet {
   size: number;
 }
 
+/** The right answers of a question, each once; those outside the graph are in its size alone. */
 export function goldSet({ answers }: Pick<QuestionGold, 'answers'>): GoldSet {
   const known = new Set(answers.map(({ entity }) => entity).filter((entity) => entity >= 0));
   const outside = new Set(answers.filter(({ entity }) => entity < 0).map(({ name }) => name));

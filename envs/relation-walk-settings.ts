@@ -1,6 +1,7 @@
 /** Settings of the walk over relations: the `relationWalk` section of a configuration file. */
 import { z } from 'zod';
 
+/** The `relationWalk` section of a configuration file. */
 export const relationWalkSettings = z.strictObject({
   horizon: z.int().min(1).max(8).default(3).describe('Relations a walk may take.'),
   hops: z
@@ -23,4 +24,5 @@ export const relationWalkSettings = z.strictObject({
     .describe('Frontiers remembered, in MiB; topics not asked for longest are forgotten. Changes speed alone.'),
 });
 
+/** Every setting with its value. */
 export type RelationWalkSettings = z.output<typeof relationWalkSettings>;

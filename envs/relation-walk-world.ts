@@ -8,6 +8,7 @@ import { defaultRelationRules, initialRelationState, type RelationWalkRules } fr
 import type { RelationWalkSettings } from './relation-walk-settings.js';
 import { dict, discrete, ids, multiBinary, type Space } from './spaces.js';
 
+/** What `makeEnv('kgwalk/RelationWalk-v1', …)` takes. */
 export interface RelationWalkOptions {
   graph: Graph;
   /** At least one must have a walkable topic. */

@@ -1,6 +1,7 @@
 /** Settings of the environment: the `env` section of a configuration file. */
 import { z } from 'zod';
 
+/** The `env` section of a configuration file. */
 export const envSettings = z.strictObject({
   id: z.string().default('kgwalk/OpenDialKG-v1').describe('Environment id, as `makeEnv` knows it.'),
   horizon: z.int().min(1).max(8).default(2).describe('Steps a walk may take, stays included.'),
@@ -30,4 +31,5 @@ export const envSettings = z.strictObject({
     .describe('Potential-based shaping: `transe` adds the gain in embedding similarity to the target at each step.'),
 });
 
+/** Every setting with its value. */
 export type EnvSettings = z.output<typeof envSettings>;

@@ -1,6 +1,7 @@
 /** Spaces: what an action or observation may be, as a test and a seeded draw. */
 import type { Rng } from '../src/run/seeds.js';
 
+/** All values that an action or an observation may take. */
 export interface Space<T> {
   contains(value: unknown): value is T;
   /** @param mask uint8, 1 = may be drawn; indices beyond its end may not; spaces without indices ignore it */

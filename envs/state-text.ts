@@ -3,6 +3,7 @@ import type { Message, Sender } from '../datasets/dialogue.js';
 import { unknownId, type Graph } from '../src/kg/graph.js';
 import type { Path } from '../src/kg/path.js';
 
+/** What the text of a state is written from. */
 export interface StateTextFields {
   /** Everything said so far, oldest first. */
   messages: readonly Message[];

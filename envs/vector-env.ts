@@ -8,6 +8,7 @@ import type { Env, EnvSpec, ResetResult } from './env.js';
  */
 export type Autoreset = 'disabled' | 'nextStep';
 
+/** How the episodes of all copies begin. */
 export interface VectorReset {
   /** Base seed: copy `i` gets `seed + i`. Without it every copy's stream goes on. */
   seed?: number;
@@ -15,6 +16,7 @@ export interface VectorReset {
   options?: readonly Record<string, unknown>[];
 }
 
+/** What a step led to in each copy. */
 export interface VectorStep<Observation> {
   /** One a copy; after an episode's end its last observation. */
   observations: readonly Observation[];

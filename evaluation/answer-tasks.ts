@@ -6,6 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { concernsAllTasks, failuresInARow } from './task-failures.js';
 
+/** How many tasks at once, who is told how far it is, and what stops it. */
 export interface AnswerOptions {
   /** Tasks a call. */
   batchSize: number;

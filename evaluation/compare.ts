@@ -16,6 +16,7 @@ export interface Comparison {
   differences: Record<string, PairedDifference>;
 }
 
+/** Which k are compared, and how many bootstrap resamples stand behind each test. */
 export interface CompareOptions {
   ks: readonly number[];
   resamples: number;

@@ -13,6 +13,7 @@ import type { Outcome } from './outcome.js';
 import type { EvaluationSettings } from './settings.js';
 import { summarise, summariseSlices } from './summary.js';
 
+/** What an agent is evaluated over, and what the record says of it. */
 export interface EvaluateOptions {
   graph: Graph;
   settings: EvaluationSettings;
@@ -28,6 +29,7 @@ export interface EvaluateOptions {
   signal?: AbortSignal;
 }
 
+/** The record with everything that it was summed up from. */
 export interface Evaluation {
   record: EvaluationRecord;
   /** One a sample, in order. */

@@ -14,6 +14,7 @@ export interface CountShare {
   goldShare: number;
 }
 
+/** How often the gold is chosen by its count. */
 export interface LeakCheck {
   shares: CountShare[];
   /**

@@ -8,6 +8,7 @@ import type { Attempt } from './answer-tasks.js';
 
 /** Why the gold path is not in the list; only the last says something about the agent's judgement. */
 export const missReasons = ['start-without-edges', 'gold-not-in-graph', 'agent-failed', 'not-ranked'] as const;
+/** One of `missReasons`. */
 export type MissReason = (typeof missReasons)[number];
 
 /** One row of an evaluation. Ranks are 1-based, 0 = absent. */
@@ -27,6 +28,7 @@ export interface Outcome extends PathRanks, TargetRanks {
   confidence: number;
 }
 
+/** What counting one sample needs beside it. */
 export interface OutcomeContext {
   graph: Graph;
   beamWidth: number;

@@ -7,6 +7,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { namedPath } from './example-walks.js';
 
+/** Samples with an agent's answers, in the same order. */
 export interface Predictions {
   samples: readonly WalkSample[];
   /** One a sample; absent where there is none. */

@@ -1,6 +1,7 @@
 /** The `evaluation` part of a configuration. */
 import { z } from 'zod';
 
+/** The `evaluation` section of a configuration file. */
 export const evaluationSettings = z
   .strictObject({
     beamWidth: z
@@ -30,4 +31,5 @@ export const evaluationSettings = z
     message: 'expected a beam at least as wide as the largest k, got a narrower one',
   });
 
+/** Every setting with its value. */
 export type EvaluationSettings = z.output<typeof evaluationSettings>;

@@ -25,6 +25,7 @@ const sliceTests: Record<string, (outcome: Outcome) => boolean> = {
   'path=later': ({ first }) => !first,
 };
 
+/** Which k are counted, and how many bootstrap resamples stand behind each interval. */
 export interface SummaryOptions {
   ks: readonly number[];
   resamples: number;

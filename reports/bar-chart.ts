@@ -6,6 +6,7 @@ import { axis, chartWidth, font, inLines, plugins, ticks } from './charts.js';
 import type { Level } from './line-chart.js';
 import type { Figure } from './results.js';
 
+/** One bar with its whiskers. */
 export interface Bar {
   label: string;
   figure: Figure;
@@ -13,6 +14,7 @@ export interface Bar {
   color?: string;
 }
 
+/** Title, unit, and a level that no bar can exceed. */
 export interface BarChartOptions {
   title: string;
   /** Values are fractions that read as percent. */

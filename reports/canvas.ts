@@ -4,6 +4,7 @@ import type { ChartJSNodeCanvas } from 'chartjs-node-canvas';
 import { WorkbenchError } from '../src/run/errors.js';
 import { indexedPng } from './indexed-png.js';
 
+/** Of a picture, in CSS pixels. */
 export interface Size {
   /** CSS pixels; the picture has twice as many each way. */
   width: number;

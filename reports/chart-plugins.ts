@@ -4,6 +4,7 @@ import { font } from './charts.js';
 import type { Figure } from './results.js';
 import type { Theme } from './theme.js';
 
+/** A name at the end of a line. */
 export interface EndLabel {
   label: string;
   color: string;

@@ -12,6 +12,7 @@ export interface Chart {
 /** CSS pixels. So wide that three stand side by side on a desk, and letters can still be read where one fills a phone. */
 export const chartWidth = 380;
 
+/** The first of these that a machine has. */
 export const font = 'Inter, "Helvetica Neue", Helvetica, Arial, "Liberation Sans", "DejaVu Sans", sans-serif';
 
 /** The title; no tooltip, and a legend only where it is asked for. @param below pixels between title and plot */
@@ -64,6 +65,7 @@ export function inLines(text: string, limit: number): string | string[] {
   return [text.slice(0, end), shorten(text.slice(end).trim(), limit)];
 }
 
+/** Cuts a text to `limit` UTF-16 units, an ellipsis included. */
 export function shorten(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }

@@ -8,6 +8,7 @@ import type { RunData, RunGroup } from './run-data.js';
 import { seedOf } from './run-data.js';
 import { listed } from './summary.js';
 
+/** What all have in common, and then each by itself. */
 export interface EnvironmentView {
   /** What all runs and evaluations have in common, by subject. */
   shared: { title: string; facts: Fact[] }[];

@@ -26,6 +26,7 @@ export interface TrainedBy {
   method?: string;
 }
 
+/** By the clock of the machine that ran it. */
 export interface Speed {
   /** Wall time a question, preparing included. */
   msPerQuestion: number;
@@ -33,6 +34,7 @@ export interface Speed {
   tokensPerSecond?: number;
 }
 
+/** An evaluation as reports read it. */
 export interface EvaluationData {
   /** The folder's name. */
   name: string;

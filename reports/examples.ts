@@ -7,6 +7,7 @@ type Hops = ExampleWalk['gold'];
 
 const shownMessages = 3;
 
+/** Prepares a worked example for the page; nothing is escaped yet. */
 export function exampleView({ id, messages, sender, start, gold, beam, firstWrongHop }: ExampleWalk): ExampleView {
   const said = messages.map(({ sender, text }): MessageView => ({
     assistant: sender === 'assistant',

@@ -12,17 +12,20 @@ export interface Cell {
   wraps?: boolean;
 }
 
+/** Rows of cells; a row marked `own` is set apart. */
 export interface Table {
   head: string[];
   /** `own` rows, of trained agents, stand out. */
   rows: { cells: Cell[]; own?: boolean }[];
 }
 
+/** A name with a value. */
 export interface Fact {
   name: string;
   value: string;
 }
 
+/** An image of the page, and its twin for the night. */
 export interface Picture {
   /** A data URI. */
   source: string;
@@ -33,6 +36,7 @@ export interface Picture {
   alt: string;
 }
 
+/** Pictures under one caption. */
 export interface FigureGroup {
   heading?: string;
   pictures: Picture[];
@@ -74,6 +78,7 @@ export interface SaidView {
   steps: string[];
 }
 
+/** A worked question, ready to be written. */
 export interface QuestionExampleView {
   id: string;
   question: string;
@@ -83,16 +88,19 @@ export interface QuestionExampleView {
   said: SaidView[];
 }
 
+/** A message, line by line. */
 export interface MessageView {
   assistant: boolean;
   lines: string[];
 }
 
+/** A walk, hop by hop, each marked against the gold. */
 export interface WalkView {
   start: string;
   hops: { relation: string; inverse: boolean; entity: string; mark: '' | 'right' | 'wrong' }[];
 }
 
+/** A worked dialogue, ready to be written. */
 export interface ExampleView {
   id: string;
   right: boolean;
@@ -105,6 +113,7 @@ export interface ExampleView {
   beam: (WalkView & { share: string; width: number })[];
 }
 
+/** How a run is repeated, and on what it ran. */
 export interface RunView {
   title: string;
   command: string;

@@ -6,6 +6,7 @@ import { axis, chartWidth, font, plugins, shorten, ticks } from './charts.js';
 import type { Curve } from './series.js';
 import type { Theme } from './theme.js';
 
+/** A curve with its name and look. */
 export interface Line {
   label: string;
   /** Of the palette. */
@@ -21,6 +22,7 @@ export interface Level {
   value: number;
 }
 
+/** Title, axes and levels of a chart of curves. */
 export interface LineChartOptions {
   title: string;
   /** What the horizontal axis counts, with its unit. */

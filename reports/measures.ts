@@ -1,6 +1,7 @@
 /** What is logged in training, by names and units that people read. */
 import { figureNames } from './figure-names.js';
 
+/** Phases as titles name them. */
 export const phaseTitles: Readonly<Record<string, string>> = { transe: 'TransE', clone: 'cloning', ppo: 'PPO' };
 
 /** What a step of a phase counts. */

@@ -6,6 +6,7 @@ import type { Chart } from './charts.js';
 import type { FigureGroup, Picture } from './html.js';
 import { dark, light } from './theme.js';
 
+/** A chart with the name of its file and a text for those who do not see it. */
 export interface NamedChart {
   /** File name without its ending. */
   name: string;
@@ -14,6 +15,7 @@ export interface NamedChart {
   chart: Chart;
 }
 
+/** Charts under one caption. */
 export interface ChartGroup {
   heading?: string;
   caption: string;
@@ -22,6 +24,7 @@ export interface ChartGroup {
   minor?: boolean;
 }
 
+/** Draws charts by day and by night, and keeps those of the day as files. */
 export type Draw = (charts: readonly ChartGroup[]) => Promise<FigureGroup[]>;
 
 /** @param pictures the files that were written are added here: the light ones; the dark ones are in the page alone */

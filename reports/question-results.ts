@@ -6,8 +6,10 @@ import type { EvaluationData, Speed } from './evaluation-data.js';
 import { groupBy, rowsOf } from './question-labels.js';
 import type { Figures } from './results.js';
 
+/** Mean, median, 95th percentile, maximum and total over questions. */
 export type Cost = QuestionEvaluationRecord['cost'][string];
 
+/** One agent's figures on one set of questions. */
 export interface QuestionResult {
   label: string;
   note?: string;

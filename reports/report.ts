@@ -27,6 +27,7 @@ import { nothingEvaluated, questionResult, reservations, walkResult } from './su
 import { agentCostTable, agentTable, coverageFacts, phaseCostTable, sliceTable } from './tables.js';
 import { askedQuestions, trainedOnDialogues } from './what-was-done.js';
 
+/** Paths of the page and its pictures. */
 export interface Report {
   /** The page, `index.html`. */
   page: string;
@@ -34,6 +35,7 @@ export interface Report {
   pictures: string[];
 }
 
+/** Where the page goes, and what is shown beside the runs. */
 export interface ReportOptions {
   /** Folder, made where it is missing; files of the same names are replaced. */
   to: string;

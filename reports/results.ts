@@ -14,8 +14,10 @@ export interface Figure {
   deviation?: number;
 }
 
+/** Figures by the name of their metric. */
 export type Figures = Readonly<Record<string, Figure>>;
 
+/** One agent's figures on one split. */
 export interface ResultRow {
   label: string;
   note?: string;

@@ -12,6 +12,7 @@ import { again, evaluationsOfRun } from './evaluation-data.js';
 import type { EvaluationData } from './evaluation-data.js';
 import { plainName, settingsKey, withoutSeed } from './run-names.js';
 
+/** Everything of a run folder that a page shows. */
 export interface RunData {
   info: RunInfo;
   metrics: MetricRecord[];

@@ -5,6 +5,7 @@ import { axis, chartWidth, font, plugins, ticks } from './charts.js';
 import type { Figure } from './results.js';
 import type { Theme } from './theme.js';
 
+/** A point with its whiskers. */
 export interface Point {
   label: string;
   /** Of the palette. */
@@ -15,6 +16,7 @@ export interface Point {
   y: Figure;
 }
 
+/** Title and horizontal axis. */
 export interface ScatterChartOptions {
   title: string;
   /** With its unit. */
@@ -131,6 +133,7 @@ function crosses(points: readonly Point[], place: (value: number) => number, the
   };
 }
 
+/** A rectangle, in pixels from the upper left corner. */
 export interface Box {
   left: number;
   right: number;

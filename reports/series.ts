@@ -4,6 +4,7 @@ import type { MetricRecord, TimingRecord } from '../src/run/records.js';
 /** Values of one metric of one run by step, in the order they were logged; a step logged again counts once, its last value. */
 export type Series = ReadonlyMap<number, number>;
 
+/** One measure over steps: each seed, their mean, and its interval where there are enough seeds. */
 export interface Curve {
   /** Steps that every seed has. */
   steps: number[];
@@ -63,6 +64,7 @@ export function movingMean(values: readonly number[], window: number): number[] 
   );
 }
 
+/** Arithmetic mean; NaN of nothing. */
 export function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -13,6 +13,7 @@ export const palette = [
   '#5b4bb5',
 ] as const;
 
+/** Colours of one time of day. */
 export interface Theme {
   name: 'light' | 'dark';
   paper: string;
@@ -25,6 +26,7 @@ export interface Theme {
   shade: (color: string) => string;
 }
 
+/** By day. */
 export const light: Theme = {
   name: 'light',
   paper: '#ffffff',
@@ -48,6 +50,7 @@ const brighter: Readonly<Record<string, string>> = {
   '#5b4bb5': '#a79cf2',
 };
 
+/** By night. */
 export const dark: Theme = {
   name: 'dark',
   paper: '#15191c',

@@ -11,6 +11,7 @@ export interface GreedyWalk<Observation> {
   info: Record<string, unknown>;
 }
 
+/** Who is told how far it is, and what stops it. */
 export interface GreedyOptions {
   onProgress?: (done: number) => void;
   signal?: AbortSignal | undefined;

@@ -7,6 +7,7 @@ import { openEventFile, type EventFile } from '../src/run/tensorboard.js';
 import { keepEvents } from '../src/run/tensorboard-keep.js';
 import { openTimingLog } from '../src/run/timing-log.js';
 
+/** The open logs of a run; close them after use. */
 export interface RunLogs {
   /** One record; `eval/…` of a step comes in a record of its own. */
   metrics(phase: Phase, step: number, values: Record<string, number>): void;

@@ -20,6 +20,7 @@ import type { Tf } from '../src/tensor/backend.js';
 import type { RunLogs } from './run-logs.js';
 import type { TrainSettings } from './train-settings.js';
 
+/** One training run that is under way. */
 export interface Session {
   tf: Tf;
   run: Run;

@@ -16,6 +16,7 @@ import { cloneSettings } from './cloning/settings.js';
 import { ppoSettings } from './ppo/settings.js';
 import { transeSettings } from './transe/settings.js';
 
+/** Every section of a configuration file, with its defaults. */
 export const trainSettings = z.strictObject({
   name: z
     .string()

@@ -22,6 +22,7 @@ import { openRunLogs } from './run-logs.js';
 import type { Session, Training } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
+/** What is trained where, and from where on. */
 export interface TrainOptions {
   settings: TrainSettings;
   /** The run's folder; made anew, or the one to resume. */

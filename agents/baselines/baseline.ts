@@ -6,6 +6,7 @@ import type { Agent } from '../agent.js';
 import { rankAllWalks, walkCollector } from '../top-paths.js';
 import type { RankingSettings, WalkScores } from '../top-paths.js';
 
+/** What every baseline is fitted on and ranks by. */
 export interface BaselineContext {
   graph: Graph;
   /** The only samples a baseline may learn from; their ids are those of `graph`. */
@@ -13,6 +14,7 @@ export interface BaselineContext {
   ranking: RankingSettings;
 }
 
+/** How a baseline is called, and what is to be known of it. */
 export interface BaselineIdentity {
   name: string;
   note?: string;

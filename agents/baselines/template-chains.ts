@@ -6,6 +6,7 @@ import { goldSet, scoreFrontier, type GoldSet } from '../../envs/relation-walk-r
 import { questionRoot } from '../../envs/relation-walk-world.js';
 import type { Graph } from '../../src/kg/graph.js';
 
+/** How far chains are looked for. */
 export interface TemplateSearch {
   /** Longest sequence. */
   horizon: number;

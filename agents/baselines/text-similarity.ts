@@ -11,6 +11,7 @@ import { headLogSoftmax } from './edge-softmax.js';
 /** Cosines differ by tenths; this many nats a unit makes them a distribution. */
 const sharpness = 20;
 
+/** Most tokens that the encoder reads of a message and of a name. */
 export interface TextLimits {
   /** Longest last message in tokens. */
   lastMessageTokens: number;

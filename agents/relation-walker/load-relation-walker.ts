@@ -29,6 +29,7 @@ const runConfig = z.object({
 });
 type RunConfig = z.output<typeof runConfig>;
 
+/** Which checkpoint, over which graph, and how wide its beam is. */
 export interface LoadRelationWalkerOptions extends OpenTrainedRun {
   /** The run's graph, where the caller has loaded it already. */
   graph?: Graph;

@@ -16,6 +16,7 @@ import type { RelationWalkerSettings } from './settings.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
+/** A network that scores every relation and STOP for each state of a batch. */
 export interface RelationNetwork {
   readonly parameters: ParameterSet;
   readonly shape: RelationShape;

@@ -23,6 +23,7 @@ export interface QuestionVectors {
   rowOf: ReadonlyMap<string, number>;
 }
 
+/** What of a question is read, and who is told how far it is. */
 export interface EncodeQuestionsOptions {
   settings: Pick<RelationWalkerSettings, 'keepName' | 'maxTokens'>;
   progress?: ProgressReporter;

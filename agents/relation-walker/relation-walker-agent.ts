@@ -10,6 +10,7 @@ import { decodeChains } from './decode.js';
 import type { HostNetwork } from './host-network.js';
 import type { QuestionVectors } from './question-vectors.js';
 
+/** The trained network with all that it walks over and reads. */
 export interface RelationWalkerAgentOptions {
   name: string;
   graph: Graph;

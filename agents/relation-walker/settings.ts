@@ -1,6 +1,7 @@
 /** Settings of the relation walker's network and of what it reads. */
 import { z } from 'zod';
 
+/** The `relationWalker` section of a configuration file. */
 export const relationWalkerSettings = z.strictObject({
   questionWidth: z.int().min(2).max(8192).default(256).describe('Units of the layer over the question vector.'),
   width: z.int().min(2).max(8192).default(256).describe('Units of the layer that joins question and relations walked.'),
@@ -19,4 +20,5 @@ export const relationWalkerSettings = z.strictObject({
   maxTokens: z.int().min(1).default(128).describe('Of a question, how many tokens count; the first are dropped.'),
 });
 
+/** Every setting with its value. */
 export type RelationWalkerSettings = z.output<typeof relationWalkerSettings>;

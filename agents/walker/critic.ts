@@ -7,6 +7,7 @@ import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
 import type { FrozenTables } from './frozen-tables.js';
 import { stateScalars, type StateBatch } from './state-batch.js';
 
+/** A network that values the states of a batch. */
 export interface Critic {
   readonly parameters: ParameterSet;
   /** float32 [S]; differentiable, owned by the caller. */

@@ -23,6 +23,7 @@ export interface WalkerInputs {
   featurizer: Featurizer;
 }
 
+/** What a walker's inputs are made from. */
 export interface WalkerInputOptions {
   tf: Tf;
   settings: WalkerSettings;

@@ -26,6 +26,7 @@ const runConfig = z.object({
   evaluation: z.object({ beamWidth: z.int() }),
 });
 
+/** Which checkpoint, over which graph, on which backend, and how wide its beam is. */
 export interface LoadQuestionEdgeOptions extends OpenTrainedRun {
   /** The run's graph, where the caller has loaded it already. */
   graph?: Graph;

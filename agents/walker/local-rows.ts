@@ -1,6 +1,7 @@
 /** Renumbers the entities of a batch, so that only their rows enter the network. */
 import type { StateBatch } from './state-batch.js';
 
+/** The distinct entities of a batch, and the batch in their places. */
 export interface LocalEntities {
   /** int32 [U]: distinct entity ids, by first appearance. */
   ids: Int32Array;

@@ -12,6 +12,7 @@ import { beamSearch } from './beam.js';
 import type { TaskVectors } from './features/featurizer.js';
 import type { Policy } from './policy.js';
 
+/** How the agent is called, how wide its beam is, and who encodes its texts. */
 export interface QuestionEdgeAgentOptions {
   name: string;
   /** Walks followed at once. */

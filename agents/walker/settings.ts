@@ -1,6 +1,7 @@
 /** Settings of the trained walker's network and of what it looks at. */
 import { z } from 'zod';
 
+/** The `walker` section of a configuration file. */
 export const walkerSettings = z.strictObject({
   head: z
     .enum(['candidate', 'pa-mlp'])
@@ -46,4 +47,5 @@ export const walkerSettings = z.strictObject({
     .describe('Share of state inputs and hidden units dropped while cloning.'),
 });
 
+/** Every setting with its value. */
 export type WalkerSettings = z.output<typeof walkerSettings>;

@@ -10,6 +10,7 @@ import type { TaskVectors } from './features/featurizer.js';
 
 type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
 
+/** How much of each text is read, who is told how far it is, and what stops it. */
 export interface EncodeWalkOptions {
   settings: TextSettings;
   progress?: ProgressReporter;

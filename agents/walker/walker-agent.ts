@@ -6,6 +6,7 @@ import { beamSearch } from './beam.js';
 import type { TaskVectors } from './features/featurizer.js';
 import type { Policy } from './policy.js';
 
+/** How the agent is called, how it ranks, and who encodes its texts. */
 export interface WalkerAgentOptions {
   name: string;
   /** At least the largest k that is evaluated. */

@@ -6,6 +6,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { printJson, printLine, printTable } from '../output.js';
 
+/** The options of `kgwalk ask RUN`. */
 export interface AskFlags {
   start: string;
   dialogue?: string;

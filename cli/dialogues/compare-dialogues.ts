@@ -4,6 +4,7 @@ import { evaluateShown } from './evaluate-dialogues.js';
 import type { AgentFlags } from './named-agents.js';
 import { printJson } from '../output.js';
 
+/** The options of `kgwalk compare` on dialogues. */
 export interface CompareFlags extends AgentFlags {
   json?: boolean;
 }

@@ -8,6 +8,7 @@ import { printJson, printLine } from '../output.js';
 import { terminalWatch } from '../watch.js';
 import type { Watch } from '../watch.js';
 
+/** The options of `kgwalk evaluate` on dialogues. */
 export interface EvaluateFlags extends AgentFlags {
   agent?: string;
   predictions?: string;

@@ -9,6 +9,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { RunInfo } from '../../src/run/records.js';
 
+/** Options that say what is evaluated on, and how wide. */
 export interface InputFlags {
   dataset?: string;
   graph?: string;
@@ -20,6 +21,7 @@ export interface InputFlags {
   twoHopBonus?: string;
 }
 
+/** Everything that agents on dialogues are evaluated with, loaded. */
 export interface EvaluationInputs {
   dataset: Dataset;
   data: DataSettings;

@@ -15,12 +15,14 @@ import { evaluationInputs } from './evaluation-inputs.js';
 import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
 import type { ModelFlags } from './task-clients.js';
 
+/** Options that say what agents are opened with. */
 export interface AgentFlags extends InputFlags, ModelFlags {
   checkpoint: string;
   encoder?: string;
   backend?: string;
 }
 
+/** An agent, how it was called, and what the record says of it. */
 export interface OpenedAgent {
   /** As it was asked for. */
   name: string;
@@ -33,6 +35,7 @@ export interface OpenedAgent {
   runFolder?: string;
 }
 
+/** All named agents over one set of samples; close them after use. */
 export interface OpenedAgents {
   inputs: EvaluationInputs;
   /** In the order they were asked for. */

@@ -8,6 +8,7 @@ import { printJson, printLine } from '../output.js';
 import { minutesOf, timeLimit } from '../time-limit.js';
 import { terminalWatch } from '../watch.js';
 
+/** The options of `kgwalk models train`. */
 export interface TrainModelFlags {
   out: string;
   set: string[];
@@ -17,6 +18,7 @@ export interface TrainModelFlags {
   json?: boolean;
 }
 
+/** Trains, or goes on training, and draws the loss. @throws WorkbenchError `stopped` with what was saved, to be gone on with by `--resume` */
 export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const { demoModelSettings } = await import('../../models/demo/settings.js');
   const { demoFiles, trainDemoModel } = await import('../../models/demo/train-demo-model.js');

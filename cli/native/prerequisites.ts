@@ -12,6 +12,7 @@ const neededGib = { cpu: 1.2, gpu: 8 };
 
 const require = createRequire(import.meta.url);
 
+/** What is to be built. */
 export interface Wanted {
   gpu: boolean;
   /** Given by the user; then pip is not needed. */

@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { nativeFolder } from '../../src/tensor/native-tensorflow.js';
 import { printJson, printLine } from '../output.js';
 
+/** Deletes what `kgwalk native build` made, and says so. */
 export function remove({ json }: { json?: boolean }): void {
   const folder = nativeFolder();
   const removed = existsSync(folder);

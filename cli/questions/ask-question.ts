@@ -14,6 +14,7 @@ import { budgetOf, openQuestionGraph, wholeNumber } from './question-inputs.js';
 import type { QuestionFlags, QuestionGraph } from './question-inputs.js';
 import { eventText } from '../../evaluation/questions/event-text.js';
 
+/** The options of `kgwalk ask` on questions. */
 export interface AskQuestionFlags extends QuestionFlags {
   top: string;
   trace?: boolean;

@@ -23,6 +23,7 @@ import type { QuestionFlags, QuestionInputs } from './question-inputs.js';
 /** Bootstrap resamples behind every interval. */
 const resamples = 2000;
 
+/** An evaluation under the name that the command line gave the agent. */
 export interface NamedEvaluation extends Pick<SavedEvaluation, 'record' | 'rows' | 'folder'> {
   /** As it was asked for. */
   name: string;
@@ -30,6 +31,7 @@ export interface NamedEvaluation extends Pick<SavedEvaluation, 'record' | 'rows'
   speed?: SavedEvaluation['speed'];
 }
 
+/** Who watches, and whether evaluations that are finished are taken as they are. */
 export interface EvaluateAgentsOptions {
   watch?: Watch;
   /** Read evaluations that are finished, instead of counting them anew from what their model wrote. Default false. */

@@ -3,12 +3,14 @@ import type { CallTiming } from '../../src/llm/client/ask-model.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
 
+/** Told of every call and every question that ended. */
 export interface EvaluationProgress {
   answered(row: QuestionRow): void;
   called(call: CallTiming): void;
   finish(): void;
 }
 
+/** Opens a progress line for `total` questions. */
 export function evaluationProgress(name: string, total: number, progress: ProgressReporter): EvaluationProgress {
   const line = progress(name, total, 'questions');
   const started = performance.now();

@@ -23,6 +23,7 @@ export interface ResolvedAgent {
   run?: { run: RunInfo; checkpoint: string };
 }
 
+/** An agent with what the record says of its weights and encoder; close it after use. */
 export interface OpenedQuestionAgent {
   agent: QuestionAgent;
   /** Of a trained one: sha256 of its weights. */

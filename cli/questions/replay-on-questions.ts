@@ -14,6 +14,7 @@ import { questionInputs } from './question-inputs.js';
 import type { QuestionInputs } from './question-inputs.js';
 import { printTrace } from './trace-lines.js';
 
+/** The options of `kgwalk replay`. */
 export interface ReplayFlags {
   question?: string;
   encoder?: string;

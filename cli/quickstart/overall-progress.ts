@@ -9,6 +9,7 @@ export interface PlannedStep {
   parts: Readonly<Record<string, number>>;
 }
 
+/** Told where each step begins and ends; its `line` shows what is inside a step. */
 export interface OverallProgress {
   /** Begins the next step, and says so. */
   begin(): void;

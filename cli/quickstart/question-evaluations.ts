@@ -18,6 +18,7 @@ export interface QuestionWork {
   watch: Watch;
 }
 
+/** One agent's evaluation on questions. */
 export interface QuestionRowOf {
   name: string;
   folder: string;

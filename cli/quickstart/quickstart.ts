@@ -6,6 +6,7 @@ import type { OverallProgress } from './overall-progress.js';
 import type { QuestionRowOf } from './question-evaluations.js';
 import type { WalkRow } from './walk-evaluations.js';
 
+/** Where, with which model, and how much of it. */
 export interface QuickstartOptions {
   /** Where runs, evaluations and the page go. */
   folder: string;
@@ -22,6 +23,7 @@ export interface QuickstartOptions {
   signal: AbortSignal;
 }
 
+/** What was made, and where it is. */
 export interface QuickstartResult {
   runs: { dialogues: string; questions: string };
   walks: WalkRow[];

@@ -8,6 +8,7 @@ import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import type { Watch } from '../watch.js';
 
+/** One agent's evaluation on dialogues. */
 export interface WalkRow {
   /** An untrained agent's name, or the phase that a checkpoint is of. */
   name: string;

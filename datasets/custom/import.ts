@@ -7,6 +7,7 @@ import { writeQuestionDataset } from '../questions/write-question-dataset.js';
 import { readCustomGraph, tripleFiles } from './read-graph.js';
 import { readCustomQuestions } from './read-questions.js';
 
+/** As of every importer, and whether labels of N-Triples become names. */
 export interface CustomImportOptions extends ImportOptions {
   /** Of N-Triples: labels are names and aliases instead of edges. Default true. */
   labels?: boolean;

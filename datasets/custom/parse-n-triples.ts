@@ -7,6 +7,7 @@ export type Term =
   /** `language` in lower case, `''` for none; the data type is not kept. */
   | { kind: 'literal'; value: string; language: string };
 
+/** One triple as it was written. */
 export type Statement = readonly [subject: Term, predicate: Term, object: Term];
 
 const iri = String.raw`<((?:[^\x00-\x20<>"{}|^${'`'}\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*)>`;

@@ -16,6 +16,7 @@ import type { DemoQuestion, DemoSubset } from './questions.js';
 import { demoSettings, type DemoSettings } from './settings.js';
 import { releaseFiles, writeDemoRelease } from './write-release.js';
 
+/** Which world, under which name, and where. */
 export interface DemoImportOptions {
   /** Default each its default: the demo world of the documentation. */
   settings?: Partial<DemoSettings>;

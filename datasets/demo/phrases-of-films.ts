@@ -2,6 +2,7 @@
 import type { RelationPhrases } from './phrases.js';
 import type { RelationName } from './schema.js';
 
+/** By relation and direction; `Phrases` says what the parts are. */
 export const filmPhrases = {
   directed_by: {
     forward: {

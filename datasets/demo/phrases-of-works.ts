@@ -2,6 +2,7 @@
 import type { RelationPhrases } from './phrases.js';
 import type { RelationName } from './schema.js';
 
+/** As `filmPhrases`. */
 export const workPhrases = {
   written_by: {
     forward: {

@@ -23,8 +23,10 @@ export const things: readonly string[] = [
   'Road',
 ];
 
+/** First words of the names of bands. */
 export const weather: readonly string[] = ['Silver', 'Midnight', 'Velvet', 'Paper', 'Electric', 'Copper'];
 
+/** Last words of the names of teams. */
 export const creatures: readonly string[] = [
   'Herons',
   'Foxes',
@@ -37,6 +39,7 @@ export const creatures: readonly string[] = [
   'Hawks',
 ];
 
+/** Kinds of films and books. */
 export const genres: readonly string[] = [
   'drama',
   'comedy',
@@ -64,6 +67,7 @@ export const genres: readonly string[] = [
   'disaster story',
 ];
 
+/** Kinds of music. */
 export const styles: readonly string[] = [
   'rock',
   'folk',
@@ -81,6 +85,7 @@ export const styles: readonly string[] = [
   'ska',
 ];
 
+/** Kinds of sport. */
 export const sports: readonly string[] = [
   'football',
   'ice hockey',
@@ -92,4 +97,5 @@ export const sports: readonly string[] = [
   'water polo',
 ];
 
+/** Last words of the names of awards. */
 export const awards: readonly string[] = ['Prize', 'Medal', 'Award', 'Ribbon'];

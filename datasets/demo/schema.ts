@@ -2,6 +2,7 @@
 
 export const people = ['actor', 'director', 'writer', 'musician', 'athlete'] as const;
 
+/** All types of entities. */
 export const entityTypes = [
   ...(['film', 'book', 'song', 'album', 'band'] as const),
   ...people,
@@ -99,6 +100,7 @@ export const relationNames = [
   'plays_sport',
 ] as const;
 
+/** A relation of the demo world, forwards. */
 export type RelationName = (typeof relationNames)[number];
 
 /** A relation with its direction: what an edge of the graph carries. */

@@ -20,4 +20,5 @@ export const demoSettings = z.strictObject({
     .describe('How many questions and statements of all four subsets; fewer where the graph has too little; 0: none.'),
 });
 
+/** Every setting with its value. */
 export type DemoSettings = z.output<typeof demoSettings>;

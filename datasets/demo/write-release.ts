@@ -21,6 +21,7 @@ export interface WrittenRelease {
   questions: number;
 }
 
+/** Who is told how far it is, and what goes into the files. */
 export interface WriteOptions {
   /** Told how many triples were written. */
   line?: Progress;

@@ -7,6 +7,7 @@ import { textRows } from '../questions/text-rows.js';
 import type { ImportedFile } from '../questions/write-question-dataset.js';
 import { chainOfType } from './question-types.js';
 
+/** Where the questions of one number of hops stand, and their types. */
 export interface QuestionFile {
   hops: number;
   /** `train`, `dev` or `test`. */

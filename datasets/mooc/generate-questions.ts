@@ -5,6 +5,7 @@ import { Rng } from '../../src/run/seeds.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
 import { multiHopForms, oneHopForms, type QuestionForm } from './question-forms.js';
 
+/** How many questions, from which seed. */
 export interface GenerateOptions {
   /** Questions of each subset. */
   count: number;

@@ -9,6 +9,7 @@ import type { ParseCounts } from './parse-messages.js';
 import { readDialogues } from './read-dialogues.js';
 import type { ReleaseFiles } from './release-files.js';
 
+/** Dialogues by split, with what was left out. */
 export interface ImportedDialogues {
   splitBy: 'file' | 'dialogue hash';
   splits: Record<SplitName, Dialogue[]>;

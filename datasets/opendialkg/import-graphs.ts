@@ -10,6 +10,7 @@ import type { TripleSink } from '../../src/kg/read-triples.js';
 import { readTriples } from '../../src/kg/read-triples.js';
 import type { ReleaseFiles } from './release-files.js';
 
+/** A graph with what is to be known of its files. */
 export interface ImportedGraph {
   graph: Graph;
   /** Lines dropped for a blank field. */

@@ -7,6 +7,7 @@ import { splitNames } from '../manifest.js';
 import type { SplitName } from '../walk-sample.js';
 import { dialogueExtensions } from './read-dialogues.js';
 
+/** Paths of the files of a release. */
 export interface ReleaseFiles {
   /** One file a split, or one file for all, which is then split by dialogue hash. */
   dialogues: Record<SplitName, string> | string;

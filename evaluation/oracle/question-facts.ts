@@ -16,6 +16,7 @@ export interface GoldChain {
   clues: readonly string[];
 }
 
+/** A question with its golds, executed and by name. */
 export interface QuestionFacts extends QuestionSample {
   /** The data set's; where it gives none, the shortest ones (`shortestChains`). */
   chains: readonly GoldChain[];

@@ -17,6 +17,7 @@ export interface QuestionAttempt {
   trace: TraceEvent[];
 }
 
+/** How many questions at once, how each reaches the model, and who is told. */
 export interface AskOptions {
   /** Questions under way at once; an agent that learns online has one. */
   concurrency: number;

@@ -14,6 +14,7 @@ export interface ComparedEvaluation {
   rows: readonly QuestionRow[];
 }
 
+/** How many resamples stand behind each test, and whether unlike models may meet. */
 export interface CompareQuestionsOptions {
   /** Default 2000. */
   resamples?: number;

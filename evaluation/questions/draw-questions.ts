@@ -2,6 +2,7 @@
 import type { QuestionSample } from '../../datasets/question.js';
 import { Rng } from '../../src/run/seeds.js';
 
+/** What is asked, and how many are not, by reason. */
 export interface DrawnQuestions {
   samples: QuestionSample[];
   /** Questions that nobody can be scored on, by reason; they are not asked. */

@@ -21,6 +21,7 @@ import {
   summariseQuestions,
 } from './summarise-questions.js';
 
+/** What an agent is evaluated over, and what the record says of it. */
 export interface EvaluateQuestionsOptions {
   graph: Graph;
   /** Names of the graph's entities. Default made here. */
@@ -45,6 +46,7 @@ export interface EvaluateQuestionsOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** The record with everything that it was summed up from. */
 export interface QuestionEvaluation {
   record: QuestionEvaluationRecord;
   /** One a question, in order. */

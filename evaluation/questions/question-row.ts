@@ -10,6 +10,7 @@ import type { QuestionMiss, QuestionRow } from '../../src/run/question-records.j
 import type { QuestionAttempt } from './ask-questions.js';
 import type { GoldReach } from './gold-reach.js';
 
+/** What scoring one question needs beside it. */
 export interface RowContext {
   graph: Graph;
   names: NameIndex;

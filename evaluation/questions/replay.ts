@@ -9,6 +9,7 @@ import { evaluateQuestions, taskFor } from './evaluate-questions.js';
 import type { EvaluateQuestionsOptions, QuestionEvaluation } from './evaluate-questions.js';
 import { arrowOf, recordText, rowLine, traceLine } from './save-question-evaluation.js';
 
+/** Whether an evaluation gave the same bytes again, and where it first did not. */
 export interface Replay {
   /** Questions that were run again. */
   n: number;

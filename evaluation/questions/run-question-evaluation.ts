@@ -19,6 +19,7 @@ import { saveQuestionEvaluation } from './save-question-evaluation.js';
 import { speedometer } from './speedometer.js';
 import type { EvaluationSpeed } from './speedometer.js';
 
+/** What is asked, of which model, and where it is kept. */
 export interface RunEvaluationOptions extends Pick<
   EvaluateQuestionsOptions,
   'graph' | 'names' | 'excluded' | 'onRow' | 'signal'
@@ -36,6 +37,7 @@ export interface RunEvaluationOptions extends Pick<
   onTorn?: (file: string, bytes: number) => void;
 }
 
+/** An evaluation that is whole on disk. */
 export interface SavedEvaluation extends QuestionEvaluation {
   folder: string;
   /** Whether it was begun before. */

@@ -19,6 +19,7 @@ export interface EvaluationSpeed {
   tokensPerSecond: number;
 }
 
+/** Told of calls and questions; says how fast they came. */
 export interface Speedometer {
   called(call: CallTiming): void;
   prepared(): void;

@@ -4,6 +4,7 @@ import type { Estimate } from '../../src/run/records.js';
 import { unionOf } from './compare-questions.js';
 import type { ComparedEvaluation } from './compare-questions.js';
 
+/** Partial and complete match of an agent together with IO prompting. */
 export interface UnionFigures {
   /** Such as `fiske+io`. */
   name: string;

@@ -16,6 +16,7 @@ import { recordedQuestions, type RecordOptions, type SourcedDecision } from './c
 import { dialogueStates, nameStates, questionStates, type StateOptions } from './corpus/states.js';
 import type { CorpusWorld } from './corpus/world.js';
 
+/** Which part of the world is written about, how much of it, and for which context. */
 export interface CorpusOptions
   extends Partial<StateOptions>, Partial<DecisionOptions>, Partial<Pick<RecordOptions, 'contextLength'>> {
   world: CorpusWorld;

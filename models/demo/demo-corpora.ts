@@ -8,6 +8,7 @@ import { corpusDocuments, type CorpusOptions } from './corpus.js';
 import { loadCorpusWorld } from './corpus/world.js';
 import type { DemoModelSettings } from './settings.js';
 
+/** A vocabulary, and what is trained and watched in its tokens. */
 export interface DemoCorpora {
   vocabulary: BytePairVocabulary;
   fit: TokenCorpus;

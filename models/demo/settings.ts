@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { trainingSettings } from '../llama/training-settings.js';
 
+/** What `kgwalk models train` takes by `--set`. */
 export const demoModelSettings = z.strictObject({
   seed: z.int().default(1).describe('Of starting weights, corpus and order.'),
   model: z
@@ -34,4 +35,5 @@ export const demoModelSettings = z.strictObject({
   training: trainingSettings.prefault({}),
 });
 
+/** Every setting with its value. */
 export type DemoModelSettings = z.output<typeof demoModelSettings>;

@@ -17,12 +17,14 @@ import { llamaParameters, startingWeights, weightsOf } from '../llama/weights.js
 import { demoCorpora } from './demo-corpora.js';
 import type { DemoModelSettings } from './settings.js';
 
+/** Names of the files in the folder of a training. */
 export const demoFiles = {
   model: 'kgwalk-demo.gguf',
   log: 'training-log.jsonl',
   checkpoint: 'training.safetensors',
 } as const;
 
+/** What is trained, where, and who is told. */
 export interface DemoTraining {
   tf: Tf;
   settings: DemoModelSettings;

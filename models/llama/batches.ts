@@ -4,6 +4,7 @@ import type { TokenBatch } from './forward.js';
 import type { Targets } from './token-loss.js';
 import { documentLength, type TokenCorpus } from './token-corpus.js';
 
+/** Documents that go through the model at once. */
 export interface Batch {
   tokens: TokenBatch;
   targets: Targets;

@@ -11,6 +11,7 @@ export type CorpusSegment =
   | { text: string; /** Of its tokens in the loss, in [0, 1]. */ weight: number }
   | { special: CorpusSpecial; weight: number };
 
+/** A text to learn from, in pieces. */
 export interface CorpusDocument {
   kind: CorpusKind;
   segments: readonly CorpusSegment[];

@@ -6,6 +6,7 @@ import type { LlamaConfig } from './config.js';
 import type { CorpusSpecial } from './corpus-document.js';
 import { llamaTensors } from './tensor-shapes.js';
 
+/** Everything that goes into the file of a model. */
 export interface LlamaFile {
   config: LlamaConfig;
   vocabulary: BytePairVocabulary;

@@ -1,6 +1,7 @@
 /** The weights of a Llama under the names of a GGUF file. */
 import type { LlamaConfig } from './config.js';
 
+/** Name and shape of one weight. */
 export interface LlamaTensor {
   /** GGUF name, such as `blk.0.attn_q.weight`. */
   name: string;

@@ -3,6 +3,7 @@ import type { CorpusDocument } from './corpus-document.js';
 import type { BytePairTokenizer } from './byte-pair/byte-pair-tokenizer.js';
 import { documentTokens } from './document-tokens.js';
 
+/** Documents as tokens, side by side. */
 export interface TokenCorpus {
   /** uint16 [tokens]: all documents, one after the other. */
   ids: Uint16Array;

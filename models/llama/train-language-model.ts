@@ -29,6 +29,7 @@ export interface TrainingReport {
   learningRate: number;
 }
 
+/** What is trained on what, from where on, and who is told. */
 export interface LanguageModelTraining {
   parameters: ParameterSet;
   optimizer: AdamW;
@@ -44,6 +45,7 @@ export interface LanguageModelTraining {
   onWindow: (place: TrainingPlace) => boolean;
 }
 
+/** Before the first update. */
 export const startOfTraining: TrainingPlace = { round: 0, passed: 0, steps: 0, tokens: 0 };
 
 /** The optimizer that `settings` ask for. */

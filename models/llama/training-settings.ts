@@ -1,6 +1,7 @@
 /** Settings of a language model's training. */
 import { z } from 'zod';
 
+/** The `training` section of the demo model's settings. */
 export const trainingSettings = z.strictObject({
   tokens: z.int().min(1).default(6_500_000).describe('Tokens to see in all; the learning rate falls over them.'),
   stepTokens: z.int().min(64).default(2048).describe('Tokens of an update, about.'),
@@ -34,4 +35,5 @@ export const trainingSettings = z.strictObject({
   saveTokens: z.int().min(1).default(250_000).describe('Tokens between two checkpoints.'),
 });
 
+/** Every setting with its value. */
 export type TrainingSettings = z.output<typeof trainingSettings>;

@@ -5,6 +5,7 @@ import type { LlamaConfig } from './config.js';
 import type { TokenCorpus } from './token-corpus.js';
 import { targetLogits } from './token-loss.js';
 
+/** How well some documents are predicted. */
 export interface WatchedLoss {
   /** Weighted mean of −log p of a token, nats. */
   loss: number;

@@ -4,6 +4,7 @@ import { readTextModel } from '../llm/gguf/text-model.js';
 /** How one vector is made of the vectors of a text's tokens; `last` where the file names nothing. */
 export type Pooling = 'mean' | 'cls' | 'last';
 
+/** How a model makes vectors. */
 export interface EmbeddingModel {
   architecture: string;
   /** Length of a vector. */

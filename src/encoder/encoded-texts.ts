@@ -7,6 +7,7 @@ export interface DistinctTexts {
   rows: Int32Array;
 }
 
+/** The distinct ones of `texts`, in the order of their first, and which of them each is. */
 export function distinctTexts(texts: readonly string[]): DistinctTexts {
   const places = new Map<string, number>();
   const rows = new Int32Array(texts.length);

@@ -31,6 +31,7 @@ export interface VectorStore {
   commit(): Promise<void>;
 }
 
+/** How much is kept, in all and by encoder; sizes in bytes. */
 export interface CacheInfo {
   folder: string;
   entries: number;
@@ -39,6 +40,7 @@ export interface CacheInfo {
   encoders: { name: string; id: string; mode: string; dim: number; entries: number; bytes: number }[];
 }
 
+/** Stores of vectors in one folder; close it after use. */
 export interface EncoderCache {
   space(space: VectorSpace): VectorStore;
   /** sha256 (hex) of a file, remembered by its path and looks. @throws WorkbenchError `data` when it cannot be read */

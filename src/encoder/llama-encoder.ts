@@ -11,6 +11,7 @@ import { type LlamaLanes, loadLlamaLanes } from './llama-lanes.js';
 import type { EncoderSettings } from './settings.js';
 import type { EncodedTexts, EncodeOptions, EncoderCounters, StateEncoder } from './state-encoder.js';
 
+/** Which model, how it computes, and where its vectors are kept. */
 export interface LlamaEncoderOptions {
   modelPath: string;
   settings: Pick<EncoderSettings, 'normalize' | 'workers' | 'gpu'>;

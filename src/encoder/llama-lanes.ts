@@ -12,6 +12,7 @@ export interface EncoderLane {
   encode(text: string, maxTokens: number): Promise<{ vector: readonly number[]; tokens: number }>;
 }
 
+/** A loaded model; dispose it after use. */
 export interface LlamaLanes {
   /** Lanes for inputs of at most `maxTokens`; opened once a size. */
   open(maxTokens: number): Promise<EncoderLane[]>;

@@ -6,6 +6,7 @@ import { openLlamaEncoder } from './llama-encoder.js';
 import type { EncoderSettings } from './settings.js';
 import type { StateEncoder } from './state-encoder.js';
 
+/** Which model, where it is not the settings' own, and where vectors are kept. */
 export interface OpenEncoderOptions {
   /** Goes before `settings.model`. */
   modelPath?: string | undefined;

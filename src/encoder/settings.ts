@@ -1,6 +1,7 @@
 /** Settings of the text encoder. */
 import { z } from 'zod';
 
+/** The `encoder` section of a configuration file. */
 export const encoderSettings = z.strictObject({
   model: z
     .string()
@@ -37,4 +38,5 @@ export const encoderSettings = z.strictObject({
     ),
 });
 
+/** Every setting with its value. */
 export type EncoderSettings = z.output<typeof encoderSettings>;

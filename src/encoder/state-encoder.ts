@@ -9,6 +9,7 @@ export interface EncodedTexts {
   dim: number;
 }
 
+/** How much of each text is read, who is told how far it is, and what stops it. */
 export interface EncodeOptions {
   /** Longest input in tokens; the oldest (first) tokens are dropped. Default: the model's own limit. */
   maxTokens?: number;
@@ -33,6 +34,7 @@ export interface EncoderCounters {
   seconds: number;
 }
 
+/** Turns texts into vectors of one length; equal texts get equal vectors. Dispose it after use. */
 export interface StateEncoder {
   /** Names everything the vectors depend on (model hash, pooling, normalisation, library): part of checkpoints and cache keys. */
   readonly id: string;

@@ -1,6 +1,7 @@
 /** From a stream of named triples to a graph. */
 import { Graph, inverseName, inversePrefix } from './graph.js';
 
+/** What is added to the triples as they were given. */
 export interface BuildOptions {
   /**
    * Add `~relation` for every relation that has no inverse, and the reversed triples. Default false.

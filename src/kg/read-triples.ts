@@ -3,6 +3,7 @@ import { WorkbenchError } from '../run/errors.js';
 import { printable } from '../run/printable.js';
 import { readLines } from './read-lines.js';
 
+/** How lines are cut, and what happens to broken ones. */
 export interface ReadTriplesOptions {
   /** Between the three fields. Default TAB; MetaQA's `kb.txt` uses `|`. */
   separator?: string;
@@ -12,6 +13,7 @@ export interface ReadTriplesOptions {
   onProblem?: (line: number, problem: string) => void;
 }
 
+/** How many lines became triples. */
 export interface TripleReport {
   /** Triples given to the sink. */
   triples: number;

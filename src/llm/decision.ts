@@ -57,6 +57,8 @@ export interface ExtractDecision extends DecisionBase<ExtractReply> {
   kind: 'extract';
   maxItems: number;
 }
+
+/** Key phrases, in the model's order. */
 export interface ExtractReply {
   items: string[];
 }
@@ -67,6 +69,8 @@ export interface ChooseOneDecision extends DecisionBase<ChooseOneReply> {
   candidates: readonly Candidate[];
   allowNone: boolean;
 }
+
+/** The candidate that was chosen. */
 export interface ChooseOneReply {
   /** Index into `candidates`; -1 for none. */
   choice: number;
@@ -79,6 +83,8 @@ export interface ChooseManyDecision extends DecisionBase<ChooseManyReply> {
   /** Most that may be chosen; none may always be. */
   maxChoices: number;
 }
+
+/** Indices into `candidates`, best first, without repeats. */
 export interface ChooseManyReply {
   choices: number[];
 }
@@ -88,6 +94,8 @@ export interface ScoreDecision extends DecisionBase<ScoreReply> {
   kind: 'score';
   candidates: readonly Candidate[];
 }
+
+/** A score from 0 to 10 for each candidate, in their order. */
 export interface ScoreReply {
   /** One a candidate, in order, whole, 0 to 10. */
   scores: number[];
@@ -100,6 +108,8 @@ export interface MatchDecision extends DecisionBase<MatchReply> {
   /** Such as the clues that nothing covers yet. */
   targets: readonly string[];
 }
+
+/** Pairs that belong together. */
 export interface MatchReply {
   /** Indices into `candidates` and `targets`, score whole, 0 to 10; at most one entry a pair. */
   matches: { candidate: number; target: number; score: number }[];
@@ -120,6 +130,8 @@ export interface ChainsDecision extends DecisionBase<ChainsReply> {
   /** Name of each relation id that occurs in `allowed` or in an example; inverse relations are `~name`. */
   relationName: (relation: number) => string;
 }
+
+/** Relation ids of each chain, most reasonable chain first. */
 export interface ChainsReply {
   /** Relation ids, each one of `allowed`, without repeats. */
   chains: number[][];
@@ -133,6 +145,8 @@ export interface JudgeDecision extends DecisionBase<JudgeReply> {
   /** Ask for the answers in the same reply where the verdict is good (Think-on-Graph). */
   withAnswers: boolean;
 }
+
+/** A verdict with its reason. */
 export interface JudgeReply {
   /** With candidates the chosen index, without them 0 for "suffices"; -1 for none. */
   choice: number;
@@ -150,13 +164,17 @@ export interface AnswerDecision extends DecisionBase<AnswerReply> {
   /** Texts that the answers must be taken from, numbered in the prompt; absent: any text. Such as triples to choose from. */
   allowed?: readonly string[];
 }
+
+/** Whether a question asks for entities or a statement is to be judged. */
 export type AnswerForm = 'entities' | 'truth';
+/** Answers by name, best first; `true` or `false` of a statement; empty where the model abstains. */
 export interface AnswerReply {
   /** Names, best first; empty where the model abstains. For `truth`: `true` or `false` alone, or nothing. */
   answers: string[];
   reasoning?: string;
 }
 
+/** Anything that a model may be asked. */
 export type Decision =
   | ExtractDecision
   | ChooseOneDecision
@@ -167,6 +185,7 @@ export type Decision =
   | JudgeDecision
   | AnswerDecision;
 
+/** Which of them. */
 export type DecisionKind = Decision['kind'];
 
 /** The reply that belongs to a decision. */

@@ -29,6 +29,7 @@ export interface CompletionRequest {
   signal?: AbortSignal | undefined;
 }
 
+/** What a model wrote, with its tokens counted. */
 export interface Completion {
   text: string;
   promptTokens: number;
@@ -41,6 +42,7 @@ export interface Completion {
   constrained?: boolean;
 }
 
+/** Completes prompts; dispose it after use. */
 export interface LanguageModel {
   /** Everything that replies depend on: file hash or server and model name, library version, mode. Part of every stored key. */
   readonly id: string;

@@ -13,6 +13,7 @@ import { schemaGrammar } from './llama/schema-grammar.js';
 import { type LlamaDevice, llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
 import { takeTurns } from './turns.js';
 
+/** How a model is loaded and computes; absent: what fits the machine. */
 export interface LlamaModelOptions {
   /** Default `off`: the processor alone. */
   gpu?: LlamaDevice;

@@ -5,6 +5,7 @@ import { type LlamaModelOptions, openLlamaModel } from './llama-model.js';
 import { modelFile } from './model-files.js';
 import { openServerModel, type ServerModelOptions } from './server-model.js';
 
+/** What either kind of model may be told. */
 export interface OpenModelOptions {
   local?: LlamaModelOptions;
   server?: Omit<ServerModelOptions, 'baseUrl' | 'model'>;

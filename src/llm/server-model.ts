@@ -10,6 +10,7 @@ import { type OptionalPart, troubleOf } from './server/server-trouble.js';
 import { takeTurns } from './turns.js';
 import { countWordPieces, wordPieceTokenizer } from './word-pieces.js';
 
+/** Which server and model, and how patient to be with it. */
 export interface ServerModelOptions {
   /** Where `/chat/completions` is, often ending in `/v1`. */
   baseUrl: string;

@@ -11,6 +11,7 @@ export interface PairedDifference extends Estimate {
   pValue: number;
 }
 
+/** How often, from which seed and at which level. */
 export interface BootstrapOptions {
   /** How often clusters are drawn anew. Default 2,000. */
   resamples?: number;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { expectation, isSection, keyNames, keySchemaAt, keySchemaOf, nearestKey } from './config-keys.js';
 import { WorkbenchError } from './errors.js';
 
+/** What there is to know of one key. */
 export interface KeyExplanation {
   /** Dotted name. */
   key: string;

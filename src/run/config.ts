@@ -10,6 +10,7 @@ import { readTextFile } from './files.js';
 import { printable } from './printable.js';
 import { longestConfig } from './yaml-limits.js';
 
+/** Where settings come from: a file or a text, then the command line. */
 export interface ConfigInput {
   /** Path of a YAML file. */
   file?: string;

@@ -15,6 +15,7 @@ import type { ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
 import { masked } from './secrets.js';
 
+/** From where to where, checked by what, and how patient to be. */
 export interface DownloadOptions {
   /** `https://…`, or `http://` on this machine. */
   url: string;
@@ -36,6 +37,7 @@ export interface DownloadOptions {
   patience?: Partial<Patience>;
 }
 
+/** How long a silent host is waited for and how often it is asked; times in milliseconds. */
 export interface Patience {
   /** A connection without bytes for so long is given up. Milliseconds. Default 30,000. */
   stall: number;
@@ -45,6 +47,7 @@ export interface Patience {
   pause: number;
 }
 
+/** What is there now, and who vouched for it. */
 export interface Downloaded {
   file: string;
   bytes: number;

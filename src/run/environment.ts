@@ -17,6 +17,7 @@ const packages = [
   'pure-rand',
 ];
 
+/** What only the caller knows of where it runs. */
 export interface EnvironmentFacts {
   /** Of the resolved settings. */
   configHash: string;

@@ -3,6 +3,7 @@
 /** What went wrong, by kind; `exitCodes` maps each to the exit status of the command line. */
 export type ErrorCode = 'failure' | 'usage' | 'config' | 'data' | 'native' | 'stopped';
 
+/** The exit status of the program, by kind of error. */
 export const exitCodes: Readonly<Record<ErrorCode, number>> = {
   failure: 1,
   usage: 2,
@@ -12,6 +13,7 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
   stopped: 130,
 };
 
+/** What an error may carry beside its message. */
 export interface ErrorDetails {
   /** What the user can do about it, one sentence. */
   hint?: string;

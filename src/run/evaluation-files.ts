@@ -22,4 +22,6 @@ export function evaluationFiles(folder: string) {
     report: join(folder, 'report'),
   };
 }
+
+/** Paths of an evaluation's files, by what they hold. */
 export type EvaluationFiles = ReturnType<typeof evaluationFiles>;

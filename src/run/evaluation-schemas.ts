@@ -27,6 +27,7 @@ const exampleWalk = openObject({
   firstWrongHop: count.optional(),
 });
 
+/** `EvaluationRecord`, as files hold it. */
 export const evaluationRecord: z.ZodType<EvaluationRecord> = openObject({
   schemaVersion: version,
   agent: text,
@@ -74,6 +75,7 @@ const about = {
   hopsWithheld: z.boolean().optional(),
 };
 
+/** `QuestionAbout`, as files hold it. */
 export const questionAbout: z.ZodType<QuestionAbout> = openObject(about);
 
 /** Hashes of what questions were asked of; of an evaluation's record the model's, too. */
@@ -88,6 +90,7 @@ export const questionHashes = openObject({
 const phaseCalls = z.record(text, openObject({ calls: anyNumber, stages: counts }));
 const cost = openObject({ mean: anyNumber, median: anyNumber, p95: anyNumber, max: anyNumber, total: anyNumber });
 
+/** `QuestionEvaluationRecord`, as files hold it. */
 export const questionEvaluationRecord: z.ZodType<QuestionEvaluationRecord> = openObject({
   schemaVersion: version,
   kind: z.literal('questions'),
@@ -108,6 +111,7 @@ export const questionEvaluationRecord: z.ZodType<QuestionEvaluationRecord> = ope
 
 const miss = z.enum(questionMisses);
 
+/** `QuestionRow`, as files hold it. */
 export const questionRow: z.ZodType<QuestionRow> = openObject({
   id: text,
   subset: text,
@@ -143,6 +147,7 @@ export const questionRow: z.ZodType<QuestionRow> = openObject({
   miss: miss.optional(),
 }) as unknown as z.ZodType<QuestionRow>;
 
+/** `QuestionExample`, as files hold it. */
 export const questionExample: z.ZodType<QuestionExample> = openObject({
   id: text,
   subset: text,

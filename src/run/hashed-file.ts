@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { WorkbenchError } from './errors.js';
 import { sha256File } from './files.js';
 
+/** A file and the hash it is used under. */
 export interface HashedFile {
   /** sha256 (hex). */
   readonly hash: string;

@@ -15,6 +15,7 @@ export interface LogMark {
   sha256?: string | undefined;
 }
 
+/** An open log; close it after use. */
 export interface JsonLines {
   /** Bytes of an unfinished last line, left by a crash, that opening cut off; 0 for a clean file. */
   readonly tornBytes: number;

@@ -1,6 +1,7 @@
 /** Settings of what a run writes down besides its metrics. */
 import { z } from 'zod';
 
+/** The `log` section of a configuration file. */
 export const logSettings = z.strictObject({
   tensorboard: z
     .boolean()
@@ -10,4 +11,5 @@ export const logSettings = z.strictObject({
     ),
 });
 
+/** Every setting with its value. */
 export type LogSettings = z.output<typeof logSettings>;

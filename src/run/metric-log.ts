@@ -6,6 +6,7 @@ import type { JsonLines } from './json-lines.js';
 import { metricRecord } from './record-schemas.js';
 import type { MetricRecord } from './records.js';
 
+/** An open `metrics.jsonl`; close it after use. */
 export interface MetricLog extends Omit<JsonLines, 'append'> {
   /** @param metrics figures under their full keys, such as `train/approx_kl`; NaN is kept and seen */
   append(phase: string, step: number, metrics: Record<string, number>): void;

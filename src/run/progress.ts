@@ -1,6 +1,7 @@
 /** One progress line on standard error, with rate and time to go; silent when it is not a terminal. */
 import { stderr } from 'node:process';
 
+/** One line; `finish` ends it. */
 export interface Progress {
   /** @param note extra figures for the line, such as `loss 2.91` */
   update(done: number, note?: string): void;
@@ -14,6 +15,7 @@ export interface Progress {
  */
 export type ProgressReporter = (label: string, total: number, unit: string, before?: number) => Progress;
 
+/** Shows nothing. */
 export const silentProgress: ProgressReporter = () => ({ update() {}, finish() {} });
 
 /** `3725` → `1:02:05`. */

@@ -11,6 +11,7 @@ export const questionMisses = [
   'wrong-chain',
   'wrong-answer',
 ] as const;
+/** One of `questionMisses`. */
 export type QuestionMiss = (typeof questionMisses)[number];
 
 /** Calls of one phase, by how their replies were read. */

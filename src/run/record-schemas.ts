@@ -13,16 +13,19 @@ export const anyNumber: z.ZodType<number> = z.preprocess(
 const text = z.string();
 const version = z.literal(1);
 
+/** `MetricRecord`, a line of `metrics.jsonl`. */
 export const metricRecord: z.ZodType<MetricRecord> = openObject({
   phase: text,
   step: z.int(),
   metrics: z.record(text, anyNumber),
 });
 
+/** `TimingRecord`, a line of `timing.jsonl`. */
 export const timingRecord: z.ZodType<TimingRecord> = z
   .object({ phase: text, step: z.int(), seconds: anyNumber, rss_mb: anyNumber })
   .catchall(z.union([text, anyNumber]));
 
+/** `RunState`, the content of `state.json`. */
 export const runState: z.ZodType<RunState> = asWritten(
   openObject({
     schemaVersion: version,
@@ -48,6 +51,7 @@ const session = openObject({
   hashes: z.record(text, text),
 });
 
+/** `EnvironmentRecord`, the content of `environment.json`. */
 export const environmentRecord: z.ZodType<EnvironmentRecord> = asWritten(
   session.extend({ resumed: z.array(session).optional() }),
 );

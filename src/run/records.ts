@@ -2,6 +2,7 @@
 
 /** The phases of training, in order. */
 export const phases = ['transe', 'encode', 'clone', 'ppo'] as const;
+/** One of `phases`. */
 export type Phase = (typeof phases)[number];
 
 /**
@@ -27,6 +28,7 @@ export interface TimingRecord {
   [figure: string]: number | string;
 }
 
+/** How a run stands; a run whose process was killed still says `running`. */
 export type RunStatus = 'running' | 'finished' | 'stopped' | 'failed';
 
 /** `state.json`: how far a run is. */

@@ -52,6 +52,7 @@ export interface Run {
   close(): void;
 }
 
+/** Where a run goes, and what it is made of. */
 export interface CreateRunOptions {
   folder: string;
   /** Resolved settings; no time and no run's name, so that equal runs hold equal files. */

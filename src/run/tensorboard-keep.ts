@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomic } from './files.js';
 
+/** What names one value of an event file. */
 export interface Scalar {
   tag: string;
   step: number;

@@ -9,6 +9,7 @@ import { pid } from 'node:process';
 import { writeError, writeFully } from './files.js';
 import { eventFiles } from './tensorboard-keep.js';
 
+/** An open event file; close it after use. */
 export interface EventFile {
   readonly file: string;
   /** @param value stored as float32; NaN and infinities are kept */
@@ -16,6 +17,7 @@ export interface EventFile {
   close(): void;
 }
 
+/** What makes the file's name its own, and the clock. */
 export interface EventFileOptions {
   /** File name; must contain `tfevents` to be found. Default: time, host and process, so that a resumed run adds a file. */
   name?: string;

@@ -4,6 +4,7 @@ import { openJsonLines, readJsonLines } from './json-lines.js';
 import { timingRecord } from './record-schemas.js';
 import type { TimingRecord } from './records.js';
 
+/** An open `timing.jsonl`; close it after use. */
 export interface TimingLog {
   /**
    * Appends seconds since the phase's previous record (or since the log was opened) and resident memory, on disk at once.

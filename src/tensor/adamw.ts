@@ -4,6 +4,7 @@ import type { Tf } from './backend.js';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
 
+/** Decays, clip and what keeps divisions finite; each has a default. */
 export interface AdamWOptions {
   /** Decay of the first moment, default 0.9. */
   beta1?: number;

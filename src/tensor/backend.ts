@@ -12,6 +12,7 @@ export type Tf = typeof import('@tensorflow/tfjs');
 
 /** Rungs in the order in which they are tried. `tensorflow` is native TensorFlow (tfjs-node-gpu), on a GPU where it sees one. */
 export const backendNames = ['tensorflow', 'wasm', 'cpu'] as const;
+/** One of `backendNames`. */
 export type BackendName = (typeof backendNames)[number];
 
 /** A rung or `auto` from a command line. @throws WorkbenchError `usage` for another word */

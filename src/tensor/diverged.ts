@@ -22,6 +22,7 @@ export interface DivergedStep {
   samples?: { id: string; loss: number }[];
 }
 
+/** Thrown in the place of the step that would have spoilt the weights; names the first number that is not finite. */
 export class Diverged extends WorkbenchError {
   readonly step: DivergedStep;
 

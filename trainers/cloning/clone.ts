@@ -12,6 +12,7 @@ import { lossesByWalk, type WalkShare } from './losses-by-walk.js';
 import { cloningLoss, type CloningLoss } from './objective.js';
 import type { CloneSettings } from './settings.js';
 
+/** What learns from what, from where on, and who is told. */
 export interface CloneOptions {
   policy: Policy;
   optimizer: AdamW;
@@ -30,6 +31,7 @@ export interface CloneOptions {
   signal?: AbortSignal;
 }
 
+/** Figures of one gradient step. */
 export interface CloneStep {
   step: number;
   numSteps: number;
@@ -39,6 +41,7 @@ export interface CloneStep {
   learningRate: number;
 }
 
+/** Figures at the end of an epoch. */
 export interface CloneEpoch {
   /** From 1. */
   epoch: number;

@@ -5,6 +5,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { Rng } from '../../src/run/seeds.js';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 
+/** A state, and the place of the gold among its listed actions. */
 export interface GoldState extends StateRequest {
   state: WalkState;
   /** Position of the gold action among the listed actions. */
@@ -13,6 +14,7 @@ export interface GoldState extends StateRequest {
   logWeights?: Float32Array;
 }
 
+/** All states of one gold walk. */
 export interface GoldWalk {
   states: GoldState[];
   /** Edges of the gold path. */

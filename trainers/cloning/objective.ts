@@ -3,6 +3,7 @@ import type { StateBatch } from '../../agents/walker/state-batch.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import type { GoldState } from './gold-states.js';
 
+/** Weighted loss of a batch, nats, and its gradient by the logits. */
 export interface CloningLoss {
   /** Σ over states of −weight · log π(gold). */
   total: number;

@@ -1,6 +1,7 @@
 /** Settings of behaviour cloning. */
 import { z } from 'zod';
 
+/** The `clone` section of a configuration file. */
 export const cloneSettings = z.strictObject({
   enabled: z.boolean().default(true).describe('Whether to clone the gold walks before PPO.'),
   epochs: z
@@ -29,4 +30,5 @@ export const cloneSettings = z.strictObject({
   twoHopWeight: z.number().positive().max(100).default(1).describe('Weight of two-hop golds in the loss.'),
 });
 
+/** Every setting with its value. */
 export type CloneSettings = z.output<typeof cloneSettings>;

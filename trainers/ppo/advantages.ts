@@ -16,6 +16,7 @@ export interface Rollout {
   bootstrapValues: Float32Array;
 }
 
+/** One advantage and one return for each transition. */
 export interface Advantages {
   advantages: Float32Array;
   /** What the critic should have said. */

@@ -6,6 +6,7 @@ import { sampleSegment } from '../../src/tensor/categorical.js';
 import { readTensor } from '../../src/tensor/ops.js';
 import type { RolloutBuffer } from './rollout-buffer.js';
 
+/** Means over the walks of a round, and its steps. */
 export interface RolloutFigures {
   /** Mean return of a walk, undiscounted. */
   reward: number;

@@ -14,6 +14,7 @@ import type { PpoUpdate } from './ppo.js';
 import { learningRateAt, samplesOf } from './schedule.js';
 import type { PpoSettings } from './settings.js';
 
+/** What learns from which walks, from where on, and who is told. */
 export interface ExpectedRewardOptions {
   policy: Policy;
   optimizer: AdamW;

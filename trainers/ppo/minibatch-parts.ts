@@ -1,6 +1,7 @@
 /** Cuts a minibatch into parts whose actions fit the network's memory; gradients of the parts add up to the whole's. */
 import type { Minibatch } from './rollout-buffer.js';
 
+/** Some states of a minibatch, and their share of its transitions. */
 export interface MinibatchPart extends Minibatch {
   /** Share of the minibatch's transitions; the weight of the part's means. */
   share: number;

@@ -23,6 +23,7 @@ export interface Transitions {
   returns: Float32Array;
 }
 
+/** States, what was done in them, and what the networks say of them now. */
 export interface ObjectiveInput {
   /** float32 [numActions of all states]; with `masked`, illegal actions stand among them. */
   logits: Float32Array;
@@ -37,6 +38,7 @@ export interface ObjectiveInput {
   transitions: Transitions;
 }
 
+/** The settings of PPO that its loss reads. */
 export type ObjectiveSettings = Pick<
   PpoSettings,
   'clipRange' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef' | 'feasibilityCoef'
@@ -57,6 +59,7 @@ export interface PpoLosses {
   feasibilityLoss: number;
 }
 
+/** How far the policy has moved since it was sampled. */
 export interface PpoDiagnostics {
   /** Estimate of KL(old ‖ new): mean of (ratio − 1) − log ratio, never negative. */
   approxKl: number;
@@ -68,6 +71,7 @@ export interface PpoDiagnostics {
   maxRatioDeviation: number;
 }
 
+/** The loss with its gradient. */
 export interface ObjectiveResult {
   losses: PpoLosses;
   diagnostics: PpoDiagnostics;

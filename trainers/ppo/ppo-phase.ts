@@ -16,6 +16,7 @@ export type PpoShared = Pick<
   'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
 >;
 
+/** What is trained, how it is judged, and where it goes on from. */
 export interface PpoPhase {
   /** What is saved and restored; the caller's to dispose. */
   trainee: Trainee;

@@ -15,6 +15,7 @@ export interface Learner<Observation, Request> {
   critic?: { network: ValueNetwork<Request>; optimizer: AdamW } | undefined;
 }
 
+/** Figures of one gradient step. */
 export interface StepResult {
   /** By the field's names. */
   figures: Record<string, number>;

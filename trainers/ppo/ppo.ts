@@ -16,6 +16,7 @@ import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
 import { entropyCoefAt, learningRateAt, samplesOf } from './schedule.js';
 import type { PpoSettings } from './settings.js';
 
+/** What learns in which environments, from where on, and who is told. */
 export interface PpoOptions<Observation, Request extends TaskRequest> extends Learner<Observation, Request> {
   /** The frozen clone that the policy is kept near; needed where `klCoef` > 0. */
   anchor?: Actor<Observation, Request> | undefined;
@@ -32,6 +33,7 @@ export interface PpoOptions<Observation, Request extends TaskRequest> extends Le
   signal?: AbortSignal | undefined;
 }
 
+/** Figures of one round. */
 export interface PpoUpdate {
   /** From 1. */
   update: number;

@@ -1,6 +1,7 @@
 /** Settings of PPO: the `ppo` section of a configuration file. */
 import { z } from 'zod';
 
+/** The `ppo` section of a configuration file. */
 export const ppoSettings = z.strictObject({
   enabled: z.boolean().default(true).describe('Whether this phase runs.'),
   init: z
@@ -96,4 +97,5 @@ export const ppoSettings = z.strictObject({
     .describe('Evaluations without a better path@1 (on questions: F1) before training stops; null: never.'),
 });
 
+/** Every setting with its value. */
 export type PpoSettings = z.output<typeof ppoSettings>;

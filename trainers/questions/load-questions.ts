@@ -5,6 +5,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../train-settings.js';
 
+/** Questions of one graph, by what they are used for. */
 export interface TrainingQuestions {
   dataset: QuestionDataset;
   subsets: readonly string[];

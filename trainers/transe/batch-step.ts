@@ -6,6 +6,7 @@ import type { StepOptions } from './compare-triple.js';
 import { addDifferences, addGradient, addSigns, keepDifferences, keepSigns, meanSquare } from './kernels.js';
 import { directionSquare, rowSteps, shareOf } from './row-steps.js';
 
+/** Gradients of a batch, place by place, and then their moves. */
 export interface BatchStep {
   /** Takes the gradients of triple `index`, with negatives drawn from `rng`, and keeps its moves at a place of the batch. */
   gradients(place: number, index: number, corruptTail: boolean, rng: Rng): void;

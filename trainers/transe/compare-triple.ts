@@ -16,6 +16,7 @@ const largest = 1e38;
 /** Draws before a negative is given up because nearly every entity is a true answer. */
 const maxDraws = 100;
 
+/** The weights, the triples, and those that are never negatives. */
 export interface StepOptions {
   state: Pick<TransEState, 'table' | 'entitySquares' | 'relationSquares'>;
   settings: TransESettings;

@@ -11,6 +11,7 @@ const reportEvery = 8192;
 /** Ranks that this thread fills before it looks up. */
 const ranksAtOnce = 256;
 
+/** Does epochs and validations; close it after use. */
 export interface Crew {
   /** Trains an epoch in `work.order`. @param onProgress called with the positives done */
   train(epoch: number, learningRate: number, onProgress: (done: number) => void): Promise<void>;

@@ -19,6 +19,7 @@ export interface EpochRecord {
   metrics: Record<string, number>;
 }
 
+/** A table as it is kept, with how it came about. */
 export interface SavedTable {
   /** Entity vectors have a mean L2 norm of 1. */
   table: EmbeddingTable;

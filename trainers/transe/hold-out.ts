@@ -5,6 +5,7 @@ import type { Triple } from '../../src/kg/path.js';
 import { Rng } from '../../src/run/seeds.js';
 import { createTripleSet, hasTriple } from './triple-set.js';
 
+/** How many facts are held out, which never, and from which seed. */
 export interface HoldOutOptions {
   /** Share of the facts, default 0.01. */
   share?: number;
@@ -13,6 +14,7 @@ export interface HoldOutOptions {
   seed: number;
 }
 
+/** Facts in two parts that share none. */
 export interface HeldOut {
   train: TripleColumns;
   valid: TripleColumns;

@@ -26,6 +26,7 @@ import { trainTransE, type TransEOptions } from './train-transe.js';
 import type { TransEState } from './transe-state.js';
 import { createWork } from './transe-work.js';
 
+/** How a table is made, and where it is kept. */
 export interface PretrainOptions {
   settings: TransESettings;
   seed: number;
@@ -40,6 +41,7 @@ export interface PretrainOptions {
   signal?: AbortSignal;
 }
 
+/** A table, and whether it had to be made. */
 export interface Pretrained extends SavedTable {
   /** Absolute path of the table; a run copies it into its own folder. */
   file: string;

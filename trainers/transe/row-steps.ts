@@ -8,6 +8,7 @@ import type { TransESettings } from './settings.js';
  */
 export type RowSteps = (squares: Float64Array, row: number, square: number, learningRate: number) => number;
 
+/** The step of the settings' optimizer: Adagrad divides by the root of a row's summed squares, plain descent by nothing. */
 export function rowSteps({ optimizer }: Pick<TransESettings, 'optimizer'>): RowSteps {
   const adagrad = optimizer === 'adagrad';
   return (squares, row, square, learningRate) => {

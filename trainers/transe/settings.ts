@@ -1,6 +1,7 @@
 /** The `transe` part of a configuration. */
 import { z } from 'zod';
 
+/** The `transe` section of a configuration file. */
 export const transeSettings = z.strictObject({
   enabled: z
     .boolean()
@@ -82,4 +83,5 @@ export const transeSettings = z.strictObject({
     .describe('Stop after this many validations without a gain. The best weights are kept in any case.'),
 });
 
+/** Every setting with its value. */
 export type TransESettings = z.output<typeof transeSettings>;

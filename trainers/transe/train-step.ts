@@ -5,6 +5,7 @@ import type { StepOptions } from './compare-triple.js';
 import { addGradient, followDifferences, followSigns, meanSquare } from './kernels.js';
 import { directionSquare, rowSteps, shareOf } from './row-steps.js';
 
+/** Trains one triple at a time. */
 export interface Step {
   /**
    * Updates the state with triple `index` and negatives drawn from `rng`. Each row is moved once for each time it is

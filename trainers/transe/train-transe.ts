@@ -12,6 +12,7 @@ import type { TransEState } from './transe-state.js';
 import { createTransE } from './transe-state.js';
 import { createWork, orderEpoch, type TransEWork } from './transe-work.js';
 
+/** Figures of one epoch. */
 export interface EpochReport {
   /** Epochs done. */
   epoch: number;
@@ -22,6 +23,7 @@ export interface EpochReport {
   metrics?: LinkMetrics;
 }
 
+/** What is trained on which triples, from where on, and who is told. */
 export interface TransEOptions {
   numEntities: number;
   numRelations: number;
@@ -46,6 +48,7 @@ export interface TransEOptions {
   signal?: AbortSignal;
 }
 
+/** The table to use, and the state to go on from. */
 export interface TransEResult {
   /** The best validated weights, else the last. */
   table: EmbeddingTable;

@@ -28,6 +28,7 @@ export interface TransEState {
   checksWithoutGain: number;
 }
 
+/** Sizes, the margin that sets the first distances, and the seed. */
 export interface CreateTransEOptions {
   numEntities: number;
   numRelations: number;

@@ -13,6 +13,7 @@ import type { TripleSet } from './triple-set.js';
 /** The loss of every n-th positive is taken: its logarithms would cost as much as the rest of a step. */
 export const lossEvery = 32;
 
+/** Arrays of a training; threads share their memory. */
 export interface TransEWork {
   settings: TransESettings;
   seed: number;
@@ -44,6 +45,7 @@ export interface TransEWork {
     | undefined;
 }
 
+/** What a training is made of. */
 export interface CreateWorkOptions {
   settings: TransESettings;
   seed: number;
@@ -53,6 +55,7 @@ export interface CreateWorkOptions {
   known?: readonly TripleColumns[] | undefined;
 }
 
+/** Lays the arrays out; those of `state` are used as they are. */
 export function createWork({ settings, seed, state, train, valid, known = [] }: CreateWorkOptions): TransEWork {
   const count = train.heads.length;
   const { dim, norm, numRelations } = state.table;

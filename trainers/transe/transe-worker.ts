@@ -4,6 +4,7 @@ import type { TransEWork } from './transe-work.js';
 import { openShare } from './work-share.js';
 import type { Share } from './work-share.js';
 
+/** A thread's part of an epoch or of a validation. */
 export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });
 
 serveJobs(async (work: TransEWork) => {

@@ -15,6 +15,7 @@ export interface Share {
   threads: number;
 }
 
+/** Does one share of the work. */
 export interface WorkShare {
   /**
    * Trains an epoch in `work.order`, telling the positives done now and then; all threads of the share must do so to the

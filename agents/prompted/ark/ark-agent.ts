@@ -22,6 +22,7 @@ import { writtenPath } from './written-path.js';
 
 /** Names of the three. */
 export const arkPrompts = ['ark-standard', 'ark-normal', 'ark-opa'] as const;
+/** One of `arkPrompts`. */
 export type ArkPrompt = (typeof arkPrompts)[number];
 
 /** One task's access to the model, and what it cost so far. */
@@ -30,6 +31,7 @@ export interface TaskClient {
   cost(): Cost;
 }
 
+/** What the prompts need to be asked. */
 export interface ArkOptions {
   graph: Graph;
   clientFor(taskId: string): TaskClient;

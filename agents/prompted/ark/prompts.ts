@@ -3,13 +3,16 @@ import type { AnswerReply, ChooseManyReply, Example } from '../../../src/llm/dec
 
 const steps = 'one or two steps';
 
+/** What `ark-standard` and `ark-normal` ask. */
 export const writeTask = `A speaker moves from an entity to what will be talked about next, in ${steps} through a knowledge graph. Write the steps as triples "head | relation | tail", the first from the entity, the second from the tail of the first.`;
 
+/** What `ark-opa` asks. */
 export const chooseTask = `A speaker moves from an entity to what will be talked about next, in ${steps} through a knowledge graph. Choose the paths that fit what was said, the most fitting first.`;
 
 /** Labels of the context, the same in examples and questions. */
 export const labels = { entity: 'Entity', history: 'Said before', paths: 'Walked before' } as const;
 
+/** Solved instances of `writeTask`. */
 export const writeExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'I loved Moonlit Harbour. Who else wrote something like it?',
@@ -23,6 +26,7 @@ export const writeExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
+/** Solved instances of `chooseTask`. */
 export const chooseExamples: readonly Example<ChooseManyReply>[] = [
   {
     question: 'What kind of book is The Long Pier?',

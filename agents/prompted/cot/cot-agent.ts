@@ -6,4 +6,5 @@
  */
 import { directAnswerEntry } from '../direct-answer.js';
 
+/** The agent `cot` with its switches. */
 export const cotEntry = directAnswerEntry('cot');

@@ -9,6 +9,7 @@ export interface Arrival {
   walks: number;
 }
 
+/** Where an exploration stands, by which ways, and with which clues covered. */
 export interface Branch {
   readonly head: number;
   readonly covered: ClueSet;

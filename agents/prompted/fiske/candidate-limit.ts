@@ -2,6 +2,7 @@
 import type { Exploration } from './exploration.js';
 import type { AcceptedStep } from './steps.js';
 
+/** Steps that are within the limit, and those that are accepted without a question. */
 export interface Limited {
   /** Steps whose entities the model is asked about. */
   offered: AcceptedStep[];

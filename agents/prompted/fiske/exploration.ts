@@ -5,6 +5,7 @@ import type { QuestionSession } from '../../question-agent.js';
 import type { ClueSet, Clues } from './clues.js';
 import type { FiskeSettings } from './settings.js';
 
+/** The graph, the question, its clues and its view of the model, with what is counted on the way. */
 export interface Exploration {
   graph: Graph;
   settings: FiskeSettings;

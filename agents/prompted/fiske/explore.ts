@@ -8,6 +8,7 @@ import { namedSteps } from './shortcut.js';
 import type { StartNode } from './start-nodes.js';
 import { stepsOf, type AcceptedStep, type Step } from './steps.js';
 
+/** How an exploration ended. */
 export interface Explored {
   /** Branches that cover every clue. */
   complete: Branch[];

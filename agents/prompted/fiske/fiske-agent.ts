@@ -25,6 +25,7 @@ import { clueExamples, clueTask } from './prompts.js';
 import { fiskeSettings, type FiskeSettings } from './settings.js';
 import { findStartNodes, wordIndex, type WordIndex } from './start-nodes.js';
 
+/** The agent `fiske` with its switches. */
 export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
   settings: fiskeSettings,
   create(resources, settings): QuestionAgent {

@@ -3,6 +3,7 @@ import type { Candidate, Example, MatchReply } from '../../../src/llm/decision.j
 import { clueIndices, type ClueSet } from './clues.js';
 import type { Exploration } from './exploration.js';
 
+/** Candidates of one kind, and the clues that they may speak for. */
 export interface MappingQuery {
   phase: 'relation-map' | 'entity-map';
   task: string;

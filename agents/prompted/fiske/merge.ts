@@ -3,6 +3,7 @@ import type { Path } from '../../../src/kg/path.js';
 import { pathTo, type Branch } from './branch.js';
 import type { ClueSet } from './clues.js';
 
+/** Triples of partial branches that hang together, and the clues that these cover. */
 export interface Merged {
   triples: Path;
   covered: ClueSet;

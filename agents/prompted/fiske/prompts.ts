@@ -1,9 +1,11 @@
 /** What FiSKE asks, with solved instances from a made-up town: the answers follow from the instances alone. */
 import type { AnswerReply, Example, ExtractReply, MatchReply } from '../../../src/llm/decision.js';
 
+/** What the phase `clues` asks. */
 export const clueTask =
   'List the key phrases of the question: the names in it, and the words that say how things are related. Copy them from the question.';
 
+/** Solved instances of `clueTask`. */
 export const clueExamples: readonly Example<ExtractReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -12,9 +14,11 @@ export const clueExamples: readonly Example<ExtractReply>[] = [
   { question: 'what year was the Harbour clock built in', reply: { items: ['Harbour clock', 'year', 'built'] } },
 ];
 
+/** What the phase `relation-map` asks. */
 export const relationTask =
   'Match relations to the phrases of the question that they express. Score each match from 0 to 10. Leave out relations that express none.';
 
+/** Solved instances of `relationTask`. */
 export const relationExamples: readonly Example<MatchReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -24,9 +28,11 @@ export const relationExamples: readonly Example<MatchReply>[] = [
   },
 ];
 
+/** What the phase `entity-map` asks. */
 export const entityTask =
   'Match entities, each given with the relation that leads to it, to the phrases of the question that they stand for. Score each match from 0 to 10. Leave out entities that stand for none.';
 
+/** Solved instances of `entityTask`. */
 export const entityExamples: readonly Example<MatchReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -36,8 +42,10 @@ export const entityExamples: readonly Example<MatchReply>[] = [
   },
 ];
 
+/** What the phase `answer` asks of a question. */
 export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
 
+/** Solved instances of `answerTask`. */
 export const answerExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -49,8 +57,10 @@ export const answerExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
+/** What the phase `answer` asks of a statement. */
 export const truthTask = 'Say whether the statement is true or false, from the facts.';
 
+/** Solved instances of `truthTask`. */
 export const truthExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'true or false: Jon Weil repaired the Harbour clock',
@@ -59,7 +69,9 @@ export const truthExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
+/** What the phase `direct-answer` asks of a question: no facts are shown. */
 export const aloneTask =
   'Answer the question. Think in one or two short sentences, then give names only: every answer, best first, or an empty list if you do not know.';
 
+/** What the phase `direct-answer` asks of a statement: no facts are shown. */
 export const aloneTruthTask = 'Think about the statement in one short sentence, then say whether it is true or false.';

@@ -1,6 +1,7 @@
 /** Switches of FiSKE. */
 import { z } from 'zod';
 
+/** The switches of `fiske`, with their defaults. */
 export const fiskeSettings = z.strictObject({
   stateful: z
     .boolean()
@@ -63,4 +64,5 @@ export const fiskeSettings = z.strictObject({
   maxTriples: z.int().min(1).max(200).default(30).describe('Facts in the answer prompt.'),
 });
 
+/** Every switch with its value. */
 export type FiskeSettings = z.output<typeof fiskeSettings>;

@@ -3,12 +3,14 @@ import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName, type NameIndex } from '../../../src/kg/name-index.js';
 import type { ClueSet, Clues } from './clues.js';
 
+/** An entity that clues name. */
 export interface StartNode {
   entity: number;
   /** Clues that name it. */
   covered: ClueSet;
 }
 
+/** All entities that the clues of a question name. */
 export interface StartNodes {
   /** In the order of the clues, then by id; each entity once. */
   starts: StartNode[];

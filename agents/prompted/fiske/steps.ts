@@ -3,6 +3,7 @@ import { walksTo, type Branch } from './branch.js';
 import type { ClueSet } from './clues.js';
 import type { Exploration } from './exploration.js';
 
+/** One edge out of a branch. */
 export interface Step {
   from: Branch;
   relation: number;

@@ -6,4 +6,5 @@
  */
 import { directAnswerEntry } from '../direct-answer.js';
 
+/** The agent `io` with its switches. */
 export const ioEntry = directAnswerEntry('io');

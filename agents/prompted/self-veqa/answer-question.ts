@@ -19,6 +19,7 @@ import { dot } from '../../../src/encoder/unit-vectors.js';
 import type { TextVectors } from './text-vectors.js';
 import { verifyByAnswers, verifyByChoice } from './verify.js';
 
+/** What answering one question works with; absent is what the switches do without. */
 export interface Parts {
   resources: QuestionAgentResources;
   settings: SelfVeqaSettings;

@@ -6,6 +6,7 @@ import type { MemoryEntry } from './chain-memory.js';
 import { allChains, reachableChains } from './chain-space.js';
 import type { SelfVeqaSettings } from './settings.js';
 
+/** What the proposer may write, and what its prompt shows for it. */
 export interface ChainChoice {
   /** Ascending by relation ids. */
   allowed: readonly (readonly number[])[];

@@ -6,6 +6,7 @@ import { madeFrom } from '../../../src/run/provenance/notes.js';
 import { dot } from '../../../src/encoder/unit-vectors.js';
 import type { TextVectors } from './text-vectors.js';
 
+/** A solved question: its text without the topic, its chain, and who solved it. */
 export interface MemoryEntry {
   /** The question with its topics masked: templates are compared, not names. */
   masked: string;
@@ -15,6 +16,7 @@ export interface MemoryEntry {
   source: { kind: 'train' | 'online'; questionId: string; round?: number };
 }
 
+/** How many examples, how many of one chain, and how unlike each other. */
 export interface SelectOptions {
   shots: number;
   /** Most examples with one chain. */
@@ -25,6 +27,7 @@ export interface SelectOptions {
   hops?: number | undefined;
 }
 
+/** Solved questions, of which those most like another one can be asked for. */
 export interface ChainMemory {
   readonly entries: readonly MemoryEntry[];
   /** Entries most like the question and unlike each other, most like first. */

@@ -2,6 +2,7 @@
 import { frontierRelations, initialFrontier, stepFrontier, type Frontier } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 
+/** Which chains are looked for. */
 export interface ChainBounds {
   topics: readonly number[];
   /** Entities that never come back. */
@@ -15,6 +16,7 @@ export interface ChainBounds {
   likeness: (relation: number) => number;
 }
 
+/** The chains that exist, or those that were kept of them. */
 export interface ChainSpace {
   /** Ascending by relation ids. */
   chains: number[][];

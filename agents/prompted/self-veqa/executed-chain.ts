@@ -2,6 +2,7 @@
 import type { Graph } from '../../../src/kg/graph.js';
 import { canonicalOrder, initialFrontier, stepFrontier } from '../../../src/kg/frontier.js';
 
+/** A chain with the entities that it leads to. */
 export interface ExecutedChain {
   chain: readonly number[];
   /** In canonical order; empty where it breaks off. */

@@ -1,6 +1,7 @@
 /** What Self-VEQA asks, with solved instances from a made-up town. */
 import type { ChainsReply, Example, JudgeReply } from '../../../src/llm/decision.js';
 
+/** What the phase `propose` asks. */
 export const proposeTask =
   'Find chains of relations that lead from the entity in the question to its answer. Give the most reasonable chain first, and make every chain different. Follow the solved questions.';
 
@@ -22,9 +23,11 @@ export function proposeExamples(firstId: number): readonly Example<ChainsReply>[
   ];
 }
 
+/** What the phase `verify` asks where a chain is chosen by its number. */
 export const verifyTask =
   'Each candidate is a chain of relations with the answers that it leads to. Choose the one that answers the question, judged by the facts, and say why. If none does, choose 0 and say what is wrong.';
 
+/** Solved instances of `verifyTask`. */
 export const verifyExamples: readonly Example<JudgeReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -45,9 +48,11 @@ export const verifyExamples: readonly Example<JudgeReply>[] = [
   },
 ];
 
+/** What the phase `verify` asks where the answers are written out, as in the paper. */
 export const writtenTask =
   'The context lists chains of relations with the answers that they lead to. If one of them answers the question, judged by the facts, copy all its answers. Otherwise say what is wrong.';
 
+/** Solved instances of `writtenTask`. */
 export const writtenExamples: readonly Example<JudgeReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',

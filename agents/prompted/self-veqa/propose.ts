@@ -7,6 +7,7 @@ import type { MemoryEntry } from './chain-memory.js';
 import { chainText, type ExecutedChain } from './executed-chain.js';
 import { exampleRelations, proposeExamples, proposeTask } from './prompts.js';
 
+/** A question with the chains that may be written for it and what earlier rounds found. */
 export interface ProposeQuery {
   graph: Graph;
   client: DecisionClient;

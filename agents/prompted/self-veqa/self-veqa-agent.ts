@@ -22,6 +22,7 @@ import { chainMemory, trainEntries } from './chain-memory.js';
 import { selfVeqaSettings } from './settings.js';
 import { textVectors } from './text-vectors.js';
 
+/** The agent `self-veqa` with its switches. */
 export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   settings: selfVeqaSettings,
   async create(resources, settings): Promise<QuestionAgent> {

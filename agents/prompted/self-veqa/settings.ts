@@ -1,6 +1,7 @@
 /** Switches of Self-VEQA. */
 import { z } from 'zod';
 
+/** The switches of `self-veqa`, with their defaults. */
 export const selfVeqaSettings = z.strictObject({
   chains: z.int().min(1).max(20).default(3).describe('Chains proposed a round.'),
   rounds: z.int().min(1).max(10).default(2).describe('Rounds of proposing and verifying.'),
@@ -61,4 +62,5 @@ export const selfVeqaSettings = z.strictObject({
   answersShown: z.int().min(1).max(100).default(10).describe('Names shown of where a chain leads.'),
 });
 
+/** Every switch with its value. */
 export type SelfVeqaSettings = z.output<typeof selfVeqaSettings>;

@@ -10,6 +10,7 @@ import { dot, unitVectors } from '../../../src/encoder/unit-vectors.js';
 /** Entities of one distance whose edges are read: hubs must not cost seconds. */
 const mostEntities = 2000;
 
+/** Around which topics, how far, and how many facts. */
 export interface SubGraphQuery {
   question: string;
   topics: readonly number[];

@@ -2,11 +2,13 @@
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { unitVectors } from '../../../src/encoder/unit-vectors.js';
 
+/** Vectors of texts, float32 [dim] each; a text is encoded once. */
 export interface TextVectors {
   /** float32 [dim], of length 1 (0 for blank texts), one a text. What is asked again is not encoded again. */
   of(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 }
 
+/** Remembers every text that was asked for: meant for few and short ones. */
 export function textVectors(encoder: StateEncoder): TextVectors {
   const known = new Map<string, Float32Array>();
   return {

@@ -7,6 +7,7 @@ import type { DecisionClient } from '../../../src/llm/decision-client.js';
 import { integratedText, plainCritique, type ExecutedChain } from './executed-chain.js';
 import * as prompts from './prompts.js';
 
+/** A question with the chains to be judged and the facts to judge them by. */
 export interface VerifyQuery {
   graph: Graph;
   client: DecisionClient;
@@ -18,6 +19,7 @@ export interface VerifyQuery {
   final: boolean;
 }
 
+/** What the verifier made of the chains. */
 export interface Verdict {
   /** The chain that answers the question, with the answers that count. */
   accepted?: ExecutedChain;

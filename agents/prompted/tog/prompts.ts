@@ -1,9 +1,11 @@
 /** What Think-on-Graph asks, in words and worked examples of an invented archipelago. */
 import type { AnswerReply, Example, JudgeReply, ScoreReply } from '../../../src/llm/decision.js';
 
+/** What the phase `relation-prune` asks. */
 export const relationTask =
   'Score each relation from 0 to 10 by how much following it from the entity helps to answer the question. 0 means that it does not help.';
 
+/** Solved instances of `relationTask`. */
 export const relationExamples: readonly Example<ScoreReply>[] = [
   {
     question: 'what language do people speak on the island where Tamsin Orrel was born',
@@ -13,9 +15,11 @@ export const relationExamples: readonly Example<ScoreReply>[] = [
   },
 ];
 
+/** What the phase `entity-prune` asks. */
 export const entityTask =
   'Score each entity from 0 to 10 by how likely it is on the way to the answer of the question. 0 means that it is not.';
 
+/** Solved instances of `entityTask`. */
 export const entityExamples: readonly Example<ScoreReply>[] = [
   {
     question: 'which ship that docked at Port Vell was built before 1900',
@@ -25,9 +29,11 @@ export const entityExamples: readonly Example<ScoreReply>[] = [
   },
 ];
 
+/** What the phase `judge` asks. */
 export const judgeTask =
   'Decide whether the facts suffice to answer the question. If they do, give every answer that they show, by name.';
 
+/** Solved instances of `judgeTask`. */
 export const judgeExamples: readonly Example<JudgeReply>[] = [
   {
     question: 'who built the ship that Tamsin Orrel sailed',
@@ -44,8 +50,10 @@ export const judgeExamples: readonly Example<JudgeReply>[] = [
   },
 ];
 
+/** What the phase `answer` asks of a question. */
 export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
 
+/** Solved instances of `answerTask`. */
 export const answerExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'who built the ships that Tamsin Orrel sailed',
@@ -59,8 +67,10 @@ export const answerExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
+/** What the phase `answer` asks of a statement. */
 export const truthAnswerTask = 'Say whether the statement is true or false, from the facts.';
 
+/** Solved instances of `truthAnswerTask`. */
 export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'true or false: Ivo Marr built the Grey Heron',
@@ -72,4 +82,5 @@ export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
 /** Without facts: what `finalPolicy: cot` asks once the depth is exhausted. */
 export const aloneTask = 'Answer the question. Think in one or two short sentences first.';
 
+/** The same of a statement. */
 export const aloneTruthTask = 'Say whether the statement is true or false. Think in one or two short sentences first.';

@@ -20,6 +20,7 @@ export interface ScoreQuery {
 /** One weight a candidate, in order, 0 or more. Undefined: the model's reply could not be read. */
 export type Scorer = (query: ScoreQuery, client: DecisionClient) => Promise<readonly number[] | undefined>;
 
+/** The language model scores each candidate from 0 to 10: one call a list. */
 export const modelScorer: Scorer = async ({ task, what, subjects, context, candidates }, client) => {
   const relations = what === 'relations';
   const { reply } = await client.decide({

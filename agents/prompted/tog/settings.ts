@@ -1,6 +1,7 @@
 /** Switches of Think-on-Graph. */
 import { z } from 'zod';
 
+/** The switches of `tog`, with their defaults. */
 export const togSettings = z.strictObject({
   width: z.int().min(1).max(20).default(3).describe('Beams kept after every depth (N).'),
   depth: z.int().min(1).max(8).default(3).describe('Longest path explored (D).'),
@@ -35,4 +36,5 @@ export const togSettings = z.strictObject({
     ),
 });
 
+/** Every switch with its value. */
 export type TogSettings = z.output<typeof togSettings>;

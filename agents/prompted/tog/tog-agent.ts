@@ -23,6 +23,7 @@ import * as prompts from './prompts.js';
 import { modelScorer, vectorScorer, wordScorer, type Scorer } from './scorer.js';
 import { togSettings, type TogSettings } from './settings.js';
 
+/** The agent `tog` with its switches. */
 export const togEntry: QuestionAgentEntry<typeof togSettings> = {
   settings: togSettings,
   async create(resources, settings): Promise<QuestionAgent> {

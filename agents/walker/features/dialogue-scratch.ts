@@ -12,9 +12,13 @@ export interface FrozenVectors {
   relations: Float32Array;
 }
 
+/** The last message names the entity. */
 export const flagMentionedLast = 1;
+/** An earlier message names the entity. */
 export const flagMentionedEarlier = 2;
+/** The entity is on an earlier path of the dialogue. */
 export const flagVisited = 4;
+/** The entity is on the last path of the dialogue. */
 export const flagVisitedLast = 8;
 
 /** Everything that a dialogue says of each entity. One object serves all dialogues in turn. */

@@ -1,6 +1,7 @@
 /** Facts about each edge that depend on the graph alone, as logarithms, computed once. */
 import type { Graph } from '../../../src/kg/graph.js';
 
+/** Logarithms of counts around entities and edges. */
 export interface EdgeStatistics {
   /** float32 [numEntities]: ln(1 + degree). */
   logDegree: Float32Array;

@@ -26,6 +26,7 @@ export interface TaskVectors {
   rowOf: ReadonlyMap<string, number>;
 }
 
+/** What a featurizer reads states with. */
 export interface FeaturizerParts {
   graph: Graph;
   rules: WalkRules;

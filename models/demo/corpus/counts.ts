@@ -2,6 +2,7 @@
 import type { CorpusDocument, CorpusKind } from '../../llama/corpus-document.js';
 import type { CorpusDraft } from './draft.js';
 
+/** Documents and characters in all and by phase, and how many questions and dialogues they are of. */
 export interface CorpusCounts {
   documents: number;
   characters: number;

@@ -1,6 +1,7 @@
 /** A document before it is put into the corpus, with where it comes from. */
 import type { CorpusDocument } from '../../llama/corpus-document.js';
 
+/** A document with what it is about. */
 export interface CorpusDraft extends CorpusDocument {
   /** What kind of fact, state or decision: what the corpus is counted by. */
   phase: string;
@@ -8,6 +9,7 @@ export interface CorpusDraft extends CorpusDocument {
   source?: CorpusSource;
 }
 
+/** The dialogue or question that a document was made from. */
 export interface CorpusSource {
   of: 'dialogues' | 'questions' | 'moreQuestions';
   id: string;

@@ -3,6 +3,7 @@ import type { CompletionStore } from '../../../src/llm/client/completion-store.j
 
 const nothing = () => undefined;
 
+/** Takes everything and gives nothing back. */
 export function forgetfulStore(): CompletionStore {
   return {
     tornBytes: 0,

@@ -13,6 +13,7 @@ import type { CorpusDraft } from './draft.js';
 /** Lines of a list. */
 const lines = { least: 2, most: 14 };
 
+/** Endless; nothing for a graph without entities or relations. */
 export function* lookupDrafts(graph: Graph, rng: Rng): Generator<CorpusDraft> {
   if (graph.numEntities === 0 || graph.numRelations === 0) return;
   for (;;) {

@@ -16,6 +16,7 @@ import type { CorpusSource } from './draft.js';
 import { teachQuestion } from './teach-question.js';
 import { type CorpusWorld, moreMark } from './world.js';
 
+/** From which seed, by which agents, and for which context. */
 export interface RecordOptions extends Pick<RecordingOptions, 'contextLength' | 'countTokens'> {
   seed: number;
   plans?: readonly AgentPlan[];

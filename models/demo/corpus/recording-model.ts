@@ -24,6 +24,7 @@ export interface RecordedDecision {
   certain: number;
 }
 
+/** Who teaches, for which context, and who is told of each decision. */
 export interface RecordingOptions {
   /** Tokens of prompt and reply, and how they are counted: prompts are cut as for the model that will be trained. */
   contextLength: number;

@@ -14,6 +14,7 @@ import type { CorpusDraft, CorpusSource } from './draft.js';
 import { someEdges } from './facts.js';
 import type { CorpusWorld } from './world.js';
 
+/** How texts are measured, and how much they weigh in the loss. */
 export interface StateOptions {
   countTokens: (text: string) => number;
   /** Weight, in [0, 1], of the encoded text's own tokens. */

@@ -10,6 +10,7 @@ import type { SplitName } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
 
+/** Graph, dialogues and questions that may be written about; nothing of valid or test. */
 export interface CorpusWorld {
   /** What dialogues walk. */
   walks: { graph: Graph; dialogues: readonly Dialogue[] };
@@ -27,6 +28,7 @@ export interface CorpusWorld {
   };
 }
 
+/** Which data sets, from where, and how many further questions. */
 export interface LoadWorldOptions {
   /** Of all data; default `KGWALK_HOME`. */
   home?: string;

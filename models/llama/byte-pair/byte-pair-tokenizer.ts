@@ -4,6 +4,7 @@ import { fromByteLetters, toByteLetters } from './byte-letters.js';
 import { textPieces } from './text-pieces.js';
 import { type BytePairVocabulary, specialNames } from './vocabulary.js';
 
+/** Text to token ids and back. */
 export interface BytePairTokenizer {
   vocabularySize: number;
   special: Readonly<Record<CorpusSpecial, number>>;

@@ -3,6 +3,7 @@ import { toByteLetters } from './byte-letters.js';
 import { textPieces } from './text-pieces.js';
 import { type BytePairVocabulary, baseTokens, type Merge, vocabularyOf } from './vocabulary.js';
 
+/** How large the vocabulary gets, and what it learns first. */
 export interface BytePairOptions {
   /** Tokens in all, special ones and the 256 bytes included. */
   vocabularySize: number;

@@ -13,8 +13,10 @@ export const specialTokens: Readonly<Record<CorpusSpecial, string>> = {
   im_end: '<|im_end|>',
 };
 
+/** Names of the special tokens, in the order of their ids from 0. */
 export const specialNames = Object.keys(specialTokens) as CorpusSpecial[];
 
+/** Tokens by id, and the merges that make them. */
 export interface BytePairVocabulary {
   /** By id: special tokens, the 256 bytes, then what the merges make, in their order. */
   tokens: readonly string[];

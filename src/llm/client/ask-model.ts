@@ -16,6 +16,7 @@ export interface CallTiming {
   completion: Completion;
 }
 
+/** A completion with the key that it is stored under. */
 export interface Asked {
   key: string;
   completion: Completion;

@@ -11,6 +11,7 @@ export interface LinePosition {
   length: number;
 }
 
+/** An open file of checked lines; close it after use. */
 export interface CheckedLines {
   /** Bytes of an unfinished or broken last line, left by a crash; opening cut them off (read-only: skips them). */
   readonly tornBytes: number;

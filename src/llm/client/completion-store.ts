@@ -37,6 +37,7 @@ export interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'sig
 /** The shared beginning of prompts. */
 export type PromptHead = Pick<CompletionRequest, 'system' | 'head'>;
 
+/** What a model wrote, by what it was asked; close it after use. */
 export interface CompletionStore {
   /** Bytes of a last line that a crash left unfinished; it was cut off. */
   readonly tornBytes: number;

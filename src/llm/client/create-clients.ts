@@ -19,6 +19,7 @@ import { fitted, requestOf } from './fitted-request.js';
 /** Heads that a resumed run brings back: more than any model holds. */
 const primedHeads = 64;
 
+/** Which model, under which budget, and what remembers. */
 export interface ClientSettings {
   /** In a replay the one of `replayModel`. */
   model: LanguageModel;
@@ -50,6 +51,7 @@ export interface QuestionClient {
   totals(): CallTotals;
 }
 
+/** Clients of the questions of one evaluation. */
 export interface Clients {
   clientFor(questionId: string): QuestionClient;
   /** Brings the model to where the stored calls left it; belongs before the first call of a resumed run. */

@@ -13,6 +13,7 @@ export interface Dropped {
   candidates: number;
 }
 
+/** A decision as it is asked. */
 export interface Fitted<D extends Decision> {
   /** What fits; the same object where nothing was cut. Kept candidates keep their indices. */
   decision: D;

@@ -6,6 +6,7 @@ import { numberedLines, oneLine, shownTriple } from './prompt-text.js';
 import { replyForm } from './reply-forms.js';
 import { writeReply } from './write-reply.js';
 
+/** The three parts of a prompt, in their order. */
 export interface Prompt {
   system: string;
   /** Task and examples: what is the same for every question of a phase. Ends in an empty line. */

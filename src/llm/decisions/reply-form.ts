@@ -2,6 +2,7 @@
 import type { Decision, ReplyOf } from '../decision.js';
 import type { ReplyShape } from './reply-shape.js';
 
+/** How one kind of decision is answered. */
 export interface ReplyForm<D extends Decision> {
   /** What to write, in a form that a small model cannot copy as if it were a reply; the same for every decision of a phase, because it stands in the cached head. */
   instruction: (decision: D) => string;

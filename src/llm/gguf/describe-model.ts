@@ -4,6 +4,7 @@ import type { GgufHeader } from './read-header.js';
 import { readGgufHeader } from './read-header.js';
 import { tensorBytes } from './tensor-types.js';
 
+/** Facts of a file; absent is what it does not state. */
 export interface ModelDescription {
   architecture: string;
   /** As the file calls itself. */

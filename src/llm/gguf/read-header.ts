@@ -4,8 +4,10 @@ import { WorkbenchError } from '../../run/errors.js';
 import { type ByteCursor, byteCursor, EndOfFile } from './byte-cursor.js';
 import { tensorBytes } from './tensor-types.js';
 
+/** A metadata value that is kept; arrays are counted only. */
 export type GgufValue = string | number | boolean;
 
+/** Where a tensor stands, and of what type and shape it is. */
 export interface GgufTensor {
   name: string;
   /** Sizes, fastest first, as the file states them. */
@@ -16,6 +18,7 @@ export interface GgufTensor {
   offset: number;
 }
 
+/** All that stands before the weights. */
 export interface GgufHeader {
   version: number;
   /** Scalar entries and strings up to 64 KiB; arrays (vocabularies) are checked and left out. */

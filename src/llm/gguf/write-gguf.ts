@@ -7,6 +7,7 @@ import { toFloat16 } from './float16.js';
 export type GgufEntryValue =
   string | boolean | { uint32: number } | { float32: number } | readonly string[] | Int32Array | Float32Array;
 
+/** A tensor to be written. */
 export interface GgufTensorData {
   name: string;
   /** Sizes, fastest first: a matrix that maps `in` to `out`, stored row by row, is `[in, out]`. */

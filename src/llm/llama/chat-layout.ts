@@ -11,6 +11,7 @@ export interface PromptTokens {
   body: Token[];
 }
 
+/** How a request becomes tokens, and which texts end a reply. */
 export interface ChatLayout {
   /** `template` is the model's own, `plain` the stand-in for a model without one. */
   kind: 'template' | 'plain';

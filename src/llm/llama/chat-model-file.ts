@@ -1,6 +1,7 @@
 /** The facts of a GGUF file that decide whether and how it writes replies. */
 import { readTextModel } from '../gguf/text-model.js';
 
+/** What is to be known before a model is loaded. */
 export interface ChatModelFile {
   /** Tokens of prompt and reply that the model was trained with. */
   trainedContext: number;

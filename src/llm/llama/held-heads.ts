@@ -14,6 +14,7 @@ interface HeldHead {
   used: number;
 }
 
+/** Sequences whose heads stay evaluated between requests. */
 export interface HeldHeads {
   /**
    * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps whatever came before; what

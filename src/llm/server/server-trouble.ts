@@ -5,6 +5,7 @@ import { withoutKey } from '../../run/secrets.js';
 /** A part of the request that some servers refuse and the workbench can do without. */
 export type OptionalPart = 'response_format' | 'max_tokens' | 'seed';
 
+/** Ask again, give the server up, ask without a part, or fail. */
 export type Trouble =
   /** Worth another try; `waitMs` is what the server asks for. */
   | { kind: 'again'; reason: string; waitMs: number | undefined }

@@ -3,6 +3,7 @@ import { WorkbenchError } from '../errors.js';
 import { redirectAddress } from './address.js';
 import { PassingTrouble } from './passing-trouble.js';
 
+/** A response, and what the host said of its content on the way. */
 export interface OpenedResponse {
   /** Status 200 (from the start), 206 (a part) or 416 (no such part). */
   response: Response;

@@ -29,6 +29,7 @@ const stateSchema = z.strictObject({
 /** What the bytes belong to: those of another state cannot be added to them. */
 export type PartState = z.output<typeof stateSchema>;
 
+/** A file that is being filled; close it after use. */
 export interface PartFile {
   /** Its path. */
   readonly path: string;

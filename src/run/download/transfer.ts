@@ -7,6 +7,7 @@ import { openResponse } from './open-response.js';
 import type { PartFile, PartState } from './part-file.js';
 import { PassingTrouble } from './passing-trouble.js';
 
+/** What is taken from where, and what ends it. */
 export interface TransferOptions {
   /** As it was asked for, and where a mirror has it. */
   url: string;

@@ -20,6 +20,7 @@ export const artifactKinds = [
   /** What an agent said to earlier questions, without their golds. */
   'own answers',
 ] as const;
+/** One of `artifactKinds`. */
 export type ArtifactKind = (typeof artifactKinds)[number];
 
 /** Sizes, hashes and sources, by name. */
@@ -53,8 +54,11 @@ const recordSchema = z.strictObject({
   ),
 });
 
+/** All that `provenance.json` holds. */
 export type ProvenanceRecord = z.output<typeof recordSchema>;
+/** What one artifact was made from. */
 export type ArtifactRecord = ProvenanceRecord['artifacts'][number];
+/** Samples that artifacts were made from. */
 export type SampleSet = ProvenanceRecord['sets'][string];
 
 /** A set of samples. @param contents by id, each a hash of what the sample says */

@@ -4,6 +4,7 @@ import { WorkbenchError } from '../errors.js';
 import { throwIfStopped } from '../stop.js';
 import type { Reply, SentError } from './serve-jobs.js';
 
+/** Which code, on how many threads, over which data. */
 export interface WorkerPoolOptions {
   /** What is done, for messages, such as `training TransE`. */
   work: string;
@@ -21,6 +22,7 @@ export interface WorkerPoolOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Threads that wait for jobs; close it after use. */
 export interface WorkerPool<Job, Result> {
   /**
    * Has a job done by the next thread that is free. As many jobs as there are threads, given at once to an idle pool, run
