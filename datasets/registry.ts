@@ -1,15 +1,12 @@
 /** Data sets of dialogues by name: what is imported, and loading it. */
-import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { madeFrom } from '../src/run/provenance/notes.js';
-import { readTextFile } from '../src/run/files.js';
-import { ofShape, parseJson } from '../src/run/read-json.js';
 import type { Graph } from '../src/kg/graph.js';
-import { readGraphFile } from '../src/kg/graph-file.js';
 import { datasetFolder } from './dataset-folder.js';
 import { dialogueSchema, type Dialogue } from './dialogue.js';
+import { readImportedGraph, readImportedLines } from './imported-files.js';
 import type { DatasetManifest } from './manifest.js';
-import { dialogueFileName, graphFileName, manifestSchema } from './manifest.js';
+import { dialogueFileName, manifestSchema } from './manifest.js';
 import type { LocateOptions } from './manifest-file.js';
 import { everyDataset, readManifest } from './manifest-file.js';
 import type { SplitName } from './walk-sample.js';
@@ -47,27 +44,13 @@ export function loadDataset(name: string, options: LocateOptions = {}): Dataset 
       }
       const { hash, triples, madeFrom: files } = manifest.graphs[graph]!;
       madeFrom('edge list', `graph ${graph}`, { hash, triples, ...(files && { files }) });
-      return readGraphFile(join(folder, graphFileName(graph)));
+      return readImportedGraph(folder, graph, hash);
     },
-    loadDialogues: (split) => readSplit(folder, split, manifest.splits[split].dialogues),
+    loadDialogues: (split) => readImportedLines(folder, dialogueFileName(split), manifest.files, dialogueSchema),
   };
 }
 
 /** Manifests of all imported data sets of dialogues, by name. A folder whose manifest cannot be read is left out. */
 export function listDatasets(options: LocateOptions = {}): DatasetManifest[] {
   return everyDataset((name) => readManifest(name, 'dialogues', manifestSchema, options), options);
-}
-
-function readSplit(folder: string, split: SplitName, expected: number): Dialogue[] {
-  const file = join(folder, dialogueFileName(split));
-  const lines = readTextFile(file, `the ${split} dialogues`).split('\n').filter(Boolean);
-  if (lines.length !== expected) {
-    throw new WorkbenchError('data', `expected ${expected} dialogues, got ${lines.length}, at ${file}`, {
-      hint: 'Import the data set again.',
-    });
-  }
-  return lines.map((line, index) => {
-    const about = { what: 'a dialogue', place: `${file}:${index + 1}`, hint: 'Import the data set again.' };
-    return ofShape(parseJson(line, about), dialogueSchema, about);
-  });
 }

@@ -1,15 +1,10 @@
 /** Question data sets by name: what is imported, and loading it. */
-import { join } from 'node:path';
-import type { z } from 'zod';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { readTextFile } from '../../src/run/files.js';
-import { ofShape, parseJson } from '../../src/run/read-json.js';
 import { printable } from '../../src/run/printable.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { readGraphFile } from '../../src/kg/graph-file.js';
 import { datasetFolder } from '../dataset-folder.js';
-import { graphFileName } from '../manifest.js';
+import { readImportedGraph, readImportedLines } from '../imported-files.js';
 import type { LocateOptions } from '../manifest-file.js';
 import { everyDataset, readManifest } from '../manifest-file.js';
 import type { QuestionSample } from '../question.js';
@@ -67,11 +62,7 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
   const manifest = readManifest(name, 'questions', questionManifestSchema, options);
   const subsets = Object.keys(manifest.subsets);
   const storedQuestions = (subset: string, file: string) =>
-    readLines(
-      join(folder, questionFileName(subset, file)),
-      storedQuestionSchema,
-      manifest.subsets[subset]?.files[file]?.questions,
-    );
+    readImportedLines(folder, questionFileName(subset, file), manifest.files, storedQuestionSchema);
   return {
     manifest,
     folder,
@@ -82,11 +73,11 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
       const graph = graphOf(manifest, wanted);
       const { hash, triples } = manifest.graphs[graph]!;
       madeFrom('edge list', `graph ${graph}`, { hash, triples, labels: manifest.labels });
-      return readGraphFile(join(folder, graphFileName(graph)));
+      return readImportedGraph(folder, graph, hash);
     },
     aliases: (graph) => {
       if (!Object.hasOwn(manifest.files, aliasFileName)) return new Map();
-      const lines = readLines(join(folder, aliasFileName), aliasesSchema);
+      const lines = readImportedLines(folder, aliasFileName, manifest.files, aliasesSchema);
       return new Map(lines.map(({ entity, names }) => [graph.entityId(entity), names]));
     },
     questions: (graph, { subsets: wanted = subsets, split, holdOut } = {}) => {
@@ -132,17 +123,5 @@ function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[])
   if (graphs.length === 1) return graphs[0]!;
   throw new WorkbenchError('usage', `expected subsets of one graph, got ${wanted.join(', ') || 'none'} of ${name}`, {
     hint: `Each has a graph of its own: choose one of ${names}, such as ${name}/${Object.keys(subsets)[0]}`,
-  });
-}
-
-function readLines<T>(file: string, schema: z.ZodType<T>, expected?: number): T[] {
-  const lines = readTextFile(file, 'a file of a question data set').split('\n').filter(Boolean);
-  const hint = 'Import the data set again.';
-  if (expected !== undefined && lines.length !== expected) {
-    throw new WorkbenchError('data', `expected ${expected} questions, got ${lines.length}, at ${file}`, { hint });
-  }
-  return lines.map((line, index) => {
-    const about = { what: 'a line of a question data set', place: `${file}:${index + 1}`, hint };
-    return ofShape(parseJson(line, about), schema, about);
   });
 }

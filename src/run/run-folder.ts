@@ -175,12 +175,24 @@ function readRun(folder: string): RunInfo {
     });
   }
   const config = readConfig(files.config);
+  const hash = configHash(config);
+  const environment = readJsonFile(files.environment, environmentRecord, 'the environment of a run');
+  // YAML that was cut short is YAML still.
+  if (environment.configHash !== hash) {
+    throw new WorkbenchError(
+      'data',
+      `expected the settings that the run was started with, got others, at ${files.config}`,
+      {
+        hint: 'The file was altered or cut short: put it back as it was.',
+      },
+    );
+  }
   return {
     id: basename(folder),
     folder,
     config,
-    configHash: configHash(config),
-    environment: readJsonFile(files.environment, environmentRecord, 'the environment of a run'),
+    configHash: hash,
+    environment,
     // A crash between the first files leaves none; that run has done nothing yet.
     state: existsSync(files.state)
       ? readJsonFile(files.state, runState, 'the state of a run')

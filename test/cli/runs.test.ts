@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { register } from '../../cli/runs.js';
+import { configHash } from '../../src/run/config.js';
 import { collectEnvironment } from '../../src/run/environment.js';
 import { openMetricLog } from '../../src/run/metric-log.js';
 import { createRun } from '../../src/run/run-folder.js';
@@ -24,8 +25,8 @@ async function kgwalk(...args: string[]): Promise<string> {
 /** A folder with a finished run `a` and a broken run `b`. */
 function sampleRuns(): string {
   const folder = mkdtempSync(join(tmpdir(), 'kgwalk-runs-'));
-  const environment = collectEnvironment({ configHash: 'x', argv: [], started: new Date(0) });
   const config = { name: 'tiny', seed: 3, data: { dataset: 'opendialkg', graph: 'wide' } };
+  const environment = collectEnvironment({ configHash: configHash(config), argv: [], started: new Date(0) });
   for (const id of ['a', 'b']) {
     const run = createRun({ folder: join(folder, id), config, environment });
     const log = openMetricLog(run.files.metrics);
@@ -58,13 +59,14 @@ test('runs list shows each run in one row, broken ones with the reason', async (
 test('runs list shows the graph that questions come with, and which of them', async () => {
   await importFilms();
   const folder = mkdtempSync(join(tmpdir(), 'kgwalk-runs-'));
-  const environment = collectEnvironment({ configHash: 'x', argv: [], started: new Date(0) });
   for (const [id, ...overrides] of [
     ['all'],
     ['gone', 'data.dataset=gone'],
     ['some', 'data.subsets=[1-hop, 2-hop]'],
   ] as const) {
-    createRun({ folder: join(folder, id), config: filmSettings(...overrides), environment }).close();
+    const config = filmSettings(...overrides);
+    const environment = collectEnvironment({ configHash: configHash(config), argv: [], started: new Date(0) });
+    createRun({ folder: join(folder, id), config, environment }).close();
   }
   const rows = JSON.parse(await kgwalk('list', folder, '--json')) as { dataset: string; graph?: string }[];
   expect(rows.map(({ dataset, graph }) => [dataset, graph])).toEqual([

@@ -1,8 +1,11 @@
 /** A byte changed, or the end missing: no file with a checksum is then taken for the one that was written. */
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { readCheckpoint, schemaVersion, writeCheckpoint } from '../../checkpoints/checkpoint.js';
+import { readImportedLines } from '../../datasets/imported-files.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { readGraphFile, writeGraphFile } from '../../src/kg/graph-file.js';
@@ -65,9 +68,25 @@ const embeddings: Kind = {
   read: (file) => readTable(file, graph),
 };
 
+const dialogueLines = Array.from({ length: 20 }, (_, i) => JSON.stringify({ id: `d${i}`, messages: ['Hi', 'who?'] }));
+const dialogueText = `${dialogueLines.join('\n')}\n`;
+const dialogues: Kind = {
+  write: (file) => writeFileSync(file, dialogueText),
+  read(file) {
+    const sha256 = createHash('sha256').update(dialogueText).digest('hex');
+    return readImportedLines(
+      dirname(file),
+      basename(file),
+      { [basename(file)]: sha256 },
+      z.object({ id: z.string(), messages: z.array(z.string()) }),
+    );
+  },
+};
+
 test.each([
   { name: 'a checkpoint', kind: checkpoint, long: 20_000 },
   { name: 'a table of embeddings', kind: embeddings, long: 5_000 },
+  { name: 'an imported split', kind: dialogues, long: 5_000 },
   { name: 'a graph', kind: graphFile, long: 5_000 },
 ])('$name with one changed byte or cut short is one clear error that names it', async ({ kind, long }) => {
   const file = join(folderWith({}), 'file');

@@ -40,6 +40,19 @@ test('what a new run begins with is there before it counts as a run, and a resum
   expect(runIn(folder)).toMatchObject({ id: 'a' });
 });
 
+test('settings that lost their end are refused, though what is left of them can be read', () => {
+  const folder = join(runs(), 'a');
+  const run = create(folder);
+  run.close();
+  const text = readFileSync(run.files.config, 'utf8');
+  const lines = text.trimEnd().split('\n').length;
+  for (let kept = 1; kept < lines; kept++) {
+    writeFileSync(run.files.config, text.split('\n').slice(0, kept).join('\n'));
+    expect(() => openRun(folder)).toThrow(run.files.config);
+  }
+  expect(lines).toBeGreaterThan(1);
+});
+
 test('the state is on disk at once, phase by phase', () => {
   const run = create(join(runs(), 'a'));
   run.update({ phase: 'clone', done: { transe: true, encode: true } });
