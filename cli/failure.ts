@@ -15,19 +15,15 @@ export interface Failure {
  * @param json one JSON object `{error: {code, message, hint?}}` instead of lines
  */
 export function describeFailure(error: unknown, json: boolean): Failure {
-  const { exitCode, text } = described(error, json);
-  return { exitCode, text: masked(text) };
-}
-
-function described(error: unknown, json: boolean): Failure {
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
+  const message = masked(error instanceof Error ? error.message : String(error));
   if (error instanceof WorkbenchError) {
-    const { code, message, hint, exitCode } = error;
+    const { code, exitCode } = error;
+    const hint = error.hint === undefined ? undefined : masked(error.hint);
     const lines = hint === undefined ? `error: ${message}` : `error: ${message}\nhint: ${hint}`;
     return { exitCode, text: json ? JSON.stringify({ error: { code, message, hint } }) : lines };
   }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const stack = masked((error instanceof Error ? error.stack : undefined) ?? String(error));
   return { exitCode: 1, text: json ? JSON.stringify({ error: { code: 'bug', message, stack } }) : stack };
 }
 

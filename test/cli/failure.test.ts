@@ -28,6 +28,8 @@ describe('a failed command', () => {
   test('says nothing secret, in the stack of a bug neither', () => {
     const bug = new TypeError('no answer from http://ada:secret@host/v1?key=secret');
     for (const json of [true, false]) expect(describeFailure(bug, json).text).not.toContain('secret');
+    const quoted = new WorkbenchError('usage', 'got "--key=secret"', { hint: 'Not http://ada:secret" or "@b' });
+    expect(JSON.parse(describeFailure(quoted, true).text)).toMatchObject({ error: { message: 'got "--key=***"' } });
   });
 
   test('exits with 2 on wrong usage and with 0 after help', () => {
