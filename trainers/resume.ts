@@ -5,6 +5,7 @@ import { dropCheckpoints, readIndex, resolveCheckpoint } from '../checkpoints/st
 import { configDifferences, refuseDifferences } from '../src/run/config-differences.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
+import { backendNames } from '../src/tensor/backend.js';
 import type { RunLogs } from './run-logs.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
@@ -27,6 +28,15 @@ export function checkpointToResume(
   const checkpoint = readCheckpoint(entry.file);
   checkFits(checkpoint.header, hashes, entry.file);
   return checkpoint;
+}
+
+/**
+ * The backend to go on with: the one that the run was begun on, whatever is the fastest here by now, since others round
+ * otherwise.
+ */
+export function backendOf({ environment }: RunInfo, { backend }: TrainSettings): TrainSettings['backend'] {
+  const known = backendNames.find((name) => name === environment.backend);
+  return backend === 'auto' && known ? known : backend;
 }
 
 /**

@@ -140,4 +140,15 @@ describe('train --resume', () => {
       told: expect.stringContaining('expected a run to go on with, got none'),
     });
   });
+
+  test('goes on with the backend that it was begun on, whichever is taken first here', async () => {
+    const folder = join(home, 'backend');
+    const begun = train({ settings: tinySettings('backend=auto'), folder, ...stopAt('clone', 1) });
+    await expect(begun).rejects.toMatchObject({ code: 'stopped' });
+    const file = join(folder, 'environment.json');
+    const environment = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...environment, backend: 'cpu' }));
+    expect(await resume(folder)).toMatchObject({ exitCode: 0 });
+    expect(openRun(folder).environment.resumed!.map(({ backend }) => backend)).toEqual(['cpu']);
+  });
 });
