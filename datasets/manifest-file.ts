@@ -49,7 +49,7 @@ export function readManifest<S extends z.ZodType>(
 }
 
 /** Names of the folders of imported data sets, sorted. */
-export function importedNames({ home }: LocateOptions = {}): string[] {
+function importedNames({ home }: LocateOptions = {}): string[] {
   const root = datasetsRoot(home);
   const entries = existsSync(root) ? readdirSync(root, { withFileTypes: true }) : [];
   return entries

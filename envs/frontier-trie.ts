@@ -36,7 +36,7 @@ export interface FrontierTrie {
 const nodeBytes = 500;
 
 /** Default bound of what is remembered: 256 MiB, some 300,000 nodes of MetaQA. */
-export const defaultTrieBytes = 256 * 2 ** 20;
+const defaultTrieBytes = 256 * 2 ** 20;
 
 interface Tree {
   root: FrontierNode;

@@ -32,7 +32,7 @@ interface QuestionTable {
 }
 
 /** Calls a question may cost a prompted agent. */
-export const callBudget = 30;
+const callBudget = 30;
 
 /** The walker and the baselines on all valid questions. */
 export function evaluateUnprompted({ run, evaluations, watch }: QuestionWork): Promise<QuestionTable> {

@@ -10,7 +10,7 @@ import type { ImportedGraph } from './import-graphs.js';
 import type { ReleaseFiles } from './release-files.js';
 
 /** Shown at import and kept in the manifest. */
-export const releaseLicence = 'CC-BY-NC-4.0 (OpenDialKG: give credit, non-commercial use only)';
+const releaseLicence = 'CC-BY-NC-4.0 (OpenDialKG: give credit, non-commercial use only)';
 
 /** What is known of where a data set comes from, in place of what its files say. */
 export interface ImportOrigin {

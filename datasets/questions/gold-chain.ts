@@ -34,7 +34,7 @@ export interface GoldChainScores {
 const topicRules: readonly TopicRule[] = ['leave', 'leave at the end', 'stay'];
 
 /** The entities at the end of a chain under a rule for the topics. @param step of the graph they are ids of */
-export function executeUnder(
+function executeUnder(
   rule: TopicRule,
   step: FrontierStepper,
   topics: readonly number[],

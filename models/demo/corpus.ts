@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Rng } from '../../src/run/seeds.js';
-import { sizeOf } from './corpus/counts.js';
+import { sizeOf } from '../llama/corpus-document.js';
 import { decisionDraft, type DecisionOptions } from './corpus/decisions.js';
 import { dialogueDrafts } from './corpus/dialogues.js';
 import type { CorpusDraft } from './corpus/draft.js';

@@ -16,3 +16,8 @@ export interface CorpusDocument {
   kind: CorpusKind;
   segments: readonly CorpusSegment[];
 }
+
+/** Characters of a document's texts. */
+export function sizeOf({ segments }: CorpusDocument): number {
+  return segments.reduce((sum, segment) => sum + ('text' in segment ? segment.text.length : 0), 0);
+}

@@ -10,6 +10,3 @@ export const logSettings = z.strictObject({
       'Write TensorBoard event files beside the metrics. They hold wall clock, so their bytes differ between equal runs.',
     ),
 });
-
-/** Every setting with its value. */
-export type LogSettings = z.output<typeof logSettings>;

@@ -88,7 +88,7 @@ const isNew = (sample: QuestionSample, known: ReadonlySet<string>): boolean =>
   !questionKeys(sample).some((key) => known.has(key));
 
 /** What makes a question known: its words, and what it asks of whom (a statement: of whom it claims it, too). */
-export function questionKeys({ task, gold }: QuestionSample): string[] {
+function questionKeys({ task, gold }: QuestionSample): string[] {
   const topics = task.topics.map(({ entity }) => entity).join();
   return [task.question, ...gold.chains.map((chain) => `${topics}|${chain.join()}|${gold.claimed ?? ''}`)];
 }

@@ -6,7 +6,7 @@ import { byteLetters } from './byte-letters.js';
 export type Merge = readonly [left: string, right: string];
 
 /** The tokens that no text contains, by use; ids are their places here: 0 to 3. */
-export const specialTokens: Readonly<Record<CorpusSpecial, string>> = {
+const specialTokens: Readonly<Record<CorpusSpecial, string>> = {
   bos: '<s>',
   eos: '</s>',
   im_start: '<|im_start|>',

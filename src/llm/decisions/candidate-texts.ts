@@ -13,7 +13,7 @@ function rawOffered(decision: Decision): readonly string[] {
 }
 
 /** Texts of candidates, in order. */
-export function textsOf(candidates: readonly Candidate[]): string[] {
+function textsOf(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ text }) => text);
 }
 

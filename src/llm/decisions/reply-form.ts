@@ -19,6 +19,4 @@ export interface ReplyForm<D extends Decision> {
   read: (decision: D, value: unknown, lenient: boolean) => ReplyOf<D> | undefined;
   /** The reply that lines of text say, where there is no JSON: numbered lists, `key: value`, semicolons. */
   readLines: (decision: D, lines: readonly string[]) => ReplyOf<D> | undefined;
-  /** For people, without line breaks of its own. */
-  summary: (decision: D, reply: ReplyOf<D>) => string;
 }

@@ -6,8 +6,3 @@ import { replyForm } from './reply-forms.js';
 export function writeReply<D extends Decision>(decision: D, reply: ReplyOf<D>): string {
   return JSON.stringify(replyForm(decision).write(decision, reply));
 }
-
-/** A reply in one line, for traces. Not made printable. */
-export function summarizeReply<D extends Decision>(decision: D, reply: ReplyOf<D>): string {
-  return replyForm(decision).summary(decision, reply);
-}

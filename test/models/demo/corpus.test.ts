@@ -6,7 +6,6 @@ import { loadQuestionDataset } from '../../../datasets/questions/question-regist
 import { loadDataset } from '../../../datasets/registry.js';
 import { walkSamples } from '../../../datasets/walk-samples.js';
 import { corpusDocuments, type CorpusOptions } from '../../../models/demo/corpus.js';
-import { corpusCounter, sizeOf } from '../../../models/demo/corpus/counts.js';
 import type { CorpusDraft } from '../../../models/demo/corpus/draft.js';
 import { recordedDialogues } from '../../../models/demo/corpus/record-dialogues.js';
 import { recordedQuestions } from '../../../models/demo/corpus/record-questions.js';
@@ -14,7 +13,7 @@ import type { RecordedDecision } from '../../../models/demo/corpus/recording-mod
 import { type CorpusWorld, loadCorpusWorld } from '../../../models/demo/corpus/world.js';
 import { decisionDraft } from '../../../models/demo/corpus/decisions.js';
 import { chatSegments } from '../../../models/llama/chat-segments.js';
-import type { CorpusSegment } from '../../../models/llama/corpus-document.js';
+import { type CorpusSegment, sizeOf } from '../../../models/llama/corpus-document.js';
 import { readReply } from '../../../src/llm/decisions/read-reply.js';
 import { replyFormat } from '../../../src/llm/decisions/reply-format.js';
 import { Rng } from '../../../src/run/seeds.js';
@@ -101,15 +100,6 @@ describe('what the demo’s model learns from', () => {
     const [fit, watch] = [await sources('fit'), await sources('watch')];
     expect(watch.size).toBeGreaterThan(3);
     for (const source of watch) expect(fit).not.toContain(source);
-  });
-
-  test('counts its documents by kind and phase', () => {
-    const counter = corpusCounter();
-    fitted.forEach((draft) => counter.add(draft));
-    const { documents, characters, phases, ...sources } = counter.counts();
-    expect(Object.values(sources).every((count) => count > 5)).toBe(true);
-    expect([documents, characters]).toEqual([fitted.length, fitted.reduce((sum, draft) => sum + sizeOf(draft), 0)]);
-    expect(phases.map(({ kind }) => kind)).toEqual(phases.map(({ kind }) => kind).sort());
   });
 });
 

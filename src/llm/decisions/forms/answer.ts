@@ -64,7 +64,6 @@ export const answerForm: ReplyForm<AnswerDecision> = {
     if (items.length === 1 && abstains.test(items[0]!)) return reply([], reasoning);
     return reply(answersOf(decision, items.map(unwrapped), true, true), reasoning);
   },
-  summary: (_, { answers }) => answers.join('; ') || 'no answer',
 };
 
 /** Unreadable where entries were written but none can be meant. */

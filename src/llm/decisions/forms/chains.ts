@@ -33,7 +33,6 @@ export const chainsForm: ReplyForm<ChainsDecision> = {
     const written = lines.map((line) => unwrapped(line.replace(/^(?:\w+\s*)?\d{0,2}\s*[.):]\s*/, '')));
     return reply(decision, written, true);
   },
-  summary: ({ relationName }, { chains }) => chains.map((chain) => chain.map(relationName).join(' → ')).join('; '),
 };
 
 function wanted({ count, allowed }: ChainsDecision): number {

@@ -35,7 +35,6 @@ export const chooseManyForm: ReplyForm<ChooseManyDecision> = {
     const meant = parts.map((part) => writtenIndex(part, offered)).filter((index) => index !== undefined);
     return meant.length > 0 ? reply(decision, meant) : undefined;
   },
-  summary: ({ candidates }, { choices }) => choices.map((choice) => candidates[choice]!.text).join('; ') || 'none',
 };
 
 /** Unreadable where entries were written but none can be meant: that is no "none". */

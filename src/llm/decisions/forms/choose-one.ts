@@ -26,7 +26,6 @@ export const chooseOneForm: ReplyForm<ChooseOneDecision> = {
     const different = new Set(meant.filter((index) => index !== undefined));
     return different.size === 1 ? reply(decision, [...different][0]) : undefined;
   },
-  summary: ({ candidates }, { choice }) => candidates[choice]?.text ?? 'none',
 };
 
 function reply({ allowNone }: ChooseOneDecision, choice: number | undefined): ChooseOneReply | undefined {

@@ -20,7 +20,6 @@ export const extractForm: ReplyForm<ExtractDecision> = {
     const items = labelled !== undefined ? splitList(labelled, true) : (numberedItems(lines) ?? loneLine(lines));
     return items && reply(decision, items.map(unwrapped));
   },
-  summary: (_, { items }) => items.join('; '),
 };
 
 function loneLine(lines: readonly string[]): string[] | undefined {

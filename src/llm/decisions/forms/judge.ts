@@ -55,10 +55,6 @@ export const judgeForm: ReplyForm<JudgeDecision> = {
       list.flatMap((text) => splitList(text, false)),
     );
   },
-  summary({ candidates }, { choice, reason, answers }) {
-    const verdict = candidates.length > 0 ? (candidates[choice]?.text ?? 'none') : choice < 0 ? 'not enough' : 'enough';
-    return [verdict, reason, answers.join('; ')].filter((part) => part !== '').join(' · ');
-  },
 };
 
 /** Without candidates there is one thing to choose: that the evidence suffices. */

@@ -35,10 +35,6 @@ export const matchForm: ReplyForm<MatchDecision> = {
     });
     return entries.length > 0 ? reply(decision, entries, true) : undefined;
   },
-  summary: ({ candidates, targets }, { matches }) =>
-    matches
-      .map((match) => `${candidates[match.candidate]!.text} ~ ${targets[match.target]!}: ${match.score}`)
-      .join('; ') || 'none',
 };
 
 function isEntry(list: readonly unknown[]): boolean {

@@ -45,7 +45,6 @@ export const scoreForm: ReplyForm<ScoreDecision> = {
       }),
     );
   },
-  summary: ({ candidates }, { scores }) => scores.map((score, i) => `${candidates[i]!.text}: ${score}`).join('; '),
 };
 
 function named(decision: ScoreDecision, pairs: readonly (readonly [string, unknown])[]) {

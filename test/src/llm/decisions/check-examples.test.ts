@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { checkExamples } from '../../../../src/llm/decisions/check-examples.js';
-import { summarizeReply } from '../../../../src/llm/decisions/write-reply.js';
-import { chainsDecision, judgeDecision, matchDecision, scoreDecision } from '../../../fixtures/sample-decisions.js';
+import { chainsDecision, judgeDecision, scoreDecision } from '../../../fixtures/sample-decisions.js';
 
 test('B-TOG-1: an example whose reply the parser reads as itself is right', () => {
   expect(
@@ -17,13 +16,4 @@ test('B-TOG-1: an example whose reply the parser reads otherwise is found', () =
   expect(
     checkExamples(judgeDecision({ examples: [{ question: 'q', reply: { choice: 0, reason: 'r', answers: ['x'] } }] })),
   ).toHaveLength(1);
-});
-
-test('a reply has a line for people', () => {
-  expect(summarizeReply(scoreDecision(), { scores: [1, 2, 3] })).toBe('owns: 1; built: 2; ~built: 3');
-  expect(summarizeReply(matchDecision(), { matches: [{ candidate: 1, target: 0, score: 9 }] })).toBe(
-    'built ~ owner: 9',
-  );
-  expect(summarizeReply(chainsDecision(), { chains: [[1, 2]] })).toBe('~owns → built');
-  expect(summarizeReply(judgeDecision(), { choice: -1, reason: 'too few', answers: [] })).toBe('not enough · too few');
 });
