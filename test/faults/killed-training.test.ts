@@ -1,0 +1,133 @@
+/** SIGKILL on the built program at random moments of every phase of training: `npm test` builds it first. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { env, execPath } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { readIndex } from '../../checkpoints/store.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { openRun, runIn } from '../../src/run/run-folder.js';
+import { Rng } from '../../src/run/seeds.js';
+import { often, tally } from '../fixtures/long-tests.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
+import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
+
+useOwnHome();
+
+/** Longest wait, in milliseconds, between a step that was drawn and the kill: about as long as a few steps take. */
+const longestDelay = 25;
+const minutes = 60_000;
+
+/** A phase whose steps can be seen from outside. */
+interface SeenPhase {
+  name: 'transe' | 'clone' | 'ppo';
+  steps: number;
+  kills: number;
+}
+
+const program = (...words: string[]) => ['dist/cli/main.js', 'train', ...words];
+const withSettings = (preset: string, overrides: readonly string[]) =>
+  program(preset, ...overrides.flatMap((one) => ['--set', one]));
+
+/** Steps of a phase that a kill now would not lose. */
+function keptSteps(folder: string, phase: SeenPhase['name']): number {
+  if (phase !== 'transe') {
+    const last = readIndex(folder).last;
+    return last?.phase === phase ? last.step : 0;
+  }
+  const tables = join(env.KGWALK_HOME!, 'embeddings');
+  const unfinished = (existsSync(tables) ? readdirSync(tables) : []).find((name) => /^\w+\.unfinished/.test(name));
+  return unfinished === undefined ? 0 : readCheckpoint(join(tables, unfinished)).header.step;
+}
+
+/** Whether the run is in this phase and has not ended it. */
+function isIn(folder: string, phase: SeenPhase['name']): boolean {
+  const state = runIn(folder)?.state;
+  return state?.phase === phase && !state.done[phase];
+}
+
+/** Kills the program in a phase, some time after it has kept so many steps. @returns whether it died there */
+async function killed(words: string[], folder: string, phase: SeenPhase['name'], steps: number, delay: number) {
+  const child = spawn(execPath, words, { env, stdio: 'ignore' });
+  const ended = once(child, 'close');
+  const reached = () => isIn(folder, phase) && keptSteps(folder, phase) >= steps;
+  while (child.exitCode === null && !reached()) await setTimeout(2);
+  await setTimeout(delay);
+  child.kill('SIGKILL');
+  await ended;
+  return child.signalCode === 'SIGKILL' && isIn(folder, phase);
+}
+
+/** Trains with a kill at each of the drawn moments, always resumed, and lets it finish at last. */
+async function trainKilled(first: string[], folder: string, phases: readonly SeenPhase[]): Promise<number[]> {
+  const rng = Rng.named(phases[0]!.kills, 'killed-training');
+  const resumed = program('--resume', '--run-dir', folder);
+  const died: number[] = [];
+  for (const { name, steps, kills } of phases) {
+    // In order, so that each kill lies beyond what the one before left; never so late that the phase may be over.
+    const moments = Array.from({ length: kills }, () => rng.integer(Math.floor(0.9 * steps))).sort((a, b) => a - b);
+    let count = 0;
+    for (const moment of moments) {
+      const words = runIn(folder) ? resumed : first;
+      if (await killed(words, folder, name, moment, rng.integer(longestDelay))) count++;
+      expect(openRun(folder).state.status).toBe('stopped');
+      if (name === 'transe') expect(readIndex(folder).last).toBeUndefined();
+    }
+    died.push(count);
+  }
+  const { status, stderr } = spawnSync(execPath, resumed, { env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  return died;
+}
+
+/** Trains unbroken and killed, and compares every file that holds no clock. */
+async function expectEqualEnds(preset: string, overrides: readonly string[], phases: readonly SeenPhase[]) {
+  const [whole, broken] = ['whole', 'broken'].map((name) => join(env.KGWALK_HOME!, name)) as [string, string];
+  const words = (folder: string) => [...withSettings(preset, overrides), '--run-dir', folder];
+  expect(spawnSync(execPath, words(whole), { env }).status).toBe(0);
+  const embeddings = join(env.KGWALK_HOME!, 'embeddings');
+  rmSync(embeddings, { recursive: true, force: true });
+  const died = await trainKilled(words(broken), broken, phases);
+  expect(runHashes(broken)).toEqual(runHashes(whole));
+  if (existsSync(embeddings)) expect(readdirSync(embeddings).filter((name) => name.includes('unfinished'))).toEqual([]);
+  // Moments that fell beside the phase do not count; a slow machine may miss some.
+  phases.forEach(({ kills }, i) => expect(died[i]).toBeGreaterThanOrEqual(Math.ceil(kills / 2)));
+  tally(
+    'moments killed',
+    died.reduce((sum, count) => sum + count, 0),
+  );
+}
+
+test(
+  'TransE, cloning and PPO on dialogues, killed and resumed, end byte for byte as the unbroken run',
+  async () => {
+    await importOpenDialKg({ from: folderWith(releaseFiles) });
+    const kills = often(2, 20);
+    const overrides = [
+      ...tinyOverrides,
+      ...['data.graph=wide', 'transe.validShare=0.5', 'transe.epochs=500', 'transe.evalEvery=10'],
+      ...['transe.patience=1000', 'clone.epochs=16', 'ppo.updates=30', 'ppo.evalEvery=7'],
+    ];
+    await expectEqualEnds('opendialkg-tiny', overrides, [
+      { name: 'transe', steps: 500, kills },
+      { name: 'clone', steps: 48, kills },
+      { name: 'ppo', steps: 30, kills },
+    ]);
+  },
+  10 * minutes,
+);
+
+test(
+  'PPO on questions, killed and resumed, ends byte for byte as the unbroken run',
+  async () => {
+    await importFilms();
+    const overrides = [...filmOverrides, 'ppo.updates=40', 'checkpoint.everyUpdates=3'];
+    await expectEqualEnds('metaqa', overrides, [{ name: 'ppo', steps: 40, kills: often(1, 20) }]);
+  },
+  10 * minutes,
+);
