@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import {
   closeSync,
   createReadStream,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -15,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { pid } from 'node:process';
+import { kill, pid } from 'node:process';
 import { WorkbenchError } from './errors.js';
 
 let writes = 0;
@@ -28,10 +29,12 @@ let writes = 0;
  */
 export function writeFileAtomic(path: string, data: string | Uint8Array | readonly Uint8Array[]): void {
   const folder = dirname(path);
-  const temporary = join(folder, `.${basename(path)}.${pid}.${++writes}.tmp`);
+  let temporary: string | undefined;
   try {
     mkdirSync(folder, { recursive: true });
-    const descriptor = openSync(temporary, 'wx');
+    const opened = openTemporary(path);
+    const { descriptor } = opened;
+    temporary = opened.temporary;
     try {
       const chunks = typeof data === 'string' ? [Buffer.from(data)] : data instanceof Uint8Array ? [data] : data;
       for (const chunk of chunks) writeFully(descriptor, chunk);
@@ -41,16 +44,43 @@ export function writeFileAtomic(path: string, data: string | Uint8Array | readon
     }
     renameSync(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    if (temporary !== undefined) rmSync(temporary, { force: true });
     throw writeError(error, path);
   }
   syncFolder(folder);
 }
 
-/** Removes what writes that a crash cut short left under a folder. Nobody else may be writing there. */
-export function removeLeftovers(folder: string): void {
+function openTemporary(path: string): { temporary: string; descriptor: number } {
+  for (;;) {
+    const temporary = join(dirname(path), `.${basename(path)}.${pid}.${++writes}.tmp`);
+    try {
+      return { temporary, descriptor: openSync(temporary, 'wx') };
+    } catch (error) {
+      // A process of the same number was killed while it wrote: numbers are reused, in containers always.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/**
+ * Removes what processes that were killed while they wrote left under a folder.
+ * @param of the file they were writing; default: any. A living process may be writing it again at the same time
+ */
+export function removeLeftovers(folder: string, of?: string): void {
+  if (!existsSync(folder)) return;
   for (const name of readdirSync(folder, { recursive: true }) as string[]) {
-    if (/^\..+\.\d+\.\d+\.tmp$/.test(basename(name))) rmSync(join(folder, name), { force: true });
+    const [, file, writer] = /^\.(.+)\.(\d+)\.\d+\.tmp$/.exec(basename(name)) ?? [];
+    if (file === undefined || (of !== undefined && (file !== of || isRunning(Number(writer))))) continue;
+    rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Whether another process has this number. */
+function isRunning(id: number): boolean {
+  try {
+    return id !== pid && kill(id, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

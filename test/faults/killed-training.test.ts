@@ -56,7 +56,7 @@ async function killed(words: string[], folder: string, phase: SeenPhase['name'],
   const child = spawn(execPath, words, { env, stdio: 'ignore' });
   const ended = once(child, 'close');
   const reached = () => isIn(folder, phase) && keptSteps(folder, phase) >= steps;
-  while (child.exitCode === null && !reached()) await setTimeout(2);
+  while (child.exitCode === null && !reached()) await setTimeout(4);
   await setTimeout(delay);
   child.kill('SIGKILL');
   await ended;
@@ -107,19 +107,18 @@ test(
   'TransE, cloning and PPO on dialogues, killed and resumed, end byte for byte as the unbroken run',
   async () => {
     await importOpenDialKg({ from: folderWith(releaseFiles) });
-    const kills = often(2, 20);
     const overrides = [
       ...tinyOverrides,
       ...['data.graph=wide', 'transe.validShare=0.5', 'transe.epochs=500', 'transe.evalEvery=10'],
       ...['transe.patience=1000', 'clone.epochs=16', 'ppo.updates=30', 'ppo.evalEvery=7'],
     ];
     await expectEqualEnds('opendialkg-tiny', overrides, [
-      { name: 'transe', steps: 500, kills },
-      { name: 'clone', steps: 48, kills },
-      { name: 'ppo', steps: 30, kills },
+      { name: 'transe', steps: 500, kills: often(2, 20) },
+      { name: 'clone', steps: 48, kills: often(1, 20) },
+      { name: 'ppo', steps: 30, kills: often(2, 20) },
     ]);
   },
-  10 * minutes,
+  20 * minutes,
 );
 
 test(
@@ -129,5 +128,5 @@ test(
     const overrides = [...filmOverrides, 'ppo.updates=40', 'checkpoint.everyUpdates=3'];
     await expectEqualEnds('metaqa', overrides, [{ name: 'ppo', steps: 40, kills: often(1, 20) }]);
   },
-  10 * minutes,
+  20 * minutes,
 );

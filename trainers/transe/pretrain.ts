@@ -1,7 +1,7 @@
 /** Pretraining for a graph: reuse the table that fits, else train one and keep it. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { normalisedTable } from '../../src/embedding/embedding-table.js';
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
@@ -9,7 +9,7 @@ import type { Triple } from '../../src/kg/path.js';
 import { readCheckpoint, writeCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { writeFileAtomic } from '../../src/run/files.js';
+import { removeLeftovers, writeFileAtomic } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
 import { silentProgress } from '../../src/run/progress.js';
@@ -68,6 +68,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   const key = configHash({ graph: graph.hash, settings, seed, valid: hashOf(valid) }).slice(0, 16);
   const file = join(folder, `${key}.safetensors`);
   const unfinished = join(folder, `${key}.unfinished.safetensors`);
+  for (const written of [file, unfinished]) removeLeftovers(folder, basename(written));
   const saved = usable(file, () => readTable(file, graph));
   if (saved) {
     // A kill after the table was written and before this was removed leaves it.

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pid, ppid } from 'node:process';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { readTextFile, sha256File, writeError, writeFileAtomic } from '../../../src/run/files.js';
+import { readTextFile, removeLeftovers, sha256File, writeError, writeFileAtomic } from '../../../src/run/files.js';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'kgwalk-files-'));
 
@@ -65,5 +66,29 @@ describe('reading', () => {
     writeFileSync(file, 'abc');
     expect(await sha256File(file)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
     await expect(sha256File(`${file}-missing`)).rejects.toThrow('expected a file, got nothing');
+  });
+});
+
+describe('what a killed write left', () => {
+  test('is in the way of nobody, not even of a process of the same number', () => {
+    const place = folder();
+    const file = join(place, 'a.json');
+    for (let write = 1; write <= 100; write++) writeFileSync(join(place, `.a.json.${pid}.${write}.tmp`), 'half');
+    writeFileAtomic(file, '2');
+    expect(readFileSync(file, 'utf8')).toBe('2');
+    removeLeftovers(place);
+    expect(readdirSync(place)).toEqual(['a.json']);
+  });
+
+  test('goes; of a file that others write too, what a living process is writing stays', () => {
+    const gone = 2 ** 22 + 1;
+    const names = [`.a.json.${gone}.1.tmp`, `.a.json.${ppid}.1.tmp`, `.b.json.${gone}.1.tmp`, '.mine.tmp', 'a.json'];
+    const place = folder();
+    for (const name of names) writeFileSync(join(place, name), '');
+    removeLeftovers(place, 'a.json');
+    expect(readdirSync(place).sort()).toEqual(names.slice(1).sort());
+    removeLeftovers(place);
+    expect(readdirSync(place).sort()).toEqual(['.mine.tmp', 'a.json']);
+    removeLeftovers(join(place, 'missing'));
   });
 });

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { pretrainEmbeddings } from '../../../trainers/transe/pretrain.js';
+import { transeSettings } from '../../../trainers/transe/settings.js';
+import type { ProgressReporter } from '../../../src/run/progress.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+import { filmGraph } from '../../fixtures/toy-questions.js';
+
+const graph = filmGraph();
+const settings = transeSettings.parse({ dim: 8, epochs: 10, evalEvery: 3, validShare: 0.2, patience: 9 });
+
+/** Dies without a word once so many triples are done; tells how many were done before it began. */
+function dyingAt(triples: number) {
+  const told = { before: -1, count: 0 };
+  const progress: ProgressReporter = (_label, total, _unit, before = 0) => {
+    Object.assign(told, { before, count: total / settings.epochs });
+    return {
+      update(done) {
+        if (done > triples) throw new Error('killed');
+      },
+      finish() {},
+    };
+  };
+  return { told, progress };
+}
+
+test('a kill costs the epochs since the last validation, and nothing of the result', async () => {
+  const [whole, broken] = [folderWith({}), folderWith({})];
+  const options = { settings, seed: 3 };
+  const { file, reused } = await pretrainEmbeddings(graph, { ...options, folder: whole });
+  expect(reused).toBe(false);
+  const { told, progress } = dyingAt(Infinity);
+  await pretrainEmbeddings(graph, { ...options, folder: folderWith({}), progress });
+  const { count } = told;
+  // After four epochs three are kept, after eight six.
+  for (const [epoch, from] of [
+    [4, 0],
+    [8, 3],
+    [9, 6],
+  ] as const) {
+    const dying = dyingAt(epoch * count - 1);
+    const killed = pretrainEmbeddings(graph, { ...options, folder: broken, progress: dying.progress });
+    await expect(killed).rejects.toThrow('killed');
+    expect(dying.told.before).toBe(from * count);
+  }
+  writeFileSync(join(broken, `.${readdirSync(broken)[0]}.99999999.1.tmp`), 'half');
+  const end = await pretrainEmbeddings(graph, { ...options, folder: broken });
+  expect(readFileSync(end.file)).toEqual(readFileSync(file));
+  expect(readdirSync(broken)).toEqual(readdirSync(whole));
+});
