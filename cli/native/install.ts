@@ -11,7 +11,7 @@ import { nativeAddon, nativeFolder, nativePackage } from '../../src/tensor/nativ
 import type { Finding } from '../doctor.js';
 import { interruptSignal } from '../interrupt.js';
 import { printJson, printLine } from '../output.js';
-import { packageFolder, requirePrerequisites } from './prerequisites.js';
+import { packageFolder, requireNativeFolder, requirePrerequisites } from './prerequisites.js';
 import { mustRun } from './run-tool.js';
 import { cudaWheels, downloadWheels, tensorflowWheel, unpackWheel } from './wheels.js';
 
@@ -25,6 +25,7 @@ interface InstallFlags {
 export async function install({ gpu = false, wheel, json }: InstallFlags): Promise<void> {
   const signal = interruptSignal();
   const folder = nativeFolder();
+  requireNativeFolder(folder);
   const draft = `${folder}.part`;
   const wheels = wheel.map((file) => resolve(file));
   await requirePrerequisites({ gpu, wheels, folder });

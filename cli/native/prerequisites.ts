@@ -1,10 +1,10 @@
 /** What building needs, looked at before anything is downloaded. */
-import { existsSync, statfsSync } from 'node:fs';
+import { existsSync, readdirSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { arch, platform } from 'node:process';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { nativePackage } from '../../src/tensor/native-tensorflow.js';
+import { nativeAddon, nativePackage } from '../../src/tensor/native-tensorflow.js';
 import { runTool } from './run-tool.js';
 
 /** GiB for wheels, what is taken out of them and the headers, which go again. */
@@ -24,6 +24,22 @@ export interface Wanted {
 /** The folder of an installed package. @throws where there is none */
 export function packageFolder(name: string): string {
   return dirname(require.resolve(`${name}/package.json`));
+}
+
+/**
+ * The native folder is removed as a whole, so it has to be one.
+ * @throws WorkbenchError `usage` for a folder that holds other files
+ */
+export function requireNativeFolder(folder: string): void {
+  const held = existsSync(folder) ? readdirSync(folder) : [];
+  if (held.length === 0 || held.includes(nativeAddon)) return;
+  throw new WorkbenchError(
+    'usage',
+    `expected a folder that \`native install\` made, or none, got other files, at ${folder}`,
+    {
+      hint: 'Nothing was changed. KGWALK_NATIVE names another place.',
+    },
+  );
 }
 
 /** @throws WorkbenchError `native` that names everything that is missing at once, with how to get it */

@@ -1,7 +1,7 @@
 /** The native half of TensorFlow: where it lies, and how tfjs gets it as a backend. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { env } from 'node:process';
 import { kgwalkHome } from '../run/locations.js';
 import type { Tf } from './backend.js';
@@ -17,7 +17,7 @@ export const nativeAddon = 'tfjs_binding.node';
  * folder, default `native` in `KGWALK_HOME`.
  */
 export function nativeFolder(): string {
-  return env.KGWALK_NATIVE ?? join(kgwalkHome(), 'native');
+  return env.KGWALK_NATIVE ? resolve(env.KGWALK_NATIVE) : join(kgwalkHome(), 'native');
 }
 
 const require = createRequire(import.meta.url);

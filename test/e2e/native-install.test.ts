@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { arch, env, execPath, platform } from 'node:process';
 import { expect, test } from '@jest/globals';
 import type { Finding } from '../../cli/doctor.js';
+import { often } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
@@ -35,16 +36,27 @@ onLinux('names all tools that are missing, before anything is made', () => {
 
 onLinux('a file that is no wheel changes nothing', () => {
   mkdirSync(native());
-  writeFileSync(join(native(), 'before'), '');
+  writeFileSync(join(native(), 'tfjs_binding.node'), '');
   const wheel = join(folderWith({ 'no.whl': 'no archive' }), 'no.whl');
   const { status, told } = kgwalk(['native', 'install', '--wheel', wheel]);
   expect(status).toBe(4);
   expect(told).toContain(`expected unpacking ${wheel} to succeed`);
   expect(readdirSync(env.KGWALK_HOME!)).toEqual(['native']);
-  expect(readdirSync(native())).toEqual(['before']);
+  expect(readdirSync(native())).toEqual(['tfjs_binding.node']);
 });
 
-onLinux(
+test('a folder of other files is neither replaced nor removed', () => {
+  const folder = folderWith({ 'letters.txt': 'dear' });
+  for (const words of [['install', '--wheel', 'x.whl'], ['remove']]) {
+    const { status, told } = kgwalk(['native', ...words], { KGWALK_NATIVE: folder });
+    expect([status, told]).toEqual([2, expect.stringContaining(`got other files, at ${folder}`)]);
+  }
+  expect(readdirSync(folder)).toEqual(['letters.txt']);
+});
+
+// It downloads 220 MB: npm run test:faults test/e2e/native-install
+const built = often(test.skip, onLinux);
+built(
   'builds, computes, and is removed again',
   () => {
     const { status, out, told } = kgwalk(['native', 'install']);
