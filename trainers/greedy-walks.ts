@@ -1,4 +1,5 @@
 /** Where a policy goes when it always takes its most likely action: cheap figures for learning curves. */
+import { setImmediate } from 'node:timers/promises';
 import type { Actor } from '../agents/actor.js';
 import type { VectorEnv } from '../envs/vector-env.js';
 import { throwIfStopped } from '../src/run/stop.js';
@@ -45,7 +46,7 @@ export async function greedyWalks<Observation, Request>(
     }
     step.observations.forEach((observation, copy) => walks.push({ observation, info: step.infos[copy]! }));
     onProgress?.(walks.length);
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
   return walks;
 }

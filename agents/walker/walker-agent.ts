@@ -1,4 +1,5 @@
 /** A trained walker as an agent: answers by beam search. */
+import { setImmediate } from 'node:timers/promises';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { Agent, Answer } from '../agent.js';
 import { walkCollector } from '../top-paths.js';
@@ -40,7 +41,7 @@ export function walkerAgent(
         answers.push(...rankings.map((ranking) => ({ ...ranking, cost: {} })));
         onProgress?.(answers.length);
         // Lets progress lines and interrupts through.
-        await new Promise((resolve) => setImmediate(resolve));
+        await setImmediate();
       }
       return answers;
     },

@@ -1,5 +1,5 @@
 /** Trains a Llama on documents: next tokens by weighted cross-entropy, AdamW, a rate that rises, then falls. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
@@ -72,7 +72,7 @@ export async function trainLanguageModel(training: LanguageModelTraining): Promi
     let { steps, tokens } = place;
     for (const batches of updatesOf(corpus, documents, settings, Rng.named(seed, 'llama/window', steps))) {
       // So that Ctrl-C and time limits are heard.
-      await nextTurn();
+      await setImmediate();
       const learningRate = rateAt(tokens, settings);
       const update = makeUpdate(training, batches, learningRate);
       loss += update.loss;

@@ -1,4 +1,5 @@
 /** Behaviour cloning: the walker learns to give the gold walks of train high probability, hop by hop. */
+import { setImmediate } from 'node:timers/promises';
 import type { Policy } from '../../agents/walker/policy.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
@@ -87,7 +88,7 @@ export async function clone(options: CloneOptions): Promise<void> {
     if (options.onStep?.({ step: step + 1, numSteps, loss, gradNorm, learningRate })) return;
     if (position === stepsPerEpoch - 1) await endEpoch(epoch + 1);
     // Lets progress lines and interrupts through.
-    if (step % 8 === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (step % 8 === 0) await setImmediate();
   }
 }
 

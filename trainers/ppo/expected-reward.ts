@@ -2,6 +2,7 @@
  * The exact gradient that PPO estimates by sampling: one gold path earns the reward, so the expected reward of a sample
  * is the probability of that path, E[R] = Π_t π(a_t | s_t), and its gradient needs no walk. The yardstick of PPO's rows.
  */
+import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
@@ -45,7 +46,7 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
     );
     const metrics = { ...figures, 'train/learning_rate': learningRate };
     if (await options.onUpdate?.({ update: update + 1, steps: 0, metrics })) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
 }
 

@@ -3,6 +3,7 @@
  * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
  *   explorations a sample
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Actor, TaskRequest } from '../../agents/actor.js';
 import type { VectorEnv } from '../../envs/vector-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -67,7 +68,7 @@ export async function ppo<Observation, Request extends TaskRequest>(
       () => makeUpdate(options, buffer, update),
     );
     if (await options.onUpdate?.(done)) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
 }
 
@@ -111,7 +112,7 @@ async function makeUpdate<Observation, Request extends TaskRequest>(
       stopped = settings.targetKl !== null && result.figures['train/approx_kl']! > 1.5 * settings.targetKl;
       if (stopped) break;
       // Lets progress lines through, and whoever asks twice to stop.
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
   }
 

@@ -1,4 +1,5 @@
 /** Who does the work of TransE: this thread alone, or several. */
+import { setImmediate } from 'node:timers/promises';
 import { startWorkers } from '../../src/run/workers/worker-pool.js';
 import type { TransEWork } from './transe-work.js';
 import type { TransEJob } from './transe-worker.js';
@@ -31,7 +32,6 @@ export function openCrew(work: TransEWork, threads: number): Crew {
 /** Lets signals and other work of the process through now and then: whoever asks twice to stop does not wait for an epoch. */
 function alone(work: TransEWork): Crew {
   const share = openShare(work);
-  const others = () => new Promise((resolve) => setImmediate(resolve));
   return {
     async train(epoch, learningRate, onProgress) {
       let next = 0;
@@ -39,14 +39,14 @@ function alone(work: TransEWork): Crew {
         if (done < next) continue;
         onProgress(done);
         next = done + reportEvery;
-        await others();
+        await setImmediate();
       }
     },
     async rank() {
       const threads = Math.ceil(work.valid!.ranks.length / ranksAtOnce);
       for (let thread = 0; thread < threads; thread++) {
         share.rank({ thread, threads });
-        await others();
+        await setImmediate();
       }
     },
     close: async () => {},

@@ -1,4 +1,5 @@
 /** TransE training: epochs over a seeded shuffle, validation by filtered MRR, early stop, best weights. */
+import { setImmediate } from 'node:timers/promises';
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import { linkMetrics } from '../../src/embedding/rank-links.js';
@@ -89,7 +90,7 @@ export async function trainTransE(options: TransEOptions): Promise<TransEResult>
       }
       onEpoch?.(report, state);
       // Lets signals and other work of the process through.
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
   } catch (error) {
     throw divergence(work, options.onDiverged) ?? error;

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { WorkbenchError } from '../errors.js';
-import { readTextFile, writeFileAtomic } from '../files.js';
+import { writeFileAtomic } from '../files.js';
+import { readJsonFile } from '../read-json.js';
 import { packIds } from './packed-ids.js';
 
 /** What an artifact is, in the words of `kgwalk datasets check`. */
@@ -79,16 +79,5 @@ export function writeProvenance(file: string, record: ProvenanceRecord): void {
  * @throws WorkbenchError `data` for a damaged file
  */
 export function readProvenance(file: string): ProvenanceRecord | undefined {
-  if (!existsSync(file)) return undefined;
-  const damaged = (cause: unknown) =>
-    new WorkbenchError('data', `expected what artifacts were made from, got a damaged file, at ${file}`, { cause });
-  let value: unknown;
-  try {
-    value = JSON.parse(readTextFile(file, 'provenance'));
-  } catch (cause) {
-    throw damaged(cause);
-  }
-  const { data, error } = recordSchema.safeParse(value);
-  if (!data) throw damaged(error);
-  return data;
+  return existsSync(file) ? readJsonFile(file, recordSchema, 'what artifacts were made from') : undefined;
 }
