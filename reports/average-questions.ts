@@ -2,14 +2,13 @@
 import type { QuestionEvaluationRecord } from '../src/run/records.js';
 import type { EvaluationData } from './evaluation-data.js';
 import type { Cost, QuestionResult } from './question-results.js';
-import { average } from './results.js';
+import { average, averageSlices } from './results.js';
 import { meanOf } from './series.js';
 
 /** Means of figures and costs, sums of counts. @param color of the row in every chart */
 export function resultOf(label: string, same: readonly EvaluationData[], color: number): QuestionResult {
   const records = same.map(({ record }) => record);
   const { note, model, simulated } = records[0]!;
-  const slices = [...new Set(records.flatMap((record) => Object.keys(record.slices)))];
   const speeds = simulated ? [] : same.flatMap(({ speed }) => speed ?? []);
   const rates = speeds.flatMap(({ tokensPerSecond }) => tokensPerSecond ?? []);
   return {
@@ -22,12 +21,7 @@ export function resultOf(label: string, same: readonly EvaluationData[], color: 
     seeds: same.length,
     asked: records.reduce((sum, { n }) => sum + n, 0),
     metrics: average(records.map(({ metrics }) => metrics)),
-    slices: Object.fromEntries(
-      slices.map((slice) => [
-        slice,
-        average(records.map((record) => record.slices[slice]).filter((one) => one !== undefined)),
-      ]),
-    ),
+    slices: averageSlices(records),
     cost: averageCost(records),
     phases: sumOfPhases(records),
     stops: sumOf(records.map(({ stops }) => stops)),

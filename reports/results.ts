@@ -125,18 +125,12 @@ function resultRow({ row, group, records }: Measured): ResultRow {
   // A baseline that knows no seed says the same in every run: that is one measurement, not several.
   const byFigures = new Map(records.map((record) => [JSON.stringify(record.metrics), record]));
   const distinct = row.own ? records : [...byFigures.values()];
-  const slices = [...new Set(records.flatMap(({ slices }) => Object.keys(slices ?? {})))];
   return {
     ...row,
     group,
     seeds: distinct.length,
     metrics: average(distinct.map(({ metrics }) => metrics)),
-    slices: Object.fromEntries(
-      slices.map((slice) => [
-        slice,
-        average(distinct.map((record) => record.slices[slice]).filter((one) => one !== undefined)),
-      ]),
-    ),
+    slices: averageSlices(distinct),
     record: records.find(({ examples }) => examples?.length) ?? records[0]!,
   };
 }
@@ -152,6 +146,16 @@ export function average(all: readonly EvaluationMetrics[]): Figures {
       const figure = { value: mean('value'), low: mean('low'), high: mean('high'), n: figures[0]!.n };
       return [key, figures.length > 1 ? { ...figure, deviation } : figure];
     }),
+  );
+}
+
+/** Means over the evaluations that have a slice, for every slice that one of them has. */
+export function averageSlices(
+  all: readonly { slices: Readonly<Record<string, EvaluationMetrics>> }[],
+): Record<string, Figures> {
+  const names = [...new Set(all.flatMap(({ slices }) => Object.keys(slices)))];
+  return Object.fromEntries(
+    names.map((name) => [name, average(all.flatMap<EvaluationMetrics>(({ slices }) => slices[name] ?? []))]),
   );
 }
 
