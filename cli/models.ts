@@ -44,6 +44,10 @@ export function register(program: Command): void {
     .option('--out <dir>', 'folder of model, log, loss curve and checkpoint', 'models/demo')
     .option('--set <key=value>', 'change a setting, such as training.tokens=100000; repeatable', repeatable, [])
     .option('--resume', 'go on with the training in --out')
+    .option(
+      '--replay-batch <file>',
+      'make the update again that a training diverged at: diverged.safetensors in its --out',
+    )
     .option('--max-minutes <n>', 'stop after that long, with a checkpoint to resume from')
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
     .option('--json', 'print JSON')

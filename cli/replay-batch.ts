@@ -1,7 +1,8 @@
 /** `kgwalk train --replay-batch FILE`: what a run saw at the step where it diverged, and what is seen there now. */
 import { dirname, resolve } from 'node:path';
-import type { Replay } from '../trainers/replay-batch.js';
+import type { Replay } from '../trainers/replay.js';
 import type { RecordedStep } from '../trainers/saved-step.js';
+import { printable } from '../src/run/printable.js';
 import { printJson, printLine, printTable, type Row } from './output.js';
 
 export interface ReplayFlags {
@@ -17,8 +18,6 @@ export async function replay({ replayBatch, runDir, model, backend, json }: Repl
   const { terminalProgress } = await import('../src/run/progress.js');
   const { replayBatch: replayFile } = await import('../trainers/replay-batch.js');
   const { settingsOfRun } = await import('../trainers/train-settings.js');
-  const { placeInWords } = await import('../trainers/saved-step.js');
-  const { printable } = await import('../src/run/printable.js');
   const { lastingModelName } = await import('../src/llm/model-files.js');
   const file = resolve(replayBatch);
   const run = openRun(resolve(runDir ?? dirname(dirname(file))));
@@ -28,6 +27,12 @@ export async function replay({ replayBatch, runDir, model, backend, json }: Repl
   ];
   const settings = settingsOfRun(run, overrides);
   const result = await replayFile({ file, folder: run.folder, settings, progress: terminalProgress() });
+  await printReplay(result, json);
+}
+
+/** The step as it was recorded, as it is here, and what each of its samples costs. */
+export async function printReplay(result: Replay, json = false): Promise<void> {
+  const { placeInWords } = await import('../trainers/saved-step.js');
   if (json) return printJson(result);
   const { phase, recorded, seen, figures, same } = result;
   printLine(`${phase} ${placeInWords(recorded.place)}, on ${result.backend}`);

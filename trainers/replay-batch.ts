@@ -9,10 +9,10 @@ import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
 import { openRun, runFiles, type Run } from '../src/run/run-folder.js';
 import { lockFolder } from '../src/run/run-lock.js';
 import { openBackend } from '../src/tensor/backend.js';
-import { Diverged } from '../src/tensor/diverged.js';
 import { weightsAtStart } from './fork.js';
 import type { RunLogs } from './run-logs.js';
-import { recordedStep, recordOf, sameStep, type RecordedStep } from './saved-step.js';
+import { replayOf, type Replay } from './replay.js';
+import { recordedStep, type RecordedStep } from './saved-step.js';
 import { checkpointConfig } from './session.js';
 import { openTraining } from './train.js';
 import type { TrainSettings } from './train-settings.js';
@@ -25,19 +25,6 @@ export interface ReplayOptions {
   /** The run's folder: its clone and tables are read, and nothing is changed. */
   folder: string;
   progress?: ProgressReporter;
-}
-
-export interface Replay {
-  phase: string;
-  backend: string;
-  /** What the run saw. */
-  recorded: RecordedStep;
-  /** What is seen here; absent where every number is finite. */
-  seen?: RecordedStep;
-  /** Where every number is finite: the figures of the step. */
-  figures?: Record<string, number>;
-  /** Whether both are equal, bit by bit. */
-  same: boolean;
 }
 
 /**
@@ -59,21 +46,18 @@ export async function replayBatch({
     const hashes: CheckpointHashes = { ...training.hashes, encoder: encoder.id };
     const { header } = before;
     checkFits(header, header.kind === 'embedding' ? { graph: hashes.graph } : hashes, file);
-    const about = { phase: header.phase, backend, recorded };
     const run = heldRun(folder);
-    let figures: Record<string, number> | undefined;
     try {
-      const start = weightsAtStart(folder, hashes);
-      const session = { tf, run, settings, encoder, hashes, start, progress, logs: noLogs };
-      await training.run({ ...session, replayed: (now) => (figures = now) }, before);
-    } catch (error) {
-      if (!(error instanceof Diverged)) throw error;
-      const seen = recordOf(error.step);
-      return { ...about, seen, same: sameStep(seen, recorded) };
+      return await replayOf({ phase: header.phase, backend, recorded }, async () => {
+        let figures: Record<string, number> = {};
+        const start = weightsAtStart(folder, hashes);
+        const session = { tf, run, settings, encoder, hashes, start, progress, logs: noLogs };
+        await training.run({ ...session, replayed: (now) => (figures = now) }, before);
+        return figures;
+      });
     } finally {
       run.close();
     }
-    return { ...about, ...(figures && { figures }), same: false };
   } finally {
     await encoder.dispose();
   }
@@ -81,7 +65,7 @@ export async function replayBatch({
 
 function savedIn(before: Checkpoint, settings: TrainSettings, file: string): RecordedStep {
   const { header } = before;
-  const recorded = recordedStep(before);
+  const recorded = recordedStep(before, file);
   const wrong = (expected: string, got: string) =>
     new WorkbenchError('data', `expected ${expected}, got ${got}, at ${file}`, {
       hint: 'Take a file from the replay folder of the run; another place of the run is told by --run-dir.',

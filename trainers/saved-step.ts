@@ -1,5 +1,6 @@
 /** The step that a run diverged at: kept with the state before it, so that `kgwalk train --replay-batch` can make it again. */
 import { join } from 'node:path';
+import { z } from 'zod';
 import { writeCheckpoint, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
 import { canonicalJson } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -8,16 +9,17 @@ import { Diverged, type DivergedStep } from '../src/tensor/diverged.js';
 import type { Session } from './session.js';
 
 /** A figure of a step as JSON keeps it exactly, `NaN` and infinities included. */
-type Figure = string;
+const figure = z.string();
 
 /** What was known of the step, under `diverged` in the header's `trainer`. */
-export interface RecordedStep {
-  place: Record<string, number>;
-  first: { tensor: string; index: number; value: Figure };
-  loss?: Figure;
-  gradNorm?: Figure;
-  samples?: { id: string; loss: Figure }[];
-}
+const recorded = z.object({
+  place: z.record(z.string(), z.int().min(1)),
+  first: z.object({ tensor: z.string(), index: z.int().min(0), value: figure }),
+  loss: figure.optional(),
+  gradNorm: figure.optional(),
+  samples: z.array(z.object({ id: z.string(), loss: figure })).optional(),
+});
+export type RecordedStep = z.output<typeof recorded>;
 
 /** Settings that keep a phase's numbers small. */
 const remedies: Partial<Record<Phase, string>> = {
@@ -37,9 +39,17 @@ export function recordOf({ place, first, loss, gradNorm, samples }: DivergedStep
   };
 }
 
-/** What a saved step says of itself; undefined for another checkpoint. */
-export function recordedStep({ header }: Checkpoint): RecordedStep | undefined {
-  return header.trainer.diverged as unknown as RecordedStep | undefined;
+/** What a saved step says of itself; undefined for another checkpoint. @throws WorkbenchError `data` for nonsense */
+export function recordedStep({ header }: Checkpoint, file: string): RecordedStep | undefined {
+  return header.trainer.diverged === undefined ? undefined : checkedStep(header.trainer.diverged, file);
+}
+
+/** @throws WorkbenchError `data` for anything but the record of a step */
+export function checkedStep(value: unknown, file: string): RecordedStep {
+  const result = recorded.safeParse(value);
+  if (result.success) return result.data;
+  const got = z.prettifyError(result.error).replaceAll('\n', ' ');
+  throw new WorkbenchError('data', `expected the record of a step that diverged, got ${got}, at ${file}`);
 }
 
 /** Whether two records tell the same figures, bit by bit. */
@@ -67,19 +77,25 @@ export function endOfStep(
   before: () => Checkpoint,
 ): unknown {
   if (replayed || !(error instanceof Diverged) || Object.keys(error.step.place).length === 0) return error;
-  const { place, first } = error.step;
+  const { place } = error.step;
   const numbers = counters.flatMap((what) => (what in place ? [String(place[what]).padStart(6, '0')] : []));
   const file = join(run.files.replay, `${phase}-${numbers.join('-')}.safetensors`);
   const { header, tensors } = before();
   const diverged = recordOf(error.step) as unknown as JsonObject;
   writeCheckpoint(file, { header: { ...header, trainer: { ...header.trainer, diverged } }, tensors });
   const zero = phase === 'ppo' && settings.ppo.adamEpsilon === 0;
-  return new WorkbenchError(
-    'failure',
-    `expected finite ${first.tensor}, got ${first.value} at index ${first.index}, at ${phase} ${placeInWords(place)}; its batch is saved at ${file}`,
-    {
-      hint: `${zero ? 'Raise ppo.adamEpsilon above 0' : remedies[phase]}. Look at the step: kgwalk train --replay-batch ${file}`,
-      cause: error,
-    },
-  );
+  return stepError(error.step, {
+    what: `${phase} ${placeInWords(place)}`,
+    file,
+    hint: `${zero ? 'Raise ppo.adamEpsilon above 0' : remedies[phase]}. Look at the step: kgwalk train --replay-batch ${file}`,
+  });
+}
+
+/** What a training ends with at a step that diverged and was saved. */
+export function stepError(
+  { first }: DivergedStep,
+  { what, file, hint }: { what: string; file: string; hint: string },
+): WorkbenchError {
+  const got = `expected finite ${first.tensor}, got ${first.value} at index ${first.index}`;
+  return new WorkbenchError('failure', `${got}, at ${what}; its batch is saved at ${file}`, { hint });
 }

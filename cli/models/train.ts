@@ -15,6 +15,7 @@ export interface TrainModelFlags {
   resume?: boolean;
   maxMinutes?: string;
   backend?: string;
+  replayBatch?: string;
   json?: boolean;
 }
 
@@ -26,6 +27,15 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   const { backendOf, openBackend } = await import('../../src/tensor/backend.js');
   const settings = loadConfig(demoModelSettings, { overrides: flags.set });
   const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
+  if (flags.replayBatch !== undefined) {
+    const { replayUpdate } = await import('../../models/demo/replay-update.js');
+    const { printReplay } = await import('../replay-batch.js');
+    const { demoWorld } = await import('../quickstart/demo-world.js');
+    const { tf } = await openBackend(backendOf(flags.backend ?? 'auto'));
+    await demoWorld(terminalWatch());
+    const replay = await replayUpdate({ tf, settings, file: resolve(flags.replayBatch), onStage: () => {} });
+    return printReplay(replay, flags.json);
+  }
   const out = resolve(flags.out);
   const model = join(out, demoFiles.model);
   if (!flags.resume && existsSync(join(out, demoFiles.checkpoint))) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openJsonLines } from '../../src/run/json-lines.js';
 import type { Progress } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
+import { recordOf, stepError } from '../../trainers/saved-step.js';
 import { exportGguf } from '../llama/export-gguf.js';
 import { loadTraining, type SavedTraining, saveTraining } from '../llama/training-checkpoint.js';
 import {
@@ -22,6 +23,7 @@ export const demoFiles = {
   model: 'kgwalk-demo.gguf',
   log: 'training-log.jsonl',
   checkpoint: 'training.safetensors',
+  diverged: 'diverged.safetensors',
 } as const;
 
 /** What is trained, where, and who is told. */
@@ -102,6 +104,15 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
         if (done || stop || passes(now, saveTokens)) save(now);
         before = now;
         return stop;
+      },
+      onDiverged: ({ step }, window) => {
+        const diverged = recordOf(step);
+        saveTraining(file('diverged'), state, { place: window, log: saved.log, diverged }, settingsText);
+        return stepError(step, {
+          what: `update ${step.place.update}`,
+          file: file('diverged'),
+          hint: `Lower training.learningRate or training.maxGradNorm. Look at it: kgwalk models train --replay-batch ${file('diverged')}`,
+        });
       },
     });
     progress.finish();

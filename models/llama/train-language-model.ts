@@ -4,6 +4,8 @@ import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { Rng } from '../../src/run/seeds.js';
+import { Diverged, explained } from '../../src/tensor/diverged.js';
+import { readTensor } from '../../src/tensor/ops.js';
 import { type Batch, batchesOf, type CorpusPlace, nextWindow } from './batches.js';
 import type { LlamaConfig } from './config.js';
 import { documentLength, type TokenCorpus } from './token-corpus.js';
@@ -43,6 +45,8 @@ export interface LanguageModelTraining {
   onReport: (report: TrainingReport) => void;
   /** Called between two windows; a training that should stop for now returns true. */
   onWindow: (place: TrainingPlace) => boolean;
+  /** Told an update that diverged, before which weights and moments stand, and the start of its window; what it returns is thrown. */
+  onDiverged?: (error: Diverged, window: TrainingPlace) => unknown;
 }
 
 /** Before the first update. */
@@ -58,35 +62,70 @@ export function optimizerFor(parameters: ParameterSet, settings: TrainingSetting
  * Goes on from `place` until all tokens are seen or `onWindow` says stop. Stopped between two windows and gone on with, it
  * gives the very numbers of an unbroken one.
  * @returns where it stands
- * @throws WorkbenchError `data` for a corpus without a document that is short enough to begin with
+ * @throws WorkbenchError `data` for a corpus without a document that is short enough to begin with; `Diverged` before an update
+ *   whose numbers are not finite
  */
 export async function trainLanguageModel(training: LanguageModelTraining): Promise<TrainingPlace> {
-  const { config, corpus, settings, seed, onReport, onWindow } = training;
+  const { config, corpus, settings, onReport, onWindow, onDiverged } = training;
   let place = training.place;
   // Longer ones take part only once tokens were seen: without a shorter one that would be never.
   requireDocument(corpus, longestAt(place.tokens, settings, config.contextLength));
   let [loss, weight, since] = [0, 0, place.tokens];
-  while (place.tokens < settings.tokens) {
-    const longest = longestAt(place.tokens, settings, config.contextLength);
-    const { documents, after } = nextWindow(corpus, place, { seed, count: settings.windowDocuments, longest });
-    let { steps, tokens } = place;
-    for (const batches of updatesOf(corpus, documents, settings, Rng.named(seed, 'llama/window', steps))) {
-      // So that Ctrl-C and time limits are heard.
-      await setImmediate();
-      const learningRate = rateAt(tokens, settings);
-      const update = makeUpdate(training, batches, learningRate);
-      loss += update.loss;
-      weight += update.weight;
-      steps++;
-      for (const batch of batches) tokens += tokensOf(corpus, batch);
-      if (tokens - since < settings.logTokens) continue;
-      onReport({ steps, tokens, loss: loss / weight, gradNorm: update.gradNorm, learningRate });
-      [loss, weight, since] = [0, 0, tokens];
+  try {
+    while (place.tokens < settings.tokens) {
+      const { updates, after } = windowAt(training, place);
+      let { steps, tokens } = place;
+      for (const batches of updates) {
+        // So that Ctrl-C and time limits are heard.
+        await setImmediate();
+        const learningRate = rateAt(tokens, settings);
+        const update = makeUpdate(training, batches, learningRate, steps);
+        loss += update.loss;
+        weight += update.weight;
+        steps++;
+        for (const batch of batches) tokens += tokensOf(corpus, batch);
+        if (tokens - since < settings.logTokens) continue;
+        onReport({ steps, tokens, loss: loss / weight, gradNorm: update.gradNorm, learningRate });
+        [loss, weight, since] = [0, 0, tokens];
+      }
+      place = { ...after, steps, tokens };
+      if (onWindow(place)) break;
     }
-    place = { ...after, steps, tokens };
-    if (onWindow(place)) break;
+  } catch (error) {
+    throw error instanceof Diverged && onDiverged ? onDiverged(error, place) : error;
   }
   return place;
+}
+
+/**
+ * Makes an update of the window at `place` again; weights and moments are those before it.
+ * @param update from 1
+ * @throws Diverged as the training did; WorkbenchError `data` for an update that is not in the window
+ */
+export function repeatUpdate(
+  training: Omit<LanguageModelTraining, 'onReport' | 'onWindow'>,
+  update: number,
+): { loss: number; gradNorm: number } {
+  const { corpus, settings, place } = training;
+  const { updates } = windowAt(training, place);
+  const before = updates.slice(0, update - place.steps - 1);
+  const batches = updates[before.length];
+  if (!batches || before.length !== update - place.steps - 1) {
+    throw new WorkbenchError('data', `expected one of ${updates.length} updates of a window, got update ${update}`);
+  }
+  const tokens = before.flat().reduce((sum, batch) => sum + tokensOf(corpus, batch), place.tokens);
+  const { loss, weight, gradNorm } = makeUpdate(training, batches, rateAt(tokens, settings), update - 1);
+  return { loss: loss / weight, gradNorm };
+}
+
+/** The updates of a window, in their order. */
+function windowAt(
+  { config, corpus, settings, seed }: Pick<LanguageModelTraining, 'config' | 'corpus' | 'settings' | 'seed'>,
+  place: TrainingPlace,
+) {
+  const longest = longestAt(place.tokens, settings, config.contextLength);
+  const { documents, after } = nextWindow(corpus, place, { seed, count: settings.windowDocuments, longest });
+  return { updates: updatesOf(corpus, documents, settings, Rng.named(seed, 'llama/window', place.steps)), after };
 }
 
 /** @param longest tokens of a document that takes part now */
@@ -129,7 +168,13 @@ function tokensOf({ offsets }: TokenCorpus, { documents }: Batch): number {
   return documents.reduce((sum, document) => sum + offsets[document + 1]! - offsets[document]!, 0);
 }
 
-function makeUpdate({ parameters, optimizer, config }: LanguageModelTraining, batches: Batch[], learningRate: number) {
+function makeUpdate(
+  training: Pick<LanguageModelTraining, 'parameters' | 'optimizer' | 'config' | 'corpus'>,
+  batches: Batch[],
+  learningRate: number,
+  done: number,
+) {
+  const { parameters, optimizer, config } = training;
   const { tf } = parameters;
   const weight = batches.reduce((sum, { targets }) => sum + targets.weights.reduce((a, b) => a + b, 0), 0);
   const total = tf.tidy(() => tf.variable(tf.scalar(0), false));
@@ -138,10 +183,34 @@ function makeUpdate({ parameters, optimizer, config }: LanguageModelTraining, ba
     total.assign(tf.add(total, loss));
     return tf.div(loss, weight) as typeof loss;
   });
-  const gradNorm = optimizer.minimize(losses, learningRate);
-  const [loss] = total.dataSync();
-  total.dispose();
-  return { loss: loss!, weight, gradNorm };
+  const lossSoFar = () => total.dataSync()[0]!;
+  try {
+    const gradNorm = explained(
+      () => ({ place: { update: done + 1 }, loss: lossSoFar() / weight, samples: lossesByDocument(training, batches) }),
+      () => optimizer.minimize(losses, learningRate),
+    );
+    return { loss: lossSoFar(), weight, gradNorm };
+  } finally {
+    total.dispose();
+  }
+}
+
+/** Mean loss of a token in each document of some batches. */
+function lossesByDocument(
+  { parameters, config, corpus }: Pick<LanguageModelTraining, 'parameters' | 'config' | 'corpus'>,
+  batches: readonly Batch[],
+): { id: string; loss: number }[] {
+  const { tf } = parameters;
+  return batches
+    .flatMap(({ documents }) => [...documents])
+    .flatMap((document) => batchesOf(corpus, Int32Array.of(document), Infinity))
+    .map(({ documents, tokens, targets }) => {
+      const [loss] = readTensor(tf, () =>
+        weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
+      );
+      const id = `document ${documents[0]}, ${corpus.labels[corpus.label[documents[0]!]!]}`;
+      return { id, loss: loss! / targets.weights.reduce((a, b) => a + b, 0) };
+    });
 }
 
 /** Linear rise, then a cosine down to `lastRate` of the largest. */

@@ -5,6 +5,7 @@ import type { LogMark } from '../../src/run/json-lines.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
+import type { RecordedStep } from '../../trainers/saved-step.js';
 import type { TrainingPlace } from './train-language-model.js';
 
 /** What a training must share with the one it goes on from, as text: its settings. */
@@ -12,6 +13,8 @@ export interface SavedTraining {
   place: TrainingPlace;
   /** The part of the log that belongs to it. */
   log: LogMark;
+  /** The update that diverged after this state, where it was saved for that. */
+  diverged?: RecordedStep;
 }
 
 /** @param settings text that names all that the numbers depend on; `loadTraining` insists on it */

@@ -186,6 +186,12 @@ describe('a file is refused', () => {
       message: expect.stringContaining('expected a step that diverged, got the checkpoint clone 3'),
     });
     change(file, ({ header }) => (header.trainer.diverged = { place: {}, first: {} }));
+    await expect(replayBatch({ file, settings, folder })).rejects.toMatchObject({
+      code: 'data',
+      message: expect.stringContaining('expected the record of a step that diverged'),
+    });
+    const first = { tensor: 'loss', index: 0, value: 'NaN' };
+    change(file, ({ header }) => (header.trainer.diverged = { place: { step: 4 }, first }));
     const others = tinySettings('clone.learningRate=0.5');
     await expect(replayBatch({ file, settings: others, folder })).rejects.toMatchObject({
       code: 'data',

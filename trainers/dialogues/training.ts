@@ -108,7 +108,7 @@ async function embed(session: Session, dataset: Dataset, graph: Graph, log: bool
 
 /** The batch of TransE that is saved in a checkpoint, once more. */
 function replayPretraining({ settings, replayed }: Session, dataset: Dataset, graph: Graph, before: Checkpoint): void {
-  const { triple } = recordedStep(before)!.place;
+  const { triple } = recordedStep(before, 'the saved step')!.place;
   const options = { settings: settings.transe, seed: settings.seed, exclude: dialogueTriples(dataset, graph) };
   const loss = replayTransE(graph, options, { before, triple: triple!, file: 'the saved step' });
   replayed?.({ 'train/loss': loss });

@@ -1,4 +1,5 @@
 /** A batch of TransE once more: what was not finite in it, and in which triple. */
+import { WorkbenchError } from '../../src/run/errors.js';
 import { explained, lossOrNot } from '../../src/tensor/diverged.js';
 import { createComparison } from './compare-triple.js';
 import { corruptsTail, orderEpoch, placeStream, type TransEWork } from './transe-work.js';
@@ -8,11 +9,14 @@ import { corruptsTail, orderEpoch, placeStream, type TransEWork } from './transe
  * @param work whose state is the one before the batch
  * @param begin positives of the epoch before the batch
  * @returns mean loss of the batch
- * @throws Diverged at its first triple whose numbers are not finite; a sample is named by its ids: head, relation, tail
+ * @throws WorkbenchError `data` for a batch beyond the epoch's; Diverged at its first triple whose numbers are not finite; a sample is named by its ids: head, relation, tail
  */
 export function repeatBatch(work: TransEWork, begin: number): number {
   const { settings, state, train, trainSet, order } = work;
   const { batchSize } = settings;
+  if (!(begin < order.length)) {
+    throw new WorkbenchError('data', `expected a batch of ${order.length} triples, got one that begins after ${begin}`);
+  }
   orderEpoch(work);
   const seen = createComparison({ state, settings, triples: train, known: trainSet });
   const batch = order.subarray(begin, begin + batchSize);

@@ -10,10 +10,13 @@ import { trainingSettings } from '../../../models/llama/training-settings.js';
 import {
   optimizerFor,
   rateAt,
+  repeatUpdate,
   startOfTraining,
   trainLanguageModel,
   type TrainingPlace,
 } from '../../../models/llama/train-language-model.js';
+import { replayOf } from '../../../trainers/replay.js';
+import { recordOf } from '../../../trainers/saved-step.js';
 import { watch } from '../../../models/llama/watch.js';
 import { llamaParameters, startingWeights } from '../../../models/llama/weights.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
@@ -112,6 +115,39 @@ test('a corpus of documents that are all too long to begin with, or predict noth
   expect((await train(long, 0)).tokens).toBeGreaterThanOrEqual(100);
   const silent = { ...long, weights: Float32Array.from(long.weights, (_, i) => Number(i === 0)) };
   await expect(train(silent, 0)).rejects.toMatchObject({ code: 'data' });
+});
+
+test('an update whose numbers are not finite is left undone, saved, and made again to the same figures', async () => {
+  const corpus = drawnCorpus();
+  // A first update that throws the weights far off; the second sees what comes of it.
+  const settings = trainingSettings.parse({ ...quick, tokens: 900, warmupTokens: 0, learningRate: 1e25 });
+  const common = { config, corpus, settings, seed: 4 };
+  const file = join(mkdtempSync(join(tmpdir(), 'kgwalk-training-')), 'diverged.safetensors');
+  const state = freshState(settings);
+  const held = tf.memory().numTensors;
+  const failed = trainLanguageModel({
+    ...{ ...common, ...state, place: startOfTraining, onReport: () => {}, onWindow: () => false },
+    onDiverged: (error, window) => {
+      expect(state.optimizer.exportState('').steps).toBe(1);
+      saveTraining(file, state, { place: window, log: { bytes: 0 }, diverged: recordOf(error.step) }, 'settings');
+      return error;
+    },
+  });
+  await expect(failed).rejects.toThrow(/^expected finite (gradient of|sum with) /);
+  expect(tf.memory().numTensors).toBe(held);
+
+  const fresh = freshState(settings);
+  const { place, diverged } = loadTraining(file, fresh, 'settings');
+  expect(diverged).toMatchObject({ place: { update: 2 }, loss: expect.any(String), gradNorm: expect.any(String) });
+  expect(diverged!.samples!.length).toBeGreaterThan(1);
+  expect(diverged!.samples![0]!.id).toMatch(/^document \d+, fact\/toy$/);
+  const again = await replayOf({ phase: 'training', backend: tf.getBackend(), recorded: diverged! }, () => {
+    const { loss, gradNorm } = repeatUpdate({ ...common, ...fresh, place }, 2);
+    return { loss, gradNorm };
+  });
+  expect(again.seen).toEqual(diverged);
+  expect(again.same).toBe(true);
+  expect(() => repeatUpdate({ ...common, ...fresh, place }, 99)).toThrow('got update 99');
 });
 
 test('every document of a round comes once, in an order of its seed', () => {
