@@ -3,7 +3,6 @@ import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parse, stringify } from 'yaml';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { openRun } from '../../src/run/run-folder.js';
@@ -11,7 +10,7 @@ import { train } from '../../trainers/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { readEvents } from '../fixtures/event-files.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+import { rewriteConfig, runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
 
 const previousHome = env.KGWALK_HOME;
 const home = folderWith({});
@@ -105,10 +104,10 @@ describe('train --resume', () => {
 
   test('of a run of an earlier version takes the defaults of what that one lacks, and no other values', async () => {
     const folder = copyOf(stopped);
-    const file = join(folder, 'config.yaml');
-    const { relationWalker: _later, ...config } = parse(readFileSync(file, 'utf8')) as ReturnType<typeof tinySettings>;
-    const { feasibilityCoef: _new, ...ppo } = config.ppo;
-    writeFileSync(file, stringify({ ...config, ppo }));
+    rewriteConfig(folder, ({ relationWalker: _later, ppo: { feasibilityCoef: _new, ...ppo }, ...others }) => ({
+      ...others,
+      ppo,
+    }));
     const other = await resume(folder, 'last', '--set', 'ppo.feasibilityCoef=1');
     expect(other.told).toContain('ppo.feasibilityCoef: 0 in the run, 1 asked for');
     expect(await resume(folder)).toMatchObject({ exitCode: 0 });
