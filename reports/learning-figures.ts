@@ -8,7 +8,7 @@ import type { ResultRow, ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
 import { seedOf } from './run-data.js';
 import type { Curve, Series } from './series.js';
-import { curveOf, environmentSteps, seriesOfPhase } from './series.js';
+import { curveOf, environmentSteps, largest, seriesOfPhase } from './series.js';
 import { strokeOf } from './theme.js';
 
 /**
@@ -98,7 +98,7 @@ function inEnvironmentSteps(
   );
   const isTold = lines.every(({ curve }) => curve.steps.every((step) => taken?.has(step)));
   if (!taken || !isTold) return { lines, unit: stepNames[phase] ?? 'steps' };
-  const scale = Math.max(...taken.values()) >= 20_000 ? 1000 : 1;
+  const scale = largest(taken.values()) >= 20_000 ? 1000 : 1;
   return {
     lines: lines.map((line) => {
       const steps = line.curve.steps.map((step) => taken.get(step)! / scale);
@@ -111,7 +111,7 @@ function inEnvironmentSteps(
 /** Where a curve begins and ends, and its highest point where that is neither. */
 function said({ label, curve: { steps, mean } }: Line, key: string): string {
   const [first, last] = [mean[0]!, mean.at(-1)!];
-  const highest = mean.indexOf(Math.max(...mean));
+  const highest = mean.indexOf(largest(mean));
   const between = highest > 0 && highest < mean.length - 1 && !/loss|rate$|norm|kl/.test(key);
   const peak = between ? `, highest ${write(mean[highest]!, key)} at ${plain(steps[highest]!)}` : '';
   const way = last > first ? 'rises' : last < first ? 'falls' : 'stays';

@@ -176,7 +176,10 @@ function shareBounds(lines: readonly Line[]): { min?: number; max?: number } {
     ...mean,
     ...(interval ? [...interval.low, ...interval.high] : []),
   ]);
-  return { ...(Math.min(...values) < 0 && { min: 0 }), ...(Math.max(...values) > 0.85 && { max: 1 }) };
+  return {
+    ...(values.some((value) => value < 0) && { min: 0 }),
+    ...(values.some((value) => value > 0.85) && { max: 1 }),
+  };
 }
 
 function lastStep(lines: readonly Line[]): number {

@@ -64,6 +64,13 @@ export function movingMean(values: readonly number[], window: number): number[] 
   );
 }
 
+/** The largest of any number of values: a call of `Math.max` takes some hundred thousand. -Infinity of nothing. */
+export function largest(values: Iterable<number>): number {
+  let most = -Infinity;
+  for (const value of values) most = Math.max(most, value);
+  return most;
+}
+
 /** Arithmetic mean; NaN of nothing. */
 export function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;

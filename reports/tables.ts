@@ -6,7 +6,7 @@ import { duration, percent, plain } from './numbers.js';
 import type { Figures, ResultRow, ResultSet } from './results.js';
 import { ksOf, shownKs } from './results.js';
 import type { RunGroup } from './run-data.js';
-import { meanOf } from './series.js';
+import { largest, meanOf } from './series.js';
 
 const sliceNames: Record<string, string> = {
   'hops=1': 'one-hop golds',
@@ -88,7 +88,7 @@ export function phaseCostTable(groups: readonly RunGroup[]): Table {
       .map(({ timings }) => timings.filter((record) => record.phase === phase))
       .filter((records) => records.length > 0);
     const seconds = timed.map((records) => records.reduce((sum, record) => sum + record.seconds, 0));
-    const memory = Math.max(...timed.flat().map(({ rss_mb }) => rss_mb));
+    const memory = largest(timed.flat().map(({ rss_mb }) => rss_mb));
     return {
       cells: [
         { text: phaseTitles[phase] ?? phase },

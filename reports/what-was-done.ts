@@ -7,7 +7,7 @@ import type { QuestionSet } from './question-results.js';
 import type { ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
 import { seedOf } from './run-data.js';
-import { environmentSteps, meanOf } from './series.js';
+import { environmentSteps, largest, meanOf } from './series.js';
 import { listed } from './summary.js';
 
 /** How walkers were trained on dialogues, and beside whom they were evaluated. */
@@ -53,7 +53,7 @@ function training(groups: readonly RunGroup[]): string {
   );
   const each = [
     ...(seconds > 0 ? [duration(seconds)] : []),
-    ...(steps ? [`${plain(Math.round(Math.max(...steps.values())))} environment steps`] : []),
+    ...(steps ? [`${plain(Math.round(largest(steps.values())))} environment steps`] : []),
   ];
   const details = [
     ...(groups.length > 1 ? [`${groups.length} settings`] : []),

@@ -71,7 +71,7 @@ export function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]):
   }
   const { dim } = encoded;
   const { mean, deviation } = vectorScale(encoded);
-  const maxHops = Math.max(...hops);
+  const maxHops = hops.reduce((most, count) => Math.max(most, count));
   const { rows, targets } = distinctRows(encoded, hops, maxHops);
   const inputs = new Float32Array(rows.length * dim);
   rows.forEach((row, i) => {

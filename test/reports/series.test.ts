@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { spreadOut } from '../../reports/chart-plugins.js';
 import type { MetricRecord } from '../../src/run/records.js';
-import { curveOf, movingMean, seriesOfPhase } from '../../reports/series.js';
+import { curveOf, largest, movingMean, seriesOfPhase } from '../../reports/series.js';
 
 describe('series', () => {
   test('are taken by phase and key, and a step that was logged again counts once', () => {
@@ -24,6 +24,11 @@ describe('series', () => {
     expect(movingMean([1, NaN, 3], 3)).toEqual([1, 2, 3]);
     expect(movingMean([5, 7], 1)).toEqual([5, 7]);
   });
+});
+
+test('the largest of half a million values, and of none', () => {
+  expect(largest(Array.from({ length: 500_000 }, (_, i) => i % 7))).toBe(6);
+  expect(largest([])).toBe(-Infinity);
 });
 
 describe('a curve over seeds', () => {

@@ -30,18 +30,18 @@ export function withinLimit(steps: readonly AcceptedStep[], exploration: Explora
   let room = settings.maxCandidates;
   for (const { group, size } of sized) {
     if (size <= room) {
-      limited.offered.push(...group);
+      limited.offered = [...limited.offered, ...group];
       room -= size;
       continue;
     }
     const relation = graph.relationNames[group[0]!.relation]!;
     if (settings.overflow === 'group' && settings.multiAnswerRule) {
-      limited.whole.push(...group.filter(({ tail }) => mayEnd(tail)));
+      limited.whole = [...limited.whole, ...group.filter(({ tail }) => mayEnd(tail))];
       session.trace({ event: 'note', text: `${size} entities of ${relation} taken whole` });
     } else {
       const tails = [...new Set(group.map(({ tail }) => tail))].sort((a, b) => a - b);
       const kept = new Set(tails.slice(0, room));
-      limited.offered.push(...group.filter(({ tail }) => kept.has(tail)));
+      limited.offered = [...limited.offered, ...group.filter(({ tail }) => kept.has(tail))];
       session.trace({ event: 'note', text: `${size - kept.size} of ${size} entities of ${relation} cut` });
       room = 0;
     }

@@ -36,6 +36,13 @@ describe('the hop predictor', () => {
     expect(two).toBeCloseTo(0.25, 2);
   });
 
+  test('learns from more questions than a function takes arguments', () => {
+    const rows = Int32Array.from({ length: 300_000 }, (_, i) => i % 2);
+    const encoded = { matrix: Float32Array.of(1, 0, 0, 1), rows, dim: 2 };
+    const hops = Array.from(rows, (row) => row + 1);
+    expect(fitHops(tf, encoded, hops).maxHops).toBe(2);
+  });
+
   test('is the same every time and leaves no tensors behind', () => {
     const encoded = { matrix: Float32Array.of(1, 0, 0, 1, 1, 1), rows: Int32Array.of(0, 1, 2), dim: 2 };
     const before = tf.memory().numTensors;
