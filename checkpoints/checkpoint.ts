@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { canonicalJson } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
+import { printable } from '../src/run/printable.js';
+import { isShallow } from '../src/run/read-json.js';
 import { phases } from '../src/run/records.js';
 import type { ReadOptions, Tensor } from './safetensors.js';
 import { encodeSafetensors, readSafetensors } from './safetensors.js';
@@ -123,6 +125,7 @@ function parseHeader(metadata: ReadonlyMap<string, string>, sealed: boolean, fil
   } catch {
     header = undefined;
   }
+  if (!isShallow(header)) throw new WorkbenchError('data', `expected a checkpoint header, got a deep one, at ${file}`);
   if (!isObject(header)) {
     const hint = 'It holds tensors only; take a file from the checkpoints folder of a run.';
     throw new WorkbenchError('data', `expected a kgwalk checkpoint, got a file without its header, at ${file}`, {
@@ -136,7 +139,7 @@ function parseHeader(metadata: ReadonlyMap<string, string>, sealed: boolean, fil
   }
   const result = checkpointHeader.safeParse(migrate(header, file));
   if (result.success) return result.data;
-  const got = z.prettifyError(result.error).replaceAll('\n', ' ');
+  const got = printable(z.prettifyError(result.error).replaceAll('\n', ' '), 300);
   throw new WorkbenchError('data', `expected a checkpoint header, got ${got}, at ${file}`);
 }
 
@@ -146,7 +149,7 @@ function migrate(header: JsonObject, file: string): JsonObject {
     const version = migrated.schemaVersion;
     const step = typeof version === 'number' && Object.hasOwn(migrations, version) ? migrations[version] : undefined;
     if (!step) {
-      const got = JSON.stringify(version ?? null).slice(0, 40);
+      const got = printable(JSON.stringify(version ?? null), 40);
       throw new WorkbenchError('data', `expected checkpoint version ${schemaVersion}, got ${got}, at ${file}`, {
         hint: 'Read it with the version of kgwalk that wrote it, or train again.',
       });

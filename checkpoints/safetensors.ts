@@ -200,7 +200,7 @@ function parseJsonObject(bytes: Uint8Array, place: string): Record<string, unkno
   try {
     header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw damaged('a JSON header', (cause as Error).message, place);
+    throw damaged('a JSON header', printable((cause as Error).message, 160), place);
   }
   if (!isObject(header)) throw damaged('a JSON object as header', 'another value', place);
   return header;
@@ -209,7 +209,7 @@ function parseJsonObject(bytes: Uint8Array, place: string): Record<string, unkno
 function checkTensorInfo(name: string, value: unknown, place: string): Layout {
   const at = `${place}, tensor "${printable(name, 80)}"`;
   const info = tensorInfo.safeParse(value);
-  if (!info.success) throw damaged('dtype, shape and data_offsets', z.prettifyError(info.error), at);
+  if (!info.success) throw damaged('dtype, shape and data_offsets', printable(z.prettifyError(info.error), 200), at);
   const {
     dtype,
     shape,

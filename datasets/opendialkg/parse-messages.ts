@@ -1,6 +1,6 @@
 /** One conversation in OpenDialKG's `Messages` format: chat items and `kgwalk/choose_path` actions. */
 import { WorkbenchError } from '../../src/run/errors.js';
-import { printable } from '../../src/run/printable.js';
+import { shownJson } from '../../src/run/read-json.js';
 import type { Dialogue, Message, PathAction, Sender } from '../dialogue.js';
 
 /** Why a path did not become a sample. */
@@ -78,8 +78,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** The error for JSON of another shape than expected. */
 export function wrongShape(expected: string, got: unknown, place: string): WorkbenchError {
-  const found = printable(JSON.stringify(got) ?? 'nothing', 80);
-  return new WorkbenchError('data', `expected ${expected}, got ${found}, at ${place}`, {
+  return new WorkbenchError('data', `expected ${expected}, got ${shownJson(got)}, at ${place}`, {
     hint: 'A conversation is a list of {"message": …, "sender": "user" | "assistant"} and kgwalk/choose_path actions.',
   });
 }

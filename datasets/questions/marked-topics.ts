@@ -40,8 +40,9 @@ export function locatedTopic(question: string, name: string): StoredQuestion['to
 function mention(text: string, name: string): number | undefined {
   if (name === '') return undefined;
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    const before = text.slice(0, at);
-    const after = text.slice(at + name.length);
+    // The letter beside it takes at most two units; what lies further would cost the square of the text.
+    const before = text.slice(Math.max(0, at - 2), at);
+    const after = text.slice(at + name.length, at + name.length + 2);
     if (!/[\p{L}\p{N}_]$/u.test(before) && !/^[\p{L}\p{N}_]/u.test(after)) return at;
   }
   return undefined;

@@ -1,10 +1,14 @@
 /** The name a user probably meant. */
 
+/** Characters; the distance costs the product of both lengths. */
+const longestTyped = 200;
+
 /**
  * The candidate with the smallest edit distance to `name`, letter case ignored, or undefined where none is near
- * (more than two edits and more than a third of the name, or all of it).
+ * (more than two edits and more than a third of the name, or all of it), nor for a name that nobody types.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > longestTyped) return undefined;
   const wanted = name.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)) + 1, name.length);

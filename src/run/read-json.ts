@@ -37,8 +37,10 @@ export function ofShape<Schema extends z.ZodType>(
   throw new WorkbenchError('data', `expected ${what}, got ${printable(fault, 200)}${count}, at ${place}`, { hint });
 }
 
-/** A value nobody knows yet. Not deep: what is written again, or hashed, is gone through by recursion. */
-export const furtherKey = z.unknown().refine((value) => isShallow(value, 32), 'expected at most 32 levels');
+const deepest = 32;
+
+/** A value nobody knows yet, of few levels. */
+export const furtherKey = z.unknown().refine((value) => isShallow(value), `expected at most ${deepest} levels`);
 
 /** A value that is checked and left as it is, so that written again it has the same bytes: parsing orders keys by the schema. */
 export function asWritten<T>(schema: z.ZodType<T>): z.ZodType<T> {
@@ -54,9 +56,15 @@ export function openObject<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object(shape).catchall(furtherKey);
 }
 
-function isShallow(value: unknown, levels: number): boolean {
+/** Whether a value has few levels: what is written again, shown or hashed is gone through by recursion, which JSON can exhaust. */
+export function isShallow(value: unknown, levels = deepest): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));
+}
+
+/** The beginning of a JSON value, for errors. */
+export function shownJson(value: unknown): string {
+  return isShallow(value) ? printable(JSON.stringify(value) ?? 'nothing', 80) : 'values within values';
 }
 
 /** Reads a file of one JSON value. @throws WorkbenchError `data` for one that is missing, broken or of another shape */

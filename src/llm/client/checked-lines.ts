@@ -5,6 +5,9 @@ import { dirname } from 'node:path';
 import { WorkbenchError } from '../../run/errors.js';
 import { readFully, writeError, writeFully } from '../../run/files.js';
 
+/** What to do about a line that cannot be believed. */
+export const brokenLineHint = 'Delete this line and all after it: what they held is asked again.';
+
 /** Where a line stands, in bytes, without its newline. */
 export interface LinePosition {
   offset: number;
@@ -25,18 +28,20 @@ export interface CheckedLines {
 
 const syncEvery = 1000; // milliseconds
 const chunkBytes = 1 << 20;
+/** Bytes; prompts have some hundred thousand. */
+const longestLine = 1 << 24;
 const opening = '{"sum":"';
 const sumLength = 16;
 
 /**
  * Opens such a file, creates it with its folder, and reads it through once, a piece at a time.
- * @param onLine every whole line, in order
+ * @param onLine every whole line, in order; `place` is for errors
  * @throws WorkbenchError `data` naming the first broken line before the last; or for a missing file that is `readOnly`
  */
 export function openCheckedLines(
   file: string,
   { readOnly }: { readOnly: boolean },
-  onLine: (value: unknown, position: LinePosition) => void,
+  onLine: (value: unknown, position: LinePosition, place: string) => void,
 ): CheckedLines {
   const descriptor = openFile(file, readOnly);
   let size: number;
@@ -111,7 +116,11 @@ function openFile(file: string, readOnly: boolean): number {
 }
 
 /** @returns bytes of the whole lines */
-function scan(descriptor: number, file: string, onLine: (value: unknown, position: LinePosition) => void): number {
+function scan(
+  descriptor: number,
+  file: string,
+  onLine: (value: unknown, position: LinePosition, place: string) => void,
+): number {
   const total = fstatSync(descriptor).size;
   let rest = Buffer.alloc(0);
   let offset = 0;
@@ -130,14 +139,24 @@ function scan(descriptor: number, file: string, onLine: (value: unknown, positio
         // A power cut may leave a last line of full length with empty blocks: it counts as torn.
         if (offset + length + 1 === total) return offset;
         throw new WorkbenchError('data', `expected a line with a checksum that fits, got another, at ${file}:${line}`, {
-          hint: 'Delete this line and all after it: what they held is asked again.',
+          hint: brokenLineHint,
         });
       }
-      onLine(value, { offset, length });
+      onLine(value, { offset, length }, `${file}:${line}`);
       offset += length + 1;
       begin = end + 1;
     }
     rest = rest.subarray(begin);
+    if (rest.length > longestLine) {
+      const place = `${file}:${line + 1}`;
+      throw new WorkbenchError(
+        'data',
+        `expected lines of at most ${longestLine} bytes, got a longer one, at ${place}`,
+        {
+          hint: brokenLineHint,
+        },
+      );
+    }
   }
   return offset;
 }
@@ -151,7 +170,11 @@ function checked(value: object): string {
 function parse(line: string): unknown {
   const rest = line.slice(opening.length + sumLength + 2);
   if (line.slice(0, -rest.length) !== `${opening}${sumOf(rest)}",`) return undefined;
-  return JSON.parse(`{${rest}`);
+  try {
+    return JSON.parse(`{${rest}`);
+  } catch {
+    return undefined;
+  }
 }
 
 function sumOf(text: string): string {

@@ -4,25 +4,16 @@
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../run/config.js';
-import type { ErrorCode } from '../../run/errors.js';
+import { ofShape } from '../../run/read-json.js';
 import type { Dropped } from '../decisions/fit-to-context.js';
 import type { Prompt } from '../decisions/render-prompt.js';
-import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
+import type { Completion, CompletionRequest } from '../language-model.js';
 import type { LinePosition } from './checked-lines.js';
-import { openCheckedLines } from './checked-lines.js';
+import { brokenLineHint, openCheckedLines } from './checked-lines.js';
+import { storedLine } from './stored-line.js';
+import type { ModelCard, PromptHead, StoredFailure, StoredLine } from './stored-line.js';
 
-/** What a replay has to know of a model that is not there. */
-export interface ModelCard extends Pick<LanguageModel, 'id' | 'name' | 'simulated' | 'constrained' | 'contextLength'> {
-  /** Whether it has `scoreChoices`. */
-  scoresChoices: boolean;
-}
-
-/** Why a model gave no reply, as its error says it. */
-export interface StoredFailure {
-  code: ErrorCode;
-  message: string;
-  hint?: string;
-}
+export type { ModelCard, PromptHead, StoredFailure };
 
 /** Everything that a completion depends on. */
 export interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
@@ -33,9 +24,6 @@ export interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'sig
   /** What a simulated model knows beside the prompt; empty for real ones, whose equal prompts share a completion. */
   salt: string;
 }
-
-/** The shared beginning of prompts. */
-export type PromptHead = Pick<CompletionRequest, 'system' | 'head'>;
 
 /** What a model wrote, by what it was asked; close it after use. */
 export interface CompletionStore {
@@ -67,13 +55,6 @@ export interface CompletionStore {
   close(): void;
 }
 
-type StoredLine =
-  | ({ line: 'completion'; key: string; head: string; question: string; phase: string } & Completion)
-  | ({ line: 'head'; key: string } & PromptHead)
-  | { line: 'cut'; key: string; cut: Dropped }
-  | ({ line: 'failure'; key: string } & StoredFailure)
-  | ({ line: 'model' } & ModelCard);
-
 /** sha256 (hex) of the canonical JSON of all that a completion depends on. */
 export function completionKey({ format, ...parts }: CompletionKey): string {
   // Formats are long, and made in one order by one place: as text they need no sorting.
@@ -99,7 +80,9 @@ export function openCompletionStore(file: string, { readOnly = false } = {}): Co
   const failures = new Map<string, StoredFailure>();
   let model: ModelCard | undefined;
 
-  const lines = openCheckedLines(file, { readOnly }, (value, position) => keep(value as StoredLine, position));
+  const lines = openCheckedLines(file, { readOnly }, (value, position, place) =>
+    keep(ofShape(value, storedLine, { what: 'a line of completions', place, hint: brokenLineHint }), position),
+  );
 
   function keep(line: StoredLine, position: LinePosition): void {
     if (line.line === 'completion') {
