@@ -5,6 +5,7 @@ import type { RecordedStep } from '../trainers/saved-step.js';
 import { printable } from '../src/run/printable.js';
 import { printJson, printLine, printTable, type Row } from './output.js';
 
+/** The options of `kgwalk train --replay-batch`. */
 export interface ReplayFlags {
   replayBatch: string;
   runDir?: string;
@@ -13,6 +14,7 @@ export interface ReplayFlags {
   json?: boolean;
 }
 
+/** Makes the step again and prints both; the folder defaults to the run that the file lies in. */
 export async function replay({ replayBatch, runDir, model, backend, json }: ReplayFlags): Promise<void> {
   const { openRun } = await import('../src/run/run-folder.js');
   const { terminalProgress } = await import('../src/run/progress.js');

@@ -59,6 +59,12 @@ describe('the architecture', () => {
     expect(offenders(sources, (file) => text(file).split('\n').length > 301 && 'too long')).toEqual([]);
   });
 
+  test('says of every export what it is', () => {
+    const silent = /(?<!\*\/\n)^export (?:abstract |async )?(?:const|class|interface|type|function\*?) (\w+)/m;
+    const shipped = sources.filter((file) => !/^(test|bench)\//.test(file));
+    expect(offenders(shipped, (file) => silent.exec(text(file))?.[1])).toEqual([]);
+  });
+
   test('names files in kebab-case, after what they hold', () => {
     const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/;
     const vague = /^(utils?|helpers?|common|misc)\.ts$/;

@@ -17,6 +17,7 @@ import { checkpointConfig } from './session.js';
 import { openTraining } from './train.js';
 import type { TrainSettings } from './train-settings.js';
 
+/** Which saved step of which run. */
 export interface ReplayOptions {
   /** What a run that diverged left in its `replay/`. */
   file: string;

@@ -2,6 +2,7 @@
 import { Diverged } from '../src/tensor/diverged.js';
 import { recordOf, sameStep, type RecordedStep } from './saved-step.js';
 
+/** A step as it was recorded and as it is here. */
 export interface Replay {
   phase: string;
   backend: string;

@@ -19,6 +19,8 @@ const recorded = z.object({
   gradNorm: figure.optional(),
   samples: z.array(z.object({ id: z.string(), loss: figure })).optional(),
 });
+
+/** A step that diverged, as JSON keeps it. */
 export type RecordedStep = z.output<typeof recorded>;
 
 /** Settings that keep a phase's numbers small. */

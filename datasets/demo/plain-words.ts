@@ -1,5 +1,6 @@
 /** The ordinary words that names and kinds are made with. */
 
+/** Nouns that titles are made with. */
 export const things: readonly string[] = [
   'Crossing',
   'Garden',

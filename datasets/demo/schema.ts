@@ -1,5 +1,6 @@
 /** Types and relations of the demo world, and how many there are of each. */
 
+/** Types of people. */
 export const people = ['actor', 'director', 'writer', 'musician', 'athlete'] as const;
 
 /** All types of entities. */

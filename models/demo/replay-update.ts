@@ -9,6 +9,7 @@ import { llamaParameters, startingWeights } from '../llama/weights.js';
 import { demoCorpora } from './demo-corpora.js';
 import type { DemoModelSettings } from './settings.js';
 
+/** Which update of which training. */
 export interface ReplayUpdateOptions {
   tf: Tf;
   /** Of the training. */

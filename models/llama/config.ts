@@ -1,5 +1,6 @@
 /** The sizes of a Llama. */
 
+/** Sizes of a Llama, as its file states them. */
 export interface LlamaConfig {
   /** Tokens of the vocabulary. */
   vocabSize: number;

@@ -1,5 +1,6 @@
 /** Distinct texts: whatever is asked twice is encoded once. */
 
+/** Texts without their repetitions. */
 export interface DistinctTexts {
   /** Each text once, in the order of first appearance. */
   distinct: string[];

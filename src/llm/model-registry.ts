@@ -1,5 +1,6 @@
 /** Models of others that `kgwalk models get` knows by name: where they lie, under which licence, what they are good for. */
 
+/** A model that `kgwalk models get` knows by name. */
 export interface RegisteredModel {
   /** As `--model` and `--encoder` take it once it is downloaded. */
   name: string;

@@ -1,5 +1,6 @@
 /** Which agents write the corpus's decisions, with which switches, and how often they are led astray. */
 
+/** One agent with its switches, how often it is asked, and how often it is led astray. */
 export interface AgentPlan {
   agent: string;
   switches: Record<string, unknown>;

@@ -1,5 +1,6 @@
 /** The JSON values that a reply may be, as a small algebra of which JSON Schema and GBNF are two notations. */
 
+/** A JSON value that may be written, as a small closed grammar. */
 export type ReplyShape =
   /** All fields, in this order. */
   | { fields: Readonly<Record<string, ReplyShape>> }
