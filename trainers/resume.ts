@@ -34,7 +34,7 @@ export function checkpointToResume(
  * The backend to go on with: the one that the run was begun on, whatever is the fastest here by now, since others round
  * otherwise.
  */
-export function backendOf({ environment }: RunInfo, { backend }: TrainSettings): TrainSettings['backend'] {
+export function backendToGoOnWith({ environment }: RunInfo, { backend }: TrainSettings): TrainSettings['backend'] {
   const known = backendNames.find((name) => name === environment.backend);
   return backend === 'auto' && known ? known : backend;
 }

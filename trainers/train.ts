@@ -17,7 +17,7 @@ import { checkTrainSettings } from './check-settings.js';
 import { openDialogueTraining } from './dialogues/training.js';
 import { forkedWeights, weightsAtStart, writeStart, type ForkSource } from './fork.js';
 import { openQuestionTraining } from './questions/training.js';
-import { backendOf, checkpointToResume, leaveLater } from './resume.js';
+import { backendToGoOnWith, checkpointToResume, leaveLater } from './resume.js';
 import { openRunLogs } from './run-logs.js';
 import type { Session, Training } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
@@ -53,7 +53,7 @@ async function trainNoted(options: TrainOptions): Promise<void> {
   const training = await openTraining(settings);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
-    const { tf, name: backend } = await openBackend(before ? backendOf(before, settings) : settings.backend);
+    const { tf, name: backend } = await openBackend(before ? backendToGoOnWith(before, settings) : settings.backend);
     const { graph, dataset } = training.hashes;
     const hashes = { graph, encoder: encoder.id, dataset };
     const from = before && checkpointToResume(before, resume!, settings, hashes);

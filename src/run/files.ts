@@ -16,8 +16,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { kill, pid } from 'node:process';
+import { pid } from 'node:process';
 import { WorkbenchError } from './errors.js';
+import { isRunning } from './running-process.js';
 
 let writes = 0;
 
@@ -70,18 +71,13 @@ export function removeLeftovers(folder: string, of?: string): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder, { recursive: true }) as string[]) {
     const [, file, writer] = /^\.(.+)\.(\d+)\.\d+\.tmp$/.exec(basename(name)) ?? [];
-    if (file === undefined || (of !== undefined && (file !== of || isRunning(Number(writer))))) continue;
+    if (file === undefined || (of !== undefined && (file !== of || isAnother(Number(writer))))) continue;
     rmSync(join(folder, name), { force: true });
   }
 }
 
-/** Whether another process has this number. */
-function isRunning(id: number): boolean {
-  try {
-    return id !== pid && kill(id, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
+function isAnother(writer: number): boolean {
+  return writer !== pid && isRunning(writer);
 }
 
 /** Writes every byte of `chunk`, at byte `position` of the file or where it stands; one call of the system may write fewer. */

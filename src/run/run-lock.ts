@@ -2,9 +2,10 @@
 import { constants, copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { kill, pid } from 'node:process';
+import { pid } from 'node:process';
 import { WorkbenchError } from './errors.js';
 import { writeError } from './files.js';
+import { isRunning } from './running-process.js';
 
 const lockName = '.lock';
 
@@ -95,12 +96,7 @@ function isAlive(content: string): boolean {
   const holder = parseHolder(content);
   if (holder === undefined) return false;
   if (holder.host !== hostname()) return true;
-  try {
-    kill(holder.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
-  }
-  return birthOf(holder.pid) === holder.born;
+  return isRunning(holder.pid) && birthOf(holder.pid) === holder.born;
 }
 
 function parseHolder(content: string): Holder | undefined {

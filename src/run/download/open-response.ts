@@ -36,7 +36,10 @@ export async function openResponse(
     await response.body?.cancel();
     at = redirectAddress(at, location);
   }
-  throw new WorkbenchError('failure', `expected a file, got more than ${mostRedirects} redirects, at ${url.origin}${url.pathname}`);
+  throw new WorkbenchError(
+    'failure',
+    `expected a file, got more than ${mostRedirects} redirects, at ${url.origin}${url.pathname}`,
+  );
 }
 
 function listen(headers: Headers, told: OpenedResponse['told']): void {
