@@ -1,6 +1,7 @@
 /** The end of a failed command: what goes to standard error and the exit status. */
 import { stderr } from 'node:process';
 import { CommanderError } from 'commander';
+import { memoryErrorOf } from '../src/run/memory.js';
 import { WorkbenchError, exitCodes } from '../src/run/errors.js';
 import { masked } from '../src/run/secrets.js';
 
@@ -14,7 +15,8 @@ export interface Failure {
  * Describes an error for the user, without the secrets that a bad word on the command line or a server's answer may hold.
  * @param json one JSON object `{error: {code, message, hint?}}` instead of lines
  */
-export function describeFailure(error: unknown, json: boolean): Failure {
+export function describeFailure(thrown: unknown, json: boolean): Failure {
+  const error = memoryErrorOf(thrown);
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
   const message = masked(error instanceof Error ? error.message : String(error));
   if (error instanceof WorkbenchError) {

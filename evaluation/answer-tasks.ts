@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Agent, Answer } from '../agents/agent.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { memoryErrorOf } from '../src/run/memory.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { concernsAllTasks, failuresInARow } from './task-failures.js';
 
@@ -35,7 +36,8 @@ export async function answerTasks(
       const [attempt] = await answerBatch(agent, [task]);
       failures = 0;
       return attempt!;
-    } catch (error) {
+    } catch (thrown) {
+      const error = memoryErrorOf(thrown);
       const expected = error instanceof WorkbenchError;
       failures = expected ? failures + 1 : 0;
       if (concernsAllTasks(error) || failures >= Math.min(failuresInARow, tasks.length)) throw error;

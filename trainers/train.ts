@@ -11,6 +11,7 @@ import { writeMetricsArrow } from '../src/run/metric-log.js';
 import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
 import { collectProvenance, keepProvenance, ProvenanceNotes, resumeProvenance } from '../src/run/provenance/notes.js';
 import { createRun, runIn, type Run } from '../src/run/run-folder.js';
+import { memoryErrorOf } from '../src/run/memory.js';
 import { masked } from '../src/run/secrets.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
@@ -72,7 +73,8 @@ async function trainNoted(options: TrainOptions): Promise<void> {
     try {
       const start = weightsAtStart(run.folder, hashes);
       await runPhases(training, from, { tf, run, settings, encoder, hashes, start, progress, signal }, onTorn);
-    } catch (error) {
+    } catch (thrown) {
+      const error = memoryErrorOf(thrown);
       recordEnd(run, error);
       throw error;
     } finally {

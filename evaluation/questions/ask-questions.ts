@@ -4,6 +4,7 @@ import type { QuestionTask } from '../../datasets/question.js';
 import type { CallRecord, CallTotals } from '../../src/llm/client/call-ledger.js';
 import type { QuestionClient } from '../../src/llm/client/create-clients.js';
 import { runInterleaved } from '../../src/llm/client/run-interleaved.js';
+import { memoryErrorOf } from '../../src/run/memory.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { concernsAllTasks, failuresInARow } from '../task-failures.js';
 
@@ -65,7 +66,8 @@ async function askOne(
   try {
     const answer = await agent.answer(task, { client, trace: (event) => trace.push(event), signal });
     return { attempt: { answer, totals: totals(), calls: calls(), trace } };
-  } catch (error) {
+  } catch (thrown) {
+    const error = memoryErrorOf(thrown);
     if (concernsAllTasks(error)) throw error;
     const crash = error instanceof Error ? error.message : String(error);
     const failure = error instanceof WorkbenchError && error.code === 'failure' ? { failure: error } : {};

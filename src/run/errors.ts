@@ -20,6 +20,8 @@ export interface ErrorDetails {
   cause?: unknown;
   /** Everything else would fail alike: work over many items ends, rather than counting one as missed. Default false. */
   fatal?: boolean;
+  /** Thrown between two steps: what was done is whole and worth saving. Default whether the code is `stopped`. */
+  resumable?: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ export class WorkbenchError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly fatal: boolean;
+  readonly resumable: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -37,6 +40,7 @@ export class WorkbenchError extends Error {
     this.code = code;
     this.hint = details.hint;
     this.fatal = details.fatal ?? false;
+    this.resumable = details.resumable ?? code === 'stopped';
   }
 
   get exitCode(): number {

@@ -69,7 +69,7 @@ export async function clonePhase(
     });
   } catch (error) {
     // Stopped in the evaluation of an epoch, it says that one fewer is done: resuming evaluates it first.
-    if (error instanceof WorkbenchError && error.code === 'stopped' && step > saved) {
+    if (error instanceof WorkbenchError && error.resumable && step > saved) {
       await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });
     }
     throw endOfStep(session, 'clone', error, () =>

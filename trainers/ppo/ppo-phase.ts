@@ -97,7 +97,7 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
     await train({ settings, seed, startUpdate, signal, onUpdate });
     line.finish();
   } catch (error) {
-    if (error instanceof WorkbenchError && error.code === 'stopped' && done > saved) await save({}, true);
+    if (error instanceof WorkbenchError && error.resumable && done > saved) await save({}, true);
     throw endOfStep(session, 'ppo', error, () => before);
   }
 }

@@ -1,0 +1,60 @@
+/** Memory that runs out in the middle of the built program: `npm test` builds it first. */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { env, execPath } from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { readIndex } from '../../checkpoints/store.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { often, tally } from '../fixtures/long-tests.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
+
+useOwnHome();
+
+const set = [...tinyOverrides, 'clone.epochs=12', 'ppo.updates=9', 'checkpoint.keepEvery=1'].flatMap((one) => [
+  '--set',
+  one,
+]);
+
+/** Runs the program; `hungry` is a module that is loaded beside it. */
+function kgwalk(words: readonly string[], hungry?: string) {
+  const flags = hungry === undefined ? [] : ['--max-old-space-size=600', '--import', pathToFileURL(hungry).href];
+  return spawnSync(execPath, [...flags, resolve('dist/cli/main.js'), ...words], { env, encoding: 'utf8' });
+}
+
+/** Fills the memory of its process once `file` of the run is there, up to where the next step might not fit. */
+const hungryOnce = (file: string) => `
+  import { existsSync } from 'node:fs';
+  import { getHeapSpaceStatistics } from 'node:v8';
+  const old = () => getHeapSpaceStatistics().reduce((sum, { space_name: name, space_used_size: used }) =>
+    name.startsWith('new_') ? sum : sum + used, 0);
+  globalThis.held = [];
+  setInterval(() => {
+    if (!existsSync(${JSON.stringify(file)})) return;
+    while (old() < 0.93 * 600 * 2 ** 20) globalThis.held.push(new Array(1e5).fill({}));
+  }, 1).unref();
+`;
+
+test('a run that has nearly no memory left saves, says which settings to lower, and goes on with more', async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  const [whole, root] = [join(folderWith({}), 'run'), folderWith({})];
+  expect(kgwalk(['train', 'opendialkg-tiny', ...set, '--run-dir', whole]).status).toBe(0);
+  const moments = ['clone-000003', 'clone-000012', 'ppo-000002', 'ppo-000007'].slice(0, often(1, 4));
+  for (const moment of moments) {
+    const folder = join(root, moment);
+    const hungry = join(root, `${moment}.mjs`);
+    writeFileSync(hungry, hungryOnce(join(folder, `checkpoints/${moment}.safetensors`)));
+    const { status, stderr } = kgwalk(['train', 'opendialkg-tiny', ...set, '--run-dir', folder], hungry);
+    expect(stderr).toContain('error: expected some JavaScript memory for the next step');
+    expect(stderr).toMatch(/hint: Lower clone\.batchSize, ppo\.samplesPerUpdate or ppo\.minibatchSamples/);
+    expect([status, openRun(folder).state.status]).toEqual([1, 'failed']);
+    expect(readIndex(folder).last!.name >= moment).toBe(true);
+    expect(kgwalk(['train', '--resume', '--run-dir', folder]).status).toBe(0);
+    expect(runHashes(folder)).toEqual(runHashes(whole));
+    tally('faults injected');
+  }
+});

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { memoryErrorOf, throwIfMemoryShort } from '../../../src/run/memory.js';
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('expected a refusal');
+}
+
+test('nothing is thrown while there is memory', () => {
+  throwIfMemoryShort();
+});
+
+test.each([
+  ['an array of numbers', () => new Float64Array(2 ** 40)],
+  ['a buffer', () => new ArrayBuffer(2 ** 43)],
+  ['an array', () => new Array(-1)],
+  ['a text', () => 'ab'.repeat(2 ** 30)],
+  [
+    'WebAssembly',
+    () => {
+      throw new RangeError('WebAssembly.Memory.grow(): Maximum memory size exceeded');
+    },
+  ],
+  [
+    'tensors',
+    () => {
+      throw new Error('OOM when allocating tensor with shape[9,9]');
+    },
+  ],
+])('an allocation of %s that fails names the settings to lower', (_what, work) => {
+  expect(memoryErrorOf(thrownBy(work))).toMatchObject({
+    code: 'failure',
+    fatal: true,
+    resumable: false,
+    message: expect.stringContaining('expected enough memory for a step, got: '),
+    hint: expect.stringMatching(/clone\.batchSize.*ppo\.minibatchSamples.*--max-old-space-size/),
+  });
+});
+
+test('any other error stays what it is', () => {
+  for (const error of [new RangeError('Maximum call stack'), new WorkbenchError('data', 'out of memory'), 'text', null])
+    expect(memoryErrorOf(error)).toBe(error);
+});
