@@ -1,8 +1,7 @@
 /** `kgwalk datasets get`: a release from where it lies, imported. */
-import { stderr } from 'node:process';
 import type { Command } from 'commander';
 import type { Release } from '../datasets/downloads.js';
-import { printJson, printLine } from './output.js';
+import { printJson, printLine, printNote } from './output.js';
 
 interface GetFlags {
   name?: string;
@@ -28,7 +27,7 @@ async function getRelease(wanted: string, { name, import: imported, json }: GetF
   const release = releaseOf(wanted);
   if (release.byHand) return json ? printJson(release) : printSteps(release, release.byHand);
   const { terminalWatch } = await import('./watch.js');
-  stderr.write(`${release.name} from ${release.page}\nlicence: ${release.licence}\n`);
+  printNote(`${release.name} from ${release.page}\nlicence: ${release.licence}`);
   const folder = await downloadRelease(release, terminalWatch());
   if (!imported) return json ? printJson({ folder }) : printLine(folder);
   const { importRelease } = await import('./datasets-import.js');

@@ -3,6 +3,7 @@ import { stderr } from 'node:process';
 import { CommanderError } from 'commander';
 import { memoryErrorOf } from '../src/run/memory.js';
 import { WorkbenchError, exitCodes } from '../src/run/errors.js';
+import { printableLines } from '../src/run/printable.js';
 import { masked } from '../src/run/secrets.js';
 
 /** Exit status and text of an error; commander's own messages are printed by commander, so their text is empty. */
@@ -18,20 +19,21 @@ export interface Failure {
 export function describeFailure(thrown: unknown, json: boolean): Failure {
   const error = memoryErrorOf(thrown);
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
-  const message = masked(error instanceof Error ? error.message : String(error));
+  const said = (text: string) => printableLines(masked(text));
+  const message = said(error instanceof Error ? error.message : String(error));
   if (error instanceof WorkbenchError) {
     const { code, exitCode } = error;
-    const hint = error.hint === undefined ? undefined : masked(error.hint);
+    const hint = error.hint === undefined ? undefined : said(error.hint);
     const lines = hint === undefined ? `error: ${message}` : `error: ${message}\nhint: ${hint}`;
     return { exitCode, text: json ? JSON.stringify({ error: { code, message, hint } }) : lines };
   }
-  const stack = masked((error instanceof Error ? error.stack : undefined) ?? String(error));
+  const stack = said((error instanceof Error ? error.stack : undefined) ?? String(error));
   return { exitCode: 1, text: json ? JSON.stringify({ error: { code: 'bug', message, stack } }) : stack };
 }
 
 /** Prints what commander says about wrong usage, as JSON where that was asked for. */
 export function printUsageError(text: string, json: boolean): void {
-  const clean = masked(text);
+  const clean = printableLines(masked(text));
   const message = clean.trim().replace(/^error: /, '');
   stderr.write(json ? `${JSON.stringify({ error: { code: 'usage', message } })}\n` : clean);
 }

@@ -1,10 +1,10 @@
 /** A real language model, as `--model` and `--model-set` name it: a file or a server. */
-import { stderr } from 'node:process';
 import { z } from 'zod';
 import { defaultModel } from '../src/llm/model-files.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { loadConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { printNote } from './output.js';
 
 const localSettings = z.strictObject({
   gpu: z.enum(['off', 'auto']).default('off').describe('whether a graphics card is used where there is one'),
@@ -61,9 +61,7 @@ export function embeddedChatModel(whose: string): string {
       hint: 'Such as --model FILE.gguf, --model http://HOST:PORT/v1#NAME or, simulated, --model oracle:0.',
     });
   }
-  stderr.write(
-    `model: ${model}, which comes with the package and knows the demo data alone; others: kgwalk models list\n`,
-  );
+  printNote(`model: ${model}, which comes with the package and knows the demo data alone; others: kgwalk models list`);
   return model;
 }
 

@@ -1,6 +1,6 @@
-/** Results on standard output: aligned tables for people, JSON for programs. */
-import { stdout } from 'node:process';
-import { printable } from '../src/run/printable.js';
+/** Results on standard output: aligned tables for people, JSON for programs; and what is said beside them. */
+import { stderr, stdout } from 'node:process';
+import { printable, printableLines } from '../src/run/printable.js';
 
 /** One row of a table; `undefined` is an empty cell. */
 export type Row = Record<string, string | number | undefined>;
@@ -18,11 +18,12 @@ export function formatTable(rows: readonly Row[]): string {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   if (keys.length === 0) return '-';
   const columns = keys.map((key) => {
+    const name = printable(key);
     const cells = rows.map((row) => printable(String(row[key] ?? '')));
     return {
-      key,
+      name,
       cells,
-      width: Math.max(key.length, ...cells.map((cell) => cell.length)),
+      width: cells.reduce((width, { length }) => Math.max(width, length), name.length),
       right: rows.every((row) => row[key] === undefined || typeof row[key] === 'number'),
     };
   });
@@ -31,15 +32,23 @@ export function formatTable(rows: readonly Row[]): string {
       .map((cell, i) => (columns[i]!.right ? cell.padStart(columns[i]!.width) : cell.padEnd(columns[i]!.width)))
       .join('  ')
       .trimEnd();
-  return [line(keys), ...rows.map((_, r) => line(columns.map((column) => column.cells[r]!)))].join('\n');
+  return [
+    line(columns.map(({ name }) => name)),
+    ...rows.map((_, r) => line(columns.map((column) => column.cells[r]!))),
+  ].join('\n');
 }
 
-/** Prints one value as indented JSON. Typed arrays must have been turned into arrays. */
+/** Prints one value as indented JSON: names are exact, control characters in them are JSON's escapes. Typed arrays must have been turned into arrays. */
 export function printJson(value: unknown): void {
-  stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  stdout.write(`${printableLines(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** Prints one line of text. */
+/** Prints one line of text, or several; what a terminal would obey is escaped. */
 export function printLine(text = ''): void {
-  stdout.write(`${text}\n`);
+  stdout.write(`${printableLines(text)}\n`);
+}
+
+/** Says something beside the results: one line, or several, to standard error, as `printLine`. */
+export function printNote(text: string): void {
+  stderr.write(`${printableLines(text)}\n`);
 }

@@ -1,9 +1,8 @@
 /** `kgwalk quickstart`: all of it, on a world that the program makes for itself. */
 import { resolve } from 'node:path';
-import { stderr } from 'node:process';
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import { printJson, printLine } from './output.js';
+import { printJson, printLine, printNote } from './output.js';
 import { repeatable } from './repeatable.js';
 
 interface QuickstartFlags {
@@ -47,7 +46,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   const seed = flags.seed === undefined ? undefined : wholeNumber(flags.seed, '--seed', 0);
   const model = await usableModel(flags.model);
   const folder = resolve(flags.runDir ?? quickstartFolder(model, seed));
-  stderr.write(`quickstart in ${folder}\n`);
+  printNote(`quickstart in ${folder}`);
   const result = await quickstart({
     folder,
     seed,

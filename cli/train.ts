@@ -1,8 +1,7 @@
 /** `kgwalk train`: one run, one for each of several seeds, or a fork of a run. */
-import { stderr } from 'node:process';
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import { printJson, printLine, printTable } from './output.js';
+import { printJson, printLine, printTable, printNote } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
 import { repeatable } from './repeatable.js';
 import { minutesOf, timeLimit } from './time-limit.js';
@@ -55,10 +54,10 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
   for (const [i, run] of runs.entries()) {
     if (await isFinished(run)) {
-      stderr.write(`${run.folder} is finished; nothing to do\n`);
+      printNote(`${run.folder} is finished; nothing to do`);
       continue;
     }
-    stderr.write(`${opening(run)}, texts encoded by ${run.settings.encoder.model ?? 'nothing'}\n`);
+    printNote(`${opening(run)}, texts encoded by ${run.settings.encoder.model ?? 'nothing'}`);
     try {
       await trainRun({ ...run, progress, onTorn: tellTorn, signal });
     } catch (error) {
@@ -69,7 +68,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   const folders = runs.map(({ folder }) => folder);
   if (flags.json) return printJson({ runs: folders });
   for (const folder of folders) printLine(folder);
-  stderr.write(`\nkgwalk evaluate ${folders[0]} --split valid\nkgwalk report ${folders.join(' ')}\n`);
+  printNote(`\nkgwalk evaluate ${folders[0]} --split valid\nkgwalk report ${folders.join(' ')}`);
 }
 
 async function isFinished({ folder, resume }: PlannedRun): Promise<boolean> {

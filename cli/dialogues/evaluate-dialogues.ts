@@ -1,10 +1,9 @@
 /** `kgwalk evaluate` on dialogues: one agent on one split. */
-import { stderr } from 'node:process';
 import type { Agent } from '../../agents/agent.js';
 import type { Evaluation } from '../../evaluation/evaluate.js';
 import type { EvaluationInputs } from './evaluation-inputs.js';
 import type { AgentFlags } from './named-agents.js';
-import { printJson, printLine } from '../output.js';
+import { printJson, printLine, printNote } from '../output.js';
 import { terminalWatch } from '../watch.js';
 import type { Watch } from '../watch.js';
 
@@ -69,8 +68,8 @@ export async function evaluateShown(
   line.finish();
   const [first] = evaluation.failures;
   if (first) {
-    stderr.write(
-      `${agent.name}: failed on ${evaluation.failures.length} samples, counted as misses; ${first.id}: ${first.message}\n`,
+    printNote(
+      `${agent.name}: failed on ${evaluation.failures.length} samples, counted as misses; ${first.id}: ${first.message}`,
     );
   }
   return evaluation;

@@ -1,10 +1,9 @@
 /** `kgwalk models get`. */
-import { stderr } from 'node:process';
 import { downloadModel, wantedModel } from '../../src/llm/download-model.js';
 import type { WantedModel } from '../../src/llm/download-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { masked } from '../../src/run/secrets.js';
-import { printJson, printLine } from '../output.js';
+import { printJson, printLine, printNote } from '../output.js';
 import { terminalWatch } from '../watch.js';
 import { megabytes } from './sizes.js';
 
@@ -20,7 +19,7 @@ interface GetFlags {
 export async function getModel(what: string, flags: GetFlags): Promise<void> {
   const { name, sha256, acceptUnverified, json } = flags;
   const wanted = wantedModel(what, { ...(name !== undefined && { name }), ...(sha256 !== undefined && { sha256 }) });
-  stderr.write(`${wanted.name} from ${masked(wanted.url)}\nlicence: ${wanted.licence ?? `see ${wanted.page}`}\n`);
+  printNote(`${wanted.name} from ${masked(wanted.url)}\nlicence: ${wanted.licence ?? `see ${wanted.page}`}`);
   if (wanted.licenceToAccept !== undefined && !flags.acceptLicence) throw notAccepted(wanted, wanted.licenceToAccept);
   const { file, kept, ...record } = await downloadModel(wanted, { acceptUnverified, ...terminalWatch() });
   if (json) return printJson({ ...record, file, kept });

@@ -4,13 +4,13 @@
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { argv, execPath, stderr } from 'node:process';
+import { argv, execPath } from 'node:process';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { nativeAddon, nativeFolder, nativePackage } from '../../src/tensor/native-tensorflow.js';
 import type { Finding } from '../doctor.js';
 import { interruptSignal } from '../interrupt.js';
-import { printJson, printLine } from '../output.js';
+import { printJson, printLine, printNote } from '../output.js';
 import { packageFolder, requireNativeFolder, requirePrerequisites } from './prerequisites.js';
 import { mustRun } from './run-tool.js';
 import { cudaWheels, downloadWheels, tensorflowWheel, unpackWheel } from './wheels.js';
@@ -105,5 +105,5 @@ async function check(draft: string, signal: AbortSignal): Promise<string> {
 }
 
 function tell(what: string): void {
-  stderr.write(`${what}\n`);
+  printNote(what);
 }

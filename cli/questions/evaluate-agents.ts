@@ -1,6 +1,5 @@
 /** What `evaluate` and `compare` do alike on questions: everything is opened first, then each agent is asked. */
 import { resolve } from 'node:path';
-import { stderr } from 'node:process';
 import { evaluationName, finishedFolder, readEvaluation } from '../../evaluation/questions/evaluation-folder.js';
 import type { AskedEvaluation } from '../../evaluation/questions/evaluation-folder.js';
 import type { SavedEvaluation } from '../../evaluation/questions/run-question-evaluation.js';
@@ -19,6 +18,7 @@ import { openQuestionAgent, resolveAgents } from './question-agents.js';
 import type { OpenedQuestionAgent, ResolvedAgent } from './question-agents.js';
 import { questionInputs } from './question-inputs.js';
 import type { QuestionFlags, QuestionInputs } from './question-inputs.js';
+import { printNote } from '../output.js';
 
 /** Bootstrap resamples behind every interval. */
 const resamples = 2000;
@@ -153,8 +153,8 @@ async function evaluateShown(
   line.finish();
   const crashed = evaluation.rows.filter(({ crash }) => crash !== undefined);
   if (crashed[0]) {
-    stderr.write(
-      `${which.name}: crashed on ${crashed.length} questions, counted as misses; ${crashed[0].id}: ${crashed[0].crash}\n`,
+    printNote(
+      `${which.name}: crashed on ${crashed.length} questions, counted as misses; ${crashed[0].id}: ${crashed[0].crash}`,
     );
   }
   return { ...evaluation, name: which.name };

@@ -1,4 +1,5 @@
 /** Progress through several steps: which one, how far, and how long all of them will still take. */
+import { printable } from '../../src/run/printable.js';
 import { stderr } from 'node:process';
 import { formatDuration } from '../../src/run/progress.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
@@ -52,9 +53,9 @@ export function overallProgress(
     if (!stream.isTTY || now() - drawn < 0.1) return;
     drawn = now();
     const whole = `${place()} ${formatDuration(toGo())} to go · ${text}`;
-    stream.write(`\r\x1b[2K${whole.slice(0, (stream.columns || 120) - 1)}`);
+    stream.write(`\r\x1b[2K${printable(whole).slice(0, (stream.columns || 120) - 1)}`);
   };
-  const write = (text: string) => stream.write(`${stream.isTTY ? '\r\x1b[2K' : ''}${text}\n`);
+  const write = (text: string) => stream.write(`${stream.isTTY ? '\r\x1b[2K' : ''}${printable(text)}\n`);
   return {
     begin() {
       step++;

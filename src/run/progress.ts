@@ -1,5 +1,6 @@
 /** One progress line on standard error, with rate and time to go; silent when it is not a terminal. */
 import { stderr } from 'node:process';
+import { printable } from './printable.js';
 
 /** One line; `finish` ends it. */
 export interface Progress {
@@ -46,12 +47,14 @@ export function terminalProgress(stream: NodeJS.WriteStream = stderr): ProgressR
         last = { done, note };
         if (!stream.isTTY || performance.now() - drawn < 100) return;
         drawn = performance.now();
-        stream.write(`\r\x1b[2K${render(done, note).slice(0, (stream.columns || 120) - 1)}`);
+        stream.write(`\r\x1b[2K${printable(render(done, note)).slice(0, (stream.columns || 120) - 1)}`);
       },
       finish(note = last.note) {
         const seconds = formatDuration((performance.now() - started) / 1000);
         if (stream.isTTY)
-          stream.write(`\r\x1b[2K${label}: ${last.done} ${unit} in ${seconds}${note && ` · ${note}`}\n`);
+          stream.write(
+            `\r\x1b[2K${printable(`${label}: ${last.done} ${unit} in ${seconds}${note && ` · ${note}`}`)}\n`,
+          );
       },
     };
   };
