@@ -7,16 +7,19 @@ import { beamSearch } from '../../agents/walker/beam.js';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
 import type { StateBatch } from '../../agents/walker/state-batch.js';
-import { walkerActor } from '../../agents/walker/walker-actor.js';
+import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { makeEnv, makeVectorEnv } from '../../envs/registry.js';
-import { actionOf, defaultWalkRules, legalActions, numActions } from '../../envs/rules.js';
+import { actionOf, defaultWalkRules, initialState, legalActions, numActions } from '../../envs/rules.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { Rng, subSeed } from '../../src/run/seeds.js';
+import { AdamW } from '../../src/tensor/adamw.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { readTensor } from '../../src/tensor/ops.js';
 import { generalizedAdvantages, rewardsToGo } from '../../trainers/ppo/advantages.js';
 import { collectRollouts } from '../../trainers/ppo/collect.js';
+import { ppo } from '../../trainers/ppo/ppo.js';
+import { ppoSettings } from '../../trainers/ppo/settings.js';
 import { RolloutBuffer } from '../../trainers/ppo/rollout-buffer.js';
 import { reachableStates, toyFeaturizer } from '../fixtures/toy-walker.js';
 import { graphOf, sampleOf, toyTwoHop, type ToyWorld } from '../fixtures/toy-walks.js';
@@ -138,6 +141,39 @@ describe('a round of walks', () => {
     }
     policy.head.dispose();
   });
+});
+
+test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async () => {
+  const rules = { horizon: 1, equalAtStep1: false };
+  const graph = graphOf('two hubs', [
+    ['sure', 'to', 'prize'],
+    ...['a', 'b', 'c', 'd', 'e', 'f'].map((arm) => ['hub', 'to', arm] as const),
+  ]);
+  const samples = [
+    sampleOf(graph, 'sure', 'the only way', 'sure', [['sure', 'to', 'prize']]),
+    sampleOf(graph, 'hub', 'one of six', 'hub', [['hub', 'to', 'c']]),
+  ];
+  const world = { graph, samples };
+  const toy = await toyWalker(world, rules, { head: 'pa-mlp' });
+  const [policy, critic] = [toy.policy(1), toy.critic(1)];
+  const settings = ppoSettings.parse({
+    ...{ baseline: 'critic', klCoef: 0, lrDecay: 'none', warmupUpdates: 0, learningRate: 0.01 },
+    ...{ updates: 40, samplesPerUpdate: 2, minibatchSamples: 2, explorations: 64, updateEpochs: 4 },
+  });
+  // The policy stays as it is, so that what a start earns does.
+  const still = {
+    minimize: (losses: readonly (() => unknown)[]) => (toy.tf.tidy(() => losses.forEach((loss) => void loss())), 0),
+  } as unknown as AdamW;
+  await ppo({
+    ...{ actor: walkerActor(policy), optimizer: still, settings, seed: 1, walkable: Int32Array.of(0, 1) },
+    critic: { network: walkerValues(critic, policy.featurizer), optimizer: new AdamW(critic.parameters) },
+    envs: makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 128),
+  });
+  const starts = samples.map(({ task }) => ({ task, state: initialState(graph, task.start, rules) }));
+  const { logProbs } = actionLogProbs(policy, starts);
+  const golds = [0, 1 + actionOf(graph, starts[1]!.state, samples[1]!.gold.path[0]!, rules)];
+  const values = readTensor(toy.tf, () => critic.values(policy.featurizer.batch(starts)));
+  golds.forEach((gold, i) => expect(Math.abs(values[i]! - Math.exp(logProbs[gold]!))).toBeLessThan(0.1));
 });
 
 test('B-ARK-3: nothing but edges and a legal stay has any probability, whatever the sizes of the graph', async () => {
