@@ -4,6 +4,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluateFlags } from './dialogues/evaluate-dialogues.js';
 import { addInputOptions, refuseOtherKind } from './input-options.js';
 import type { QuestionFlags } from './questions/question-inputs.js';
+import { addThreadsOption } from './threads.js';
 
 /** Adds `kgwalk evaluate`. */
 export function register(program: Command): void {
@@ -13,7 +14,7 @@ export function register(program: Command): void {
     .argument('[run]', 'name or folder of a run')
     .option('--agent <name>', 'an untrained agent instead of a run: frequency, fiske, tog …')
     .option('--predictions <file>', 'dialogues: write all ranked paths, by name, to a .jsonl or .csv file');
-  addInputOptions(command).action(evaluate);
+  addThreadsOption(addInputOptions(command), 'walks of a run on dialogues').action(evaluate);
 }
 
 async function evaluate(run: string | undefined, flags: EvaluateFlags & QuestionFlags): Promise<void> {

@@ -7,7 +7,18 @@ import { repeatable } from './repeatable.js';
 
 /** Options as commander names them, by the only kind of data that has them. */
 const onlyOf: Record<DatasetKind, readonly string[]> = {
-  dialogues: ['graph', 'turns', 'backend', 'data', 'beamWidth', 'twoHopBonus', 'predictions', 'start', 'dialogue'],
+  dialogues: [
+    'graph',
+    'turns',
+    'backend',
+    'threads',
+    'data',
+    'beamWidth',
+    'twoHopBonus',
+    'predictions',
+    'start',
+    'dialogue',
+  ],
   questions: [
     'budget',
     'budgetMode',

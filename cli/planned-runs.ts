@@ -19,6 +19,7 @@ export interface TrainFlags {
   fork?: string | true;
   backend?: string;
   dryRun?: boolean;
+  threads?: string;
   maxMinutes?: string;
   replayBatch?: string;
   json?: boolean;

@@ -4,18 +4,20 @@ import { terminalProgress } from '../src/run/progress.js';
 import { interruptSignal } from './interrupt.js';
 import { printJson, printLine } from './output.js';
 import { repeatable } from './repeatable.js';
+import { addThreadsOption, threadsOf } from './threads.js';
 
 interface PretrainFlags {
   set: string[];
   seed?: string;
   dataset?: string;
   graph?: string;
+  threads?: string;
   json?: boolean;
 }
 
 /** Adds `pretrain` to `program`. */
 export function register(program: Command): void {
-  program
+  const command = program
     .command('pretrain')
     .description('train the vectors of a graph (TransE) that `train` and the transe baseline use')
     .argument('<preset>', 'name or YAML file of a preset')
@@ -23,11 +25,13 @@ export function register(program: Command): void {
     .option('--seed <n>', 'override the seed')
     .option('--dataset <name>', 'override data.dataset')
     .option('--graph <name>', 'override data.graph')
-    .option('--json', 'print JSON')
-    .action(pretrain);
+    .option('--json', 'print JSON');
+  addThreadsOption(command, 'batches (transe.batchSize above 1) and validation').action(pretrain);
 }
 
-async function pretrain(preset: string, { set, seed, dataset, graph, json }: PretrainFlags): Promise<void> {
+async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
+  const { set, seed, dataset, graph, json } = options;
+  const threads = threadsOf(options.threads);
   const { loadPreset } = await import('../presets/index.js');
   const { loadDataset } = await import('../datasets/registry.js');
   const { pretrainEmbeddings } = await import('../trainers/transe/pretrain.js');
@@ -41,6 +45,7 @@ async function pretrain(preset: string, { set, seed, dataset, graph, json }: Pre
     settings: settings.transe,
     seed: settings.seed,
     exclude: dialogueTriples(data, walked),
+    threads,
     progress: terminalProgress(),
     signal: interruptSignal(),
   });

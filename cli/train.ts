@@ -4,11 +4,12 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printTable, printNote } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
 import { repeatable } from './repeatable.js';
+import { addThreadsOption, threadsOf } from './threads.js';
 import { minutesOf, timeLimit } from './time-limit.js';
 
 /** Adds `kgwalk train`. */
 export function register(program: Command): void {
-  program
+  const command = program
     .command('train')
     .description('train a walker by a preset: TransE, text vectors, cloning, PPO')
     .argument(
@@ -32,14 +33,15 @@ export function register(program: Command): void {
     .option('--dry-run', 'only say what would be done: samples, texts, tokens, updates, time')
     .option('--replay-batch <file>', 'make the step again that a run diverged at: a file of its replay folder')
     .option('--max-minutes <n>', 'stop after that long, with a checkpoint to resume from')
-    .option('--json', 'print the run folders as JSON')
-    .action(train);
+    .option('--json', 'print the run folders as JSON');
+  addThreadsOption(command, 'TransE: batches (transe.batchSize above 1) and validation').action(train);
 }
 
 async function train(preset: string | undefined, flags: TrainFlags): Promise<void> {
   const { replayBatch } = flags;
   if (replayBatch !== undefined) return (await import('./replay-batch.js')).replay({ ...flags, replayBatch });
   const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
+  const threads = threadsOf(flags.threads);
   const { plannedRuns } = await import('./planned-runs.js');
   const runs = plannedRuns(preset, flags);
   if (flags.dryRun) {
@@ -59,7 +61,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
     }
     printNote(`${opening(run)}, texts encoded by ${run.settings.encoder.model ?? 'nothing'}`);
     try {
-      await trainRun({ ...run, progress, onTorn: tellTorn, signal });
+      await trainRun({ ...run, threads, progress, onTorn: tellTorn, signal });
     } catch (error) {
       if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
       throw stoppedError(run.folder, runs.slice(i + 1));

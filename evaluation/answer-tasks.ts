@@ -22,7 +22,7 @@ export type Attempt = { answer: Answer } | { failure: string };
 /**
  * One attempt a task, in order. A batch that throws is asked again task by task, so that only the failing ones are lost.
  * @throws WorkbenchError `stopped` once the signal is aborted; what would fail for every task alike, such as bad settings, a missing
- *   native part or a full disk; and `data` or `failure` where one task after another ends by it
+ *   native part, a full disk or a thread that died; and `data` or `failure` where one task after another ends by it
  */
 export async function answerTasks(
   agent: Agent,

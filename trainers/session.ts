@@ -30,6 +30,8 @@ export interface Session {
   hashes: CheckpointHashes;
   /** The weights that a fork begins with. */
   start?: Checkpoint | undefined;
+  /** Threads that TransE may use; default 1. */
+  threads?: number;
   progress: ProgressReporter;
   signal?: AbortSignal | undefined;
   /**

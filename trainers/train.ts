@@ -32,6 +32,8 @@ export interface TrainOptions {
   resume?: string | undefined;
   /** Begin a new run with these weights; `forkSettings` are its settings. */
   fork?: ForkSource | undefined;
+  /** Threads that TransE may use; default 1. No byte of weights, metrics or evaluations depends on it. */
+  threads?: number;
   progress?: ProgressReporter;
   /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
   onTorn?: ((file: string, bytes: number) => void) | undefined;
@@ -48,7 +50,7 @@ export function train(options: TrainOptions): Promise<void> {
 }
 
 async function trainNoted(options: TrainOptions): Promise<void> {
-  const { settings, folder, resume, fork, progress = silentProgress, onTorn, signal } = options;
+  const { settings, folder, resume, fork, threads = 1, progress = silentProgress, onTorn, signal } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await openTraining(settings);
@@ -60,9 +62,9 @@ async function trainNoted(options: TrainOptions): Promise<void> {
     const from = before && checkpointToResume(before, resume!, settings, hashes);
     const forked = fork && (await forkedWeights(fork, settings, hashes));
     const config = before?.config ?? plainSettings(settings);
-    // Native TensorFlow takes as many threads as it likes.
-    const threads = backend === 'tensorflow' ? {} : { threads: 1 };
-    const environment = collectEnvironment({ configHash: configHash(config), backend, ...threads, hashes });
+    // Native TensorFlow takes as many threads as it likes, whatever was asked for.
+    const known = backend === 'tensorflow' && threads === 1 ? {} : { threads };
+    const environment = collectEnvironment({ configHash: configHash(config), backend, ...known, hashes });
     const run = createRun({
       folder,
       config,
@@ -72,7 +74,7 @@ async function trainNoted(options: TrainOptions): Promise<void> {
     });
     try {
       const start = weightsAtStart(run.folder, hashes);
-      await runPhases(training, from, { tf, run, settings, encoder, hashes, start, progress, signal }, onTorn);
+      await runPhases(training, from, { tf, run, settings, encoder, hashes, start, threads, progress, signal }, onTorn);
     } catch (thrown) {
       const error = memoryErrorOf(thrown);
       recordEnd(run, error);

@@ -7,6 +7,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
+import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/walk-counts.js';
 import { frozenTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
@@ -43,12 +44,21 @@ export interface WalkerInputOptions {
 
 /** Encodes the names of the graph and prepares tables, counts and features. */
 export async function walkerInputs(options: WalkerInputOptions): Promise<WalkerInputs> {
-  const { tf, settings, encoderSettings, graph, rules, encoder, train, transe, progress, signal } = options;
+  const { encoderSettings, graph, encoder, progress, signal } = options;
   const vectors = await encodeGraph(encoder, graph, {
     settings: encoderSettings,
     ...(progress && { progress }),
     signal,
   });
+  return inputsOf(vectors, options);
+}
+
+/** The same from vectors of the graph's names that were encoded before. */
+export function inputsOf(
+  vectors: FrozenVectors,
+  options: Omit<WalkerInputOptions, 'encoder' | 'encoderSettings' | 'progress' | 'signal'>,
+): WalkerInputs {
+  const { tf, settings, graph, rules, train, transe } = options;
   const tables = options.tables ?? frozenTables(tf, graph, vectors, transe, settings);
   const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(graph, train) : undefined;

@@ -1,33 +1,21 @@
 /** Opens a trained walker from its run folder. */
-import { z } from 'zod';
-import { checkFits, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
+import { checkFits, optimizerPrefix, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { sourcesHash } from '../../datasets/manifest.js';
 import { loadDataset } from '../../datasets/registry.js';
-import { dataSettings } from '../../datasets/settings.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { envSettings } from '../../envs/settings.js';
-import { encoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
-import { restoredPolicy, walkerInputs } from './inputs.js';
-import { walkerSettings } from './settings.js';
+import type { TaskVectors } from './features/featurizer.js';
 import { readTables } from './tables-file.js';
-import { encodeTasks } from './text-vectors.js';
+import { encodeGraph, encodeTasks } from './text-vectors.js';
+import { threadedWalker } from './threaded-walker.js';
 import { walkerAgent } from './walker-agent.js';
-
-/** The settings of a run that loading needs; others may be there. */
-const runConfig = z.object({
-  name: z.string(),
-  backend: z.enum(['auto', ...backendNames]),
-  data: dataSettings,
-  env: envSettings,
-  encoder: encoderSettings,
-  walker: walkerSettings,
-});
+import { policyOf, walkerRunSettings } from './walker-parts.js';
+import type { WalkerParts } from './walker-parts.js';
 
 /** Which checkpoint, and how it ranks. */
 export interface LoadWalkerOptions {
@@ -39,6 +27,10 @@ export interface LoadWalkerOptions {
   modelPath?: string;
   /** Backend to compute with; default the run's own. Others differ in the last digits. */
   backend?: BackendName | 'auto';
+  /** Threads that walk; default 1: this one. Answers do not depend on it. */
+  threads?: number;
+  /** Aborted: threads stop at once; one thread alone stops between batches. */
+  signal?: AbortSignal;
 }
 
 /** A trained walker, ready to answer; close it after use. */
@@ -52,39 +44,58 @@ export interface LoadedWalker {
 
 /**
  * Loads data, encoder, tables and weights; refuses a checkpoint of another graph, data set or encoder.
- * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend
+ * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend, `usage` for
+ * several threads on a backend that only one can load
  */
 export async function loadWalkerRun(runFolder: string, options: LoadWalkerOptions): Promise<LoadedWalker> {
-  const { folder, settings, header, tensors, file, openEncoder } = openTrainedRun(runFolder, runConfig, options);
+  const { folder, settings, header, tensors, file, openEncoder } = openTrainedRun(
+    runFolder,
+    walkerRunSettings,
+    options,
+  );
+  const { beamWidth, twoHopBonus = 0, threads = 1, signal } = options;
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const encoder = await openEncoder();
   try {
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
     checkFits(header, expected, file);
-    const { tf } = await openBackend(options.backend ?? settings.backend);
-    const { horizon, equalAtStep1 } = settings.env;
-    const inputs = await walkerInputs({
-      tf,
-      settings: settings.walker,
-      encoderSettings: settings.encoder,
-      graph,
-      rules: { horizon, equalAtStep1 },
-      encoder,
-      train: walkSamples(dataset.loadDialogues('train'), graph, settings.data),
+    const wanted = options.backend ?? settings.backend;
+    const parts: WalkerParts = {
+      settings,
+      backend: threads === 1 ? wanted : await threadableBackend(wanted),
+      tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix))),
       tables: readTables(folder),
-    });
-    const policy = restoredPolicy(tf, inputs, tensors);
+      vectors: await encodeGraph(encoder, graph, { settings: settings.encoder }),
+      beamWidth,
+      twoHopBonus,
+    };
     const encode = (tasks: readonly WalkTask[]) => encodeTasks(encoder, tasks, { settings: settings.encoder });
-    const { beamWidth, twoHopBonus = 0 } = options;
-    const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, encode });
+    const walker =
+      threads === 1 ? await aloneWalker(parts, encode) : threadedWalker(parts, { threads, encode, signal });
     const close = async () => {
-      policy.head.dispose();
+      await walker.close();
       await encoder.dispose();
     };
-    return { agent, graph, encoder, header, close };
+    return { agent: walker.agent, graph, encoder, header, close };
   } catch (error) {
     await encoder.dispose();
     throw error;
   }
+}
+
+async function aloneWalker(parts: WalkerParts, encode: (tasks: readonly WalkTask[]) => Promise<TaskVectors>) {
+  const { settings, beamWidth, twoHopBonus } = parts;
+  const policy = await policyOf(parts);
+  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, encode });
+  return { agent, close: async () => policy.head.dispose() };
+}
+
+/** @throws WorkbenchError `usage` for native TensorFlow: its addon refuses a second thread of a process */
+async function threadableBackend(wanted: BackendName | 'auto'): Promise<BackendName> {
+  const { name } = await openBackend(wanted);
+  if (name !== 'tensorflow') return name;
+  throw new WorkbenchError('usage', 'expected the backend wasm or cpu with several threads, got tensorflow', {
+    hint: 'Native TensorFlow uses several cores by itself: leave --threads out, or add --backend wasm.',
+  });
 }

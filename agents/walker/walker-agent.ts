@@ -20,7 +20,7 @@ export interface WalkerAgentOptions {
 }
 
 /** Tasks whose beams grow together. */
-const tasksPerBatch = 16;
+export const tasksPerBatch = 16;
 
 /** Wraps a policy; the caller keeps and disposes its head. */
 export function walkerAgent(

@@ -3,7 +3,9 @@ import type { Agent } from '../../agents/agent.js';
 import type { Evaluation } from '../../evaluation/evaluate.js';
 import type { EvaluationInputs } from './evaluation-inputs.js';
 import type { AgentFlags } from './named-agents.js';
+import { WorkbenchError } from '../../src/run/errors.js';
 import { printJson, printLine, printNote } from '../output.js';
+import { threadsOf } from '../threads.js';
 import { terminalWatch } from '../watch.js';
 import type { Watch } from '../watch.js';
 
@@ -18,6 +20,11 @@ export interface EvaluateFlags extends AgentFlags {
 export async function evaluateDialogues(run: string | undefined, flags: EvaluateFlags): Promise<void> {
   const { checkPredictionsName, writePredictions } = await import('../../evaluation/predictions-file.js');
   if (flags.predictions !== undefined) checkPredictionsName(flags.predictions);
+  if (run === undefined && threadsOf(flags.threads) > 1) {
+    throw new WorkbenchError('usage', `expected a run with --threads ${flags.threads}, got agent ${flags.agent}`, {
+      hint: 'Untrained agents answer on one thread: leave --threads out.',
+    });
+  }
   const { openAgents } = await import('./named-agents.js');
   const opened = await openAgents([{ name: (run ?? flags.agent)!, kind: run === undefined ? 'agent' : 'run' }], flags);
   try {

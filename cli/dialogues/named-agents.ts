@@ -10,7 +10,9 @@ import { cacheFolder } from '../../src/run/locations.js';
 import { nearestName } from '../../src/run/nearest-name.js';
 import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
 import type { RunInfo } from '../../src/run/records.js';
+import { interruptSignal } from '../interrupt.js';
 import { findRun } from '../kind-of-work.js';
+import { threadsOf } from '../threads.js';
 import { evaluationInputs } from './evaluation-inputs.js';
 import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
 import type { ModelFlags } from './task-clients.js';
@@ -20,6 +22,7 @@ export interface AgentFlags extends InputFlags, ModelFlags {
   checkpoint: string;
   encoder?: string;
   backend?: string;
+  threads?: string;
 }
 
 /** An agent, how it was called, and what the record says of it. */
@@ -99,7 +102,7 @@ async function openWalker(
   name: string,
   { run, checkpoint }: { run: RunInfo; checkpoint: string },
   { settings: { beamWidth, twoHopBonus } }: EvaluationInputs,
-  { encoder, backend }: AgentFlags,
+  { encoder, backend, threads }: AgentFlags,
   closers: (() => Promise<void>)[],
 ): Promise<Omit<OpenedAgent, 'notes'>> {
   const { loadWalkerRun } = await import('../../agents/walker/load-walker.js');
@@ -112,6 +115,8 @@ async function openWalker(
     twoHopBonus,
     ...(encoder !== undefined && { modelPath: encoder }),
     ...(backend !== undefined && { backend: backendOf(backend) }),
+    threads: threadsOf(threads),
+    signal: interruptSignal(),
   });
   closers.push(() => loaded.close());
   const hashes = {

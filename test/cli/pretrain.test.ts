@@ -42,6 +42,12 @@ test('another seed or graph trains another table', async () => {
   expect(new Set(files).size).toBe(3);
 });
 
+test.each(['0', '1.5', 'two', '257'])('%s threads are refused', async (threads) => {
+  const refused = pretrain('--threads', threads);
+  await expect(refused).rejects.toMatchObject({ code: 'usage' });
+  await expect(refused).rejects.toThrow(`expected a whole number from 1 to 256, got "${threads}", at --threads`);
+});
+
 test('a wrong setting is one clear error before any work', async () => {
   await expect(pretrain('--set', 'transe.epoch=3')).rejects.toThrow(
     /unknown key transe\.epoch; did you mean transe\.epochs/,

@@ -89,12 +89,13 @@ async function encode(
 
 /** Trains or reuses embeddings and keeps a copy with the run. */
 async function embed(session: Session, dataset: Dataset, graph: Graph, log: boolean): Promise<Pretrained> {
-  const { run, logs, settings, progress, signal } = session;
+  const { run, logs, settings, threads, progress, signal } = session;
   run.update({ phase: 'transe' });
   const pretrained = await pretrainEmbeddings(graph, {
     settings: settings.transe,
     seed: settings.seed,
     exclude: dialogueTriples(dataset, graph),
+    threads,
     progress,
     ...(signal && { signal }),
     onDiverged: (error, before) => endOfStep(session, 'transe', error, before),

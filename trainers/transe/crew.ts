@@ -23,7 +23,7 @@ export interface Crew {
 
 /**
  * @param work of more than one thread: in shared memory
- * @throws WorkerLost (from its functions) once a thread has died
+ * @throws WorkbenchError `failure` (from its functions) once a thread has died
  */
 export function openCrew(work: TransEWork, threads: number): Crew {
   return threads === 1 ? alone(work) : several(work, threads);

@@ -34,6 +34,8 @@ export interface PretrainOptions {
   exclude?: Iterable<Triple>;
   /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
   folder?: string;
+  /** Default 1. No byte depends on it. */
+  threads?: number | undefined;
   progress?: ProgressReporter;
   /** Told the state before a step that diverged; what it returns is thrown instead. */
   onDiverged?: (error: unknown, before: () => Checkpoint) => unknown;
@@ -90,6 +92,7 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
     ...data,
     ...(resumed && { resumeFrom: resumed.state }),
     ...(signal && { signal }),
+    threads: options.threads,
     onProgress: (done) => progress.update(done, note),
     onEpoch(report, state) {
       history.push(recordOf(report));

@@ -11,6 +11,7 @@ export interface SentError {
   /** Of a WorkbenchError. */
   code?: ErrorCode;
   hint?: string | undefined;
+  fatal?: boolean;
 }
 
 /** The answer to the job of this number. */
@@ -42,8 +43,8 @@ export function serveJobs<Data, Job, Result>(
 
 function sentError(error: unknown): SentError {
   if (error instanceof WorkbenchError) {
-    const { name, message, stack, code, hint } = error;
-    return { name, message, stack, code, hint };
+    const { name, message, stack, code, hint, fatal } = error;
+    return { name, message, stack, code, hint, fatal };
   }
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
   return { name, message, stack };

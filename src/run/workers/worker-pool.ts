@@ -27,15 +27,12 @@ export interface WorkerPool<Job, Result> {
   /**
    * Has a job done by the next thread that is free. As many jobs as there are threads, given at once to an idle pool, run
    * at the same time, one a thread.
-   * @throws what the job threw; `WorkerLost` once a thread has died, whichever; `stopped` once the signal is aborted
+   * @throws what the job threw; a fatal `failure` once a thread has died, whichever; `stopped` once the signal is aborted
    */
   run(job: Job): Promise<Result>;
   /** Ends the threads, whatever they do. Jobs that were not done fail. */
   close(): Promise<void>;
 }
-
-/** A thread died, and with it the whole work: unlike the failure of one job it says nothing about that job. */
-export class WorkerLost extends WorkbenchError {}
 
 interface Waiting<Job, Result> {
   id: number;
@@ -113,25 +110,30 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions): WorkerPoo
   };
 }
 
-function lost({ work, memoryHint }: WorkerPoolOptions, why: unknown): WorkerLost {
+function lost({ work, memoryHint }: WorkerPoolOptions, why: unknown): WorkbenchError {
   if ((why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return outOfMemory(work, memoryHint, why);
   const reason = why instanceof Error ? why.message.split('\n')[0]! : String(why);
-  return new WorkerLost('failure', `expected ${work} to go on, got a thread that died: ${reason}`, {
+  return new WorkbenchError('failure', `expected ${work} to go on, got a thread that died: ${reason}`, {
     hint: 'Run it again, with --threads 1 if that happens again.',
+    fatal: true,
     cause: why,
   });
 }
 
-function outOfMemory(work: string, hint: string, cause: unknown): WorkerLost {
-  return new WorkerLost('failure', `expected enough memory for ${work}, got a thread that ran out of it`, {
+function outOfMemory(work: string, hint: string, cause: unknown): WorkbenchError {
+  return new WorkbenchError('failure', `expected enough memory for ${work}, got a thread that ran out of it`, {
     hint,
+    fatal: true,
     cause,
   });
 }
 
 /** The error as it was thrown in the thread. */
-function revived({ name, message, stack, code, hint }: SentError, { work, memoryHint }: WorkerPoolOptions): Error {
-  if (code !== undefined) return new WorkbenchError(code, message, hint === undefined ? {} : { hint });
+function revived(
+  { name, message, stack, code, hint, fatal = false }: SentError,
+  { work, memoryHint }: WorkerPoolOptions,
+): Error {
+  if (code !== undefined) return new WorkbenchError(code, message, { fatal, ...(hint !== undefined && { hint }) });
   const error = Object.assign(new Error(message), { name, ...(stack !== undefined && { stack }) });
   return name === 'RangeError' && /allocation failed/i.test(message) ? outOfMemory(work, memoryHint, error) : error;
 }

@@ -1,0 +1,55 @@
+/** What a trained walker is made of before any tensor: plain data, which threads can share. */
+import { z } from 'zod';
+import { loadDataset } from '../../datasets/registry.js';
+import { dataSettings } from '../../datasets/settings.js';
+import { walkSamples } from '../../datasets/walk-samples.js';
+import { envSettings } from '../../envs/settings.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
+import type { StoredTensors } from '../../src/tensor/parameters.js';
+import type { FrozenVectors } from './features/dialogue-scratch.js';
+import type { FrozenTables } from './frozen-tables.js';
+import { inputsOf, restoredPolicy } from './inputs.js';
+import type { Policy } from './policy.js';
+import { walkerSettings } from './settings.js';
+
+/** The settings of a run that loading needs; others may be there. */
+export const walkerRunSettings = z.object({
+  name: z.string(),
+  backend: z.enum(['auto', ...backendNames]),
+  data: dataSettings,
+  env: envSettings,
+  encoder: encoderSettings,
+  walker: walkerSettings,
+});
+
+export interface WalkerParts {
+  settings: z.output<typeof walkerRunSettings>;
+  backend: BackendName | 'auto';
+  tensors: StoredTensors;
+  tables: FrozenTables | undefined;
+  /** Of the names of the graph. */
+  vectors: FrozenVectors;
+  beamWidth: number;
+  twoHopBonus: number;
+}
+
+/**
+ * Loads the data set and builds the policy; the caller disposes its head.
+ * @throws WorkbenchError `data` for weights of other settings, `native` without a backend
+ */
+export async function policyOf({ settings, backend, tensors, tables, vectors }: WalkerParts): Promise<Policy> {
+  const dataset = loadDataset(settings.data.dataset);
+  const graph = await dataset.loadGraph(settings.data.graph);
+  const { tf } = await openBackend(backend);
+  const { horizon, equalAtStep1 } = settings.env;
+  const inputs = inputsOf(vectors, {
+    tf,
+    settings: settings.walker,
+    graph,
+    rules: { horizon, equalAtStep1 },
+    train: walkSamples(dataset.loadDialogues('train'), graph, settings.data),
+    tables,
+  });
+  return restoredPolicy(tf, inputs, tensors);
+}
