@@ -1,9 +1,13 @@
 /** Threads that fail, in a program of their own over the built package: `npm test` builds it first. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { execPath } from 'node:process';
-import { describe, expect, test } from '@jest/globals';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { env, execPath } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { tally } from '../fixtures/long-tests.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { tinyOverrides } from '../fixtures/tiny-training.js';
 
 interface Plan {
   threads: number;
@@ -76,6 +80,47 @@ describe('a pool of threads', () => {
   test('a job that asks for more than there is fails with the setting to lower', async () => {
     const jobs = [{ kind: 'ask for a buffer' }, { kind: 'square', value: 2 }];
     expect(await outcome({ threads: 1, jobs })).toEqual([full, 4]);
+    tally('faults injected');
+  });
+});
+
+describe('a thread that dies', () => {
+  const home = folderWith({});
+  const dying = { NODE_OPTIONS: `--import ${resolve('test/fixtures/dying-thread.mjs')}` };
+  const tiny = ['opendialkg-tiny', ...['data.dataset=demo', ...tinyOverrides].flatMap((one) => ['--set', one])];
+  const kgwalk = (words: string[], more = {}) =>
+    spawnSync(execPath, ['dist/cli/main.js', ...words], {
+      env: { ...env, KGWALK_HOME: home, ...more },
+      encoding: 'utf8',
+    });
+
+  beforeAll(() => {
+    kgwalk(['datasets', 'demo', '--entities', '300', '--dialogues', '60', '--questions', '0']);
+  });
+
+  afterAll(() => rmSync(home, { recursive: true }));
+
+  test('while TransE trains ends the program with one error, keeps nothing half-made, and hinders nobody later', () => {
+    const words = ['pretrain', ...tiny, '--set', 'transe.batchSize=16', '--threads', '2', '--json'];
+    const { status, stdout, stderr } = kgwalk(words, dying);
+    expect([status, stdout]).toEqual([1, '']);
+    const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
+    const message = 'expected training TransE to go on, got a thread that died: it ended by itself with status 3';
+    expect(error).toMatchObject({ code: 'failure', message });
+    expect(existsSync(join(home, 'embeddings'))).toBe(false);
+    expect(JSON.parse(kgwalk(words).stdout)).toMatchObject({ reused: false });
+    tally('faults injected');
+  });
+
+  test('while a walker is evaluated ends the program with one error: its samples do not become misses', () => {
+    const folder = join(home, 'run');
+    expect(kgwalk(['train', ...tiny, '--run-dir', folder]).status).toBe(0);
+    const words = ['evaluate', folder, '--split', 'train', '--threads', '2', '--json'];
+    const { status, stdout, stderr } = kgwalk(words, dying);
+    expect([status, stdout]).toEqual([1, '']);
+    const message = 'expected the evaluation to go on, got a thread that died: it ended by itself with status 3';
+    expect(stderr).toContain(message);
+    expect(readdirSync(join(folder, 'evaluations')).filter((name) => name.startsWith('train'))).toEqual([]);
     tally('faults injected');
   });
 });

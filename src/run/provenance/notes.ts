@@ -99,6 +99,11 @@ export function resumeProvenance(file: string): void {
   current.getStore()?.keep(readProvenance(file));
 }
 
+/** Takes over what another thread noted while it worked for this one. */
+export function keepNotes(record: ProvenanceRecord): void {
+  current.getStore()?.keep(record);
+}
+
 /** Writes what has been noted so far, where it is not in the file yet. Belongs before what was made is saved. */
 export function keepProvenance(file: string): void {
   current.getStore()?.write(file);

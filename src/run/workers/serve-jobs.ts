@@ -2,6 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { WorkbenchError } from '../errors.js';
 import type { ErrorCode } from '../errors.js';
+import { collectProvenance, ProvenanceNotes } from '../provenance/notes.js';
+import type { ProvenanceRecord } from '../provenance/record.js';
 
 /** An error as it travels between threads. */
 export interface SentError {
@@ -12,6 +14,11 @@ export interface SentError {
   code?: ErrorCode;
   hint?: string | undefined;
   fatal?: boolean;
+}
+
+/** What a thread was prepared from; goes before its first reply. */
+export interface Prepared {
+  madeFrom: ProvenanceRecord;
 }
 
 /** The answer to the job of this number. */
@@ -26,7 +33,11 @@ export function serveJobs<Data, Job, Result>(
 ): void {
   const port = parentPort!;
   let last: Promise<unknown> = Promise.resolve();
-  const opened = open(workerData as Data);
+  const notes = new ProvenanceNotes();
+  const opened = collectProvenance(notes, () => open(workerData as Data)).then((answer) => {
+    port.postMessage({ madeFrom: notes.record() } satisfies Prepared);
+    return answer;
+  });
   opened.catch(() => {});
   port.on('message', ({ id, job }: { id: number; job: Job }) => {
     last = last.then(async () => {

@@ -1,8 +1,10 @@
 /** Threads that do jobs for this one. Results do not depend on who did them; a thread that dies fails the whole work. */
+import { AsyncResource } from 'node:async_hooks';
 import { Worker } from 'node:worker_threads';
 import { WorkbenchError } from '../errors.js';
+import { keepNotes } from '../provenance/notes.js';
 import { throwIfStopped } from '../stop.js';
-import type { Reply, SentError } from './serve-jobs.js';
+import type { Prepared, Reply, SentError } from './serve-jobs.js';
 
 /** Which code, on how many threads, over which data. */
 export interface WorkerPoolOptions {
@@ -46,6 +48,8 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions): WorkerPoo
   const { module, threads, data, memoryMb, signal } = options;
   const queue: Waiting<Job, Result>[] = [];
   const running = new Map<Worker, Waiting<Job, Result> | undefined>();
+  // Into the notes of whoever starts the threads, whenever they are ready.
+  const keep = AsyncResource.bind(keepNotes);
   let jobs = 0;
   let ended: unknown;
   let closing: Promise<unknown> | undefined;
@@ -78,7 +82,8 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions): WorkerPoo
       ...(memoryMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }),
     });
     running.set(worker, undefined);
-    worker.on('message', (reply: Reply<Result>) => {
+    worker.on('message', (reply: Prepared | Reply<Result>) => {
+      if ('madeFrom' in reply) return keep(reply.madeFrom);
       const waiting = running.get(worker);
       if (waiting?.id !== reply.id) return;
       if ('result' in reply) waiting.resolve(reply.result);
