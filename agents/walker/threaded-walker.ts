@@ -8,6 +8,7 @@ import { tasksPerBatch } from './walker-agent.js';
 import type { WalkerJob } from './walker-worker.js';
 import type { WalkerParts } from './walker-parts.js';
 
+/** How many threads, and what stays with this one. */
 export interface ThreadedWalkerOptions {
   threads: number;
   /** Encodes the texts of tasks in this thread, so that no other one opens a language model. */

@@ -23,6 +23,7 @@ export const walkerRunSettings = z.object({
   walker: walkerSettings,
 });
 
+/** Settings, weights and vectors, and how answers are ranked. */
 export interface WalkerParts {
   settings: z.output<typeof walkerRunSettings>;
   backend: BackendName | 'auto';

@@ -6,6 +6,7 @@ import { walkerAgent } from './walker-agent.js';
 import { policyOf } from './walker-parts.js';
 import type { WalkerParts } from './walker-parts.js';
 
+/** Tasks for one thread. */
 export interface WalkerJob {
   tasks: WalkTask[];
   /** Of these tasks, and perhaps of others. */
