@@ -64,7 +64,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('a second one ends training at once with 130, in the middle of an update of many minutes, and leaves whole files', async () => {
+test('a second one ends training at once with 130, in the middle of an update, and leaves whole files', async () => {
   const folder = resolve(home, 'twice');
   const long = ['ppo.samplesPerUpdate=1000', 'ppo.minibatchSamples=1', 'ppo.updateEpochs=100', 'clone.epochs=1'];
   const { child, ended, heard, until } = start(folder, ...long);
