@@ -1,4 +1,5 @@
 /** Memory that runs out: a clear end between two steps while there is some left, a clear error where an allocation fails. */
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { WorkbenchError } from './errors.js';
@@ -25,8 +26,18 @@ export function throwIfMemoryShort(): void {
   const used = old.reduce((sum, { space_used_size }) => sum + space_used_size, 0);
   if (used > nearlyAll * limit) throw short('JavaScript memory', used, limit);
   if (containerLimit === undefined) return;
-  const resident = process.memoryUsage.rss();
-  if (resident > nearlyAll * containerLimit) throw short('memory of the container', resident, containerLimit);
+  const most = nearlyAll * containerLimit;
+  if (process.memoryUsage.rss() <= most) return;
+  const resident = process.memoryUsage.rss() - mappedBytes(readFileSync('/proc/self/status', 'utf8'));
+  if (resident > most) throw short('memory of the container', resident, containerLimit);
+}
+
+/**
+ * Resident pages of mapped files, in bytes: those of a model count as used, and go when their room is needed.
+ * @param status text of `/proc/self/status`; only Linux limits containers
+ */
+export function mappedBytes(status: string): number {
+  return Number(/^RssFile:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
 }
 
 /** What a failed allocation says, in V8, in WebAssembly, in native code. */

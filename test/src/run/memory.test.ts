@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { memoryErrorOf, throwIfMemoryShort } from '../../../src/run/memory.js';
+import { mappedBytes, memoryErrorOf, throwIfMemoryShort } from '../../../src/run/memory.js';
 
 function thrownBy(work: () => unknown): unknown {
   try {
@@ -13,6 +13,11 @@ function thrownBy(work: () => unknown): unknown {
 
 test('nothing is thrown while there is memory', () => {
   throwIfMemoryShort();
+});
+
+test('pages of a mapped file are told apart from what a process holds itself', () => {
+  expect(mappedBytes('VmRSS:\t    2156 kB\nRssAnon:\t     148 kB\nRssFile:\t    2008 kB\n')).toBe(2008 * 1024);
+  expect(mappedBytes('another system')).toBe(0);
 });
 
 test.each([
