@@ -97,6 +97,9 @@ export function readFully(descriptor: number, into: Uint8Array, position: number
   }
 }
 
+/** `ENOENT` too: folders are made before anything is written, so somebody deletes them meanwhile. */
+const unwritable = new Set('EACCES EPERM EROFS ENOTDIR EISDIR EEXIST ENAMETOOLONG ENOENT'.split(' '));
+
 /** Turns what the system says about a failed write into the error a user sees; other errors pass unchanged. */
 export function writeError(error: unknown, path: string): unknown {
   const code = (error as NodeJS.ErrnoException).code;
@@ -107,10 +110,7 @@ export function writeError(error: unknown, path: string): unknown {
       fatal: true,
     });
   }
-  if (
-    code !== undefined &&
-    ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENAMETOOLONG'].includes(code)
-  ) {
+  if (code !== undefined && unwritable.has(code)) {
     return new WorkbenchError('failure', `expected a place that can be written, got ${code}, at ${path}`, {
       hint: 'Check the name and its permissions, or choose another place.',
       cause: error,

@@ -1,0 +1,123 @@
+/** Two processes on one folder, and folders that go away, under the built program: `npm test` builds it first. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { env, execPath } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { readTimings } from '../../src/run/timing-log.js';
+import { often, tally } from '../fixtures/long-tests.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { tinyLlama } from '../fixtures/tiny-llama.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
+
+useOwnHome();
+
+const program = resolve('dist/cli/main.js');
+const tiny = (...overrides: string[]) => [
+  ...['train', 'opendialkg-tiny'],
+  ...[...tinyOverrides, ...overrides].flatMap((one) => ['--set', one]),
+];
+
+function start(words: readonly string[]) {
+  const child = spawn(execPath, [program, ...words], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let told = '';
+  child.stderr.on('data', (text) => (told += String(text)));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, told }));
+  return { child, ended };
+}
+
+const run = (...words: string[]) => spawnSync(execPath, [program, ...words], { env, encoding: 'utf8' });
+const newRun = () => join(folderWith({}), 'run');
+
+test('a second process on a run is refused at once and changes nothing; a killed one leaves no lock that holds', async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  const folder = newRun();
+  const { child, ended } = start([...tiny('clone.epochs=1000'), '--run-dir', folder]);
+  while (!existsSync(join(folder, 'checkpoints/index.json')) && child.exitCode === null) await setTimeout(5);
+  // Halted in the middle of whatever it does: only the second process could change a file.
+  child.kill('SIGSTOP');
+  while (!/^State:\s+T/m.test(readFileSync(`/proc/${child.pid}/status`, 'utf8'))) await setTimeout(1);
+  const before = runHashes(folder);
+  for (const words of [
+    ['train', '--resume', '--run-dir', folder],
+    [...tiny(), '--run-dir', folder],
+  ]) {
+    expect(run(...words)).toMatchObject({ status: 2, stderr: expect.stringMatching(/^error: expected /m) });
+    expect(runHashes(folder)).toEqual(before);
+  }
+  expect(run('train', '--resume', '--run-dir', folder).stderr).toContain(`got one held by process ${child.pid} on `);
+  child.kill('SIGKILL');
+  await ended;
+  expect(openRun(folder).state.status).toBe('stopped');
+  const resumed = start(['train', '--resume', '--run-dir', folder]);
+  while (openRun(folder).environment.resumed === undefined && resumed.child.exitCode === null) await setTimeout(5);
+  resumed.child.kill('SIGINT');
+  expect((await resumed.ended).code).toBe(130);
+  tally('faults injected', 3);
+});
+
+describe('with text vectors of a model', () => {
+  let model: string;
+  beforeAll(async () => {
+    model = (await tinyLlama()).path;
+  });
+  const words = (folder: string) => [...tiny(`encoder.model=${JSON.stringify(model)}`), '--run-dir', folder];
+  const encodes = (folder: string) =>
+    readTimings(join(folder, 'timing.jsonl')).find(({ phase }) => phase === 'encode')!['time/encodes'];
+  const results = (folder: string) => {
+    const hashes = runHashes(folder);
+    // It notes which tables and vectors were there already.
+    delete hashes['provenance.json'];
+    return hashes;
+  };
+
+  test('two processes fill one empty cache together, with equal results, and nothing is lost', async () => {
+    await importOpenDialKg({ from: folderWith(releaseFiles) });
+    const folders = [newRun(), newRun()];
+    const ends = await Promise.all(folders.map((folder) => start(words(folder)).ended));
+    expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+    expect(results(folders[1]!)).toEqual(results(folders[0]!));
+    const third = newRun();
+    expect(run(...words(third)).status).toBe(0);
+    expect(encodes(third)).toBe(0);
+    expect(results(third)).toEqual(results(folders[0]!));
+    tally('faults injected');
+  });
+
+  test('a run whose caches are deleted under it, again and again, ends with equal results or one clear error', async () => {
+    await importOpenDialKg({ from: folderWith(releaseFiles) });
+    const whole = newRun();
+    expect(run(...words(whole)).status).toBe(0);
+    let deleted = 0;
+    for (let i = 0; i < often(1, 5); i++) {
+      const folder = newRun();
+      const { child, ended } = start(words(folder));
+      while (child.exitCode === null && child.signalCode === null) {
+        for (const cache of ['cache', 'embeddings'].map((name) => join(env.KGWALK_HOME!, name))) {
+          if (!existsSync(cache)) continue;
+          try {
+            rmSync(cache, { recursive: true, force: true });
+            deleted++;
+          } catch {
+            // It was written into between two deletions.
+          }
+        }
+        await setTimeout(3);
+      }
+      const { code, told } = await ended;
+      if (code !== 0) {
+        expect([1, 3]).toContain(code);
+        expect(told).toMatch(/^error: expected /m);
+        expect(run(...words(folder), '--resume').status).toBe(0);
+      }
+      expect(results(folder)).toEqual(results(whole));
+    }
+    expect(deleted).toBeGreaterThan(0);
+    tally('faults injected', deleted);
+  });
+});
