@@ -70,6 +70,7 @@ export async function probeBackend(name: BackendName): Promise<BackendProbe> {
     const which = name === 'tensorflow' ? `${describeNativeTensorflow(tf)}, ` : '';
     return { name, found: true, reason: `${which}computes a checked gradient` };
   } catch (error) {
+    if (error instanceof WorkbenchError) return { name, found: false, reason: error.message };
     const remedy = name === 'tensorflow' ? '; its native part is not installed' : '';
     return { name, found: false, reason: `it does not load here${remedy} (${firstLine(error)})` };
   }

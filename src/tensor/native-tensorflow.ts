@@ -1,8 +1,9 @@
 /** The native half of TensorFlow: where it lies, and how tfjs gets it as a backend. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { env } from 'node:process';
+import { WorkbenchError } from '../run/errors.js';
 import { kgwalkHome } from '../run/locations.js';
 import type { Tf } from './backend.js';
 
@@ -24,7 +25,8 @@ const require = createRequire(import.meta.url);
 
 /**
  * Registers the backend `tensorflow`: with the addon of the native folder, else with one inside the package itself.
- * @throws whatever loading a library that is missing or does not fit throws
+ * @throws WorkbenchError `native` for an addon that everybody may write; whatever loading a library that is missing or does
+ *   not fit throws
  */
 export async function registerNativeTensorflow(tf: Tf): Promise<void> {
   // The library tells every start how it was compiled.
@@ -34,6 +36,7 @@ export async function registerNativeTensorflow(tf: Tf): Promise<void> {
     await import('@tensorflow/tfjs-node-gpu');
     return;
   }
+  refuseOpenTo(addon);
   // The package's own entry looks for the addon inside the package alone; these two files are what it is made of.
   require(`${nativePackage}/dist/register_all_kernels.js`);
   const { NodeJSKernelBackend } = require(`${nativePackage}/dist/nodejs_kernel_backend.js`) as {
@@ -45,6 +48,15 @@ export async function registerNativeTensorflow(tf: Tf): Promise<void> {
   if (tf.findBackendFactory('tensorflow') === null) {
     tf.registerBackend('tensorflow', () => new NodeJSKernelBackend(require(addon), nativePackage));
   }
+}
+
+/** It is code that will run: where everybody may change it, it may be anybody's. */
+function refuseOpenTo(addon: string): void {
+  const open = [addon, dirname(addon)].find((path) => statSync(path).mode & 0o002);
+  if (open === undefined) return;
+  throw new WorkbenchError('native', `expected an addon that not everybody may write, got one of all, at ${open}`, {
+    hint: 'Take the right away (chmod -R o-w), if you know who wrote it; or build it again: kgwalk native install.',
+  });
 }
 
 /** Which library the active backend is, and what it computes on. */

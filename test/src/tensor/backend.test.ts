@@ -1,6 +1,10 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { backendNames, backendOf, openBackend, probeBackend } from '../../../src/tensor/backend.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const native = await probeBackend('tensorflow');
 if (native.found) console.warn('skipped what holds without native TensorFlow: it is installed here');
@@ -31,6 +35,21 @@ describe('the ladder of backends', () => {
     expect(name).toBe(native.found ? 'tensorflow' : 'wasm');
     expect(tf.getBackend()).toBe(name);
     expect(backendNames).toEqual(['tensorflow', 'wasm', 'cpu']);
+  });
+
+  test('native code that everybody may write is not loaded', async () => {
+    const folder = folderWith({ 'tfjs_binding.node': 'anybody’s' });
+    const addon = join(folder, 'tfjs_binding.node');
+    const before = env.KGWALK_NATIVE;
+    env.KGWALK_NATIVE = folder;
+    chmodSync(addon, 0o666);
+    const probe = await probeBackend('tensorflow');
+    chmodSync(addon, 0o644);
+    const safe = await probeBackend('tensorflow');
+    if (before === undefined) delete env.KGWALK_NATIVE;
+    else env.KGWALK_NATIVE = before;
+    expect(probe).toMatchObject({ found: false, reason: expect.stringContaining(`got one of all, at ${addon}`) });
+    expect(safe.reason).not.toContain('got one of all');
   });
 
   withoutNative('absent native TensorFlow says in one line that its native part is missing', async () => {
