@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import type { DatasetManifest } from '../datasets/manifest.js';
 import type { QuestionManifest } from '../datasets/questions/question-manifest.js';
-import { WorkbenchError } from '../src/run/errors.js';
 import { printDialogueStatistics } from './dialogues/dataset-tables.js';
 import type { Row } from './output.js';
 import { printJson, printLine, printTable } from './output.js';
+import { registerCheck } from './datasets-check.js';
 import { registerDemo } from './datasets-demo.js';
 import { registerGet } from './datasets-get.js';
 import type { ImportFlags } from './datasets-import.js';
@@ -46,11 +46,7 @@ export function register(program: Command): void {
     .option('--graph <graph>', 'which graph of dialogues', 'dialogue')
     .option('--json', 'print everything as JSON')
     .action(describeOne);
-  datasets
-    .command('check <name>')
-    .description('compare files, hashes and counts with what was imported')
-    .option('--json', 'print the problems as JSON')
-    .action(checkOne);
+  registerCheck(datasets);
 }
 
 async function listAll({ json }: { json?: boolean }): Promise<void> {
@@ -93,28 +89,4 @@ async function describeOne(text: string, { graph, json }: StatsFlags): Promise<v
   const statistics = await datasetStatistics(loadDataset(text), graph);
   if (json) printJson(statistics);
   else printDialogueStatistics(statistics);
-}
-
-async function checkOne(name: string, { json }: { json?: boolean }): Promise<void> {
-  const { datasetKind } = await import('../datasets/manifest-file.js');
-  const { files, problems } = await (datasetKind(name) === 'questions' ? checkQuestions(name) : checkDialogues(name));
-  if (json) printJson({ name, problems });
-  if (problems.length > 0) {
-    throw new WorkbenchError('data', problems.join('\n'), { hint: 'Import the data set again.' });
-  }
-  if (!json) printLine(`${name}: ${files} files as imported`);
-}
-
-async function checkDialogues(name: string) {
-  const { loadDataset } = await import('../datasets/registry.js');
-  const { checkDataset } = await import('../datasets/check.js');
-  const dataset = loadDataset(name);
-  return { files: Object.keys(dataset.manifest.files).length, problems: await checkDataset(dataset) };
-}
-
-async function checkQuestions(name: string) {
-  const { loadQuestionDataset } = await import('../datasets/questions/question-registry.js');
-  const { checkQuestionDataset } = await import('../datasets/questions/check-question-dataset.js');
-  const dataset = loadQuestionDataset(name);
-  return { files: Object.keys(dataset.manifest.files).length, problems: await checkQuestionDataset(dataset) };
 }

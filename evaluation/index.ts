@@ -2,7 +2,10 @@
 export * from './compare.js';
 export * from './coverage.js';
 export * from './evaluate.js';
-export * from './leak-check.js';
+export * from './leaks/count-shares.js';
+export * from './leaks/leak-report.js';
+export { knownDialogues, knownQuestions, type KnownSamples, type KnownSplit } from './leaks/known-samples.js';
+export { seenUnseen, type SeenUnseen } from './leaks/seen-unseen.js';
 export * from './outcome.js';
 export * from './predictions-file.js';
 export * from './questions/index.js';

@@ -1,4 +1,7 @@
 /** Rows of an evaluation as an Arrow IPC file, for anyone's own analysis. */
+import type { Bool, Int32, Utf8 } from 'apache-arrow';
+import { readFileSync } from 'node:fs';
+import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import type { Outcome } from './outcome.js';
 
@@ -30,4 +33,15 @@ export async function writeRowsArrow(file: string, rows: readonly Outcome[]): Pr
     confidence: float(({ confidence }) => confidence),
   });
   writeFileAtomic(file, arrow.tableToIPC(table, 'file'));
+}
+
+/** Of each row, what a slice by seen targets is made of. @throws WorkbenchError `data` for a file that is not such a table */
+export async function readTargetRows(file: string): Promise<Pick<Outcome, 'dialogue' | 'seen' | 'path'>[]> {
+  const arrow = await import('apache-arrow');
+  try {
+    const table = arrow.tableFromIPC<{ dialogue: Utf8; seen: Bool; path: Int32 }>(readFileSync(file));
+    return table.toArray().map(({ dialogue, seen, path }) => ({ dialogue, seen, path }));
+  } catch (cause) {
+    throw new WorkbenchError('data', `expected the rows of an evaluation, got another file, at ${file}`, { cause });
+  }
 }

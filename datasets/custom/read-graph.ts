@@ -45,7 +45,7 @@ async function readDelimited(file: string): Promise<CustomGraph> {
     separator: await separatorOf(file),
     onProblem: (line: number, problem: string) => problems.add(line, problem),
   };
-  await readTriples(file, options, (head, relation, tail) => builder.add(head, relation, tail));
+  await readTriples(file, options, builder.sinkOf(file));
   problems.throwIfAny();
   const addInverses = !builder.hasInverses;
   return {

@@ -23,6 +23,7 @@ const aliasProperty = 'http://www.w3.org/2004/02/skos/core#altLabel';
  */
 export async function readNTriples(file: string, labels: boolean): Promise<CustomGraph> {
   const builder = new GraphBuilder();
+  const add = builder.sinkOf(file);
   const problems = new LineProblems(file);
   const labelsOf = new Map<string, { text: string; rank: number }[]>();
   let blankLiterals = 0;
@@ -40,7 +41,7 @@ export async function readNTriples(file: string, labels: boolean): Promise<Custo
       const foreign = Number(object.language !== '' && !object.language.startsWith('en'));
       const known = labelsOf.get(keyOf(subject)) ?? [];
       labelsOf.set(keyOf(subject), [...known, { text: object.value, rank: rank + foreign }]);
-    } else builder.add(keyOf(subject), keyOf(predicate), keyOf(object));
+    } else add(keyOf(subject), keyOf(predicate), keyOf(object));
   });
   problems.throwIfAny();
   const raw = builder.build('graph', { addInverses: true });
@@ -79,6 +80,7 @@ function renamed(raw: Graph, entities: ReadonlyMap<string, string>, relations: R
       (key) => relations.get(key) ?? inversePrefix + relations.get(key.slice(inversePrefix.length))!,
     ),
     { heads, relations: raw.relations, tails: raw.tails },
+    raw.madeFrom,
   );
 }
 

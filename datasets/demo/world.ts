@@ -18,10 +18,11 @@ export interface DemoWorld {
 /** Builds the graph of these settings, both directions of every fact. @param name of the graph */
 export function demoWorld(settings: Pick<DemoSettings, 'seed' | 'entities' | 'triples'>, name = 'dialogue'): DemoWorld {
   const builder = new GraphBuilder();
+  const add = builder.sinkOf('facts of the demo');
   const typeOf = new Map<string, EntityType>();
   for (const { head, relation, tail, headType, tailType } of demoFacts(settings)) {
-    builder.add(head, relation, tail);
-    builder.add(tail, inverseName(relation), head);
+    add(head, relation, tail);
+    add(tail, inverseName(relation), head);
     typeOf.set(head, headType);
     typeOf.set(tail, tailType);
   }

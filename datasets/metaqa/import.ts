@@ -60,7 +60,7 @@ async function readGraph(kb: string) {
   const builder = new GraphBuilder();
   const problems = new LineProblems(kb);
   const options = { separator: '|', onProblem: (line: number, problem: string) => problems.add(line, problem) };
-  await readTriples(kb, options, (head, relation, tail) => builder.add(head, relation, tail));
+  await readTriples(kb, options, builder.sinkOf(kb));
   problems.throwIfAny();
   const duplicates = builder.numTriples - builder.build('kb').numEdges;
   return { graph: builder.build('kb', { addInverses: true }), duplicates };

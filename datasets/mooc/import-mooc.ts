@@ -27,7 +27,7 @@ export async function importMooc({ from, name = 'mooc', home }: ImportOptions): 
     });
   }
   const builder = new GraphBuilder();
-  await readTriples(triples, {}, (head, relation, tail) => builder.add(head, relation, tail));
+  await readTriples(triples, {}, builder.sinkOf(triples));
   const graph = builder.build('mooc', { addInverses: true });
   const questions = generateQuestions(graph, generation);
   return writeQuestionDataset(

@@ -69,7 +69,7 @@ function countDialogues(dialogues: readonly Dialogue[]) {
 }
 
 function describeGraph(
-  { graph, blankLines, madeFrom, inversesAdded }: ImportedGraph,
+  { graph, blankLines, inversesAdded }: ImportedGraph,
   named: ReadonlySet<string>,
   origin: string | undefined,
 ) {
@@ -85,7 +85,7 @@ function describeGraph(
     relations: graph.numRelations,
     triples: graph.numEdges,
     blankLines,
-    madeFrom,
+    madeFrom: [...graph.madeFrom],
     hash: graph.hash,
     note: notes.join('; '),
   };

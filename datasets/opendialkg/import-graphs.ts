@@ -1,5 +1,4 @@
 /** The graphs of an OpenDialKG release: `dialogue` and, where the wide file is there, `wide`. */
-import { basename } from 'node:path';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile } from '../../src/run/files.js';
 import { nearestName } from '../../src/run/nearest-name.js';
@@ -15,8 +14,6 @@ export interface ImportedGraph {
   graph: Graph;
   /** Lines dropped for a blank field. */
   blankLines: number;
-  /** Names of the files whose triples are its edges: no dialogue adds any. */
-  madeFrom: string[];
   /** Whether `~` relations were added, because the files hold one direction only. */
   inversesAdded: boolean;
 }
@@ -42,12 +39,11 @@ async function importGraph(
 ): Promise<ImportedGraph> {
   const builder = new GraphBuilder();
   let blankLines = 0;
-  const madeFrom = new Set<string>();
   for (const file of files) {
+    const add = builder.sinkOf(file);
     const sink: TripleSink = (head, relation, tail, line) => {
       if (known && !known.has(relation)) throw unknownRelation(relation, known, `${file}:${line}`);
-      builder.add(head, relation, tail);
-      madeFrom.add(basename(file));
+      add(head, relation, tail);
     };
     blankLines += (await readTriples(file, { dropBlank: true }, sink)).blank;
   }
@@ -60,7 +56,6 @@ async function importGraph(
   return {
     graph: builder.build(name, { addInverses: inversesAdded }),
     blankLines,
-    madeFrom: [...madeFrom],
     inversesAdded,
   };
 }

@@ -61,7 +61,7 @@ async function readGraph(kb: string, subset: string) {
   const builder = new GraphBuilder();
   const problems = new LineProblems(kb);
   const onProblem = (line: number, problem: string) => problems.add(line, problem);
-  await readTriples(kb, { onProblem }, (head, relation, tail) => builder.add(head, relation, tail));
+  await readTriples(kb, { onProblem }, builder.sinkOf(kb));
   problems.throwIfAny();
   return builder.build(subset, { addInverses: true });
 }

@@ -27,6 +27,8 @@ const graphSchema = z.strictObject({
   relations: count,
   /** Distinct edges, inverses included. */
   triples: count,
+  /** The source files that its triples were read from; absent in older imports, and for graphs that a program made. */
+  madeFrom: z.array(z.string()).optional(),
   /** Equals `Graph.hash`. */
   hash: sha256,
   /** What one must know before trusting a score on this graph. */

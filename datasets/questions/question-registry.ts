@@ -71,8 +71,9 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
     split: ({ split, holdOut } = {}) => findSplit(manifest, split, holdOut),
     loadGraph: async (wanted = subsets) => {
       const graph = graphOf(manifest, wanted);
-      const { hash, triples } = manifest.graphs[graph]!;
-      madeFrom('edge list', `graph ${graph}`, { hash, triples, labels: manifest.labels });
+      const { hash, triples, madeFrom: files } = manifest.graphs[graph]!;
+      const { labels } = manifest;
+      madeFrom('edge list', `graph ${graph}`, { hash, triples, labels, ...(files && { files }) });
       return readImportedGraph(folder, graph, hash);
     },
     aliases: (graph) => {

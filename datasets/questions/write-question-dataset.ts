@@ -120,8 +120,8 @@ function countFile({ questions, dropped = {} }: ImportedFile, graph: Graph) {
 }
 
 function describeGraph(graph: Graph, note: string) {
-  const { numEntities: entities, numRelations: relations, numEdges: triples, hash } = graph;
-  return { entities, relations, triples, hash, note };
+  const { numEntities: entities, numRelations: relations, numEdges: triples, hash, madeFrom } = graph;
+  return { entities, relations, triples, ...(madeFrom.length > 0 && { madeFrom }), hash, note };
 }
 
 function checkQuestions({ name, subsets }: QuestionDatasetParts): void {

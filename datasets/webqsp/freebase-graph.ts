@@ -44,7 +44,7 @@ export async function readFreebaseGraph(folders: readonly string[]): Promise<Fre
   }
   const triples = join(folder, triplesFile);
   const builder = new GraphBuilder();
-  await readTriples(triples, {}, (head, relation, tail) => builder.add(head, relation, tail));
+  await readTriples(triples, {}, builder.sinkOf(triples));
   const graph = builder.build('freebase', { addInverses: true });
   const names = join(folder, namesFile);
   const hasNames = existsSync(names);

@@ -1,4 +1,5 @@
 /** From a stream of named triples to a graph. */
+import { basename } from 'node:path';
 import { Graph, inverseName, inversePrefix } from './graph.js';
 
 /** What is added to the triples as they were given. */
@@ -21,6 +22,7 @@ export class GraphBuilder {
   #relationIds = new Int32Array(1024);
   #tails = new Int32Array(1024);
   #length = 0;
+  readonly #files = new Set<string>();
 
   /** Triples added so far, duplicates counted. */
   get numTriples(): number {
@@ -38,6 +40,15 @@ export class GraphBuilder {
     this.#heads[at] = idOf(this.#entities, head);
     this.#relationIds[at] = idOf(this.#relations, relation);
     this.#tails[at] = idOf(this.#entities, tail);
+  }
+
+  /** Adds what is read from a file, or made by a program, and notes its name: the graph says what it was made from. */
+  sinkOf(source: string): (head: string, relation: string, tail: string) => void {
+    const name = basename(source);
+    return (head, relation, tail) => {
+      this.#files.add(name);
+      this.add(head, relation, tail);
+    };
   }
 
   /** Whether any relation is written as an inverse (`~relation`): such data ships both directions. */
@@ -64,7 +75,7 @@ export class GraphBuilder {
         relations.map((relation) => inverses[relation]!),
       );
     }
-    return new Graph(name, [...this.#entities.keys()], relationNames, { heads, relations, tails });
+    return new Graph(name, [...this.#entities.keys()], relationNames, { heads, relations, tails }, [...this.#files]);
   }
 }
 

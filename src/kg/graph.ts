@@ -42,6 +42,8 @@ export class Graph {
     readonly entityNames: readonly string[],
     readonly relationNames: readonly string[],
     triples: TripleColumns,
+    /** What its triples were read from, noted as they were read; empty for a graph that was stored since. */
+    readonly madeFrom: readonly string[] = [],
   ) {
     const { offsets, relations, tails } = compress(entityNames.length, triples);
     this.offsets = offsets;

@@ -5,7 +5,7 @@ import { createAgent } from '../../agents/registry.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
 import { evaluateAgent } from '../../evaluation/evaluate.js';
-import { entityCounts, goldShareByCount, pairCounts } from '../../evaluation/leak-check.js';
+import { entityCounts, goldShareByCount, pairCounts } from '../../evaluation/leaks/count-shares.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';

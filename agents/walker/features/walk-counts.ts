@@ -8,7 +8,7 @@ import type { WalkSample } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { Path } from '../../../src/kg/path.js';
 
-/** What is counted, in the words of `evaluation/leak-check`, which asks whether a count marks the answer. */
+/** What is counted, in the words of `evaluation/leaks/count-shares`, which asks whether a count marks the answer. */
 const walkCountNames = ['edge', 'first edge', 'head and relation', 'start and end', 'pair of edges'];
 
 /** Counts of pairs, with each dialogue’s own left out on request. */

@@ -55,10 +55,13 @@ const recordSchema = z.strictObject({
 });
 
 /** All that `provenance.json` holds. */
+/** What `provenance.json` holds. */
 export type ProvenanceRecord = z.output<typeof recordSchema>;
 /** What one artifact was made from. */
+/** One artifact of it. */
 export type ArtifactRecord = ProvenanceRecord['artifacts'][number];
 /** Samples that artifacts were made from. */
+/** Samples that something was made from. */
 export type SampleSet = ProvenanceRecord['sets'][string];
 
 /** A set of samples. @param contents by id, each a hash of what the sample says */

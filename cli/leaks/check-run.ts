@@ -1,0 +1,51 @@
+/** `kgwalk datasets check NAME --run RUN`: reads what a run or an evaluation noted, and holds it against a split. */
+import { datasetKind } from '../../datasets/manifest-file.js';
+import { leakReport } from '../../evaluation/leaks/leak-report.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { printJson } from '../output.js';
+import type { Checked } from './checked.js';
+import { checkedDialogueRun } from './checked-dialogues.js';
+import { checkedEvaluation, checkedQuestionRun } from './checked-questions.js';
+import { printLeakReport } from './leak-tables.js';
+import { findRun } from '../kind-of-work.js';
+import { isBegun } from '../../evaluation/questions/evaluation-folder.js';
+
+/** Options of the command. */
+export interface CheckRunFlags {
+  split: string | undefined;
+  evaluations: string | undefined;
+  json: boolean;
+}
+
+/** @throws WorkbenchError `data` where a leak is found, and for what is not there or does not belong together */
+export async function checkRun(name: string, run: string, flags: CheckRunFlags): Promise<void> {
+  const checked = await open(name, run, flags);
+  const report = leakReport({ dataset: name, ...checked });
+  if (flags.json) printJson({ ...report, cannotExclude: checked.cannotExclude });
+  else printLeakReport(report, checked);
+  if (report.found.length > 0) {
+    throw new WorkbenchError('data', `expected no trace of ${report.split}, got ${report.found.join('; ')}`, {
+      hint: 'Scores on this split say less than they seem to.',
+    });
+  }
+  const unknown = [...report.unknown, ...report.notNoted];
+  if (unknown.length > 0) {
+    throw new WorkbenchError(
+      'data',
+      `expected notes of what everything was made from, got none of ${unknown.join(', ')}`,
+      {
+        hint: 'Versions before this one kept none: train or evaluate again.',
+      },
+    );
+  }
+}
+
+function open(name: string, run: string, { split, evaluations }: CheckRunFlags): Promise<Checked> {
+  const questions = datasetKind(name) === 'questions';
+  const found = findRun(run);
+  if (found) return (questions ? checkedQuestionRun : checkedDialogueRun)(name, found.run, split ?? 'test');
+  if (questions && isBegun(run, evaluations)) return checkedEvaluation(name, run, split, evaluations);
+  throw new WorkbenchError('usage', `expected a run${questions ? ' or an evaluation' : ''}, got "${run}", at --run`, {
+    hint: 'The runs there are: `kgwalk runs list`.',
+  });
+}

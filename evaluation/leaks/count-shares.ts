@@ -1,0 +1,131 @@
+/**
+ * Looks for the leak of entity counts: where a graph holds only entities of dialogues, a candidate that train never used
+ * must come from an evaluation dialogue, so it is more often the answer than one that train used once.
+ */
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { Graph } from '../../src/kg/graph.js';
+
+/** Candidates with one count. */
+export interface CountShare {
+  /** The train count; the last stands for itself and above. */
+  count: number;
+  candidates: number;
+  /** P(gold | count) in [0, 1], with its 95 % interval (Wilson). */
+  goldShare: number;
+  low: number;
+  high: number;
+}
+
+/** P(gold | count) by count. */
+export interface LeakCheck {
+  shares: CountShare[];
+  /**
+   * Whether no higher count has a lower share, by more than two standard errors; false for a count that marks the answer
+   * by being low.
+   */
+  monotone: boolean;
+}
+
+/** The train count of a candidate edge from `start`. */
+export type CountOf = (start: number, tail: number, relation: number) => number;
+
+/** How often train golds have each entity as a tail: the count that leaks. */
+export function entityCounts(train: readonly WalkSample[]): CountOf {
+  const counts = new Map<number, number>();
+  for (const { gold } of train) for (const [, , tail] of gold.path) counts.set(tail, (counts.get(tail) ?? 0) + 1);
+  return (_start, tail) => counts.get(tail) ?? 0;
+}
+
+/** How often train golds lead from a start to a target: safe, it does not tell who is new. */
+export function pairCounts(train: readonly WalkSample[]): CountOf {
+  const counts = tally(train.map(({ gold }) => `${gold.path[0]![0]},${gold.target}`));
+  return (start, tail) => counts.get(`${start},${tail}`) ?? 0;
+}
+
+/** How often train golds use an edge, at any hop. */
+export function edgeCounts(train: readonly WalkSample[]): CountOf {
+  const counts = tally(train.flatMap(({ gold }) => gold.path.map(String)));
+  return (start, tail, relation) => counts.get(`${start},${relation},${tail}`) ?? 0;
+}
+
+/** How often train golds begin with an edge. */
+export function firstEdgeCounts(train: readonly WalkSample[]): CountOf {
+  const counts = tally(train.map(({ gold }) => String(gold.path[0])));
+  return (start, tail, relation) => counts.get(`${start},${relation},${tail}`) ?? 0;
+}
+
+/** How often train golds leave an entity by a relation. */
+export function headRelationCounts(train: readonly WalkSample[]): CountOf {
+  const counts = tally(train.flatMap(({ gold }) => gold.path.map(([head, relation]) => `${head},${relation}`)));
+  return (start, _tail, relation) => counts.get(`${start},${relation}`) ?? 0;
+}
+
+/**
+ * Counts by the names that artifacts give them (`facts.counts` in `provenance.json`). Those of two edges or of stopping
+ * say nothing of a single candidate and are not here.
+ */
+export const countsByName: Readonly<
+  Record<string, { of: (train: readonly WalkSample[]) => CountOf; over: 'edges' | 'relations' }>
+> = {
+  entity: { of: entityCounts, over: 'edges' },
+  'start and end': { of: pairCounts, over: 'edges' },
+  edge: { of: edgeCounts, over: 'edges' },
+  'first edge': { of: firstEdgeCounts, over: 'edges' },
+  'head and relation': { of: headRelationCounts, over: 'relations' },
+};
+
+function tally(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+/**
+ * P(gold | count) over what there is to choose from at the starts of one-hop golds: edges, or for a count that all edges of
+ * a relation share the relations, since else a relation of many edges looks unlikely however often it is taken.
+ * @param samples of a split that the counts were not taken from
+ * @param countOf one of `countsByName` or a feature of one's own
+ * @param highest counts from here on share a row. Default 3
+ * @param over what is chosen. Default `edges`
+ */
+export function goldShareByCount(
+  samples: readonly WalkSample[],
+  graph: Graph,
+  countOf: CountOf,
+  highest = 3,
+  over: 'edges' | 'relations' = 'edges',
+): LeakCheck {
+  const candidates = new Float64Array(highest + 1);
+  const golds = new Float64Array(highest + 1);
+  for (const { task, gold } of samples) {
+    if (!gold.inGraph || gold.path.length !== 1) continue;
+    const [, goldRelation, goldTail] = gold.path[0]!;
+    const begin = graph.offsets[task.start]!;
+    for (let edge = begin; edge < graph.offsets[task.start + 1]!; edge++) {
+      const relation = graph.relations[edge]!;
+      // Edges of one relation lie side by side: the first stands for all.
+      if (over === 'relations' && edge > begin && relation === graph.relations[edge - 1]) continue;
+      const row = Math.min(highest, countOf(task.start, graph.tails[edge]!, relation));
+      candidates[row]!++;
+      if (relation === goldRelation && (over === 'relations' || graph.tails[edge] === goldTail)) golds[row]!++;
+    }
+  }
+  const shares = [...candidates.keys()]
+    .filter((count) => candidates[count]! > 0)
+    .map((count) => ({ count, candidates: candidates[count]!, ...shareOf(golds[count]!, candidates[count]!) }));
+  return { shares, monotone: shares.every((share, i) => i === 0 || !isBelow(share, shares[i - 1]!)) };
+}
+
+/** @source Wilson 1927: an interval for a share that holds near 0 too */
+function shareOf(golds: number, n: number): Pick<CountShare, 'goldShare' | 'low' | 'high'> {
+  const z = 1.96;
+  const share = golds / n;
+  const middle = (share + z ** 2 / (2 * n)) / (1 + z ** 2 / n);
+  const half = (z / (1 + z ** 2 / n)) * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2));
+  return { goldShare: share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
+}
+
+function isBelow(a: CountShare, b: CountShare): boolean {
+  const variance = ({ goldShare, candidates: n }: CountShare) => (goldShare * (1 - goldShare)) / n;
+  return b.goldShare - a.goldShare > 2 * Math.sqrt(variance(a) + variance(b));
+}

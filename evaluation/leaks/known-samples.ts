@@ -1,0 +1,91 @@
+/** All samples that a data set holds on one graph, by split: what provenance is compared with. */
+import type { QuestionSample } from '../../datasets/question.js';
+import type { HoldOut } from '../../datasets/questions/partition.js';
+import type { QuestionDataset } from '../../datasets/questions/question-registry.js';
+import type { Dataset } from '../../datasets/registry.js';
+import { splitNames } from '../../datasets/manifest.js';
+import { plainText, sampleContent } from '../../datasets/sample-source.js';
+import { walkSamples } from '../../datasets/walk-samples.js';
+import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+
+/** Of dialogues or of questions. */
+export type AnySample = WalkSample | QuestionSample;
+
+/** One split. */
+export interface KnownSplit<Sample extends AnySample = AnySample> {
+  name: string;
+  /** Absent: a file of the release with a name of its own. */
+  role?: SplitName;
+  samples: readonly Sample[];
+  /** Content by id. */
+  contents: ReadonlyMap<string, string>;
+}
+
+/** All splits of a data set, on one graph. */
+export interface KnownSamples<Sample extends AnySample = AnySample> {
+  graph: Graph;
+  /** Train, valid, test, and the asked one where it is another. */
+  splits: readonly KnownSplit<Sample>[];
+  /** The split that must not have been used; one of `splits`. */
+  asked: KnownSplit<Sample>;
+}
+
+/** @param role absent for a file of the release with a name of its own */
+export function knownSplit<Sample extends AnySample>(
+  name: string,
+  role: SplitName | undefined,
+  samples: readonly Sample[],
+) {
+  const contents = new Map(samples.map((sample) => [sample.task.id, sampleContent(sample)]));
+  return { name, ...(role && { role }), samples, contents };
+}
+
+/** @throws WorkbenchError `usage` for a split that agents may learn from, or that is not there */
+export function knownDialogues(dataset: Dataset, graph: Graph, asked: string): KnownSamples<WalkSample> {
+  const splits = splitNames.map((name) => knownSplit(name, name, walkSamples(dataset.loadDialogues(name), graph)));
+  return { graph, splits, asked: askedOf(splits, asked) };
+}
+
+/**
+ * @param subsets of one graph
+ * @param holdOut which of the partitions agents learned under
+ * @throws as `knownDialogues`
+ */
+export function knownQuestions(
+  dataset: QuestionDataset,
+  { graph, subsets, holdOut }: { graph: Graph; subsets: readonly string[]; holdOut: HoldOut },
+  asked: string,
+): KnownSamples<QuestionSample> {
+  const chosen = dataset.split({ split: asked, ...(splitNames.some((role) => role === asked) && { holdOut }) });
+  const ofHoldOut = dataset.splits().filter((split) => split.holdOut === holdOut && split.role !== undefined);
+  const all = ofHoldOut.some(({ name }) => name === chosen.name) ? ofHoldOut : [...ofHoldOut, chosen];
+  const splits = all.map(({ name, role }) =>
+    knownSplit(name, role, dataset.questions(graph, { subsets, split: name })),
+  );
+  return { graph, splits, asked: askedOf(splits, chosen.name) };
+}
+
+function askedOf<Split extends KnownSplit>(splits: readonly Split[], name: string): Split {
+  const split = splits.find((one) => one.name === name);
+  if (split && split.role !== 'train') return split;
+  const names = splits.flatMap((one) => (one.role === 'train' ? [] : one.name)).join(' or ');
+  throw new WorkbenchError(
+    'usage',
+    `expected a split that nothing may be made from (${names}), got ${name}, at --split`,
+  );
+}
+
+/** What was asked last, without what differs between copies of it. */
+export function askedText({ task }: AnySample): string {
+  return plainText('messages' in task ? (task.messages.at(-1)?.text ?? '') : task.question);
+}
+
+/**
+ * Whether a sample that says the same may come from somebody else: a dialogue of one message, as many begin with the same
+ * words. Nobody repeats a whole exchange by chance.
+ */
+export function isOpening({ task }: AnySample): boolean {
+  return 'messages' in task && task.messages.length <= 1;
+}

@@ -1,0 +1,65 @@
+/** Targets that train never had must score clearly below those it had: where they do not, something gives them away. */
+import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
+import { groupDifference } from '../../src/metrics/group-difference.js';
+import type { Estimate } from '../../src/run/records.js';
+
+/**
+ * `below`: the interval of seen − unseen lies above 0; `above`: it lies below 0; `not below`: it holds 0 although there are
+ * enough unseen targets to see a difference of some points; `too few` to say.
+ */
+export type SeenUnseenVerdict = 'below' | 'not below' | 'above' | 'too few';
+
+/** Scores of one evaluation on targets that train had, and on those it had not. */
+export interface SeenUnseen {
+  /** Of which evaluation. */
+  evaluation: string;
+  agent: string;
+  metric: string;
+  /** Absent where no target is of that kind. */
+  seen?: Estimate;
+  unseen?: Estimate;
+  /** Seen − unseen. */
+  difference?: Estimate;
+  verdict: SeenUnseenVerdict;
+}
+
+/** One sample of an evaluation. */
+export interface ScoredTarget {
+  cluster: string;
+  /** Whether train had the target. */
+  seen: boolean;
+  /** In [0, 1]. */
+  score: number;
+}
+
+/** With fewer unseen targets, no difference says nothing: of 100 at 20 %, the standard error is 4 points. */
+const enough = 100;
+
+/** With fewer, a percentile interval is no interval. */
+const fewest = 20;
+
+/** The scores on both kinds, their difference, and what it says. */
+export function seenUnseen(
+  about: Pick<SeenUnseen, 'evaluation' | 'agent' | 'metric'>,
+  targets: readonly ScoredTarget[],
+): SeenUnseen {
+  const [seen, unseen] = [true, false].map((which) => targets.filter((target) => target.seen === which));
+  const meanOf = (some: readonly ScoredTarget[]) =>
+    bootstrapMeans(
+      [some.map(({ score }) => score)],
+      some.map(({ cluster }) => cluster),
+    )[0]!;
+  const estimates = {
+    ...(seen!.length > 0 && { seen: meanOf(seen!) }),
+    ...(unseen!.length > 0 && { unseen: meanOf(unseen!) }),
+  };
+  if (seen!.length === 0 || unseen!.length === 0) return { ...about, ...estimates, verdict: 'too few' };
+  const difference = groupDifference(
+    targets.map(({ score }) => score),
+    targets.map((target) => target.seen),
+    targets.map(({ cluster }) => cluster),
+  );
+  const few = unseen!.length < (difference.low <= 0 && difference.high >= 0 ? enough : fewest);
+  const verdict = few ? 'too few' : difference.low > 0 ? 'below' : difference.high < 0 ? 'above' : 'not below';
+  return { ...about, ...estimates, difference, verdict };
+}

@@ -1,0 +1,177 @@
+/** `kgwalk datasets check NAME --run RUN` on runs of the tiny preset: a clean one, and one whose train dialogue became test. */
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
+import { train } from '../../trainers/train.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { tinySettings } from '../fixtures/tiny-training.js';
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+let run: string;
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  run = join(home, 'run');
+  await train({ settings: tinySettings(), folder: run });
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+const check = (...words: string[]) => kgwalk('datasets', 'check', 'opendialkg', '--run', run, ...words);
+const report = () => kgwalkJson<LeakReport>('datasets', 'check', 'opendialkg', '--run', run);
+
+/** Runs `body` while files of the home say something else, as if the data set had been imported so. */
+async function altered(files: Record<string, (text: string) => string>, body: () => Promise<void>): Promise<void> {
+  const place = (name: string) => join(home, name);
+  const manifest = 'datasets/opendialkg/dataset.json';
+  const before = [...Object.keys(files), manifest].map(
+    (name) => [place(name), readFileSync(place(name), 'utf8')] as const,
+  );
+  const { files: hashes, ...about } = JSON.parse(readFileSync(place(manifest), 'utf8')) as {
+    files: Record<string, string>;
+    splits: Record<string, { dialogues: number }>;
+  };
+  for (const [name, alter] of Object.entries(files)) {
+    const text = alter(readFileSync(place(name), 'utf8'));
+    writeFileSync(place(name), text);
+    const [, split] = /dialogues\.(\w+)\.jsonl$/.exec(name) ?? [];
+    if (split === undefined) continue;
+    hashes[basename(name)] = createHash('sha256').update(text).digest('hex');
+    about.splits[split]!.dialogues = text.trimEnd().split('\n').length;
+  }
+  writeFileSync(place(manifest), JSON.stringify({ ...about, files: hashes }));
+  try {
+    await body();
+  } finally {
+    for (const [file, text] of before) writeFileSync(file, text);
+  }
+}
+
+describe('a clean run', () => {
+  test('shows everything that it made and from what, and that nothing of test is in it', async () => {
+    const { artifacts, found, foundBeside, unknown, notNoted, targets } = await report();
+    expect(artifacts.map(({ kind, name, samples }) => [kind, name, samples])).toEqual([
+      ['choice', 'best checkpoint', { valid: 2 }],
+      ['choice', 'loss after an epoch', { valid: 2 }],
+      ['edge list', 'graph dialogue', {}],
+      ['embedding', 'TransE', {}],
+      ['embedding', 'facts that TransE never holds out', { train: 3 }],
+      ['frequency table', 'walk counts', { train: 3 }],
+      ['frequency table', 'words of entity names', {}],
+      ['normaliser', 'principal components (name)', {}],
+      ['normaliser', 'principal components (signature)', {}],
+      ['training', 'PPO', { train: 3 }],
+      ['training', 'cloning', { train: 3 }],
+    ]);
+    expect(new Set(artifacts.map(({ verdict }) => verdict))).toEqual(new Set(['none found']));
+    expect([found, foundBeside, unknown, notNoted, targets]).toEqual([[], [], [], [], []]);
+    const { exitCode, out } = await check();
+    expect(exitCode).toBe(0);
+    expect(out).toContain('found none of the 1 samples of test in 11 of 11 artifacts');
+    expect(out).toContain('it does not certify that nothing leaked');
+    expect(out).toContain('not tested, nothing was evaluated on test');
+    expect(out).toContain('restricted to dialogue entities, evaluation dialogues included');
+    expect(out).not.toMatch(/no leak/i);
+  });
+
+  test('is compared with agents that were evaluated beside it', async () => {
+    await kgwalk('compare', 'popularity', run, '--split', 'test');
+    const { artifacts, targets, counts } = await report();
+    const ofPopularity = artifacts.filter(({ of }) => of === 'test-popularity').map(({ name }) => name);
+    expect(ofPopularity).toEqual(['graph dialogue', 'relation sequences', 'tails of walks']);
+    expect(targets.map(({ evaluation, verdict }) => [evaluation, verdict])).toEqual([
+      ['test-best', 'too few'],
+      ['test-popularity', 'too few'],
+    ]);
+    expect(counts.find(({ count }) => count === 'entity')!.usedBy).toEqual(['test-popularity']);
+    expect(counts.find(({ count }) => count === 'edge')!.usedBy).toEqual(['run', 'test-best']);
+  });
+});
+
+describe('what is found', () => {
+  const lines = (text: string) => text.trimEnd().split('\n');
+
+  test('a dialogue that the run learned from and that is test now, in all it went into; status 3', async () => {
+    const folder = 'datasets/opendialkg';
+    const trained = lines(readFileSync(join(home, folder, 'dialogues.train.jsonl'), 'utf8'));
+    const moved = {
+      [`${folder}/dialogues.train.jsonl`]: () => `${trained[0]}\n`,
+      [`${folder}/dialogues.test.jsonl`]: () => `${trained[1]}\n`,
+    };
+    await altered(moved, async () => {
+      const { exitCode, out, told } = await check();
+      expect(exitCode).toBe(3);
+      for (const name of ['walk counts', 'facts that TransE never holds out', 'PPO', 'cloning']) {
+        expect(out).toMatch(new RegExp(`${name} +train 1, test 2 +2 +found`));
+        expect(told).toContain(`"${name}": made from 2 samples of test`);
+      }
+      expect(out).toMatch(/TransE +no sample +0 +none found/);
+    });
+  });
+
+  test('a dialogue of valid that stands in train under another id, and the choice of the best by valid', async () => {
+    const { exitCode, out, told } = await check('--split', 'valid');
+    expect(exitCode).toBe(3);
+    expect(out).toMatch(/walk counts +train 3 +0 +2 +found: the same samples under other ids/);
+    expect(out).toMatch(/best checkpoint +valid 2 +2 +allowed: the best on these was kept/);
+    expect(told).toContain('cloning": the same samples under other ids');
+  });
+
+  test('a dialogue whose words were changed since', async () => {
+    const other = (text: string) => text.replace('Who made Glass Harbor?', 'Who owns Glass Harbor?');
+    await altered({ 'datasets/opendialkg/dialogues.train.jsonl': other }, async () => {
+      expect((await check()).told).toContain('walk counts": these ids stand for other samples in the data set');
+    });
+  });
+});
+
+describe('what is not known', () => {
+  test('a run without notes is not said to be clean', async () => {
+    const file = join(run, 'provenance.json');
+    renameSync(file, `${file}.away`);
+    try {
+      const { exitCode, out, told } = await check();
+      expect(exitCode).toBe(3);
+      expect(out).toContain('run: nothing is known of what it was made from');
+      expect(told).toContain('got none of run');
+    } finally {
+      renameSync(`${file}.away`, file);
+    }
+  });
+
+  test('an artifact that must be there and was not noted is told', async () => {
+    const without = (text: string) => {
+      const record = JSON.parse(text) as { artifacts: { name: string }[] };
+      return JSON.stringify({ ...record, artifacts: record.artifacts.filter(({ name }) => name !== 'cloning') });
+    };
+    await altered({ 'run/provenance.json': without }, async () => {
+      const { exitCode, out } = await check();
+      expect([exitCode, out]).toEqual([3, expect.stringContaining('not noted, so not known: training: cloning')]);
+    });
+  });
+
+  test('a split to learn from, another data set and no run are refused', async () => {
+    expect((await check('--split', 'train')).told).toContain(
+      'expected a split that nothing may be made from (valid or test)',
+    );
+    expect((await kgwalk('datasets', 'check', 'opendialkg', '--split', 'test')).exitCode).toBe(2);
+    expect((await kgwalk('datasets', 'check', 'opendialkg', '--run', 'gone')).told).toContain(
+      'expected a run, got "gone"',
+    );
+    await importOpenDialKg({ from: folderWith(releaseFiles), name: 'other' });
+    const other = await kgwalk('datasets', 'check', 'other', '--run', run);
+    expect([other.exitCode, other.told]).toEqual([2, expect.stringContaining('which is opendialkg, got other')]);
+  });
+});

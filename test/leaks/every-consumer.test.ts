@@ -1,0 +1,47 @@
+/** Whoever reads samples notes it, or is known to hand them on: a new kind of artifact cannot be forgotten. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+/** Files that name samples or golds and make nothing of them, with what they do. */
+const handsOn: Record<string, string> = {
+  'agents/baselines/template-lookup.ts': 'gives train to the search for the relations of a template',
+  'agents/prompted/self-veqa/self-veqa-agent.ts': 'gives train to the memory and the hop predictor',
+  'agents/question-registry.ts': 'says what agents may ask for',
+  'agents/walker/inputs.ts': 'gives train to the walk counts',
+  'envs/dialogue-walk-env.ts': 'rewards walks of samples that a trainer drew',
+  'envs/dialogue-walk-world.ts': 'holds the samples of a trainer or an evaluation',
+  'envs/question-edge-walk.ts': 'turns questions into walks',
+  'envs/relation-walk-reward.ts': 'scores an answer',
+  'envs/relation-walk-world.ts': 'holds the samples of a trainer or an evaluation',
+  'envs/walk-reward.ts': 'scores a walk',
+  'trainers/cloning/gold-states.ts': 'makes gold walks, noted by who asks for them',
+  'trainers/cloning/objective.ts': 'takes gold walks, noted where they were made',
+  'trainers/dialogues/samples-of-split.ts': 'loads a split',
+  'trainers/dialogues/training.ts': 'gives the splits to the phases',
+  'trainers/ppo/expected-reward.ts': 'takes gold walks, noted where they were made',
+  'trainers/questions/edge-walk.ts': 'gives train to the environment, scores walks',
+  'trainers/questions/load-questions.ts': 'loads the splits',
+  'trainers/questions/relation-walk.ts': 'gives train to the scale and the environment',
+  'trainers/questions/walk.ts': 'says what a walk brings',
+};
+
+const sources = ['agents', 'trainers', 'envs'].flatMap((folder) =>
+  (readdirSync(folder, { recursive: true }) as string[])
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file).split(sep).join('/')),
+);
+
+/** Without comments and texts. */
+const codeOf = (file: string) =>
+  readFileSync(file, 'utf8')
+    .replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '')
+    .replace(/'[^'\n]*'/g, "''");
+
+test('every file that reads samples or golds notes what it makes of them, or is known to hand them on', () => {
+  const readers = sources.filter((file) => /\b(WalkSample|QuestionSample|gold)\b|\btrain\(\)/.test(codeOf(file)));
+  const silent = readers.filter((file) => !/\bmadeFrom(Samples)?\(/.test(codeOf(file)));
+  // A new file here: call `madeFromSamples` in the loop that reads the samples, or say above why it makes nothing of them.
+  expect(silent.sort()).toEqual(Object.keys(handsOn).sort());
+  expect(readers.length).toBeGreaterThan(silent.length);
+});
