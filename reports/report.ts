@@ -1,5 +1,5 @@
 /** The report of runs and evaluations: pictures, tables and one page of HTML that works offline. */
-import { mkdirSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
@@ -64,7 +64,6 @@ export async function writeReport(
   const saved = evaluations.map((folder) => loadEvaluation(folder));
   const asked = collectQuestions([...loaded.flatMap(({ answered }) => answered), ...saved].map(namedBy(questions)));
   const pictures: string[] = [];
-  mkdirSync(to, { recursive: true });
   const draw = pictureDrawer(to, pictures);
   const about = (kind: string) => (dialogues.length > 0 && questions.length > 0 ? kind : undefined);
 

@@ -27,13 +27,11 @@ export interface EventFileOptions {
 
 /**
  * Starts an event file in `folder`; a file of that name is replaced. Every scalar is written at once.
- * @throws WorkbenchError `failure` when the disk is full
+ * @throws WorkbenchError `failure` when the disk is full or the folder cannot be written
  */
 export function openEventFile(folder: string, options: EventFileOptions = {}): EventFile {
   const now = options.now ?? (() => Date.now() / 1000);
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, options.name ?? nextName(folder, now()));
-  const descriptor = openSync(file, 'w');
+  const { file, descriptor } = create(folder, () => options.name ?? nextName(folder, now()));
   const write = (event: Uint8Array) => {
     try {
       writeFully(descriptor, frame(event));
@@ -54,6 +52,16 @@ export function openEventFile(folder: string, options: EventFileOptions = {}): E
       closeSync(descriptor);
     },
   };
+}
+
+function create(folder: string, name: () => string): { file: string; descriptor: number } {
+  try {
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, name());
+    return { file, descriptor: openSync(file, 'w') };
+  } catch (error) {
+    throw writeError(error, folder);
+  }
 }
 
 /** A name after those of all files there, whatever the clock says: TensorBoard reads files in the order of their names. */
