@@ -8,8 +8,9 @@ import { knownDialogues } from '../../evaluation/leaks/known-samples.js';
 import { seenUnseen, type SeenUnseen } from '../../evaluation/leaks/seen-unseen.js';
 import { readTargetRows } from '../../evaluation/rows-file.js';
 import { evaluationProvenance } from '../../evaluation/save-evaluation.js';
-import { readTextFile } from '../../src/run/files.js';
+import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
 import { readProvenance } from '../../src/run/provenance/record.js';
+import { readJsonFile } from '../../src/run/read-json.js';
 import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import { checkDataset, checkGraph, encoderDoubt, type Checked } from './checked.js';
@@ -54,7 +55,7 @@ function evaluationsIn(folder: string): [string, EvaluationRecord][] {
     .filter((file) => file.endsWith('.json'))
     .map((file) => [
       file.slice(0, -'.json'.length),
-      JSON.parse(readTextFile(join(folder, file), 'an evaluation')) as EvaluationRecord,
+      readJsonFile(join(folder, file), evaluationRecord, 'an evaluation'),
     ]);
 }
 

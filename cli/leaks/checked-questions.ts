@@ -10,11 +10,11 @@ import { knownQuestions, type KnownSamples } from '../../evaluation/leaks/known-
 import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
 import { seenUnseen, type SeenUnseen } from '../../evaluation/leaks/seen-unseen.js';
 import { evaluationFiles, readAsked } from '../../evaluation/questions/evaluation-folder.js';
-import { readTextFile } from '../../src/run/files.js';
+import { questionEvaluationRecord, questionRow } from '../../src/run/evaluation-schemas.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { readProvenance } from '../../src/run/provenance/record.js';
-import type { QuestionRow } from '../../src/run/question-records.js';
-import type { QuestionEvaluationRecord, RunInfo } from '../../src/run/records.js';
+import { readJsonFile } from '../../src/run/read-json.js';
+import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import { findRun } from '../kind-of-work.js';
 import { checkDataset, checkGraph, encoderDoubt, type Checked } from './checked.js';
@@ -81,11 +81,11 @@ async function openKnown(name: string, wanted: readonly string[] | undefined, ho
 function targetsOf(folder: string, name: string, { splits, asked }: KnownSamples<QuestionSample>): SeenUnseen[] {
   const files = evaluationFiles(folder);
   if (!existsSync(files.evaluation)) return [];
-  const record = JSON.parse(readTextFile(files.evaluation, 'an evaluation')) as QuestionEvaluationRecord;
+  const record = readJsonFile(files.evaluation, questionEvaluationRecord, 'an evaluation of questions');
   if (record.split !== asked.name) return [];
   const train = entitiesOf(splits.flatMap(({ role, samples }) => (role === 'train' ? samples : [])));
   const goldOf = new Map(asked.samples.map(({ task, gold }) => [task.id, gold]));
-  const scored = readJsonLines<QuestionRow>(files.answers).flatMap(({ id, metrics }) => {
+  const scored = readJsonLines(files.answers, questionRow).flatMap(({ id, metrics }) => {
     const answers = goldOf.get(id)?.answers.filter(({ entity }) => entity >= 0) ?? [];
     const score = metrics['hit@1'];
     if (score === undefined || answers.length === 0) return [];
