@@ -106,13 +106,19 @@ const remedies: Record<keyof CheckpointHashes, string> = {
  * Refuses a checkpoint whose tensors mean something else here.
  * @param expected the hashes of what is at hand; only those given are compared
  * @param place what to call the checkpoint in the error
+ * @param what the hashes are of, with its article
  * @throws {WorkbenchError} `data` with what differs and the remedy
  */
-export function checkFits(header: CheckpointHeader, expected: CheckpointHashes, place = 'the checkpoint'): void {
+export function checkFits(
+  header: Pick<CheckpointHeader, 'hashes'>,
+  expected: CheckpointHashes,
+  place = 'the checkpoint',
+  what = 'a checkpoint',
+): void {
   for (const name of Object.keys(remedies) as (keyof CheckpointHashes)[]) {
     const [want, got] = [expected[name], header.hashes[name]];
     if (want === undefined || want === got) continue;
-    const message = `expected a checkpoint of ${name} ${want}, got one of ${got ?? 'none'}, at ${place}`;
+    const message = `expected ${what} of ${name} ${want}, got one of ${got ?? 'none'}, at ${place}`;
     throw new WorkbenchError('data', message, { hint: remedies[name] });
   }
 }

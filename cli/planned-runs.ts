@@ -6,6 +6,7 @@ import { runsFolder } from '../src/run/locations.js';
 import { openRun, runId, runIn } from '../src/run/run-folder.js';
 import { loadPreset } from '../presets/index.js';
 import { forkSettings, type ForkSource } from '../trainers/fork.js';
+import { refuseOtherSettings } from '../trainers/resume.js';
 import { settingsOfRun, type TrainSettings } from '../trainers/train-settings.js';
 
 /** The options of `kgwalk train`. */
@@ -51,8 +52,11 @@ function plannedRun(preset: string | undefined, seed: number | undefined, flags:
   const resume = checkpointOf(flags);
   if (folder !== undefined && resume !== undefined) {
     const run = runIn(folder);
-    // It keeps its own settings; what is given besides must say the same, which training checks.
-    if (run) return { settings: settingsOfRun(run, overrides), folder, resume };
+    if (run) {
+      const settings = settingsOfRun(run, overrides);
+      refuseOtherSettings(run, settings);
+      return { settings, folder, resume };
+    }
     if (preset === undefined) {
       throw new WorkbenchError('usage', `expected a run to go on with, got none, at ${folder}`, {
         hint: 'Runs: `kgwalk runs list`. To start one where there is none, name its preset too.',

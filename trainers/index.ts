@@ -1,6 +1,7 @@
 /** `kgwalk/trainers`: whole training runs, and each trainer by itself. */
 export { clone, type CloneEpoch, type CloneOptions, type CloneStep } from './cloning/clone.js';
 export { cloneSettings, type CloneSettings } from './cloning/settings.js';
+export { forkSettings, type ForkSource } from './fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from './greedy-walks.js';
 export { ppo, type PpoOptions, type PpoUpdate } from './ppo/ppo.js';
 export type { Learner } from './ppo/ppo-step.js';

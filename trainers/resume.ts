@@ -21,7 +21,10 @@ export function checkpointToResume(
   settings: TrainSettings,
   hashes: CheckpointHashes,
 ): Checkpoint | undefined {
-  refuseOtherSettings(before, settings, hashes);
+  refuseOtherSettings(before, settings, hashes.encoder);
+  const known = before.environment.hashes;
+  const told = Object.fromEntries(Object.entries(hashes).filter(([name]) => name in known));
+  checkFits({ hashes: known }, told, before.folder, 'a run');
   if (!readIndex(before.folder).last) return undefined;
   const entry = resolveCheckpoint(before.folder, which);
   if (!isTrainedIn(settings, entry)) return undefined;
@@ -63,10 +66,15 @@ function isTrainedIn({ clone }: TrainSettings, { phase, step }: CheckpointEntry)
   return step > 0 && (phase === 'ppo' || clone.enabled);
 }
 
-/** A run keeps the place that it knows its model by, wherever the file is now: the encoder's id says that it is the same. */
-function refuseOtherSettings(before: RunInfo, settings: TrainSettings, { encoder }: CheckpointHashes): void {
+/**
+ * Refuses settings that are not the run's. A run keeps the place that it knows its model by, wherever the file is now: the
+ * encoder's id says that it is the same.
+ * @param encoder id of the model at hand; undefined: not opened yet, which model it is is not asked
+ * @throws WorkbenchError `config` that lists them all
+ */
+export function refuseOtherSettings(before: RunInfo, settings: TrainSettings, encoder?: string): void {
   const known = settingsOfRun(before);
-  const sameModel = before.environment.hashes.encoder === encoder;
+  const sameModel = encoder === undefined || encoder === before.environment.hashes.encoder;
   const asked = sameModel ? { ...settings, encoder: { ...settings.encoder, model: known.encoder.model } } : settings;
   refuseDifferences(
     configDifferences(plainSettings(known), plainSettings(asked)),

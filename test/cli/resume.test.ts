@@ -98,6 +98,20 @@ describe('train --resume', () => {
     expect(runHashes(stopped)).toEqual(before);
   });
 
+  test('with other settings is refused of a finished run too', async () => {
+    const { exitCode, told } = await resume(unbroken, 'last', '--set', 'ppo.updates=40');
+    expect([exitCode, told]).toEqual([2, expect.stringContaining('ppo.updates: 4 in the run, 40 asked for')]);
+  });
+
+  test('before the first checkpoint asks for the data and the model that the run was begun with', async () => {
+    const folder = copyOf(stopped);
+    rmSync(join(folder, 'checkpoints'), { recursive: true });
+    const { exitCode, told } = await resume(folder, 'last', '--model', 'hashed:64');
+    expect([exitCode, told]).toEqual([2, expect.stringContaining('encoder.model: hashed:32 in the run, hashed:64')]);
+    rewriteConfig(folder, (config) => ({ ...config, encoder: { ...config.encoder, model: 'hashed:64' } }));
+    expect((await resume(folder)).told).toContain('expected a run of encoder hashed:64');
+  });
+
   test('says the same settings again without harm', async () => {
     expect((await resume(copyOf(stopped), '--set', 'ppo.clipRange=0.2', '--seed', '0')).exitCode).toBe(0);
   });

@@ -262,8 +262,8 @@ describe('a training run is refused', () => {
   });
 
   test.each([
-    ['data.graph=wide', 'expected a checkpoint of graph'],
-    ['encoder.model=hashed:64', 'expected a checkpoint of encoder hashed:64'],
+    ['data.graph=wide', 'expected a run of graph'],
+    ['encoder.model=hashed:64', 'expected a run of encoder hashed:64'],
   ])('when another thing is behind equal settings: %s', async (override, message) => {
     const folder = newFolder();
     cpSync(unbroken, folder, { recursive: true });
