@@ -5,7 +5,7 @@ import { createAgent } from '../../agents/registry.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
 import { evaluateAgent } from '../../evaluation/evaluate.js';
-import { entityCounts, goldShareByCount, pairCounts } from '../../evaluation/leaks/count-shares.js';
+import { countsByName, entityCounts, goldShareByCount } from '../../evaluation/leaks/count-shares.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
@@ -34,12 +34,15 @@ onRealData('on OpenDialKG', () => {
     data = await load();
   }, 120_000);
 
-  test('the entity count of train marks answers by being zero, the pair count does not', () => {
+  test('the entity count of train marks answers by being zero, the counts that walkers read do not', () => {
     const { graph, train, valid } = data;
     const entity = goldShareByCount(valid, graph, entityCounts(train));
     expect(entity.monotone).toBe(false);
     expect(entity.shares[0]!.goldShare).toBeGreaterThan(2 * entity.shares[1]!.goldShare);
-    expect(goldShareByCount(valid, graph, pairCounts(train)).monotone).toBe(true);
+    for (const [name, { of, over }] of Object.entries(countsByName)) {
+      const { monotone } = goldShareByCount(valid, graph, of(train), 3, over);
+      expect([name, monotone]).toEqual([name, name !== 'entity']);
+    }
   });
 
   test('popularity and memory score what is known of them', async () => {

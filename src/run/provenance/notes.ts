@@ -74,13 +74,13 @@ export class ProvenanceNotes {
     };
   }
 
-  /** Writes the record, unless this is what it wrote there last. */
+  /** Writes the record, unless nothing was noted since it was written there. */
   write(file: string): void {
-    const record = this.record();
-    const written = `${file}\n${JSON.stringify(record)}`;
-    if (written === this.#written) return;
-    writeProvenance(file, record);
-    this.#written = written;
+    const sizes = [...this.#noted.values()].map(({ contents, texts }) => contents.size + texts.size);
+    const state = [file, this.#earlier.length, ...sizes].join();
+    if (state === this.#written) return;
+    writeProvenance(file, this.record());
+    this.#written = state;
   }
 }
 
