@@ -1,5 +1,4 @@
 /** The report of runs and evaluations: pictures, tables and one page of HTML that works offline. */
-
 import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
