@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import type { Answer } from '../agents/agent.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
 import type { Graph } from '../src/kg/graph.js';
+import { csvCell } from '../src/run/csv.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { namedPath } from './example-walks.js';
@@ -59,10 +60,5 @@ function csvLines({ samples, answers, graph }: Predictions): string[] {
       return [task.id, rank + 1, logProb, names.at(-1)?.[2] ?? task.startName, JSON.stringify(names), goldText];
     });
   });
-  return [['id', 'rank', 'log_prob', 'target', 'path', 'gold'], ...rows].map((row) => row.map(csvField).join(','));
-}
-
-function csvField(value: string | number): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [['id', 'rank', 'log_prob', 'target', 'path', 'gold'], ...rows].map((row) => row.map(csvCell).join(','));
 }

@@ -36,7 +36,7 @@ export function pictureDrawer(to: string, pictures: string[]): Draw {
       for (const { name, alt, chart } of charts) {
         const day = await pngOf(chart, light);
         const night = minor ? undefined : await pngOf(chart, dark);
-        const file = join(to, `${name.replace(/[^\w@-]+/g, '-')}.png`);
+        const file = join(to, `${fileName(name, pictures.length)}.png`);
         writeFileAtomic(file, day);
         pictures.push(file);
         views.push({ source: dataUri(day), ...(night && { dark: dataUri(night) }), alt, ...chart.size });
@@ -46,6 +46,14 @@ export function pictureDrawer(to: string, pictures: string[]): Draw {
     return drawn;
   };
 }
+
+/** Names of data sets are of any length, those of files are not. @param count tells long ones apart */
+function fileName(name: string, count: number): string {
+  const plain = name.replace(/[^\w@-]+/g, '-');
+  return plain.length <= longestName ? plain : `${plain.slice(0, longestName)}-${count}`;
+}
+
+const longestName = 150;
 
 function pngOf({ config, size }: Chart, theme: typeof light): Promise<Uint8Array> {
   return renderPng(config(theme), size, theme.paper);

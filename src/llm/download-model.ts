@@ -92,10 +92,18 @@ function fromAddress(spec: string): WantedModel {
   if (onHuggingFace) url.pathname = url.pathname.replace(/^(\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
   const repository = url.pathname.split('/').slice(0, 3).join('/');
   return {
-    name: decodeURIComponent(file).replace(/\.gguf$/i, ''),
+    name: decoded(file).replace(/\.gguf$/i, ''),
     url: url.href,
     page: onHuggingFace ? `${url.origin}${repository}` : url.origin,
   };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /**

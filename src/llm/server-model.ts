@@ -1,11 +1,13 @@
 /** Any OpenAI-compatible server as a language model, through the `openai` package. */
 import type { OpenAI } from 'openai';
+import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 import { serverKey, withoutKey } from '../run/secrets.js';
 import { Rng } from '../run/seeds.js';
 import { throwIfStopped } from '../run/stop.js';
 import type { Completion, CompletionRequest, LanguageModel } from './language-model.js';
 import { backOff, type Delay, realDelay } from './server/back-off.js';
+import { boundedFetch } from './server/bounded-fetch.js';
 import { type OptionalPart, troubleOf } from './server/server-trouble.js';
 import { takeTurns } from './turns.js';
 import { countWordPieces, wordPieceTokenizer } from './word-pieces.js';
@@ -140,28 +142,46 @@ function responseFormat(schema: Readonly<Record<string, unknown>>): Body['respon
   return { type: 'json_schema', json_schema: { name: 'reply', strict: true, schema } };
 }
 
-function readCompletion(
-  reply: OpenAI.Chat.Completions.ChatCompletion,
-  request: CompletionRequest,
-  name: string,
-): Completion {
-  // A page of a web server comes as a string.
-  const choice = (reply as Partial<typeof reply>).choices?.[0];
-  if (!choice?.message) {
+function readCompletion(reply: unknown, request: CompletionRequest, name: string): Completion {
+  // A page of a web server comes as a string; other servers leave out what they do not count.
+  const parsed = replySchema.safeParse(reply);
+  if (!parsed.success) {
     throw new WorkbenchError('config', `expected a chat completion, got something else, at ${name}`, {
       hint: 'Check that the URL ends where `/chat/completions` begins, often in `/v1`.',
     });
   }
-  const text = choice.message.content ?? choice.message.refusal ?? '';
-  const { usage } = reply;
+  const { choices, usage } = parsed.data;
+  const [{ message, finish_reason: reason }] = choices;
+  const text = message.content ?? message.refusal ?? '';
   return {
     text,
     promptTokens: usage?.prompt_tokens ?? countWordPieces(request.system + request.head + request.body),
     cachedTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
     completionTokens: usage?.completion_tokens ?? countWordPieces(text),
-    stop: choice.finish_reason === 'length' ? 'length' : 'end',
+    stop: reason === 'length' ? 'length' : 'end',
   };
 }
+
+const tokens = z.int().min(0).nullish();
+
+/** What is read of a reply. */
+const replySchema = z.object({
+  choices: z
+    .tuple([
+      z.object({
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    ])
+    .rest(z.unknown()),
+  usage: z
+    .object({
+      prompt_tokens: tokens,
+      completion_tokens: tokens,
+      prompt_tokens_details: z.object({ cached_tokens: tokens }).nullish(),
+    })
+    .nullish(),
+});
 
 function isJson(text: string): boolean {
   try {
@@ -205,6 +225,7 @@ async function openClient(baseURL: string, key: string | undefined): Promise<Ope
     logLevel: 'off',
     // Neither prompts nor the key follow a redirect to another place.
     fetchOptions: { redirect: 'manual' },
+    fetch: boundedFetch,
     // A server without keys must not be sent one.
     defaultHeaders: key ? {} : { Authorization: null },
   });

@@ -1,5 +1,6 @@
 /** `metrics.jsonl` while a run is going, and the same records as Arrow and CSV. */
 import type { Dictionary as ArrowDictionary, Utf8 } from 'apache-arrow';
+import { csvCell } from './csv.js';
 import { writeFileAtomic } from './files.js';
 import { openJsonLines, readJsonLines } from './json-lines.js';
 import type { JsonLines } from './json-lines.js';
@@ -70,11 +71,7 @@ export async function writeMetricsArrow(metricsFile: string, arrowFile: string):
 /** Writes the records as CSV with the header `phase,step,key,value`; not-a-number is written `NaN`. */
 export function exportCsv(metricsFile: string, csvFile: string): void {
   const lines = rowsOf(readMetrics(metricsFile)).map(({ phase, step, key, value }) =>
-    [quote(phase), step, quote(key), value].join(','),
+    [phase, step, key, value].map(csvCell).join(','),
   );
   writeFileAtomic(csvFile, `${['phase,step,key,value', ...lines].join('\n')}\n`);
-}
-
-function quote(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

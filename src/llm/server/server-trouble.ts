@@ -1,5 +1,6 @@
 /** What a failed call to a language-model server means, and what can be said about it without giving a key away. */
 import { WorkbenchError } from '../../run/errors.js';
+import { printable } from '../../run/printable.js';
 import { withoutKey } from '../../run/secrets.js';
 
 /** A part of the request that some servers refuse and the workbench can do without. */
@@ -100,6 +101,6 @@ interface ErrorLike {
 
 /** What an error says, short, on one line and without the key, which servers like to repeat. */
 function spoken(error: unknown, key: string | undefined): string {
-  const said = (error as ErrorLike).message ?? String(error);
-  return withoutKey(said, key).replace(/\s+/g, ' ').slice(0, 300);
+  const said = String((error as ErrorLike).message ?? error);
+  return printable(withoutKey(said, key).replace(/\s+/g, ' '), 300);
 }

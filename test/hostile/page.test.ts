@@ -1,0 +1,121 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { modelCard } from '../../checkpoints/model-card.js';
+import { writeReport } from '../../reports/report.js';
+import { csvCell } from '../../src/run/csv.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { madeUpAnswers, madeUpQuestionExample, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
+import { madeUpEvaluation, madeUpExamples, writeMadeUpRun } from '../fixtures/made-up-runs.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+/** Tries to leave a text, an attribute, a style and a comment, to run, to fetch, and to turn the line around. */
+const evil =
+  "</title></style></script><script>alert(1)</script>\"><img src=x onerror=alert(2)>' onload='x' javascript:alert(3) --> <%= 7*7 %> \u202egnp\u001b[2J";
+
+const where: Record<string, unknown> = {
+  ...{ dataset: evil, graph: evil, split: evil, note: evil },
+  ...{
+    metrics: { [`path@1`]: { value: 0.3, low: 0.2, high: 0.4, n: 9 }, [evil]: { value: 1, low: 1, high: 1, n: 9 } },
+  },
+  ...{ slices: { [evil]: { 'path@1': { value: 0.3, low: 0.2, high: 0.4, n: 9 } } }, misses: { [evil]: 3 } },
+  ...{ cost: { seconds: 1, [evil]: 3 }, hashes: { graph: evil } },
+};
+
+/** The page without what it says itself between `<` and `>`: texts alone, and the tags by themselves. */
+const tagsOf = (html: string) => html.match(/<[^>]*>/g) ?? [];
+
+describe('a report of records that are all script', () => {
+  let html: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = folderWith({});
+    const run = join(folder, `run ${evil.replaceAll('/', '')}`.slice(0, 120));
+    writeMadeUpRun(run, {
+      config: { name: evil, seed: 1, data: { dataset: evil, graph: evil }, encoder: { model: evil } },
+      metrics: [1, 2, 3].map((step) => ({
+        phase: 'ppo',
+        step,
+        metrics: { [evil]: step, [`train/${evil}`]: step },
+      })),
+      evaluations: [
+        madeUpEvaluation(evil, 0.3, {
+          ...where,
+          checkpoint: 'best',
+          examples: (madeUpExamples ?? []).map((example) => ({ ...example, id: evil, start: evil, sender: evil })),
+        }),
+        madeUpEvaluation(evil, 0.2, where),
+      ],
+    });
+    const evaluation = writeMadeUpEvaluation(join(folder, 'asked'), {
+      record: madeUpAnswers(evil, 0.3, {
+        ...{ dataset: evil, subsets: [evil], split: evil, model: evil, switches: { [evil]: evil } },
+        ...{ stops: { [evil]: 3 }, misses: { [evil]: 3 }, phases: { [evil]: { calls: 3, stages: { [evil]: 3 } } } },
+      }),
+      examples: [
+        madeUpQuestionExample({
+          ...{ id: evil, type: evil, question: evil, topics: [evil], gold: [evil], answer: [evil], chain: [evil] },
+          ...{ evidence: [[evil, evil, evil]], stop: evil, steps: [evil] },
+          calls: [{ phase: evil, stage: evil, promptTokens: 1, completionTokens: 1 }],
+        }),
+      ],
+      about: { run: evil, checkpoint: evil },
+    });
+    const to = join(folder, 'out');
+    const { page, pictures } = await writeReport([openRun(run)], { to, evaluations: [evaluation], title: evil });
+    html = readFileSync(page, 'utf8');
+    expect(pictures.every((file) => dirname(file) === to && /^[\w@-]+\.png$/.test(basename(file)))).toBe(true);
+    expect(readdirSync(to)).toContain('index.html');
+  }, 60_000);
+
+  test('has no script, no handler, no address and no style but its own', () => {
+    const tags = tagsOf(html);
+    expect(html).toContain('&lt;script&gt;alert(1)');
+    expect(html).not.toMatch(/<script|<iframe|<object|<embed|<link|<base|<form|<svg/i);
+    for (const tag of tags) {
+      expect(tag.replace(/"[^"]*"/g, '""')).not.toMatch(/\bon\w+\s*=|javascript:/i);
+      for (const [, name, value] of tag.matchAll(/\b(href|src|srcset|style)="([^"]*)"/g)) {
+        expect(value).toMatch({ href: /^#\w+$/, style: /^width:\d+%$/ }[name!] ?? /^data:image\/png;base64,[\w+/=]+$/);
+      }
+    }
+    expect(tags.filter((tag) => tag.startsWith('<img')).every((tag) => tag.includes('src="data:image/png'))).toBe(true);
+    expect(html).not.toContain('49 ');
+  });
+
+  test('has no control character and nothing that turns a line around', () => {
+    expect(html).not.toMatch(/[^\P{Cc}\n\t]|[\u2028\u202e\u2066\u200f]/u);
+    expect(html).toContain('\\u202egnp\\u001b[2J');
+  });
+
+  test('may run nothing and load nothing, by its own policy', () => {
+    expect(html).toContain(
+      `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">`,
+    );
+  });
+});
+
+test('a model card holds names as code that they cannot end', () => {
+  const card = modelCard(`x\`\n# ${evil}`, {
+    header: {
+      ...{ schemaVersion: 2, kind: 'walker', configHash: evil, hashes: { graph: `a|b\`${evil}` }, phase: 'ppo' },
+      ...{ step: 1, epoch: 0, trainer: {}, metrics: { [`\`|${evil}`]: 1 } },
+      config: { name: `\`\`\`\n${evil}\n\`\`\`\`` },
+    } as never,
+    tensors: { [`w\`|${evil}`]: { shape: [1], data: new Float32Array(1) } },
+  });
+  const [outside, settings] = card.split('## Settings\n\n') as [string, string];
+  for (const line of outside.split('\n').filter((one) => one.includes('alert'))) {
+    expect(line.replace(/`[^`]*`/g, '')).not.toContain('<');
+  }
+  const fence = /^`+/.exec(settings)![0];
+  expect(settings.split('\n').filter((line) => line.startsWith(fence))).toHaveLength(2);
+});
+
+test('a cell of CSV is a text to every spreadsheet', () => {
+  expect(['=1+1', '+1', '-1', '@x', '\t=1', '\r=1'].map(csvCell)).toEqual([
+    ...["'=1+1", "'+1", "'-1", "'@x", "'\t=1", '"\'\r=1"'],
+  ]);
+  expect(['Heat', 'a,b', 'a"b', 'a=1'].map(csvCell)).toEqual(['Heat', '"a,b"', '"a""b"', 'a=1']);
+  expect([-1.5, NaN].map(csvCell)).toEqual(['-1.5', 'NaN']);
+});
