@@ -60,7 +60,9 @@ function sumOfPhases(records: readonly QuestionEvaluationRecord[]): QuestionEval
 }
 
 function sumOf(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const sum: Record<string, number> = {};
-  for (const counts of all) for (const [key, count] of Object.entries(counts)) sum[key] = (sum[key] ?? 0) + count;
-  return sum;
+  // Names are data's: as keys of an object, some would find what every object has.
+  const sum = new Map<string, number>();
+  for (const counts of all)
+    for (const [key, count] of Object.entries(counts)) sum.set(key, (sum.get(key) ?? 0) + count);
+  return Object.fromEntries(sum);
 }

@@ -3,6 +3,7 @@ import type { QuestionAgent } from '../../agents/question-agent.js';
 import type { QuestionAgentResources } from '../../agents/question-registry.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import { defaultModel } from '../../src/llm/model-files.js';
+import { applyOverrides } from '../../src/run/config.js';
 import { parseOverride } from '../../src/run/config-source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder } from '../../src/run/locations.js';
@@ -126,13 +127,10 @@ async function openTextEncoder(modelPath: string): Promise<StateEncoder> {
 
 /** @throws WorkbenchError `config` for what is no `switch=value` */
 function switchesOf(texts: readonly string[]): Record<string, unknown> {
-  const switches: Record<string, unknown> = {};
-  for (const text of texts) {
+  const overrides = texts.map((text) => {
     const read = parseOverride(text);
     if ('problem' in read) throw new WorkbenchError('config', read.problem);
-    let place = switches;
-    for (const key of read.path.slice(0, -1)) place = (place[key] ??= {}) as Record<string, unknown>;
-    place[read.path.at(-1)!] = read.value;
-  }
-  return switches;
+    return read;
+  });
+  return applyOverrides({}, overrides);
 }

@@ -50,7 +50,7 @@ export function readCustomQuestions(
   { graph, resolve }: Pick<CustomGraph, 'graph' | 'resolve'>,
 ): Record<string, ImportedFile> {
   const problems = new LineProblems(file);
-  const files: Record<string, { questions: StoredQuestion[]; dropped: Record<string, number> }> = {};
+  const files = new Map<string, { questions: StoredQuestion[]; dropped: { 'no answer': number } }>();
   const lineOfId = new Map<string, number>();
   let firstSplit: { named: boolean } | undefined;
   textRows(file, 'questions (JSON, one a line)').forEach((row, index) => {
@@ -71,13 +71,14 @@ export function readCustomQuestions(
       problems.add(index + 1, 'expected "split" on every line or on none');
     } else if (unknown !== undefined) problems.add(index + 1, unknownRelation(unknown));
     else {
-      const into = (files[split] ??= { questions: [], dropped: { 'no answer': 0 } });
-      if (form === 'entities' && answers.length === 0) into.dropped['no answer']!++;
+      const into = files.get(split) ?? { questions: [], dropped: { 'no answer': 0 } };
+      files.set(split, into);
+      if (form === 'entities' && answers.length === 0) into.dropped['no answer']++;
       else into.questions.push(storedQuestion(id, parsed, resolve, relations));
     }
   });
   problems.throwIfAny();
-  return files;
+  return Object.fromEntries(files);
 
   function resolveRelation(relation: string): string {
     return relation.startsWith('~') ? `~${resolve(relation.slice(1))}` : resolve(relation);

@@ -142,7 +142,7 @@ function checkQuestions({ name, subsets }: QuestionDatasetParts): void {
     }
   }
   if (seen.size === 0) {
-    throw new WorkbenchError('data', `expected questions, got none, for ${name}`, {
+    throw new WorkbenchError('data', `expected questions, got none, at data set ${name}`, {
       hint: 'Check that the folder holds the files of this format.',
     });
   }

@@ -19,7 +19,7 @@ import { writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { confined, runsFolder } from '../../src/run/locations.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
-import { openObject, readJsonFile } from '../../src/run/read-json.js';
+import { asWritten, openObject, readJsonFile } from '../../src/run/read-json.js';
 import type { QuestionAbout, QuestionEvaluationRecord } from '../../src/run/records.js';
 import { lockFolder } from '../../src/run/run-lock.js';
 
@@ -111,19 +111,22 @@ export function readAsked(nameOrFolder: string, root = evaluationsFolder()): Ask
   return { ...readJsonFile(about, askedEvaluation, 'what an evaluation of this version asked'), folder };
 }
 
-const askedEvaluation: z.ZodType<AskedEvaluation> = openObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('question-evaluation'),
-  agent: z.string(),
-  run: z.string().optional(),
-  checkpoint: z.string().optional(),
-  about: questionAbout,
-  encoder: z.string().optional(),
-  modelId: z.string().optional(),
-  hopsGiven: z.boolean(),
-  resamples: z.int().min(0),
-  hashes: questionHashes,
-});
+// A replay compares bytes, and the order of these keys shows in them.
+const askedEvaluation: z.ZodType<AskedEvaluation> = asWritten(
+  openObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('question-evaluation'),
+    agent: z.string(),
+    run: z.string().optional(),
+    checkpoint: z.string().optional(),
+    about: questionAbout,
+    encoder: z.string().optional(),
+    modelId: z.string().optional(),
+    hopsGiven: z.boolean(),
+    resamples: z.int().min(0),
+    hashes: questionHashes,
+  }),
+);
 
 /** The folder of a finished evaluation, given it or its name; undefined where there is none. */
 export function finishedFolder(nameOrFolder: string, root = evaluationsFolder()): string | undefined {

@@ -67,7 +67,8 @@ export function diffConfig(a: unknown, b: unknown, prefix = ''): string[] {
   return keys.flatMap((key) => diffConfig(a[key], b[key], `${prefix}${key}.`));
 }
 
-function applyOverrides(value: unknown, overrides: readonly Override[]): unknown {
+/** A copy of `value` with these keys set; only own keys are walked, so that none leads to a prototype. */
+export function applyOverrides(value: unknown, overrides: readonly Override[]): Record<string, unknown> {
   const root = structuredClone(value) as Record<string, unknown>;
   for (const { path, value: leaf } of overrides) {
     let node = root;

@@ -51,7 +51,8 @@ describe('a report of records that are all script', () => {
     const evaluation = writeMadeUpEvaluation(join(folder, 'asked'), {
       record: madeUpAnswers(evil, 0.3, {
         ...{ dataset: evil, subsets: [evil], split: evil, model: evil, switches: { [evil]: evil } },
-        ...{ stops: { [evil]: 3 }, misses: { [evil]: 3 }, phases: { [evil]: { calls: 3, stages: { [evil]: 3 } } } },
+        ...{ stops: { [evil]: 3, constructor: 2 }, misses: { [evil]: 3, toString: 1 }, excluded: { valueOf: 1 } },
+        phases: { [evil]: { calls: 3, stages: { [evil]: 3 } }, constructor: { calls: 1, stages: { toString: 1 } } },
       }),
       examples: [
         madeUpQuestionExample({

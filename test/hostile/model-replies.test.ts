@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Decision } from '../../../../src/llm/decision.js';
-import { readReply } from '../../../../src/llm/decisions/read-reply.js';
-import { writeReply } from '../../../../src/llm/decisions/write-reply.js';
-import { anyDecisionAndReply } from '../../../fixtures/any-decision.js';
+import type { Decision } from '../../src/llm/decision.js';
+import { readReply } from '../../src/llm/decisions/read-reply.js';
+import { writeReply } from '../../src/llm/decisions/write-reply.js';
+import { anyDecisionAndReply } from '../fixtures/any-decision.js';
+import { often, tally } from '../fixtures/long-tests.js';
+import { spoiltText } from '../fixtures/spoilt.js';
 import {
   answerDecision,
   candidates,
@@ -12,7 +14,7 @@ import {
   judgeDecision,
   matchDecision,
   scoreDecision,
-} from '../../../fixtures/sample-decisions.js';
+} from '../fixtures/sample-decisions.js';
 
 function read(decision: Decision, text: string) {
   const found = readReply(decision, text, { constrained: false });
@@ -38,8 +40,24 @@ describe('hostile text', () => {
         // What was read can be written, and is then read directly: so it was valid.
         expect(read(decision, writeReply(decision, found.reply))).toEqual({ ...found.reply, stage: 'direct' });
       }),
-      { numRuns: 600 },
+      { numRuns: often(600, 10_000), seed: 11 },
     );
+    tally('inputs tried', often(600, 10_000));
+  });
+
+  test('a true reply that was spoilt never throws, and what is read holds only what was offered', () => {
+    const spoilt = anyDecisionAndReply.chain(({ decision, reply }) =>
+      spoiltText(writeReply(decision, reply)).map((text) => ({ decision, text })),
+    );
+    fc.assert(
+      fc.property(spoilt, ({ decision, text }) => {
+        const found = readReply(decision, text, { constrained: false });
+        if (!found) return;
+        expect(read(decision, writeReply(decision, found.reply))).toEqual({ ...found.reply, stage: 'direct' });
+      }),
+      { numRuns: often(300, 10_000), seed: 12 },
+    );
+    tally('inputs tried', often(300, 10_000));
   });
 
   test.each([

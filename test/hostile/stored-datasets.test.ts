@@ -1,0 +1,75 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from '@jest/globals';
+import { checkDataset } from '../../datasets/check.js';
+import { importCustom } from '../../datasets/custom/import.js';
+import { datasetKind } from '../../datasets/manifest-file.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { checkQuestionDataset } from '../../datasets/questions/check-question-dataset.js';
+import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
+import { loadDataset } from '../../datasets/registry.js';
+import { withstands } from '../fixtures/hostile.js';
+import { hostileJson, hostileJsonLines } from '../fixtures/spoilt.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+
+const home = mkdtempSync(join(tmpdir(), 'kgwalk-hostile-'));
+const release = folderWith(releaseFiles);
+const own = folderWith({
+  'triples.tsv': 'Heat\tby\tMann\n',
+  'questions.jsonl': '{"question":"who directed [Heat]","answers":["Mann"],"chain":["by"],"aliases":{"Mann":["M."]}}\n',
+});
+
+describe('data sets as they are stored', () => {
+  test.each(['dataset.json', 'dialogues.train.jsonl'])(
+    'of dialogues with a spoilt %s are read, or refused',
+    async (name) => {
+      await importOpenDialKg({ from: release, home });
+      const { folder } = loadDataset('opendialkg', { home });
+      const text = readFileSync(join(folder, name), 'utf8');
+      const inputs = name.endsWith('l')
+        ? hostileJsonLines(
+            ...text
+              .split('\n')
+              .filter(Boolean)
+              .map((line) => JSON.parse(line) as unknown),
+          )
+        : hostileJson(JSON.parse(text));
+      const read = async (bytes: Buffer) => {
+        writeFileSync(join(folder, name), bytes);
+        datasetKind('opendialkg', { home });
+        const dataset = loadDataset('opendialkg', { home });
+        dataset.loadDialogues('train');
+        await dataset.loadGraph();
+        return checkDataset(dataset);
+      };
+      await withstands(inputs, read, { place: 'at' });
+    },
+  );
+
+  test.each(['dataset.json', 'questions.all.all.jsonl'])(
+    'of questions with a spoilt %s are read, or refused',
+    async (name) => {
+      await importCustom({ from: own, home });
+      const { folder } = loadQuestionDataset('custom', { home });
+      const text = readFileSync(join(folder, name), 'utf8');
+      const inputs = name.endsWith('l')
+        ? hostileJsonLines(
+            ...text
+              .split('\n')
+              .filter(Boolean)
+              .map((line) => JSON.parse(line) as unknown),
+          )
+        : hostileJson(JSON.parse(text));
+      const read = async (bytes: Buffer) => {
+        writeFileSync(join(folder, name), bytes);
+        const dataset = loadQuestionDataset('custom', { home });
+        const graph = await dataset.loadGraph();
+        dataset.aliases(graph);
+        for (const { name: split, holdOut } of dataset.splits()) dataset.questions(graph, { split, holdOut });
+        return checkQuestionDataset(dataset);
+      };
+      await withstands(inputs, read, { place: 'at' });
+    },
+  );
+});
