@@ -118,7 +118,7 @@ describe('kgwalk train', () => {
     const folder = join(home, 'other');
     await kgwalk(...tiny, '--run-dir', folder, '--max-minutes', '0.00001');
     const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', folder, '--set', 'ppo.updates=5');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('got others for ppo.updates')]);
+    expect([exitCode, told]).toEqual([2, expect.stringContaining('ppo.updates: 4 in the run, 5 asked for')]);
   });
 });
 

@@ -106,7 +106,7 @@ test('a second run reuses everything, and says so', async () => {
 
 test('a folder that holds a quickstart of other settings is left as it is', async () => {
   const { exitCode, told } = await kgwalk(...command, '--seed', '5');
-  expect(told).toContain('got others for');
+  expect(told).toContain('expected a run of these settings, got others');
   expect(told).toContain('Give another --run-dir');
   expect(exitCode).toBe(2);
   expect(existsSync(join(folder, 'report', 'index.html'))).toBe(true);
