@@ -1,5 +1,4 @@
 /** Forks: new runs that begin with the weights of another run's checkpoint, kept as their own checkpoint of step 0. */
-import { existsSync, readFileSync } from 'node:fs';
 import {
   checkFits,
   readCheckpoint,
@@ -11,7 +10,8 @@ import { readIndex, resolveCheckpoint, saveCheckpoint } from '../checkpoints/sto
 import { questionWalkIds } from '../envs/question-walks.js';
 import { configDifferences, refuseDifferences } from '../src/run/config-differences.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { sha256File, writeFileAtomic } from '../src/run/files.js';
+import { sha256File } from '../src/run/files.js';
+import { readProvenance, unknownWeights, writeProvenance } from '../src/run/provenance/record.js';
 import type { ForkOrigin, RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
@@ -78,7 +78,7 @@ export async function forkedWeights(
 export function writeStart(folder: string, { weights, origin }: Forked): void {
   saveCheckpoint(folder, weights, { keepLast: 1, keepEvery: 0 });
   const known = runFiles(origin.run).provenance;
-  if (existsSync(known)) writeFileAtomic(runFiles(folder).provenance, readFileSync(known));
+  writeProvenance(runFiles(folder).provenance, readProvenance(known) ?? unknownWeights);
 }
 
 /** The weights that a run began with, as long as it keeps them; undefined for one that is no fork. */

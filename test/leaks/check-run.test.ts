@@ -1,11 +1,13 @@
 /** `kgwalk datasets check NAME --run RUN` on runs of the tiny preset: a clean one, and one whose train dialogue became test. */
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { forkSettings } from '../../trainers/fork.js';
 import { train } from '../../trainers/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -138,6 +140,25 @@ describe('what is found', () => {
 });
 
 describe('what is not known', () => {
+  test('a fork knows what its weights were made from as far as their run does', async () => {
+    const forkOf = async (notes: boolean) => {
+      const [from, folder] = [join(home, `from-${notes}`), join(home, `fork-${notes}`)];
+      cpSync(run, from, { recursive: true });
+      if (!notes) rmSync(join(from, 'provenance.json'));
+      const settings = forkSettings(openRun(from), ['ppo.updates=1']);
+      await train({ settings, folder, fork: { run: from, checkpoint: 'clone' } });
+      return kgwalk('datasets', 'check', 'opendialkg', '--run', folder);
+    };
+    const known = await forkOf(true);
+    expect([known.exitCode, known.out]).toEqual([0, expect.stringMatching(/cloning +train 3 +0 +none found/)]);
+    const unknown = await forkOf(false);
+    expect([unknown.exitCode, unknown.out]).toEqual([
+      3,
+      expect.stringMatching(/weights it began with .* not known: they come/),
+    ]);
+    expect(unknown.out).toContain('not noted, so not known: training: cloning');
+  });
+
   test('a run without notes is not said to be clean', async () => {
     const file = join(run, 'provenance.json');
     renameSync(file, `${file}.away`);

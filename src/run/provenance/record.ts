@@ -72,6 +72,13 @@ export function sampleSet(contents: ReadonlyMap<string, string>): SampleSet {
   return { count: ids.length, ids: packIds(ids), digest: hash.digest('hex') };
 }
 
+/** What is known of weights that come from a run without notes. */
+export const unknownWeights: ProvenanceRecord = {
+  schemaVersion: 1,
+  sets: {},
+  artifacts: [{ kind: 'training', name: 'weights it began with', facts: { sources: 'not known' } }],
+};
+
 /** Writes a record, atomically. */
 export function writeProvenance(file: string, record: ProvenanceRecord): void {
   writeFileAtomic(file, `${JSON.stringify(record, null, 1)}\n`);
