@@ -4,9 +4,10 @@ import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { crc32 } from 'node:zlib';
+import type { RootDatabase } from 'lmdb';
 import { sha256File } from '../run/files.js';
 import { looksOf } from '../run/hashed-file.js';
-import { openStore, storeError } from './lmdb-store.js';
+import { openStore, requireSpace, storeError } from './lmdb-store.js';
 
 /** Everything a vector depends on beside its text. */
 export interface VectorSpace {
@@ -63,11 +64,13 @@ const checksumBytes = 4;
 export async function openEncoderCache(cacheFolder: string): Promise<EncoderCache> {
   const folder = vectorsFolder(cacheFolder);
   const root = await openStore(folder);
-  const { vectors, spaces, files } = guarded(folder, () => ({
-    vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
-    spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
-    files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
-  }));
+  const { vectors, spaces, files } = await openTables(root, folder);
+  // Closing a database whose commit failed would wait for ever.
+  let failed = false;
+  const commitError = (error: unknown) => {
+    failed = true;
+    return storeError(error, folder);
+  };
 
   return {
     space(space) {
@@ -102,6 +105,8 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
         },
         async commit() {
           if (waiting.size === 0) return;
+          // Pages are written anew rather than in place, and several of them a key.
+          requireSpace(folder, 4 * waiting.size * (space.dim * 4 + 64));
           // One turn of the event loop, so one transaction.
           const puts: Promise<boolean>[] = [spaces.put(prefix.toString('hex'), space)];
           for (const [key, bytes] of waiting) puts.push(vectors.put(Buffer.from(key, 'hex'), bytes));
@@ -110,7 +115,7 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
             await Promise.all(puts);
             await root.flushed;
           } catch (error) {
-            throw storeError(error, folder);
+            throw commitError(error);
           }
         },
       };
@@ -120,8 +125,9 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
       const known = files.get(key);
       if (known !== undefined) return known;
       const hash = await sha256File(path);
+      requireSpace(folder, 0);
       await files.put(key, hash).catch((error: unknown) => {
-        throw storeError(error, folder);
+        throw commitError(error);
       });
       return hash;
     },
@@ -144,7 +150,9 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
       rmSync(folder, { recursive: true, force: true });
       return entries;
     },
-    close: () => root.close(),
+    async close() {
+      if (!failed) await root.close();
+    },
   };
 }
 
@@ -155,6 +163,19 @@ export function hasEncoderCache(cacheFolder: string): boolean {
 
 function vectorsFolder(cacheFolder: string): string {
   return join(cacheFolder, 'vectors');
+}
+
+async function openTables(root: RootDatabase, folder: string) {
+  try {
+    return {
+      vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
+      spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
+      files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
+    };
+  } catch (error) {
+    await root.close().catch(() => {});
+    throw storeError(error, folder);
+  }
 }
 
 function checksum(key: Buffer, numbers: Uint8Array): number {

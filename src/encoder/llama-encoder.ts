@@ -32,7 +32,10 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
   const facts = readEmbeddingModel(modelPath);
   const version = llamaVersion();
   const cache = await openEncoderCache(options.cacheFolder);
-  const file = await hashedFile(modelPath, (path) => cache.fileHash(path));
+  const file = await hashedFile(modelPath, (path) => cache.fileHash(path)).catch(async (error: unknown) => {
+    await cache.close();
+    throw error;
+  });
   const name = basename(modelPath);
   const scale = settings.normalize ? 'l2' : 'raw';
   const id = `gguf:${file.hash}:${facts.pooling}:${scale}:single:node-llama-cpp@${version}`;

@@ -1,5 +1,5 @@
 /** The one door to lmdb: loaded on first need. */
-import { closeSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
@@ -21,6 +21,7 @@ export async function openStore(folder: string): Promise<RootDatabase> {
   }
   try {
     mkdirSync(folder, { recursive: true });
+    if (!existsSync(join(folder, 'data.mdb'))) requireSpace(folder, 0);
     checkDatabase(folder);
     return library.open({ path: folder, maxDbs: 4, noSubdir: false });
   } catch (error) {
@@ -51,6 +52,15 @@ function checkDatabase(folder: string): void {
   }
 }
 
+/**
+ * To be called before a commit: one that fails rejects promises that nobody can catch, and closing then waits for ever.
+ * @param bytes that will be written; a mebibyte must be left beside them, as a database grows in pages
+ * @throws WorkbenchError `failure` where there is less space
+ */
+export function requireSpace(folder: string, bytes: number): void {
+  if (isFull(folder, bytes)) throw writeError(Object.assign(new Error('no space left'), { code: 'ENOSPC' }), folder);
+}
+
 /** Turns what the database says into the error a user sees. @param folder the database's */
 export function storeError(error: unknown, folder: string): unknown {
   // The database reports the reason of a failed commit as a second, rejected promise, and a full disk as an I/O error.
@@ -66,11 +76,10 @@ export function storeError(error: unknown, folder: string): unknown {
   });
 }
 
-/** Whether less than a mebibyte is left; a database grows in pages and stops a little before the end. */
-function isFull(folder: string): boolean {
+function isFull(folder: string, bytes = 0): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < 2 ** 20;
+    return bavail * bsize < bytes + 2 ** 20;
   } catch {
     return false;
   }
