@@ -9,6 +9,7 @@ import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder
 import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import type { Tf } from '../../src/tensor/backend.js';
+import { firstNotFinite } from '../../src/tensor/diverged.js';
 import { injectGradient, matMulConst } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
 import { encodeQuestions, vectorScale } from '../relation-walker/question-vectors.js';
@@ -57,7 +58,7 @@ export async function hopPredictor(
 /**
  * @param encoded vectors of questions
  * @param hops of each, at least 1
- * @throws WorkbenchError `data` without questions
+ * @throws WorkbenchError `data` without questions, or for a vector that is not finite
  */
 export function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]): HopClassifier {
   if (hops.length === 0) {
@@ -70,6 +71,14 @@ export function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]):
     );
   }
   const { dim } = encoded;
+  // Nothing else can make the steps diverge: their rate is fixed and their loss convex.
+  const first = firstNotFinite('question vectors', encoded.matrix);
+  if (first) {
+    const place = `number ${first.index % dim} of text ${Math.floor(first.index / dim)} of the hop predictor`;
+    throw new WorkbenchError('data', `expected finite ${first.tensor}, got ${first.value}, at ${place}`, {
+      hint: 'Encode the questions again: `kgwalk cache info` says where vectors are kept.',
+    });
+  }
   const { mean, deviation } = vectorScale(encoded);
   const maxHops = hops.reduce((most, count) => Math.max(most, count));
   const { rows, targets } = distinctRows(encoded, hops, maxHops);
@@ -117,8 +126,12 @@ function distinctRows({ rows }: EncodedTexts, hops: readonly number[], maxHops: 
   return { rows: [...places.keys()], targets };
 }
 
-/** ∂/∂logits of −Σ targets · log softmax(logits), row by row. */
-function crossEntropySlope(logits: Float32Array, targets: Float64Array, width: number): Float32Array {
+/**
+ * ∂/∂logits of −Σ targets · log softmax(logits), row by row.
+ * @param logits float32 [rows · width]
+ * @param targets float64 [rows · width], at least 0
+ */
+export function crossEntropySlope(logits: Float32Array, targets: Float64Array, width: number): Float32Array {
   const slope = new Float32Array(logits.length);
   for (let begin = 0; begin < logits.length; begin += width) {
     const shares = softmax(Float64Array.from(logits.subarray(begin, begin + width)));

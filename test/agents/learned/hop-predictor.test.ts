@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { fitHops, hopPredictor } from '../../../agents/learned/hop-predictor.js';
+import { crossEntropySlope, fitHops, hopPredictor } from '../../../agents/learned/hop-predictor.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { filmGraph, filmQuestions, questionOf } from '../../fixtures/toy-questions.js';
@@ -48,6 +48,30 @@ describe('the hop predictor', () => {
     const before = tf.memory().numTensors;
     const first = fitHops(tf, encoded, [1, 2, 2]).shares(Float32Array.of(0.3, 0.4));
     expect(fitHops(tf, encoded, [1, 2, 2]).shares(Float32Array.of(0.3, 0.4))).toEqual(first);
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  test('follows the slopes that its loss shows', () => {
+    const logits = [0.3, -1.2, 2, 0, 0.5, -0.5];
+    const targets = Float64Array.of(0.2, 0, 0.3, 0, 0.5, 0);
+    const loss = (x: readonly number[]) =>
+      [0, 3].reduce((sum, row) => {
+        const partition = [0, 1, 2].reduce((total, k) => total + Math.exp(x[row + k]!), 0);
+        return sum - [0, 1, 2].reduce((own, k) => own + targets[row + k]! * (x[row + k]! - Math.log(partition)), 0);
+      }, 0);
+    const slope = crossEntropySlope(Float32Array.from(logits), targets, 3);
+    logits.forEach((logit, i) => {
+      const difference = (loss(logits.with(i, logit + 1e-5)) - loss(logits.with(i, logit - 1e-5))) / 2e-5;
+      expect(slope[i]).toBeCloseTo(difference, 6);
+    });
+  });
+
+  test('names the number of a vector that is not finite', () => {
+    const encoded = { matrix: Float32Array.of(1, 0, 0, NaN), rows: Int32Array.of(0, 1), dim: 2 };
+    const before = tf.memory().numTensors;
+    expect(() => fitHops(tf, encoded, [1, 2])).toThrow(
+      'expected finite question vectors, got NaN, at number 1 of text 1 of the hop predictor',
+    );
     expect(tf.memory().numTensors).toBe(before);
   });
 

@@ -1,0 +1,90 @@
+import { memoryUsage } from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from '@jest/globals';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import type { RunSettings } from '../../presets/schema.js';
+import { openBackend, type Tf } from '../../src/tensor/backend.js';
+import { train } from '../../trainers/train.js';
+import { often } from '../fixtures/long-tests.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { tinySettings } from '../fixtures/tiny-training.js';
+import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+
+useOwnHome();
+
+let tf: Tf;
+beforeAll(async () => {
+  ({ tf } = await openBackend('wasm'));
+});
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const updates = often(200, 5000);
+/** Updates between two looks at memory. */
+const lookEvery = updates / 10;
+
+/** Trains; looks at tensors after every update of a phase, and at memory now and then. */
+async function watched(settings: RunSettings, phase: string) {
+  const tensors = new Set<number>();
+  const objects: number[] = [];
+  const numbers: number[] = [];
+  let last = 0;
+  await train({
+    settings,
+    folder: join(folderWith({}), 'run'),
+    progress: (label) => ({
+      update(done) {
+        if (label !== phase || done === last) return;
+        last = done;
+        tensors.add(tf.memory().numTensors);
+        if (done % lookEvery !== 0) return;
+        collectGarbage();
+        const { heapUsed, arrayBuffers } = memoryUsage();
+        objects.push(heapUsed);
+        numbers.push(arrayBuffers + tf.memory().numBytes);
+      },
+      finish() {},
+    }),
+  });
+  return { tensors: [...tensors], updates: last, objects: growth(objects), numbers: growth(numbers) };
+}
+
+/** Bytes an update, from the least of one half to the least of the other: compiled code comes and goes between. */
+function growth(bytes: readonly number[]): number {
+  const settled = bytes.slice(Math.ceil(bytes.length / 5));
+  const half = Math.floor(settled.length / 2);
+  return (
+    (Math.min(...settled.slice(-half)) - Math.min(...settled.slice(0, half))) / (settled.length - half) / lookEvery
+  );
+}
+
+const long = [`ppo.updates=${updates}`, 'ppo.evalEvery=1000000', `checkpoint.everyUpdates=${lookEvery}`];
+
+test.each([
+  ['PPO on dialogues', 'ppo', () => tinySettings(...long, 'ppo.baseline=critic')],
+  ['PPO on questions', 'ppo', () => filmSettings(...long)],
+  // Three updates an epoch; an evaluation after each.
+  [
+    'cloning',
+    'clone',
+    () => tinySettings(`clone.epochs=${Math.min(1000, Math.ceil(updates / 3))}`, 'ppo.enabled=false'),
+  ],
+])(
+  '%s holds the same tensors after each of 200 updates, and no more memory',
+  async (_, phase, settingsOf) => {
+    await importFilms();
+    await importOpenDialKg({ from: folderWith(releaseFiles) });
+    const { tensors, updates: done, objects, numbers } = await watched(settingsOf(), phase);
+    expect(done).toBeGreaterThanOrEqual(200);
+    expect(tensors).toHaveLength(1);
+    // Weights, batches and walks are arrays of numbers: one set of these small weights would be a hundred times as much.
+    expect(numbers).toBeLessThan(300);
+    // The engine keeps compiled code and forgets it; over many updates that comes to nothing.
+    expect(objects).toBeLessThan(often(15_000, 600));
+  },
+  often(60_000, 1_800_000),
+);

@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Actor, TaskRequest } from '../../../agents/actor.js';
+import { createRelationNetwork } from '../../../agents/relation-walker/network.js';
+import { relationActor } from '../../../agents/relation-walker/relation-actor.js';
+import { walkerActor } from '../../../agents/walker/walker-actor.js';
+import { makeVectorEnv } from '../../../envs/index.js';
+import type { VectorEnv } from '../../../envs/vector-env.js';
+import { openBackend } from '../../../src/tensor/backend.js';
+import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
+import { ppo } from '../../../trainers/ppo/ppo.js';
+import { ppoSettings } from '../../../trainers/ppo/settings.js';
+import { often } from '../../fixtures/long-tests.js';
+import { backendsHere } from '../../fixtures/tensor-backends.js';
+import { shake, toyRelationWalker } from '../../fixtures/toy-relation-walker.js';
+import { toyWalker } from '../../fixtures/toy-policy.js';
+import { randomize } from '../../fixtures/toy-walker.js';
+import { toyTwoHop } from '../../fixtures/toy-walks.js';
+
+const rules = { horizon: 2, equalAtStep1: false };
+const explorations = 6;
+
+/** Largest |ratio − 1| before the first step of each update, of a policy that moves far in every update. */
+async function deviations<Observation, Request extends TaskRequest>(
+  actor: Actor<Observation, Request>,
+  envs: VectorEnv<Observation>,
+  numSamples: number,
+): Promise<number[]> {
+  const settings = ppoSettings.parse({
+    ...{ updates: often(6, 100), samplesPerUpdate: 4, minibatchSamples: 3, explorations, updateEpochs: 2 },
+    ...{ learningRate: 0.05, warmupUpdates: 0, klCoef: 0, feasibilityCoef: 0.1, entropyCoef: 0.05 },
+  });
+  const optimizer = adamOf(actor.parameters, settings);
+  const seen: number[] = [];
+  const walkable = Int32Array.from({ length: numSamples }, (_, i) => i);
+  const onUpdate = ({ metrics }: { metrics: Record<string, number> }) =>
+    void seen.push(metrics['train/first_ratio_deviation']!);
+  await ppo({ actor, optimizer, envs, walkable, settings, seed: 2, onUpdate });
+  envs.close();
+  optimizer.dispose();
+  actor.dispose();
+  return seen;
+}
+
+// Kernels of a GPU round by the shape of a batch; those of processors do not.
+const backends = (await backendsHere()).filter((name) => name !== 'tensorflow');
+
+describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-6 on %s', (backend) => {
+  test.each(['candidate', 'pa-mlp'] as const)('under the %s head', async (head) => {
+    const world = toyTwoHop();
+    const toy = await toyWalker(world, rules, { head }, backend);
+    const policy = toy.policy(1);
+    randomize(policy.head.parameters, 3);
+    policy.head.weightsChanged();
+    const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 4 * explorations);
+    const seen = await deviations(walkerActor(policy), envs, world.samples.length);
+    expect(toy.tf.getBackend()).toBe(backend);
+    expect(Math.max(...seen)).toBeLessThanOrEqual(1e-6);
+  });
+
+  test('under the relation walker', async () => {
+    const { tf, graph, samples, vectors, network } = await toyRelationWalker();
+    await openBackend(backend);
+    const here = createRelationNetwork(tf, { questionWidth: 12, width: 16 }, network.shape, 5);
+    shake(here);
+    const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 4 * explorations);
+    const seen = await deviations(relationActor(here, vectors), envs, samples.length);
+    expect(tf.getBackend()).toBe(backend);
+    expect(Math.max(...seen)).toBeLessThanOrEqual(1e-6);
+    network.dispose();
+  });
+});

@@ -1,0 +1,116 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { Rng } from '../../../src/run/seeds.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import type { ParameterSet } from '../../../src/tensor/parameters.js';
+import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
+import { ppo } from '../../../trainers/ppo/ppo.js';
+import { ppoSettings, type PpoSettings } from '../../../trainers/ppo/settings.js';
+import { often } from '../../fixtures/long-tests.js';
+import { recordedTrees, rowNumbers, tableActor, tableCritic } from '../../fixtures/random-walks.js';
+import { scalarTable, scalarUpdate, type ScalarTable } from '../../fixtures/scalar-ppo.js';
+
+let tf: Tf;
+beforeAll(async () => {
+  ({ tf } = await openBackend('cpu'));
+});
+
+const baselines = ['group-mean', 'critic', 'none'] as const;
+const normalizations = ['minibatch', 'buffer', 'none'] as const;
+
+/** Every baseline with every normalisation in turn; what else can be switched is drawn. */
+function settingsOf(seed: number): PpoSettings {
+  const rng = Rng.named(seed, 'test/settings');
+  const one = <T>(...choices: T[]): T => choices[rng.integer(choices.length)]!;
+  return ppoSettings.parse({
+    ...{ updates: 2, samplesPerUpdate: 4, explorations: 3, lrDecay: 'none', warmupUpdates: 0, learningRate: 0.1 },
+    baseline: baselines[seed % 3],
+    normalizeAdvantage: normalizations[Math.floor(seed / 3) % 3],
+    minibatchSamples: one(2, 3, 4),
+    updateEpochs: one(1, 2, 3),
+    // 10 clips nothing.
+    clipRange: one(0.05, 0.2, 10),
+    clipRangeValue: one(null, 0.05, 0.3),
+    valueCoef: one(0.5, 1.3),
+    entropyCoef: one(0, 0.3),
+    klCoef: one(0, 0.7),
+    feasibilityCoef: one(0, 0.6),
+    gamma: one(1, 0.8),
+    gaeLambda: one(0, 0.6, 1),
+    maxGradNorm: one(0, 0.3),
+    targetKl: one(null, null, 0.02),
+    // Large, so that a gradient of rounding's size does not become a whole step.
+    adamEpsilon: 0.01,
+  });
+}
+
+/** What is further off than 1e-5, relative to 1 plus the size of the number. */
+const far = (what: string, actual: ArrayLike<number>, expected: readonly number[]) =>
+  expected.flatMap((value, i) => {
+    const error = Math.abs(actual[i]! - value) / (1 + Math.abs(value));
+    return error < 1e-5 ? [] : [`${what}[${i}]: ${actual[i]}, not ${value}`];
+  });
+
+test(
+  'PPO gives the losses, gradients, moments and weights of an independent scalar version, whatever is switched',
+  async () => {
+    let clipped = 0;
+    for (let seed = 0; seed < often(54, 1000); seed++) {
+      const settings = settingsOf(seed);
+      const rowOf = rowNumbers();
+      const actor = tableActor(tf, seed, rowOf);
+      const anchor = tableActor(tf, seed + 1e6, rowOf);
+      const network = settings.baseline === 'critic' ? tableCritic(tf, seed, rowOf) : undefined;
+      const optimizer = adamOf(actor.parameters, settings);
+      const critic = network && { network, optimizer: adamOf(network.parameters, settings) };
+      const kind = { seed, ends: true, cuts: seed % 2 === 0 };
+      const { envs, walks } = recordedTrees(kind, settings.samplesPerUpdate * settings.explorations, rowOf);
+      const numbersOf = (set: ParameterSet, name: string) => set.export()[name]!.data;
+      const learner = {
+        scores: scalarTable(numbersOf(actor.parameters, 'scores')),
+        critic: network && scalarTable(numbersOf(network.parameters, 'values')),
+        anchor: [...numbersOf(anchor.parameters, 'scores')],
+      };
+      let updates = 0;
+      await ppo({
+        ...{ actor, optimizer, critic, anchor, envs, settings, seed },
+        walkable: Int32Array.from({ length: 8 }, (_, i) => i),
+        onUpdate({ update, metrics }) {
+          const rng = Rng.named(seed, 'ppo/shuffle', update - 1);
+          const expected = scalarUpdate(walks, learner, settings, (samples) => [
+            ...rng.shuffle(Int32Array.from(samples)),
+          ]);
+          const keys = Object.keys(expected);
+          const wrong = far(
+            keys.join(),
+            keys.map((key) => metrics[key]!),
+            Object.values(expected),
+          );
+          const compare = (name: string, set: ParameterSet, state: typeof optimizer, table: ScalarTable) => {
+            const moments = state.exportState('').tensors;
+            const actual = {
+              values: numbersOf(set, name),
+              first: moments[`first/${name}`]!.data,
+              second: moments[`second/${name}`]!.data,
+            };
+            for (const part of ['values', 'first', 'second'] as const) {
+              wrong.push(...far(`${part} of ${name}`, actual[part], table[part]));
+            }
+          };
+          compare('scores', actor.parameters, optimizer, learner.scores);
+          if (critic) compare('values', network.parameters, critic.optimizer, learner.critic!);
+          expect({ seed, update, settings, wrong }).toEqual({ seed, update, settings, wrong: [] });
+          clipped += metrics['train/clip_fraction']!;
+          updates++;
+        },
+      });
+      expect(updates).toBe(2);
+      envs.close();
+      for (const { parameters } of [actor, anchor, ...(network ? [network] : [])]) parameters.dispose();
+      optimizer.dispose();
+      critic?.optimizer.dispose();
+    }
+    // Otherwise nothing was clipped, and the clip was not compared.
+    expect(clipped).toBeGreaterThan(1);
+  },
+  often(60_000, 1_800_000),
+);
