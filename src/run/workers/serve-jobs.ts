@@ -14,6 +14,7 @@ export interface SentError {
   code?: ErrorCode;
   hint?: string | undefined;
   fatal?: boolean;
+  resumable?: boolean;
 }
 
 /** What a thread was prepared from; goes before its first reply. */
@@ -54,8 +55,8 @@ export function serveJobs<Data, Job, Result>(
 
 function sentError(error: unknown): SentError {
   if (error instanceof WorkbenchError) {
-    const { name, message, stack, code, hint, fatal } = error;
-    return { name, message, stack, code, hint, fatal };
+    const { name, message, stack, code, hint, fatal, resumable } = error;
+    return { name, message, stack, code, hint, fatal, resumable };
   }
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
   return { name, message, stack };

@@ -2,6 +2,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Worker } from 'node:worker_threads';
 import { WorkbenchError } from '../errors.js';
+import { memoryErrorOf } from '../memory.js';
 import { keepNotes } from '../provenance/notes.js';
 import { throwIfStopped } from '../stop.js';
 import type { Prepared, Reply, SentError } from './serve-jobs.js';
@@ -133,12 +134,12 @@ function outOfMemory(work: string, hint: string, cause: unknown): WorkbenchError
   });
 }
 
-/** The error as it was thrown in the thread. */
-function revived(
-  { name, message, stack, code, hint, fatal = false }: SentError,
-  { work, memoryHint }: WorkerPoolOptions,
-): Error {
-  if (code !== undefined) return new WorkbenchError(code, message, { fatal, ...(hint !== undefined && { hint }) });
+/** The error as it was thrown in the thread; a failed allocation with the hint of the work. */
+function revived({ name, message, stack, code, ...details }: SentError, options: WorkerPoolOptions): unknown {
+  if (code !== undefined) {
+    const { hint, fatal = false, resumable = false } = details;
+    return new WorkbenchError(code, message, { fatal, resumable, ...(hint !== undefined && { hint }) });
+  }
   const error = Object.assign(new Error(message), { name, ...(stack !== undefined && { stack }) });
-  return name === 'RangeError' && /allocation failed/i.test(message) ? outOfMemory(work, memoryHint, error) : error;
+  return memoryErrorOf(error) === error ? error : outOfMemory(options.work, options.memoryHint, error);
 }
