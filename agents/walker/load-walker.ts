@@ -45,7 +45,7 @@ export interface LoadedWalker {
 /**
  * Loads data, encoder, tables and weights; refuses a checkpoint of another graph, data set or encoder.
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend, `usage` for
- * several threads on a backend that only one can load
+ * several threads on a backend that has its own
  */
 export async function loadWalkerRun(runFolder: string, options: LoadWalkerOptions): Promise<LoadedWalker> {
   const { folder, settings, header, tensors, file, openEncoder } = openTrainedRun(
@@ -91,7 +91,7 @@ async function aloneWalker(parts: WalkerParts, encode: (tasks: readonly WalkTask
   return { agent, close: async () => policy.head.dispose() };
 }
 
-/** @throws WorkbenchError `usage` for native TensorFlow: its addon refuses a second thread of a process */
+/** @throws WorkbenchError `usage` for native TensorFlow, which takes several cores by itself and rounds by shapes of batches */
 async function threadableBackend(wanted: BackendName | 'auto'): Promise<BackendName> {
   const { name } = await openBackend(wanted);
   if (name !== 'tensorflow') return name;
