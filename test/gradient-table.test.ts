@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+/** Gradients written by hand, and the test that measures each by finite differences. */
+const table: Readonly<Record<string, string>> = {
+  // Operations with gradients of their own.
+  'src/tensor/ops.ts': 'src/tensor/ops.test.ts',
+  'models/llama/causal-attention.ts': 'models/llama/gradients.test.ts',
+  'models/llama/gated-unit.ts': 'models/llama/gradients.test.ts',
+  'models/llama/rms-norm.ts': 'models/llama/gradients.test.ts',
+  'models/llama/rotary.ts': 'models/llama/gradients.test.ts',
+  'models/llama/token-loss.ts': 'models/llama/gradients.test.ts',
+  // Losses in closed form that enter a network, and where they enter it.
+  'agents/learned/hop-predictor.ts': 'agents/learned/hop-predictor.test.ts',
+  'trainers/cloning/clone.ts': 'trainers/cloning/objective.test.ts',
+  'trainers/cloning/objective.ts': 'trainers/cloning/objective.test.ts',
+  'trainers/ppo/expected-reward.ts': 'trainers/ppo/expected-reward.test.ts',
+  'trainers/ppo/objective.ts': 'trainers/ppo/objective.test.ts',
+  'trainers/ppo/feasibility.ts': 'trainers/ppo/objective.test.ts',
+  'trainers/ppo/ppo-step.ts': 'trainers/ppo/scalar-ppo.test.ts',
+  // TransE, without a network: both norms, losses and sides; a batch step equals single ones to the bit.
+  'trainers/transe/losses.ts': 'trainers/transe/losses.test.ts',
+  'trainers/transe/kernels.ts': 'trainers/transe/train-step.test.ts',
+  'trainers/transe/train-step.ts': 'trainers/transe/train-step.test.ts',
+  'trainers/transe/batch-step.ts': 'trainers/transe/batch-step.test.ts',
+  // Networks made of these operations.
+  'models/llama/forward.ts': 'models/llama/forward.test.ts',
+  'agents/walker/candidate-head.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/pa-mlp-head.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/critic.ts': 'agents/walker/critic.test.ts',
+  'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',
+  // The step itself, beside a scalar version of the paper's.
+  'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
+};
+
+const marks = /customGrad\(|injectGradient\(|variableGrads\(/;
+
+test('every gradient that is written by hand is in the table of those that are checked', () => {
+  const sources = ['src', 'agents', 'trainers', 'models'].flatMap((folder) =>
+    (readdirSync(folder, { recursive: true }) as string[])
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+  const written = sources.filter((file) => marks.test(readFileSync(file, 'utf8')));
+  expect(written.length).toBeGreaterThan(8);
+  // The probe of a backend differentiates a square to see whether it can.
+  expect(written.filter((file) => !(file in table) && file !== 'src/tensor/backend.ts')).toEqual([]);
+  for (const [file, checkedBy] of Object.entries(table)) {
+    expect({ file, there: existsSync(file) && existsSync(join('test', checkedBy)) }).toEqual({ file, there: true });
+  }
+});
