@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { stderr, stdout } from 'node:process';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { describeFailure } from '../../cli/failure.js';
-import { formatTable } from '../../cli/output.js';
+import { describeFailure, printUsageError } from '../../cli/failure.js';
+import { formatTable, printJson, printLine, printNote, printTable } from '../../cli/output.js';
 import { overallProgress } from '../../cli/quickstart/overall-progress.js';
 import { configHash } from '../../src/run/config.js';
 import { packageRoot } from '../../src/run/locations.js';
@@ -109,6 +110,23 @@ describe('names that a terminal would obey are shown as escapes', () => {
     // What redraws a line is the program's own.
     isQuiet(written.join('').replaceAll('\r\u001b[2K', ''));
   });
+});
+
+test('all that commands print with escapes, whoever forgot to', () => {
+  const written: string[] = [];
+  const spies = [stdout, stderr].map((stream) =>
+    jest.spyOn(stream, 'write').mockImplementation((text) => Boolean(written.push(String(text)))),
+  );
+  printLine(evil);
+  printNote(evil);
+  printJson({ [evil]: evil });
+  printTable([{ [evil]: evil }]);
+  printUsageError(evil, false);
+  printUsageError(evil, true);
+  for (const spy of spies) spy.mockRestore();
+  expect(written).toHaveLength(6);
+  written.forEach(isQuiet);
+  expect(JSON.parse(written[2]!)).toEqual({ [evil]: evil });
 });
 
 test('escaping leaves JSON the same JSON', () => {
