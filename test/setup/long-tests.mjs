@@ -1,6 +1,6 @@
 /** `npm run test:faults`: every kill point, every fault and all inputs, and how many there were. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argv, env, execPath, exit, stdout } from 'node:process';
@@ -9,7 +9,11 @@ const folder = mkdtempSync(join(tmpdir(), 'kgwalk-tally-'));
 const [tally, results] = [join(folder, 'tally.tsv'), join(folder, 'results.json')];
 writeFileSync(tally, '');
 const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-const chosen = argv.length > 2 ? argv.slice(2) : ['test/faults', 'test/hostile'];
+/** Every test that repeats something, of whatever it is. */
+const repeating = readdirSync('test', { recursive: true })
+  .map((name) => join('test', name))
+  .filter((file) => file.endsWith('.test.ts') && readFileSync(file, 'utf8').includes('fixtures/long-tests.js'));
+const chosen = argv.length > 2 ? argv.slice(2) : ['test/faults', 'test/hostile', ...repeating];
 const { status } = spawnSync(execPath, [...jest, '--json', `--outputFile=${results}`, ...chosen], {
   stdio: ['ignore', 'ignore', 'inherit'],
   env: { ...env, KGWALK_TEST_LONG: '1', KGWALK_TEST_TALLY: tally },
