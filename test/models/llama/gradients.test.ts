@@ -1,4 +1,4 @@
-import { beforeAll, describe, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
 import { causalAttention } from '../../../models/llama/causal-attention.js';
 import { gatedUnit } from '../../../models/llama/gated-unit.js';
@@ -143,7 +143,7 @@ describe.each(await backendsHere())('on %s', (name) => {
     const tensors = () => inputs.map(({ shape, data }) => tf.tensor(data.slice(), shape));
     const weights = (size: number) => Float32Array.from({ length: size }, (_, i) => Math.cos(i + 1));
     const value = () => {
-      const out = tf.tidy(() => ours(tf, tensors()).dataSync());
+      const out = tf.tidy(() => Array.from(ours(tf, tensors()).dataSync()));
       return out.reduce((sum, number, i) => sum + number * Math.cos(i + 1), 0);
     };
     const gradients = tf.tidy(() =>
