@@ -85,8 +85,8 @@ export function rangeOf(schema: KeySchema): string | undefined {
 export function display(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string' && /^[\w./:~-]+$/.test(value)) return value;
-  const text = JSON.stringify(value) ?? typeof value;
+  const isPlain = typeof value === 'string' && /^[\w./:~-]+$/.test(value);
+  const text = isPlain ? value : (JSON.stringify(value) ?? typeof value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 

@@ -37,6 +37,12 @@ describe('settings', () => {
     );
   });
 
+  test('are quoted in part where they are long', () => {
+    for (const text of ['a'.repeat(5000), `seed: ${'a'.repeat(5000)}`, `${'a'.repeat(5000)}: 1`]) {
+      expect(() => loadConfig(runSettings, { text })).toThrow(/^[^]{20,300}$/);
+    }
+  });
+
   test('of the command line are taken, or refused by name', async () => {
     const valid = ['seed=4', 'walker.sizes=[8, 4]', 'ppo.targetKl=0.01', 'name="7"', 'data.subsets=[a]'];
     const inputs = fc.array(fc.oneof(spoiltText(...valid), fc.constantFrom(...valid, ...nasty)), { maxLength: 3 });
