@@ -49,7 +49,9 @@ export const questionManifestSchema = z
      * made by a program).
      */
     labels: z.array(z.enum(['fixture', 'generated'])),
-    subsets: z.record(partName, subsetSchema),
+    subsets: z
+      .record(partName, subsetSchema)
+      .refine((subsets) => Object.keys(subsets).length > 0, 'expected at least one subset'),
     graphs: z.record(partName, graphSchema),
     /** Whether gold chains come back to their topics, or end there; see `QuestionTask`. */
     topicsReturn: z.boolean(),

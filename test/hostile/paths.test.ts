@@ -142,6 +142,7 @@ describe('a manifest that names files elsewhere is refused before any is opened'
       ({ graphs }) => Object.assign(graphs, { '../x': (graphs as { graph: object }).graph }),
       ({ subsets }) => Object.assign(subsets, { '../x': (subsets as { all: object }).all }),
       ({ subsets }) => Object.assign((subsets as { all: object }).all, { graph: 'another' }),
+      (manifest) => (manifest.subsets = {}),
       ({ subsets }) => Object.assign((subsets as { all: { files: object } }).all.files, { '../x': {} }),
     ];
     for (const edit of edits) {
