@@ -78,7 +78,10 @@ describe('kgwalk evaluate', () => {
     [['evaluate', 'no-such-run'], 'expected an agent or a run, got "no-such-run"'],
     [['evaluate', '--agent', 'random', '--split', 'tset'], 'expected train, valid or test, got tset'],
     [['evaluate', '--agent', 'random', '--threads', '2'], 'expected a run with --threads 2, got agent random'],
-    [['evaluate', '--agent', 'random', '--threads', '0'], 'expected a whole number from 1 to 256, got "0", at --threads'],
+    [
+      ['evaluate', '--agent', 'random', '--threads', '0'],
+      'expected a whole number from 1 to 256, got "0", at --threads',
+    ],
     [['evaluate', '--agent', 'random', '--limit', '0'], 'expected a whole number from 1, got 0, at --limit'],
     [['evaluate', '--agent', 'random', '--predictions', 'x.txt'], 'ends in .jsonl or .csv'],
     [['evaluate', '--agent', 'random', '--beam-width', '10'], 'beam'],
