@@ -91,16 +91,16 @@ async function encode(
 async function embed(session: Session, dataset: Dataset, graph: Graph, log: boolean): Promise<Pretrained> {
   const { run, logs, settings, threads, progress, signal } = session;
   run.update({ phase: 'transe' });
+  const identity = { settings: settings.transe, seed: settings.seed };
   const pretrained = await pretrainEmbeddings(graph, {
-    settings: settings.transe,
-    seed: settings.seed,
+    ...identity,
     exclude: dialogueTriples(dataset, graph),
     threads,
     progress,
     ...(signal && { signal }),
     onDiverged: (error, before) => endOfStep(session, 'transe', error, before),
   });
-  keepInRun(pretrained, run.files.embeddings);
+  keepInRun(pretrained, { graph, ...identity }, run.files.embeddings);
   if (log) for (const { step, metrics } of pretrained.history) logs.metrics('transe', step, metrics);
   logs.timing('transe', pretrained.history.length, { 'time/reused': Number(pretrained.reused) });
   run.update({ done: { ...run.state.done, transe: true } });

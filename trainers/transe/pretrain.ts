@@ -1,6 +1,6 @@
 /** Pretraining for a graph: reuse the table that fits, else train one and keep it. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { normalisedTable } from '../../src/embedding/embedding-table.js';
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
@@ -200,10 +200,12 @@ function hashOf({ heads, relations, tails }: TripleColumns): string {
 export const runTableFile = 'transe.safetensors';
 
 /**
- * Puts the table and its metrics into a run: the same bytes whether it was trained or reused.
+ * Puts the table and its metrics into a run, out of memory: the file that it was read from may be deleted by now.
+ * @param identity what the table was made for
  * @param embeddings the run's `embeddings` folder
  */
-export function keepInRun({ file, metrics, history }: Pretrained, embeddings: string): void {
-  writeFileAtomic(join(embeddings, runTableFile), readFileSync(file));
+export function keepInRun(table: SavedTable, identity: TableIdentity, embeddings: string): void {
+  const { metrics, history } = table;
+  writeTable(join(embeddings, runTableFile), identity, table);
   writeFileAtomic(join(embeddings, 'transe.json'), `${JSON.stringify({ metrics, history }, null, 2)}\n`);
 }

@@ -129,7 +129,7 @@ describe('pretraining a graph', () => {
     expect(row(left)).toEqual(row(right).map((value) => -value));
     const again = await pretrainEmbeddings(graph, options());
     expect(again).toEqual({ ...first, reused: true });
-    keepInRun(again, join(folder, 'run'));
+    keepInRun(again, { graph, ...options() }, join(folder, 'run'));
     expect(readFileSync(join(folder, 'run', 'transe.safetensors'))).toEqual(readFileSync(first.file));
   });
 
