@@ -1,5 +1,10 @@
 /** Tests run from TypeScript sources as ES modules; swc strips the types, `npm run typecheck` checks them. */
+import { availableParallelism } from 'node:os';
+
 export default {
+  // Node keeps the modules of every test file that a process has run: processes that hold too many are replaced.
+  maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+  workerIdleMemoryLimit: '1GB',
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   globalSetup: '<rootDir>/test/setup/temporary-folder.mjs',
