@@ -108,14 +108,17 @@ function parseHolder(content: string): Holder | undefined {
   }
 }
 
-/** When a process started, in the system's own clock ticks; empty where the system does not tell. */
+/**
+ * When a process started, in the system's own clock ticks; empty where the system does not tell. A process that has ended keeps
+ * its number until its parent asks for its status, in containers often for good: then it is said to be gone.
+ */
 function birthOf(id: number): string {
   try {
-    // The name in parentheses may hold spaces: fields are counted from its end. The start time is field 22.
+    // The name in parentheses may hold spaces: fields are counted from its end. The state is field 3, the start time field 22.
     const fields = readFileSync(`/proc/${id}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
-    return fields[19] ?? '';
+    return fields[0] === 'Z' || fields[0] === 'X' ? 'gone' : (fields[19] ?? '');
   } catch {
     return '';
   }

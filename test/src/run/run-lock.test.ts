@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { isLocked, lockFolder } from '../../../src/run/run-lock.js';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'kgwalk-lock-'));
@@ -32,6 +34,23 @@ describe('a stale lock', () => {
   test('of a dead process is taken over', () => {
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     takesOver(JSON.stringify({ pid, host: hostname(), born: '1' }));
+  });
+
+  (existsSync('/proc/self/stat') ? test : test.skip)('of a process that ended and was never asked for', async () => {
+    // The shell becomes another program, which knows nothing of the child that it now has.
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const [told] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(String(told));
+      const fields = () =>
+        readFileSync(`/proc/${pid}/stat`, 'utf8')
+          .replace(/^.*\) /s, '')
+          .split(' ');
+      while (fields()[0] !== 'Z') await setImmediate();
+      takesOver(JSON.stringify({ pid, host: hostname(), born: fields()[19] }));
+    } finally {
+      parent.kill();
+    }
   });
 
   test('of an earlier process with the number of a living one is taken over', () => {
