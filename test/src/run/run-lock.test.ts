@@ -37,8 +37,8 @@ describe('a stale lock', () => {
   });
 
   (existsSync('/proc/self/stat') ? test : test.skip)('of a process that ended and was never asked for', async () => {
-    // The shell becomes another program, which knows nothing of the child that it now has.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    // The shell becomes another program, which knows nothing of the child that it now has; the child outlives that moment.
+    const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     try {
       const [told] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(String(told));
