@@ -1,9 +1,7 @@
 /** The checks of `kgwalk doctor`. Each one answers; none throws. */
-import { existsSync, statSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
-import { dirname } from 'node:path';
 import { listQuestionDatasets } from '../datasets/questions/question-registry.js';
 import { listDatasets } from '../datasets/registry.js';
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
@@ -12,6 +10,7 @@ import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
 import type { BackendName } from '../src/tensor/backend.js';
 import { backendNames, probeBackend } from '../src/tensor/backend.js';
 import type { Finding } from './doctor.js';
+import { freeBytes } from './free-space.js';
 import { megabytes } from './models/sizes.js';
 
 /** Runs all checks, one after the other; takes a second or two, as it loads every native part. */
@@ -22,13 +21,7 @@ export async function diagnose(): Promise<Finding[]> {
   findings.push(await llama());
   findings.push(await nativePackage('lmdb', 'the cache of encoded texts'));
   findings.push(await nativePackage('chartjs-node-canvas', 'charts as PNG'));
-  findings.push(
-    embedded(),
-    downloads(),
-    dataHome(),
-    await disk('home', kgwalkHome()),
-    await disk('runs', runsFolder()),
-  );
+  findings.push(embedded(), downloads(), dataHome(), disk('home', kgwalkHome()), disk('runs', runsFolder()));
   return findings;
 }
 
@@ -107,11 +100,8 @@ function dataHome(): Finding {
 }
 
 /** Free space where `folder` is, or will be. */
-async function disk(part: string, folder: string): Promise<Finding> {
-  let place = folder;
-  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
-  const { bavail, bsize } = await statfs(place);
-  return { part: `disk ${part}`, status: 'ok', detail: `${gib(bavail * bsize)} free at ${folder}` };
+function disk(part: string, folder: string): Finding {
+  return { part: `disk ${part}`, status: 'ok', detail: `${gib(freeBytes(folder))} free at ${folder}` };
 }
 
 function gib(bytes: number): string {

@@ -2,29 +2,18 @@
 import { z } from 'zod';
 import { checkFits } from '../../checkpoints/checkpoint.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
-import { dataSettings } from '../../datasets/settings.js';
-import { envSettings } from '../../envs/settings.js';
-import { encoderSettings } from '../../src/encoder/settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
-import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
+import { openBackend, type BackendName } from '../../src/tensor/backend.js';
 import { openTrainedRun, type LoadedQuestionWalker, type OpenTrainedRun } from '../trained-run.js';
 import { restoredPolicy, walkerInputs } from './inputs.js';
 import { questionEdgeAgent } from './question-edge-agent.js';
-import { walkerSettings } from './settings.js';
 import { readTables } from './tables-file.js';
 import { encodeTasks } from './text-vectors.js';
+import { walkerRunSettings } from './walker-parts.js';
 
 /** The settings of a run that loading needs; others may be there. */
-const runConfig = z.object({
-  name: z.string(),
-  backend: z.enum(['auto', ...backendNames]),
-  data: dataSettings,
-  env: envSettings,
-  encoder: encoderSettings,
-  walker: walkerSettings,
-  evaluation: z.object({ beamWidth: z.int() }),
-});
+const runConfig = walkerRunSettings.extend({ evaluation: z.object({ beamWidth: z.int() }) });
 
 /** Which checkpoint, over which graph, on which backend, and how wide its beam is. */
 export interface LoadQuestionEdgeOptions extends OpenTrainedRun {

@@ -1,10 +1,11 @@
 /** What building needs, looked at before anything is downloaded. */
-import { existsSync, readdirSync, statfsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { arch, platform } from 'node:process';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { nativeAddon, nativePackage } from '../../src/tensor/native-tensorflow.js';
+import { freeBytes } from '../free-space.js';
 import { runTool } from './run-tool.js';
 
 /** GiB for wheels, what is taken out of them and the headers, which go again. */
@@ -62,7 +63,7 @@ export async function requirePrerequisites({ gpu, wheels, folder }: Wanted): Pro
   ];
   for (const [tool, words, what] of tools) if ((await runTool(tool, words)).status !== 0) missing.push(what);
   for (const wheel of wheels) if (!existsSync(wheel)) missing.push(`the file ${wheel}`);
-  const free = freeGib(folder);
+  const free = freeBytes(folder) / 2 ** 30;
   const needed = gpu ? neededGib.gpu : neededGib.cpu;
   if (free < needed) missing.push(`${needed} GiB of space at ${folder}, where ${free.toFixed(1)} are free`);
   if (missing.length === 0) return;
@@ -78,11 +79,4 @@ function isInstalled(name: string): boolean {
   } catch {
     return false;
   }
-}
-
-function freeGib(folder: string): number {
-  let place = folder;
-  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
-  const { bavail, bsize } = statfsSync(place);
-  return (bavail * bsize) / 2 ** 30;
 }

@@ -20,21 +20,21 @@ const own = folderWith({
   'questions.jsonl': '{"question":"who directed [Heat]","answers":["Mann"],"chain":["by"],"aliases":{"Mann":["M."]}}\n',
 });
 
+/** A stored file of JSON, or of a JSON value a line, spoilt. */
+function spoilt(file: string) {
+  const text = readFileSync(file, 'utf8');
+  if (!file.endsWith('l')) return hostileJson(JSON.parse(text));
+  const lines = text.split('\n').filter(Boolean);
+  return hostileJsonLines(...lines.map((line) => JSON.parse(line) as unknown));
+}
+
 describe('data sets as they are stored', () => {
   test.each(['dataset.json', 'dialogues.train.jsonl'])(
     'of dialogues with a spoilt %s are read, or refused',
     async (name) => {
       await importOpenDialKg({ from: release, home });
       const { folder } = loadDataset('opendialkg', { home });
-      const text = readFileSync(join(folder, name), 'utf8');
-      const inputs = name.endsWith('l')
-        ? hostileJsonLines(
-            ...text
-              .split('\n')
-              .filter(Boolean)
-              .map((line) => JSON.parse(line) as unknown),
-          )
-        : hostileJson(JSON.parse(text));
+      const inputs = spoilt(join(folder, name));
       const read = async (bytes: Buffer) => {
         writeFileSync(join(folder, name), bytes);
         datasetKind('opendialkg', { home });
@@ -52,15 +52,7 @@ describe('data sets as they are stored', () => {
     async (name) => {
       await importCustom({ from: own, home });
       const { folder } = loadQuestionDataset('custom', { home });
-      const text = readFileSync(join(folder, name), 'utf8');
-      const inputs = name.endsWith('l')
-        ? hostileJsonLines(
-            ...text
-              .split('\n')
-              .filter(Boolean)
-              .map((line) => JSON.parse(line) as unknown),
-          )
-        : hostileJson(JSON.parse(text));
+      const inputs = spoilt(join(folder, name));
       const read = async (bytes: Buffer) => {
         writeFileSync(join(folder, name), bytes);
         const dataset = loadQuestionDataset('custom', { home });
