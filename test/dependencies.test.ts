@@ -31,7 +31,7 @@ const page = readFileSync('docs/dependencies.md', 'utf8');
 const rows = page.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|').slice(1)] : []));
 
 describe('the page of dependencies', () => {
-  const direct = ['dependencies', 'peerDependencies', 'devDependencies'].flatMap((kind) =>
+  const direct = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies'].flatMap((kind) =>
     Object.keys(own[kind] ?? {}),
   );
 
@@ -76,6 +76,7 @@ describe('a package', () => {
       'lmdb',
       'msgpackr-extract',
       'node-llama-cpp',
+      'webgpu',
     ]);
     const [, atInstall] = page
       .split('## At install')[1]!
