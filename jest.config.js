@@ -7,7 +7,7 @@ export default {
   workerIdleMemoryLimit: '1GB',
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  globalSetup: '<rootDir>/test/setup/temporary-folder.mjs',
+  globalSetup: '<rootDir>/test/setup/prepare.mjs',
   globalTeardown: '<rootDir>/test/setup/remove-temporary-folder.mjs',
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -6,6 +6,7 @@ import { posix } from 'node:path';
 
 export const layers = [
   'src/run',
+  'src/simd',
   'src/kg',
   'src/metrics',
   'src/embedding',

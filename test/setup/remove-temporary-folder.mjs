@@ -1,4 +1,4 @@
-/** The end of what `temporary-folder.mjs` begins. */
+/** The end of what `prepare.mjs` begins. */
 import { rmSync } from 'node:fs';
 import { env } from 'node:process';
 

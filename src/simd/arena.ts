@@ -1,0 +1,70 @@
+/** Memory of the kernels: typed arrays that lie in one WebAssembly memory, which threads share. */
+import { missing } from './kernels.js';
+import { webAssembly } from './web-assembly.js';
+import type { WasmMemory } from './web-assembly.js';
+
+/** Bytes between beginnings of arrays: a line of the cache, so that threads that write beside each other do not share one. */
+const line = 64;
+const page = 65536;
+const mostPages = 65536;
+
+/** The arrays that an arena can hold. */
+type Numbers = Int8Array | Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array;
+type NumbersType<T extends Numbers> = {
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): T;
+  readonly BYTES_PER_ELEMENT: number;
+};
+
+/**
+ * Arrays in one memory, one after the other. None is ever given back: an arena lives as long as the work it was made for.
+ * `array.byteOffset` is what kernels take. Send `memory` and the arrays to a worker, and both are the same there.
+ */
+export class Arena {
+  readonly memory: WasmMemory;
+  /** Bytes that are taken. The first line is left empty: no array begins at 0. */
+  #end = line;
+
+  /** @throws WorkbenchError `native` where this Node has no WebAssembly */
+  constructor() {
+    const { Memory } = webAssembly ?? missing();
+    this.memory = new Memory({ initial: 1, maximum: mostPages, shared: true });
+  }
+
+  float32(length: number): Float32Array {
+    return this.#take(Float32Array, length);
+  }
+
+  float64(length: number): Float64Array {
+    return this.#take(Float64Array, length);
+  }
+
+  int32(length: number): Int32Array {
+    return this.#take(Int32Array, length);
+  }
+
+  /**
+   * A copy of plain data (objects, arrays, numbers, texts) in which every typed array lies in this arena; views of one
+   * buffer become arrays of their own.
+   */
+  hold<T>(value: T): T {
+    if (ArrayBuffer.isView(value)) {
+      const numbers = value as unknown as Numbers;
+      const copy = this.#take(numbers.constructor as NumbersType<Numbers>, numbers.length);
+      copy.set(numbers);
+      return copy as T;
+    }
+    if (Array.isArray(value)) return value.map((part: unknown) => this.hold(part)) as T;
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, this.hold(part as unknown)])) as T;
+  }
+
+  /** @throws RangeError, as other arrays do, where the memory cannot grow, or beyond 4 GiB */
+  #take<T extends Numbers>(type: NumbersType<T>, length: number): T {
+    const begin = this.#end;
+    const end = begin + Math.ceil((length * type.BYTES_PER_ELEMENT) / line) * line;
+    const grown = Math.ceil(end / page) - this.memory.buffer.byteLength / page;
+    if (grown > 0) this.memory.grow(grown);
+    this.#end = end;
+    return new type(this.memory.buffer, begin, length);
+  }
+}
