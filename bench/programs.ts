@@ -1,0 +1,75 @@
+/** The programs of the bench, ours and the peers', by name: what is run, and what it needs. */
+
+/** One program: words with `{place}` in them, which are filled in. */
+export interface Program {
+  name: string;
+  command: readonly string[];
+  /** Runs once, in CPU seconds, instead of in every round: minutes long. */
+  long?: boolean;
+}
+
+const ours = (name: string, row: string, args: string, long = false): Program => ({
+  name,
+  command: ['{node}', `{rows}/${row}.js`, ...words(args)],
+  ...(long && { long }),
+});
+
+const peer = (name: string, script: string, args: string, python = '{python}', long = false): Program => ({
+  name,
+  command: [python, `{peers}/${script}.py`, ...words(args)],
+  ...(long && { long }),
+});
+
+const words = (text: string) => text.split(' ').filter(Boolean);
+const fb15k = '{data}/fb15k-237';
+const seconds = '--seconds {seconds}';
+
+/** In the order in which a round runs them: each of ours beside its peers. */
+export const programs: readonly Program[] = [
+  ours('transe-1-simd', 'transe-train', `${fb15k} --negatives 1 --kernel simd ${seconds}`),
+  peer('torch-1', 'transe_torch', `${fb15k} --negatives 1 --batch 4096 ${seconds}`),
+  ours('transe-1-plain', 'transe-train', `${fb15k} --negatives 1 --kernel plain ${seconds}`),
+  peer('torch-1-large', 'transe_torch', `${fb15k} --negatives 1 --batch 16384 ${seconds}`),
+  peer('pykeen-1', 'transe_pykeen', `${fb15k} --negatives 1 --batch 4096 ${seconds}`),
+  peer('openke-1', 'transe_openke', `${fb15k} --negatives 1 --openke {openke} ${seconds}`),
+  ours('transe-25-simd', 'transe-train', `${fb15k} --negatives 25 --kernel simd ${seconds}`),
+  peer('torch-25', 'transe_torch', `${fb15k} --negatives 25 --batch 1024 ${seconds}`),
+  ours('transe-25-plain', 'transe-train', `${fb15k} --negatives 25 --kernel plain ${seconds}`),
+  peer('pykeen-25', 'transe_pykeen', `${fb15k} --negatives 25 --batch 1024 ${seconds}`),
+  peer('openke-25', 'transe_openke', `${fb15k} --negatives 25 --openke {openke} ${seconds}`),
+  ours('rank-l1', 'link-eval', `${fb15k} --norm 1 ${seconds}`),
+  peer('torch-rank-l1', 'eval_torch', `${fb15k} --norm 1 ${seconds}`),
+  ours('rank-l2', 'link-eval', `${fb15k} --norm 2 ${seconds}`),
+  peer('torch-rank-l2', 'eval_torch', `${fb15k} --norm 2 ${seconds}`),
+  peer('pykeen-rank-l1', 'eval_pykeen', `${fb15k} --batch 32 --triples 256 ${seconds}`),
+  ours('env', 'env-steps', `{data}/umls ${seconds}`),
+  peer('gymnasium', 'env_python', `{data}/umls ${seconds}`),
+  ours('ppo-64', 'ppo-end-to-end', `{data}/umls --hidden 64 ${seconds}`),
+  peer('sb3-64', 'sb3_ppo', `{data}/umls --hidden 64 ${seconds}`),
+  ours('ppo-400', 'ppo-end-to-end', `{data}/umls --hidden 400 ${seconds}`),
+  peer('sb3-400', 'sb3_ppo', `{data}/umls --hidden 400 ${seconds}`),
+  ours('update-native', 'ppo-update', `--backend tensorflow ${seconds}`),
+  peer('torch-eager', 'ppo_torch', `- ${seconds}`),
+  ours('update-wasm', 'ppo-update', `--backend wasm ${seconds}`),
+  peer('torch-compile', 'ppo_torch', `- --compile ${seconds}`),
+  ours('forward', 'policy-latency', `${seconds}`),
+  ours('encode', 'encode', `{model} ${seconds}`),
+  peer('llama-cpp', 'llama_cpp_bench', `{model} ${seconds}`, '{llama-python}'),
+  ours('clone-native', 'clone', `--backend tensorflow`, true),
+  ours('clone-wasm', 'clone', `--backend wasm`, true),
+  peer('torch-clone', 'clone_torch', ``, '{python}', true),
+  ours('quality', 'transe-train', `${fb15k} --task quality --negatives 25 --seconds 90`, true),
+  peer(
+    'torch-quality',
+    'transe_torch',
+    `${fb15k} --quality --negatives 25 --clock cpu --seconds 120`,
+    '{python}',
+    true,
+  ),
+  ours('scale', 'scale', `--triples 1e7`, true),
+];
+
+/** What a program's command leaves to be filled in. */
+export function placesOf({ command }: Program): string[] {
+  return command.flatMap((word) => [...word.matchAll(/\{([\w-]+)\}/g)].map(([, place]) => place!));
+}

@@ -1,0 +1,112 @@
+/**
+ * `npm run bench`: every measured row of kgwalk beside its Python peer, in turns on the same machine, as JSON and a table.
+ *
+ *     npm run bench -- [--data DIR] [--model GGUF] [--python PY] [--llama-python PY] [--openke DIR]
+ *                      [--only rank-l1,torch-rank-l1] [--rounds 3] [--seconds 4] [--long] [--out DIR]
+ *
+ * A program whose place was not given is left out, with a line that says so. `--long` runs the programs of minutes, once
+ * each, instead of the short ones. Lines are added to OUT/lines.jsonl as they come and the table is of all that is there, so
+ * that a bench can be gone on with: give another OUT for another machine or another build.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, release, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { argv, env, execPath, stderr, stdout } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { placesOf, programs, type Program } from './programs.js';
+import { markdown, tableOf, type Line } from './table.js';
+
+const { values } = parseArgs({
+  args: argv.slice(2),
+  options: {
+    data: { type: 'string' },
+    model: { type: 'string' },
+    python: { type: 'string' },
+    'llama-python': { type: 'string' },
+    openke: { type: 'string' },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '4' },
+    long: { type: 'boolean', default: false },
+    out: { type: 'string', default: 'bench-results' },
+  },
+});
+
+const places: Record<string, string | undefined> = {
+  ...values,
+  long: undefined,
+  node: execPath,
+  rows: fileURLToPath(new URL('rows', import.meta.url)),
+  // The peers are not compiled: they lie beside the sources, from dist/bench as from bench.
+  peers: fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../bench/peers' : 'peers', import.meta.url)),
+};
+const out = values.out;
+const file = join(out, 'lines.jsonl');
+mkdirSync(out, { recursive: true });
+
+const chosen = choose();
+const rounds = values.long ? 1 : Number(values.rounds);
+for (let i = 0, first = nextRound(); i < rounds; i++) {
+  for (const program of chosen) run(program, first + i);
+}
+const lines = readLines();
+const rows = tableOf(lines);
+const { model = 'unknown' } = cpus()[0] ?? {};
+const machine = { cpu: model, cores: availableParallelism(), gib: Math.round(totalmem() / 2 ** 30), kernel: release() };
+writeFileSync(join(out, 'bench.json'), `${JSON.stringify({ machine, node: process.version, rows, lines }, null, 1)}\n`);
+const table = markdown(rows);
+writeFileSync(join(out, 'table.md'), `${table}\n`);
+stdout.write(`${table}\n`);
+
+/** What was asked for and can run here. */
+function choose(): Program[] {
+  const only = values.only?.split(',');
+  const unknown = only?.find((name) => !programs.some((program) => program.name === name));
+  if (unknown) throw new Error(`expected --only with ${programs.map(({ name }) => name).join(', ')}, got ${unknown}`);
+  const asked = programs.filter(({ name, long = false }) => (only ? only.includes(name) : long === values.long));
+  return asked.filter((program) => {
+    const missing = placesOf(program).filter((place) => places[place] === undefined);
+    if (missing.length > 0) stderr.write(`${program.name}: left out, no --${missing.join(', --')}\n`);
+    return missing.length === 0;
+  });
+}
+
+/** Runs one program to its end and keeps its lines; a program that fails is told and costs its own row alone. */
+function run({ name, command, long }: Program, round: number): void {
+  const words = command.map((word) => word.replace(/\{([\w-]+)\}/g, (_, place: string) => places[place]!));
+  const begun = performance.now();
+  const {
+    status,
+    stdout: text,
+    stderr: said,
+  } = spawnSync(words[0]!, words.slice(1), {
+    encoding: 'utf8',
+    timeout: long ? 3_600_000 : 600_000,
+    maxBuffer: 2 ** 26,
+    // One thread against one thread; the peers set theirs by themselves.
+    env: { ...env, TF_NUM_INTRAOP_THREADS: '1', TF_NUM_INTEROP_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  const found = text.split('\n').filter((line) => line.startsWith('{'));
+  const seconds = Math.round((performance.now() - begun) / 1000);
+  stderr.write(
+    `${name}, round ${round}: ${found.length} lines, ${seconds} s${status === 0 ? '' : `, exit ${status}`}\n`,
+  );
+  if (status !== 0) stderr.write(`${said.slice(-1000)}\n`);
+  for (const line of found) {
+    appendFileSync(file, `${JSON.stringify({ program: name, round, ...(JSON.parse(line) as object) })}\n`);
+  }
+}
+
+function readLines(): Line[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
+}
+
+function nextRound(): number {
+  return Math.max(0, ...readLines().map(({ round }) => round)) + 1;
+}
