@@ -17,7 +17,6 @@ import { megabytes } from './models/sizes.js';
 export async function diagnose(): Promise<Finding[]> {
   const findings = [node(), machine()];
   for (const name of backendNames) findings.push(await backend(name));
-  findings.push({ part: 'backend webgpu', status: 'missing', detail: 'not part of this release' });
   findings.push(await llama());
   findings.push(await nativePackage('lmdb', 'the cache of encoded texts'));
   findings.push(await nativePackage('chartjs-node-canvas', 'charts as PNG'));
@@ -40,16 +39,13 @@ function machine(): Finding {
   };
 }
 
-const backendRemedies: Record<BackendName, string> = {
-  tensorflow: 'kgwalk native install; training works without it, on wasm',
-  wasm: 'npm install again: @tensorflow/tfjs-backend-wasm is a dependency',
-  cpu: 'npm install again: @tensorflow/tfjs is a dependency',
-};
-
 async function backend(name: BackendName): Promise<Finding> {
-  const { found, reason } = await probeBackend(name);
-  const finding = { part: `backend ${name}`, detail: reason };
-  return found ? { ...finding, status: 'ok' } : { ...finding, status: 'missing', remedy: backendRemedies[name] };
+  const { found, reason, onlyAsked, remedy } = await probeBackend(name);
+  const detail = onlyAsked === undefined ? reason : `${reason}; ${onlyAsked}: only --backend ${name} takes it`;
+  const finding = { part: `backend ${name}`, detail };
+  return found
+    ? { ...finding, status: 'ok' }
+    : { ...finding, status: 'missing', ...(remedy !== undefined && { remedy }) };
 }
 
 async function llama(): Promise<Finding> {

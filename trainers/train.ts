@@ -63,7 +63,7 @@ async function trainNoted(options: TrainOptions): Promise<void> {
     const forked = fork && (await forkedWeights(fork, settings, hashes));
     const config = before?.config ?? plainSettings(settings);
     // Native TensorFlow takes as many threads as it likes, whatever was asked for.
-    const known = backend === 'tensorflow' && threads === 1 ? {} : { threads };
+    const known = backend.startsWith('tensorflow') && threads === 1 ? {} : { threads };
     const environment = collectEnvironment({ configHash: configHash(config), backend, ...known, hashes });
     const run = createRun({
       folder,

@@ -91,11 +91,11 @@ async function aloneWalker(parts: WalkerParts, encode: (tasks: readonly WalkTask
   return { agent, close: async () => policy.head.dispose() };
 }
 
-/** @throws WorkbenchError `usage` for native TensorFlow, which takes several cores by itself and rounds by shapes of batches */
+/** @throws WorkbenchError `usage` for backends that take several cores or a GPU by themselves and round by shapes of batches */
 async function threadableBackend(wanted: BackendName | 'auto'): Promise<BackendName> {
   const { name } = await openBackend(wanted);
-  if (name !== 'tensorflow') return name;
-  throw new WorkbenchError('usage', 'expected the backend wasm or cpu with several threads, got tensorflow', {
-    hint: 'Native TensorFlow uses several cores by itself: leave --threads out, or add --backend wasm.',
+  if (name === 'wasm' || name === 'cpu') return name;
+  throw new WorkbenchError('usage', `expected the backend wasm or cpu with several threads, got ${name}`, {
+    hint: 'Native TensorFlow and GPUs compute in parallel by themselves: leave --threads out, or add --backend wasm.',
   });
 }

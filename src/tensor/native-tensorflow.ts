@@ -32,10 +32,7 @@ export async function registerNativeTensorflow(tf: Tf): Promise<void> {
   // The library tells every start how it was compiled.
   env.TF_CPP_MIN_LOG_LEVEL ??= '2';
   const addon = join(nativeFolder(), nativeAddon);
-  if (!existsSync(addon)) {
-    await import('@tensorflow/tfjs-node-gpu');
-    return;
-  }
+  if (!existsSync(addon)) return registerPackage();
   refuseOpenTo(addon);
   // The package's own entry looks for the addon inside the package alone; these two files are what it is made of.
   require(`${nativePackage}/dist/register_all_kernels.js`);
@@ -50,6 +47,18 @@ export async function registerNativeTensorflow(tf: Tf): Promise<void> {
   }
 }
 
+/** The package with an addon of its own, as its install script or `npm rebuild` leave it. */
+async function registerPackage(): Promise<void> {
+  try {
+    await import('@tensorflow/tfjs-node-gpu');
+  } catch (error) {
+    throw new WorkbenchError('native', 'its native part is not installed', {
+      hint: 'kgwalk native install (for an NVIDIA card: kgwalk native install --gpu)',
+      cause: error,
+    });
+  }
+}
+
 /** It is code that will run: where everybody may change it, it may be anybody's. */
 function refuseOpenTo(addon: string): void {
   const open = [addon, dirname(addon)].find((path) => statSync(path).mode & 0o002);
@@ -59,11 +68,28 @@ function refuseOpenTo(addon: string): void {
   });
 }
 
-/** Which library the active backend is, and what it computes on. */
-export function describeNativeTensorflow(tf: Tf): string {
+/**
+ * What the active library computes on.
+ * @throws WorkbenchError `native` where that is not `wanted`
+ */
+export function nativeTensorflowOn(tf: Tf, wanted: 'GPU' | 'processor'): string {
   const { binding, isUsingGpuDevice } = tf.backend() as unknown as {
     binding: { TF_Version: string };
     isUsingGpuDevice: boolean;
   };
-  return `TensorFlow ${binding.TF_Version} on ${isUsingGpuDevice ? 'a GPU' : 'the processor'}`;
+  const library = `TensorFlow ${binding.TF_Version}`;
+  if (isUsingGpuDevice === (wanted === 'GPU')) return `${library} on ${isUsingGpuDevice ? 'a GPU' : 'the processor'}`;
+  if (isUsingGpuDevice) {
+    throw new WorkbenchError('native', `${library} computes on the GPU that it sees`, {
+      hint: 'use `tensorflow-gpu`, or hide the card from this process: CUDA_VISIBLE_DEVICES=-1',
+    });
+  }
+  if (!existsSync(join(nativeFolder(), 'nvidia'))) {
+    throw new WorkbenchError('native', `${library} is here, built for the processor`, {
+      hint: 'for an NVIDIA card: kgwalk native install --gpu',
+    });
+  }
+  throw new WorkbenchError('native', `${library} is here, built for CUDA, and sees no GPU`, {
+    hint: 'needs an NVIDIA card and its driver (`nvidia-smi` lists both); in a container also --gpus all',
+  });
 }

@@ -1,7 +1,7 @@
 /**
  * Differentiable operations that stock tfjs lacks or does slowly: on wasm and the plain backend a matMul gradient with
  * transpose flags leaves the fast kernel and `gather` is slow and has no gradient. Those backends work on host arrays
- * there; native TensorFlow uses its own kernels. Results agree (see the tests).
+ * there; native TensorFlow and WebGPU use their own kernels. Results agree (see the tests).
  */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from './backend.js';
@@ -11,8 +11,8 @@ type Tensor2D = tfTypes.Tensor2D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
 
 /** Whether this backend's memory is the host's, so that reading a tensor back costs a copy and no synchronisation. */
-function onHost(tf: Tf): boolean {
-  return tf.getBackend() !== 'tensorflow';
+export function onHost(tf: Tf): boolean {
+  return ['wasm', 'cpu'].includes(tf.getBackend());
 }
 
 /** Product [m, k] × [k, n] whose gradient transposes explicitly, which keeps wasm on its fast kernel. */

@@ -48,7 +48,7 @@ export interface PpoUpdate {
  * Largest |ratio − 1| before the first step of an update; more means that sampling and training disagree. On processors
  * they agree to the last bit, however states are batched; kernels of a GPU round by the shape of the batch.
  */
-const ratioTolerance = (backend: string) => (backend === 'tensorflow' ? 1e-4 : 1e-6);
+const ratioTolerance = (backend: string) => (['wasm', 'cpu'].includes(backend) ? 1e-6 : 1e-4);
 
 /**
  * Trains until the last update. Every random choice is named by its update, so a resumed run needs only weights,

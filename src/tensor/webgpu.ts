@@ -1,0 +1,139 @@
+/** WebGPU outside of browsers: Dawn from the optional package `webgpu`, and how tfjs gets a device of it as a backend. */
+import { readdirSync } from 'node:fs';
+import { env, platform } from 'node:process';
+import { WorkbenchError } from '../run/errors.js';
+import type { Tf } from './backend.js';
+
+/** What WebGPU says of the device that it computes on. */
+export interface WebgpuDevice {
+  /** As its driver calls it, such as `SwiftShader driver 5.0.0`. */
+  name: string;
+  /** Whether it is a program on the processor, which is slower than every other backend. */
+  software: boolean;
+}
+
+let opened: WebgpuDevice | undefined;
+
+/**
+ * Registers the backend `webgpu` on the fastest device there is; a second call answers with the same one.
+ * @throws WorkbenchError `native` without the package, without a device, or when the device cannot be opened
+ */
+export async function registerWebgpu(tf: Tf): Promise<WebgpuDevice> {
+  if (opened && tf.findBackendFactory('webgpu') !== null) return opened;
+  const dawn = await import('webgpu').catch((error: unknown) => {
+    throw new WorkbenchError('native', `the package webgpu does not load here: ${firstLine(error)}`, {
+      hint: 'npm install webgpu; it has binaries for Linux, macOS and Windows.',
+    });
+  });
+  for (const [name, value] of Object.entries(dawn.globals)) {
+    // tfjs looks for the classes and flags of a browser.
+    if (!(name in globalThis)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  }
+  const gpu = instanceOf(dawn);
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) {
+    throw new WorkbenchError('native', 'no device that WebGPU can use', { hint: driverRemedy });
+  }
+  const { WebGPUBackend } = await import('@tensorflow/tfjs-backend-webgpu');
+  const device = await adapter.requestDevice({ requiredLimits: limitsOf(adapter.limits) });
+  let failure: string | undefined;
+  // Such errors come beside the call that they are about, whose result is zeros.
+  device.addEventListener('uncapturederror', (event) => {
+    failure ??= firstLine((event as GPUUncapturedErrorEvent).error);
+  });
+  void device.lost.then(({ message }) => {
+    failure ??= message;
+  });
+
+  class Backend extends WebGPUBackend {
+    override async read(dataId: object) {
+      const values = await super.read(dataId);
+      if (failure === undefined) return values;
+      throw new WorkbenchError('native', `expected the GPU to compute, got: ${failure}`, {
+        hint: 'A smaller minibatch needs less of its memory; `--backend wasm` does without it.',
+      });
+    }
+
+    override readSync(dataId: object) {
+      const known = this.tensorMap.get(dataId).values;
+      if (known !== null && known !== undefined) return known as never;
+      throw new WorkbenchError('failure', 'expected tensors on webgpu to be read by data(), got dataSync()');
+    }
+  }
+  tf.registerBackend('webgpu', () => withNavigator(gpu, () => new Backend(device, adapter.info)));
+  opened = deviceOf(adapter.info);
+  return opened;
+}
+
+/**
+ * Whether there may be a GPU, without loading anything: on Linux a file of one, elsewhere always. `VK_ICD_FILENAMES` or
+ * `VK_DRIVER_FILES` name a driver that needs none.
+ */
+export function mayHaveGpu(): boolean {
+  if (platform !== 'linux' || env.VK_ICD_FILENAMES || env.VK_DRIVER_FILES) return true;
+  return ['/dev', '/dev/dri'].some((folder) =>
+    filesIn(folder).some((name) => /^(nvidia\d+|dxg|renderD\d+)$/.test(name)),
+  );
+}
+
+/** How to get a device. */
+export const driverRemedy =
+  'needs a GPU and its Vulkan driver (Debian: apt-get install libvulkan1 mesa-vulkan-drivers; NVIDIA: its own driver); ' +
+  'training works without it';
+
+/**
+ * One instance a process, which the native module itself holds: Dawn aborts the process when its instance is collected
+ * before a device of it.
+ */
+function instanceOf({ create, globals }: { create(options: string[]): GPU; globals: object }): GPU {
+  const held = globals as { [instance]?: GPU };
+  if (!held[instance]) Object.defineProperty(held, instance, { value: create([]) });
+  return held[instance]!;
+}
+
+const instance = Symbol.for('kgwalk.webgpu');
+
+/** The largest that this device has, of the limits that kernels meet. */
+function limitsOf(limits: GPUSupportedLimits): Record<string, number> {
+  const names = [
+    'maxComputeWorkgroupStorageSize',
+    'maxComputeWorkgroupsPerDimension',
+    'maxStorageBufferBindingSize',
+    'maxBufferSize',
+    'maxComputeWorkgroupSizeX',
+    'maxComputeInvocationsPerWorkgroup',
+  ] as const;
+  return Object.fromEntries(names.map((name) => [name, limits[name]]));
+}
+
+/** The backend's constructor asks for `navigator.gpu`; other packages take a navigator for a browser. */
+function withNavigator<T>(gpu: GPU, make: () => T): T {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  Object.defineProperty(globalThis, 'navigator', { value: { gpu }, configurable: true });
+  try {
+    return make();
+  } finally {
+    if (before) Object.defineProperty(globalThis, 'navigator', before);
+    else delete (globalThis as { navigator?: unknown }).navigator;
+  }
+}
+
+function deviceOf({ vendor, architecture, device, description, isFallbackAdapter }: GPUAdapterInfo): WebgpuDevice {
+  const words = [vendor, architecture, device, description].join(' ');
+  return {
+    name: description || device || architecture || vendor || 'unnamed',
+    software: isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|softpipe|software|basic render/i.test(words),
+  };
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function firstLine(error: unknown): string {
+  return String((error as { message?: unknown })?.message ?? error).split('\n')[0]!;
+}
