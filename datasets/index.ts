@@ -42,3 +42,4 @@ export { dataSettings } from './settings.js';
 export type { SplitName, WalkGold, WalkSample, WalkTask } from './walk-sample.js';
 export type { WalkSampleOptions } from './walk-samples.js';
 export { walkSamples } from './walk-samples.js';
+export { readLinkData, type LinkData } from './links/read-link-data.js';

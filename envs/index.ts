@@ -17,7 +17,15 @@ export {
   type ResetResult,
   type StepResult,
 } from './env.js';
-export { envIds, makeEnv, makeVectorEnv, registerEnv, type EnvFactory, type EnvTypes } from './registry.js';
+export {
+  envIds,
+  makeEnv,
+  makeVectorEnv,
+  registerEnv,
+  type BatchFactory,
+  type EnvFactory,
+  type EnvTypes,
+} from './registry.js';
 export {
   edgeWalkSample,
   questionEdgeWalkId,
@@ -25,6 +33,16 @@ export {
   type QuestionEdgeWalkOptions,
 } from './question-edge-walk.js';
 export { frontierTrie, type FrontierNode, type FrontierTrie } from './frontier-trie.js';
+export { LinkQueryBatch } from './link-query-batch.js';
+export { LinkQueryEnv } from './link-query-env.js';
+export {
+  linkQueryId,
+  linkQueryWorld,
+  type LinkQueryObservation,
+  type LinkQueryOptions,
+  type LinkQueryWorld,
+  type LinkVectors,
+} from './link-query-world.js';
 export { RelationWalkEnv, relationWalkId } from './relation-walk-env.js';
 export { answerReward, goldSet, scoreFrontier, type FrontierScores, type GoldSet } from './relation-walk-reward.js';
 export {
@@ -54,7 +72,7 @@ export {
   type WalkRules,
   type WalkState,
 } from './rules.js';
-export { dict, discrete, ids, multiBinary, oneOf, sequence, text, type Space } from './spaces.js';
+export { dict, discrete, ids, multiBinary, oneOf, sequence, text, vector, type Space } from './spaces.js';
 export { renderStateText, verbalizePath, type StateTextFields } from './state-text.js';
-export { VectorEnv, type Autoreset, type VectorReset, type VectorStep } from './vector-env.js';
+export { VectorEnv, type Autoreset, type BatchedEnv, type VectorReset, type VectorStep } from './vector-env.js';
 export { embeddingPotential, hitsGold, shapingReward, type Potential } from './walk-reward.js';

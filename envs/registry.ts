@@ -9,31 +9,49 @@ import {
 } from './dialogue-walk-world.js';
 import type { Env } from './env.js';
 import { questionEdgeWalkId, questionEdgeWalkWorld, type QuestionEdgeWalkOptions } from './question-edge-walk.js';
+import { LinkQueryBatch } from './link-query-batch.js';
+import { LinkQueryEnv } from './link-query-env.js';
+import { linkQueryId, linkQueryWorld, type LinkQueryObservation, type LinkQueryOptions } from './link-query-world.js';
 import { RelationWalkEnv, relationWalkId } from './relation-walk-env.js';
 import { relationWalkWorld, type RelationWalkObservation, type RelationWalkOptions } from './relation-walk-world.js';
-import { VectorEnv, type Autoreset } from './vector-env.js';
+import { VectorEnv, type Autoreset, type BatchedEnv } from './vector-env.js';
 
 /** Options and observation of each known id; a plugin in TypeScript may extend it by declaration merging. */
 export interface EnvTypes {
   [dialogueWalkId]: { options: DialogueWalkOptions; observation: DialogueWalkObservation };
   [relationWalkId]: { options: RelationWalkOptions; observation: RelationWalkObservation };
+  [linkQueryId]: { options: LinkQueryOptions; observation: LinkQueryObservation };
   [questionEdgeWalkId]: { options: QuestionEdgeWalkOptions; observation: DialogueWalkObservation };
 }
 
 /** Prepares what copies share, once, and returns what makes a copy. */
 export type EnvFactory<Options, Observation> = (options: Options) => () => Env<Observation>;
 
+/** Makes many copies that share memory and are stepped together; equal to as many single ones, episode by episode. */
+export type BatchFactory<Options, Observation> = (
+  options: Options,
+  numEnvs: number,
+  autoreset?: Autoreset,
+) => BatchedEnv<Observation>;
+
 type EnvId = keyof EnvTypes;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- one map holds factories of every type; makeEnv restores it
-const factories = new Map<string, EnvFactory<any, any>>();
+const factories = new Map<string, { factory: EnvFactory<any, any>; batched: BatchFactory<any, any> | undefined }>();
 
-/** Makes an environment known to `makeEnv` and to configuration files. An id that exists is replaced. */
-export function registerEnv<Options, Observation>(id: string, factory: EnvFactory<Options, Observation>): void {
+/**
+ * Makes an environment known to `makeEnv` and to configuration files. An id that exists is replaced.
+ * @param batched makes copies that are stepped together; default: a `VectorEnv` of single ones
+ */
+export function registerEnv<Options, Observation>(
+  id: string,
+  factory: EnvFactory<Options, Observation>,
+  batched?: BatchFactory<Options, Observation>,
+): void {
   if (!/^[\w-]+\/[\w-]+-v\d+$/.test(id)) {
     throw new WorkbenchError('usage', `expected an id like mine/Walk-v1, got "${id}", at registerEnv`);
   }
-  factories.set(id, factory);
+  factories.set(id, { factory, batched });
 }
 
 /** Ids that `makeEnv` knows, in alphabetical order. */
@@ -43,11 +61,11 @@ export function envIds(): string[] {
 
 /** @throws WorkbenchError `usage` for an id that nobody registered */
 export function makeEnv<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options']): Env<EnvTypes[Id]['observation']> {
-  return prepare(id, options)();
+  return registered(id).factory(options)();
 }
 
 /**
- * Many copies that share graph, samples and masks.
+ * Many copies that share graph, samples and masks, stepped together where the environment knows how to.
  * @param numEnvs number of copies
  * @throws WorkbenchError `usage` for an id that nobody registered
  */
@@ -56,19 +74,18 @@ export function makeVectorEnv<Id extends EnvId>(
   options: EnvTypes[Id]['options'],
   numEnvs: number,
   autoreset?: Autoreset,
-): VectorEnv<EnvTypes[Id]['observation']> {
-  const make = prepare(id, options);
-  return new VectorEnv(Array.from({ length: numEnvs }, make), autoreset);
+): BatchedEnv<EnvTypes[Id]['observation']> {
+  const { factory, batched } = registered(id);
+  if (batched) return batched(options, numEnvs, autoreset);
+  return new VectorEnv(Array.from({ length: numEnvs }, factory(options)), autoreset);
 }
 
-function prepare<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options']): () => Env<EnvTypes[Id]['observation']> {
-  const factory = factories.get(id);
-  if (!factory) {
-    throw new WorkbenchError('usage', `expected a known environment, got "${id}", at makeEnv`, {
-      hint: `Known are ${envIds().join(', ')}.`,
-    });
-  }
-  return factory(options);
+function registered(id: string) {
+  const known = factories.get(id);
+  if (known) return known;
+  throw new WorkbenchError('usage', `expected a known environment, got "${id}", at makeEnv`, {
+    hint: `Known are ${envIds().join(', ')}.`,
+  });
 }
 
 registerEnv(dialogueWalkId, (options: DialogueWalkOptions) => {
@@ -85,3 +102,12 @@ registerEnv(questionEdgeWalkId, (options: QuestionEdgeWalkOptions) => {
   const world = questionEdgeWalkWorld(options);
   return () => new DialogueWalkEnv(world);
 });
+
+registerEnv(
+  linkQueryId,
+  (options: LinkQueryOptions) => {
+    const world = linkQueryWorld(options);
+    return () => new LinkQueryEnv(world);
+  },
+  (options, numEnvs, autoreset) => new LinkQueryBatch(linkQueryWorld(options), numEnvs, autoreset),
+);

@@ -45,6 +45,15 @@ export function ids(n: number, maxLength: number): Space<Int32Array> {
   };
 }
 
+/** Vectors of exactly `length` finite numbers, float32. */
+export function vector(length: number): Space<Float32Array> {
+  return {
+    contains: (value): value is Float32Array =>
+      value instanceof Float32Array && value.length === length && value.every((number) => Number.isFinite(number)),
+    sample: (rng) => Float32Array.from({ length }, () => rng.normal()),
+  };
+}
+
 /** Any string. */
 export function text(): Space<string> {
   return {

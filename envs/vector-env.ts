@@ -4,9 +4,10 @@ import type { Env, EnvSpec, ResetResult } from './env.js';
 
 /**
  * What happens to a copy whose episode ended: `disabled`, it waits for the next `reset` (rollout collectors count on
- * that); `nextStep`, the next `step` ignores its action and resets it, with reward 0.
+ * that); `nextStep`, the next `step` ignores its action and resets it, with reward 0; `sameStep`, it is reset in the step
+ that ended it: its observation is the next episode's first, `info.final` holds the last one and its info.
  */
-export type Autoreset = 'disabled' | 'nextStep';
+export type Autoreset = 'disabled' | 'nextStep' | 'sameStep';
 
 /** How the episodes of all copies begin. */
 export interface VectorReset {
@@ -31,8 +32,20 @@ export interface VectorStep<Observation> {
   infos: readonly Record<string, unknown>[];
 }
 
+/** Copies of an environment as collectors see them: stepped one by one (`VectorEnv`), or together over columns. */
+export interface BatchedEnv<Observation, Action = number> {
+  readonly spec: EnvSpec;
+  /** Most copies that can take part. */
+  readonly numEnvs: number;
+  /** @throws WorkbenchError `usage` for more options than copies */
+  reset(options?: VectorReset): VectorStep<Observation>;
+  /** @param actions one a copy; what stands at the places of copies that are not live is ignored */
+  step(actions: ArrayLike<Action>): VectorStep<Observation>;
+  close(): void;
+}
+
 /** Batched `Env`. A step costs the copies' steps and O(copies) bookkeeping; the arrays it returns are new each time. */
-export class VectorEnv<Observation, Action = number> {
+export class VectorEnv<Observation, Action = number> implements BatchedEnv<Observation, Action> {
   readonly spec: EnvSpec;
   readonly numEnvs: number;
   readonly #envs: readonly Env<Observation, Action>[];
@@ -90,6 +103,10 @@ export class VectorEnv<Observation, Action = number> {
       terminated[i] = Number(result.terminated);
       truncated[i] = Number(result.truncated);
       this.#running[i] = Number(!result.terminated && !result.truncated);
+      if (!this.#running[i] && this.#autoreset === 'sameStep') {
+        this.#begin(i, this.#envs[i]!.reset());
+        this.#infos[i]!.final = { observation: result.observation, info: result.info };
+      }
     }
     return this.#result(rewards, terminated, truncated);
   }

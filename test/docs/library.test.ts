@@ -3,5 +3,11 @@ import { quickstartLeft } from './stand-ins.js';
 
 runsAsWritten('docs/library.md', {
   before: quickstartLeft,
-  prints: { Answering: /^[01]\.\d{3} .+ → /m, Walking: /\d/, Training: /^$/, 'An environment of your own': /^$/ },
+  prints: {
+    Answering: /^[01]\.\d{3} .+ → /m,
+    Walking: /\d/,
+    'Walking many link queries at once': /^(\d+ ){8}\| 0 /m,
+    Training: /^$/,
+    'An environment of your own': /^$/,
+  },
 });

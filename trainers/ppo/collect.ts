@@ -1,6 +1,6 @@
 /** One round of experience: every chosen sample is walked several times under the present policy. */
 import type { Actor, ValueNetwork } from '../../agents/actor.js';
-import type { VectorEnv } from '../../envs/vector-env.js';
+import type { BatchedEnv } from '../../envs/vector-env.js';
 import type { Rng } from '../../src/run/seeds.js';
 import { sampleSegment } from '../../src/tensor/categorical.js';
 import { readTensor } from '../../src/tensor/ops.js';
@@ -25,7 +25,7 @@ export interface RolloutFigures {
 export function collectRollouts<Observation, Request>(
   actor: Actor<Observation, Request>,
   critic: ValueNetwork<Request> | undefined,
-  envs: VectorEnv<Observation>,
+  envs: BatchedEnv<Observation>,
   buffer: RolloutBuffer<Request>,
   samples: readonly number[],
   explorations: number,

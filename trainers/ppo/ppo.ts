@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Actor, TaskRequest } from '../../agents/actor.js';
-import type { VectorEnv } from '../../envs/vector-env.js';
+import type { BatchedEnv } from '../../envs/vector-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
@@ -22,7 +22,7 @@ export interface PpoOptions<Observation, Request extends TaskRequest> extends Le
   /** The frozen clone that the policy is kept near; needed where `klCoef` > 0. */
   anchor?: Actor<Observation, Request> | undefined;
   /** `samplesPerUpdate` × `explorations` copies of an env over the train samples. */
-  envs: VectorEnv<Observation>;
+  envs: BatchedEnv<Observation>;
   /** Indices of the env's samples that can be walked. */
   walkable: Int32Array;
   settings: PpoSettings;

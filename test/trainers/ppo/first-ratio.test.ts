@@ -4,7 +4,7 @@ import { createRelationNetwork } from '../../../agents/relation-walker/network.j
 import { relationActor } from '../../../agents/relation-walker/relation-actor.js';
 import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import { makeVectorEnv } from '../../../envs/index.js';
-import type { VectorEnv } from '../../../envs/vector-env.js';
+import type { BatchedEnv } from '../../../envs/vector-env.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo/ppo.js';
@@ -22,7 +22,7 @@ const explorations = 6;
 /** Largest |ratio − 1| before the first step of each update, of a policy that moves far in every update. */
 async function deviations<Observation, Request extends TaskRequest>(
   actor: Actor<Observation, Request>,
-  envs: VectorEnv<Observation>,
+  envs: BatchedEnv<Observation>,
   numSamples: number,
 ): Promise<number[]> {
   const settings = ppoSettings.parse({

@@ -1,0 +1,211 @@
+/** Many walks of `kgwalk/LinkQuery-v1` at once, in columns: a step makes no object and no array. */
+import { WorkbenchError } from '../src/run/errors.js';
+import { Rng } from '../src/run/seeds.js';
+import { InvalidAction, ResetNeeded, type EnvSpec } from './env.js';
+import { hiddenPlaces } from './link-query-mask.js';
+import { chosenQuery, legalActionWords, noVector, RowCopier } from './link-query-rows.js';
+import { rowInfo, RowObservation, type EndedWalks } from './link-query-views.js';
+import { linkQueryId, type LinkQueryObservation, type LinkQueryWorld } from './link-query-world.js';
+import type { Autoreset, BatchedEnv, VectorReset, VectorStep } from './vector-env.js';
+
+/**
+ * The same walks as as many copies of `LinkQueryEnv`, for equal seeds and actions. All arrays are its own and change with
+ * every step: what is to be kept must be copied. A step costs O(copies), and the degrees where known answers are hidden.
+ */
+export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
+  readonly spec: EnvSpec;
+  readonly numEnvs: number;
+  /** Room for a copy's actions in `masks`: the largest degree, and one for staying. */
+  readonly maxActions: number;
+  /** int32 [numEnvs]: entity where the walk began. */
+  readonly heads: Int32Array;
+  /** int32 [numEnvs]: relation that is asked for. */
+  readonly relations: Int32Array;
+  /** int32 [numEnvs]: entity where the walk stands. */
+  readonly currents: Int32Array;
+  /** int32 [numEnvs]: steps taken. */
+  readonly hops: Int32Array;
+  /** int32 [numEnvs]: index of the query. */
+  readonly samples: Int32Array;
+  /** int32 [numEnvs]: length of the action list; its last action stays. */
+  readonly counts: Int32Array;
+  /** uint8 [numEnvs, maxActions], 1 = legal; zeros behind a list's end. */
+  readonly masks: Uint8Array;
+  /** float32 [numEnvs, 3 · dim]: vectors of head, relation and current; empty where the world has none. */
+  readonly vectors: Float32Array;
+  readonly #world: LinkQueryWorld;
+  readonly #autoreset: Autoreset;
+  readonly #rngs: Rng[];
+  readonly #ended: EndedWalks;
+  readonly #hidden: Int32Array;
+  /** uint8 [numEnvs]: whether the mask has a zero inside the list. */
+  readonly #pierced: Uint8Array;
+  readonly #entityRows: RowCopier | undefined;
+  readonly #relationRows: RowCopier | undefined;
+  readonly #live: Int32Array;
+  #result: VectorStep<LinkQueryObservation>;
+
+  constructor(world: LinkQueryWorld, numEnvs: number, autoreset: Autoreset = 'disabled') {
+    if (!(Number.isInteger(numEnvs) && numEnvs >= 1)) {
+      throw new WorkbenchError('usage', `expected at least one environment, got ${numEnvs}, at LinkQueryBatch`);
+    }
+    const column = () => new Int32Array(numEnvs);
+    this.spec = { id: linkQueryId, maxSteps: world.horizon };
+    this.numEnvs = numEnvs;
+    this.maxActions = world.maxActions;
+    this.#world = world;
+    this.#autoreset = autoreset;
+    [this.heads, this.relations, this.currents, this.hops] = [column(), column(), column(), column()];
+    [this.samples, this.counts, this.#live] = [column(), column(), column()];
+    this.masks = new Uint8Array(numEnvs * world.maxActions);
+    this.#hidden = new Int32Array(world.maxActions + 2);
+    const flags = () => new Uint8Array(numEnvs);
+    this.#pierced = flags();
+    this.#ended = { running: flags(), hits: flags(), samples: column(), ends: column().fill(-1), replaced: flags() };
+    const { vectors } = world;
+    this.vectors = vectors ? new Float32Array(numEnvs * 3 * vectors.dim) : noVector;
+    this.#entityRows = vectors && new RowCopier(vectors.entities, this.vectors, vectors.dim);
+    this.#relationRows = vectors && new RowCopier(vectors.relations, this.vectors, vectors.dim);
+    this.#rngs = Array.from({ length: numEnvs }, () => Rng.named(0, 'env'));
+    this.#result = this.#resultOf(numEnvs);
+  }
+
+  reset({ seed, options }: VectorReset = {}): VectorStep<LinkQueryObservation> {
+    const count = options?.length ?? this.numEnvs;
+    if (count > this.numEnvs) {
+      throw new WorkbenchError('usage', `expected options for at most ${this.numEnvs} copies, got ${count}, at reset`);
+    }
+    if (count !== this.#result.rewards.length) this.#result = this.#resultOf(count);
+    const { rewards, terminated } = this.#result;
+    rewards.fill(0);
+    terminated.fill(0);
+    this.#ended.replaced.fill(0);
+    this.#ended.running.fill(0);
+    for (let i = 0; i < count; i++) {
+      if (seed !== undefined) this.#rngs[i] = Rng.named(seed + i, 'env');
+      this.#begin(i, chosenQuery(this.#world, options?.[i]?.sample, this.#rngs[i]!));
+    }
+    return this.#listLive();
+  }
+
+  /** @throws InvalidAction before any copy has moved */
+  step(actions: ArrayLike<number>): VectorStep<LinkQueryObservation> {
+    const { rewards, terminated } = this.#result;
+    const count = rewards.length;
+    if (actions.length !== count) {
+      throw new WorkbenchError('usage', `expected ${count} actions, got ${actions.length}, at step of ${linkQueryId}`);
+    }
+    this.#check(actions);
+    const { offsets, tails, horizon, queries } = this.#world;
+    const { running, hits, samples, ends, replaced } = this.#ended;
+    const { currents, counts, hops } = this;
+    let stopped = false;
+    for (let i = 0; i < count; i++) {
+      rewards[i] = 0;
+      terminated[i] = 0;
+      replaced[i] = 0;
+      if (running[i] === 0) {
+        if (this.#autoreset === 'nextStep') this.#begin(i, this.#draw(i));
+        continue;
+      }
+      const action = actions[i]!;
+      if (action !== counts[i]! - 1) currents[i] = tails[offsets[currents[i]!]! + action]!;
+      if (++hops[i]! === horizon) {
+        samples[i] = this.samples[i]!;
+        ends[i] = currents[i]!;
+        hits[i] = Number(ends[i] === queries.tails[samples[i]!]);
+        rewards[i] = hits[i]!;
+        terminated[i] = 1;
+        if (this.#autoreset === 'sameStep') {
+          replaced[i] = 1;
+          this.#begin(i, this.#draw(i));
+          continue;
+        }
+        running[i] = 0;
+        stopped = true;
+      }
+      this.#show(i);
+    }
+    return stopped ? this.#listLive() : this.#result;
+  }
+
+  close(): void {
+    this.#ended.running.fill(0);
+  }
+
+  #draw(i: number): number {
+    return this.#rngs[i]!.integer(this.#world.queries.heads.length);
+  }
+
+  #check(actions: ArrayLike<number>): void {
+    const { running } = this.#ended;
+    const width = this.maxActions;
+    let live = 0;
+    for (let i = 0; i < actions.length; i++) {
+      if (running[i] === 0) continue;
+      live++;
+      const action = actions[i]!;
+      // Out of the row is out of the mask, though another copy's may begin there.
+      if (action >= 0 && action < width && this.masks[i * width + action] === 1) continue;
+      throw new InvalidAction(linkQueryId, action, `${legalActionWords(this.counts[i]!)} for copy ${i}`);
+    }
+    if (live === 0 && this.#autoreset !== 'nextStep') throw new ResetNeeded(linkQueryId);
+  }
+
+  #begin(i: number, sample: number): void {
+    const { queries, vectors } = this.#world;
+    const head = queries.heads[sample]!;
+    const relation = queries.relations[sample]!;
+    this.samples[i] = sample;
+    this.heads[i] = head;
+    this.relations[i] = relation;
+    this.currents[i] = head;
+    this.hops[i] = 0;
+    this.#ended.running[i] = 1;
+    if (vectors) {
+      this.#entityRows!.copy(head, 3 * i * vectors.dim);
+      this.#relationRows!.copy(relation, (3 * i + 1) * vectors.dim);
+    }
+    this.#show(i);
+  }
+
+  /** Brings a copy's mask and vector of the current entity up to date. */
+  #show(i: number): void {
+    const { offsets, vectors, maxActions } = this.#world;
+    const current = this.currents[i]!;
+    const before = this.counts[i]!;
+    const count = offsets[current + 1]! - offsets[current]! + 1;
+    const { masks } = this;
+    const begin = i * maxActions;
+    if (this.#pierced[i] === 1) masks.fill(1, begin, begin + before);
+    // A list is a run of ones: only its end moves.
+    if (count > before) masks.fill(1, begin + before, begin + count);
+    else if (count < before) masks.fill(0, begin + count, begin + before);
+    this.counts[i] = count;
+    const hidden = hiddenPlaces(this.#world, this.samples[i]!, current, this.hops[i]!, this.#hidden);
+    for (let k = 0; k < hidden; k++) masks[begin + this.#hidden[k]!] = 0;
+    this.#pierced[i] = Number(hidden > 0);
+    if (vectors) this.#entityRows!.copy(current, (3 * i + 2) * vectors.dim);
+  }
+
+  #listLive(): VectorStep<LinkQueryObservation> {
+    const count = this.#result.rewards.length;
+    const { running } = this.#ended;
+    let live = 0;
+    for (let i = 0; i < count; i++) if (running[i] === 1 || this.#autoreset === 'nextStep') this.#live[live++] = i;
+    if (this.#result.live.length !== live) this.#result.live = this.#live.subarray(0, live);
+    return this.#result;
+  }
+
+  #resultOf(count: number): VectorStep<LinkQueryObservation> {
+    const rows = Array.from({ length: count }, (_, row) => row);
+    return {
+      observations: rows.map((row) => new RowObservation(this, this.#world, row)),
+      infos: rows.map((row) => rowInfo(this, this.#world, this.#ended, row)),
+      rewards: new Float64Array(count),
+      terminated: new Uint8Array(count),
+      truncated: new Uint8Array(count),
+      live: this.#live.subarray(0, count),
+    };
+  }
+}
