@@ -1,4 +1,5 @@
 /** Memory of the kernels: typed arrays that lie in one WebAssembly memory, which threads share. */
+import { withArrays, type Numbers } from '../run/workers/shared-memory.js';
 import { missing } from './kernels.js';
 import { webAssembly } from './web-assembly.js';
 import type { WasmMemory } from './web-assembly.js';
@@ -8,8 +9,6 @@ const line = 64;
 const page = 65536;
 const mostPages = 65536;
 
-/** The arrays that an arena can hold. */
-type Numbers = Int8Array | Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 type NumbersType<T extends Numbers> = {
   new (buffer: ArrayBufferLike, byteOffset: number, length: number): T;
   readonly BYTES_PER_ELEMENT: number;
@@ -43,19 +42,11 @@ export class Arena {
   }
 
   /**
-   * A copy of plain data (objects, arrays, numbers, texts) in which every typed array lies in this arena; views of one
-   * buffer become arrays of their own.
+   * A copy of plain data (objects, arrays, numbers, texts) in which every typed array lies in this arena. An array that
+   * stands in several places stays one.
    */
   hold<T>(value: T): T {
-    if (ArrayBuffer.isView(value)) {
-      const numbers = value as unknown as Numbers;
-      const copy = this.#take(numbers.constructor as NumbersType<Numbers>, numbers.length);
-      copy.set(numbers);
-      return copy as T;
-    }
-    if (Array.isArray(value)) return value.map((part: unknown) => this.hold(part)) as T;
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, this.hold(part as unknown)])) as T;
+    return withArrays(value, (numbers) => this.#take(numbers.constructor as NumbersType<Numbers>, numbers.length));
   }
 
   /** @throws RangeError, as other arrays do, where the memory cannot grow, or beyond 4 GiB */

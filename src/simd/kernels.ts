@@ -19,6 +19,61 @@ export interface Kernels {
    * @param out float32 [count]
    */
   absoluteDistances(query: number, rows: number, ids: number, count: number, dim: number, out: number): void;
+
+  // Training of TransE. An instance is told what it works on once: the table, the triples, the settings, then its room.
+
+  /** Weights and Adagrad's sums: float32 [numEntities, dim] and [any, dim], float64 [numEntities] and [any]. */
+  transeTable(
+    entities: number,
+    relations: number,
+    entitySquares: number,
+    relationSquares: number,
+    numEntities: number,
+    dim: number,
+  ): void;
+  /**
+   * True triples, which are never negatives.
+   * @param heads int32, as are `relations` and `tails`
+   * @param slots int32 [slotCount]: their set, by open addressing; `slotCount` is a power of two
+   * @param tailChance float64 [relations]: of corrupting the tail, else the head
+   */
+  transeTriples(
+    heads: number,
+    relations: number,
+    tails: number,
+    slots: number,
+    slotCount: number,
+    tailChance: number,
+  ): void;
+  /** @param hinge 1 for the margin loss, 0 for the self-adversarial one @param adagrad 1, or 0 for plain descent */
+  transeSettings(
+    norm: number,
+    hinge: number,
+    margin: number,
+    temperature: number,
+    negativeCutoff: number,
+    adagrad: number,
+    negatives: number,
+  ): void;
+  /** Bytes of a place, which holds one positive; known once the settings and the table are. */
+  transePlaceBytes(): number;
+  /** Bytes of a thread's scratch memory. */
+  transeScratchBytes(): number;
+  /** @param places as many as a call is given positives @param streams a generator a place: 16 bytes, low word first */
+  transeRoom(places: number, streams: number, scratch: number): void;
+  /**
+   * Trains positives one by one, each after the moves of the ones before, all with draws from the first stream.
+   * @param order int32 [count]: numbers of triples
+   * @returns `count`, or the place of the first whose numbers are not finite in float32: neither it nor a later one is moved
+   */
+  transeTrain(order: number, count: number, learningRate: number): number;
+  /** The gradients of places `thread`, `thread + threads` … under the weights as they are. Returns as `transeTrain`. */
+  transeGradients(order: number, count: number, thread: number, threads: number): number;
+  /** Makes the moves of all places, in their order, of the rows whose number modulo `owners` is `owner`. */
+  transeMoves(count: number, learningRate: number, owner: number, owners: number): void;
+  /** Byte offset of float32 distances of a place: of its answer, then of `transeDrawn(place) - 1` negatives. */
+  transeDistances(place: number): number;
+  transeDrawn(place: number): number;
 }
 
 let compiled: WasmModule | undefined;

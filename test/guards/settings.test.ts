@@ -168,6 +168,7 @@ describe('TransE', () => {
     ['optimizer', 'sgd'],
     ['learningRate', 0.01],
     ['batchSize', 4],
+    ['kernel', 'plain'],
     ['schedule', 'constant'],
     ['epochs', 5],
     ['evalEvery', 4, restless],

@@ -143,7 +143,7 @@ export function replayTransE(
   const { batchSize } = settings;
   try {
     const begin = Math.floor((triple - 1) / batchSize) * batchSize;
-    return repeatBatch(createWork({ ...trainingData(identity, exclude), state }), begin);
+    return repeatBatch(createWork({ ...trainingData(identity, exclude), state }, 1), begin);
   } catch (error) {
     throw error instanceof Diverged ? named(error, graph) : error;
   }

@@ -4,7 +4,6 @@ import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import { linkMetrics } from '../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
-import { inSharedMemory } from '../../src/run/workers/shared-memory.js';
 import { Diverged } from '../../src/tensor/diverged.js';
 import { openCrew } from './crew.js';
 import { repeatBatch } from './repeat-batch.js';
@@ -36,7 +35,7 @@ export interface TransEOptions {
   known?: readonly TripleColumns[];
   settings: TransESettings;
   seed: number;
-  /** A state of the same data, settings and seed; on one thread training goes on in its arrays, on more in copies. */
+  /** A state of the same data, settings and seed; training goes on in its arrays, or in copies (`createWork`). */
   resumeFrom?: TransEState;
   /** Threads that train and rank; default 1: this one. They change no byte. */
   threads?: number | undefined;
@@ -67,8 +66,7 @@ export interface TransEResult {
  */
 export async function trainTransE(options: TransEOptions): Promise<TransEResult> {
   const { train, settings, threads = 1, onEpoch, onProgress, signal } = options;
-  const begun = createWork({ ...options, state: options.resumeFrom ?? createTransE(options) });
-  const work = threads === 1 ? begun : inSharedMemory(begun);
+  const work = createWork({ ...options, state: options.resumeFrom ?? createTransE(options) }, threads);
   const { state } = work;
   const { table } = state;
   const count = train.heads.length;

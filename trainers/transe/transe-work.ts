@@ -2,10 +2,12 @@
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import { createBarrierMemory } from '../../src/run/workers/barrier.js';
+import { inSharedMemory } from '../../src/run/workers/shared-memory.js';
 import { createBatchMoves } from './batch-moves.js';
 import type { BatchMoves } from './batch-moves.js';
 import { tailCorruptionChance } from './corruption.js';
 import type { TransESettings } from './settings.js';
+import { inArena, type SimdRoom } from './simd-room.js';
 import type { TransEState } from './transe-state.js';
 import { createTripleSet } from './triple-set.js';
 import type { TripleSet } from './triple-set.js';
@@ -21,13 +23,16 @@ export interface TransEWork {
   state: TransEState;
   train: TripleColumns;
   trainSet: TripleSet;
-  /** float64 [numRelations] */
+  /** float64 [numRelations]: of corrupting the tail, else the head. */
   tailChance: Float64Array;
   /** int32: the order of the positives in the epoch that is trained. */
   order: Int32Array;
   /** float64: losses of every `lossEvery`-th positive of the epoch. */
   losses: Float64Array;
-  batch: BatchMoves;
+  /** Of the plain kernel. */
+  batch: BatchMoves | undefined;
+  /** Of the SIMD kernel, whose memory then holds all arrays of the work. */
+  simd: SimdRoom | undefined;
   barrier: Int32Array;
   /** int32 [1]: positives of the epoch that are done. */
   done: Int32Array;
@@ -55,20 +60,32 @@ export interface CreateWorkOptions {
   known?: readonly TripleColumns[] | undefined;
 }
 
-/** Lays the arrays out; those of `state` are used as they are. */
-export function createWork({ settings, seed, state, train, valid, known = [] }: CreateWorkOptions): TransEWork {
+/**
+ * Lays the arrays out, for this thread or to be shared by several.
+ * @param threads 1 with the plain kernel: the arrays of `state` and `train` are used as they are; else copies of them
+ */
+export function createWork(options: CreateWorkOptions, threads: number): TransEWork {
+  const work = plainWork(options);
+  if (options.settings.kernel === 'simd') return inArena(work, threads);
+  return threads === 1 ? work : inSharedMemory(work);
+}
+
+function plainWork({ settings, seed, state, train, valid, known = [] }: CreateWorkOptions): TransEWork {
   const count = train.heads.length;
   const { dim, norm, numRelations } = state.table;
+  const { bernoulli, kernel, batchSize, negatives } = settings;
   return {
     settings,
     seed,
     state,
     train,
     trainSet: createTripleSet(train),
-    tailChance: tailCorruptionChance(train, numRelations),
+    tailChance: bernoulli ? tailCorruptionChance(train, numRelations) : new Float64Array(numRelations).fill(0.5),
     order: new Int32Array(count),
     losses: new Float64Array(Math.ceil(count / lossEvery)),
-    batch: createBatchMoves(Math.min(settings.batchSize, Math.max(1, count)), settings.negatives, dim, norm),
+    batch:
+      kernel === 'plain' ? createBatchMoves(Math.min(batchSize, Math.max(1, count)), negatives, dim, norm) : undefined,
+    simd: undefined,
     barrier: createBarrierMemory(),
     done: new Int32Array(1),
     begun: new Int32Array(1),
@@ -91,6 +108,6 @@ export function placeStream({ seed }: TransEWork, epoch: number, place: number):
 }
 
 /** Draws whether the tail of a positive is corrupted, else its head. */
-export function corruptsTail({ settings, tailChance, train }: TransEWork, index: number, rng: Rng): boolean {
-  return rng.uniform() < (settings.bernoulli ? tailChance[train.relations[index]!]! : 0.5);
+export function corruptsTail({ tailChance, train }: TransEWork, index: number, rng: Rng): boolean {
+  return rng.uniform() < tailChance[train.relations[index]!]!;
 }

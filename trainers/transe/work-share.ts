@@ -5,6 +5,7 @@ import { rankShare } from '../../src/embedding/rank-links.js';
 import type { Rng } from '../../src/run/seeds.js';
 import { createBarrier } from '../../src/run/workers/barrier.js';
 import { createBatchStep } from './batch-step.js';
+import { simdTraining } from './simd-training.js';
 import { createStep } from './train-step.js';
 import { corruptsTail, lossEvery, placeStream } from './transe-work.js';
 import type { TransEWork } from './transe-work.js';
@@ -32,13 +33,25 @@ export interface WorkShare {
  * gradients are taken from the weights before the batch, and each row is moved by one thread in the order of the places.
  */
 export function openShare(work: TransEWork): WorkShare {
-  const { settings, train, order, losses, valid } = work;
+  const { valid } = work;
+  let known: KnownAnswers | undefined;
+  return {
+    train: work.simd ? simdTraining(work) : plainTraining(work),
+    rank({ thread, threads }) {
+      const { triples, known: parts, ranks } = valid!;
+      known ??= knownAnswers(parts, work.state.table.numRelations, triples);
+      rankShare(work.state.table, triples, known, ranks, thread, threads);
+    },
+  };
+}
+
+function plainTraining(work: TransEWork): WorkShare['train'] {
+  const { settings, train, order, losses } = work;
   const options = { state: work.state, settings, triples: train, known: work.trainSet };
   const count = order.length;
-  let known: KnownAnswers | undefined;
 
   /** One triple a batch: each learns from the one before. */
-  function* trainSingly(epoch: number, learningRate: number): Generator<number> {
+  function* singly(_share: Share, epoch: number, learningRate: number): Generator<number> {
     const step = createStep(options);
     const rng = placeStream(work, epoch, 0);
     for (let i = 0; i < count; i++) {
@@ -50,34 +63,28 @@ export function openShare(work: TransEWork): WorkShare {
     }
   }
 
-  return {
-    *train({ thread, threads }, epoch, learningRate) {
-      const { batchSize } = settings;
-      if (batchSize === 1) return yield* trainSingly(epoch, learningRate);
-      const step = createBatchStep(options, work.batch);
-      const wait = createBarrier(work.barrier, threads);
-      const streams: Rng[] = [];
-      for (let place = thread; place < batchSize; place += threads) streams[place] = placeStream(work, epoch, place);
-      for (let begin = 0; begin < count; begin += batchSize) {
-        const size = Math.min(batchSize, count - begin);
-        // All threads write the same: none comes to another batch while one is in this.
-        work.begun[0] = begin;
-        for (let place = thread; place < size; place += threads) {
-          const i = begin + place;
-          const rng = streams[place]!;
-          step.gradients(place, order[i]!, corruptsTail(work, order[i]!, rng), rng);
-          if (i % lossEvery === 0) losses[i / lossEvery] = step.lastLoss();
-        }
-        wait();
-        step.apply(size, learningRate, thread, threads);
-        wait();
-        if (thread === 0) yield begin + size;
+  function* inBatches({ thread, threads }: Share, epoch: number, learningRate: number): Generator<number> {
+    const { batchSize } = settings;
+    const step = createBatchStep(options, work.batch!);
+    const wait = createBarrier(work.barrier, threads);
+    const streams: Rng[] = [];
+    for (let place = thread; place < batchSize; place += threads) streams[place] = placeStream(work, epoch, place);
+    for (let begin = 0; begin < count; begin += batchSize) {
+      const size = Math.min(batchSize, count - begin);
+      // All threads write the same: none comes to another batch while one is in this.
+      work.begun[0] = begin;
+      for (let place = thread; place < size; place += threads) {
+        const i = begin + place;
+        const rng = streams[place]!;
+        step.gradients(place, order[i]!, corruptsTail(work, order[i]!, rng), rng);
+        if (i % lossEvery === 0) losses[i / lossEvery] = step.lastLoss();
       }
-    },
-    rank({ thread, threads }) {
-      const { triples, known: parts, ranks } = valid!;
-      known ??= knownAnswers(parts, work.state.table.numRelations, triples);
-      rankShare(work.state.table, triples, known, ranks, thread, threads);
-    },
-  };
+      wait();
+      step.apply(size, learningRate, thread, threads);
+      wait();
+      if (thread === 0) yield begin + size;
+    }
+  }
+
+  return settings.batchSize === 1 ? singly : inBatches;
 }

@@ -1,22 +1,39 @@
 /** Memory that all threads see. */
 
 /** A typed array of numbers, as work for several threads holds them. */
-type Numbers = Int8Array | Int32Array | Float32Array | Float64Array;
+export type Numbers = Int8Array | Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 
 /**
  * A copy of plain data (objects, arrays, numbers, texts) in which every typed array lies in shared memory: sent to a
  * worker, those arrays stay the same memory, and everything else is copied. Views of one buffer become buffers of their own.
  */
 export function inSharedMemory<T>(value: T): T {
-  if (ArrayBuffer.isView(value)) return sharedCopy(value as unknown as Numbers) as T;
-  if (Array.isArray(value)) return value.map(inSharedMemory) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, inSharedMemory(part as unknown)])) as T;
+  return withArrays(value, (numbers) => {
+    const type = numbers.constructor as new (buffer: SharedArrayBuffer) => Numbers;
+    return new type(new SharedArrayBuffer(numbers.byteLength));
+  });
 }
 
-function sharedCopy(numbers: Numbers): Numbers {
-  const type = numbers.constructor as new (buffer: SharedArrayBuffer) => Numbers;
-  const copy = new type(new SharedArrayBuffer(numbers.byteLength));
-  copy.set(numbers);
-  return copy;
+/**
+ * A copy of plain data in which every typed array is a copy in an array that `allocate` makes; an array that stands in
+ * several places stays one.
+ * @param allocate returns an array of the same type and length as its argument
+ */
+export function withArrays<T>(value: T, allocate: (numbers: Numbers) => Numbers): T {
+  const copies = new Map<Numbers, Numbers>();
+  const copyOf = (part: unknown): unknown => {
+    if (ArrayBuffer.isView(part)) {
+      const numbers = part as Numbers;
+      const known = copies.get(numbers);
+      if (known) return known;
+      const copy = allocate(numbers);
+      copy.set(numbers);
+      copies.set(numbers, copy);
+      return copy;
+    }
+    if (Array.isArray(part)) return part.map(copyOf);
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, copyOf(inner)]));
+  };
+  return copyOf(value) as T;
 }

@@ -1,2 +1,11 @@
 /** What the module of kernels exports; `../kernels.ts` states the same for TypeScript. */
-export * from './distances';
+export { absoluteDistances } from './distances';
+export {
+  transePlaceBytes,
+  transeRoom,
+  transeScratchBytes,
+  transeSettings,
+  transeTable,
+  transeTriples,
+} from './transe-state';
+export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain } from './transe-train';

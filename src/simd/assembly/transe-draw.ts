@@ -1,0 +1,68 @@
+/** The sides and the negatives of positives: the draws of `trainers/transe` in plain TypeScript, one for one. */
+import { integer, uniform } from './random';
+import {
+  drawnAt,
+  drawnOf,
+  givenAt,
+  heads,
+  negatives,
+  numEntities,
+  placeOf,
+  relationAt,
+  relationsOf,
+  sideAt,
+  slotMask,
+  slots,
+  tailChance,
+  tails,
+} from './transe-state';
+
+/** Draws before a negative is given up because nearly every entity is a true answer. */
+const maxDraws = 100;
+
+/** Fills a place with triple `index`: the entity that is kept, and those that its query is compared with. */
+export function draw(at: i32, index: i32, stream: usize): void {
+  const place = placeOf(at);
+  const head = column(heads, index);
+  const relation = column(relationsOf, index);
+  const tail = column(tails, index);
+  const corruptsTail = uniform(stream) < load<f64>(tailChance + ((<usize>relation) << 3));
+  const given = corruptsTail ? head : tail;
+  store<i32>(place, given, givenAt);
+  store<i32>(place, relation, relationAt);
+  store<f32>(place, corruptsTail ? 1 : -1, sideAt);
+  let drawn = drawnOf(place);
+  store<i32>(drawn, corruptsTail ? tail : head);
+  for (let j = 0; j < negatives; j++) {
+    for (let i = 0; i < maxDraws; i++) {
+      const entity = integer(stream, numEntities);
+      if (corruptsTail ? isTrue(head, relation, entity) : isTrue(entity, relation, tail)) continue;
+      drawn += 4;
+      store<i32>(drawn, entity);
+      break;
+    }
+  }
+  store<i32>(place, <i32>((drawn - drawnOf(place)) >> 2) + 1, drawnAt);
+}
+
+function column(values: usize, index: i32): i32 {
+  return load<i32>(values + ((<usize>index) << 2));
+}
+
+/** `hasTriple` of `trainers/transe/triple-set.ts`. */
+function isTrue(head: i32, relation: i32, tail: i32): bool {
+  let slot = slotOf(head, relation, tail) & slotMask;
+  let i = column(slots, slot);
+  while (i >= 0) {
+    if (column(heads, i) == head && column(relationsOf, i) == relation && column(tails, i) == tail) return true;
+    slot = (slot + 1) & slotMask;
+    i = column(slots, slot);
+  }
+  return false;
+}
+
+function slotOf(head: i32, relation: i32, tail: i32): i32 {
+  let mixed = (head * 0x9e3779b1) ^ (tail * 0x85ebca6b) ^ (relation * 0xc2b2ae35);
+  mixed = (mixed ^ (<i32>((<u32>mixed) >>> 15))) * 0x2c1b3c6d;
+  return mixed ^ (<i32>((<u32>mixed) >>> 13));
+}
