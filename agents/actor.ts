@@ -49,7 +49,7 @@ export interface Actor<Observation, Request> {
   /** Scores that the network makes for a state: what memory grows with. At least 1. */
   numScores(request: Request): number;
   /** Log-probabilities of all legal actions, by the same arithmetic as `score`: the first ratio of a round must be 1. */
-  actionLogProbs(requests: readonly Request[]): ActionLogProbs;
+  actionLogProbs(requests: readonly Request[]): Promise<ActionLogProbs>;
   score(requests: readonly Request[]): ScoredActions;
   /** The environment's action at a place of a state's list of legal ones. Default: the place itself, as where all are legal. */
   envAction?(request: Request, place: number): number;

@@ -36,7 +36,7 @@ export async function greedyWalks<Observation, Request>(
     let step = envs.reset({ options: Array.from(chunk, (sample) => ({ sample })) });
     while (step.live.length > 0) {
       const requests = Array.from(step.live, (copy) => actor.requestOf(step.observations[copy]!));
-      const { logProbs, offsets } = actor.actionLogProbs(requests);
+      const { logProbs, offsets } = await actor.actionLogProbs(requests);
       const actions = new Int32Array(chunk.length);
       step.live.forEach((copy, i) => {
         const place = argmaxSegment(logProbs, offsets[i]!, offsets[i + 1]!);

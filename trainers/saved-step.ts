@@ -72,17 +72,17 @@ export function placeInWords(place: Record<string, number>): string {
  * any other error, is returned as it is.
  * @param before the state before the step
  */
-export function endOfStep(
+export async function endOfStep(
   { run, settings, replayed }: Pick<Session, 'run' | 'settings' | 'replayed'>,
   phase: Phase,
   error: unknown,
-  before: () => Checkpoint,
-): unknown {
+  before: () => Checkpoint | Promise<Checkpoint>,
+): Promise<unknown> {
   if (replayed || !(error instanceof Diverged) || Object.keys(error.step.place).length === 0) return error;
   const { place } = error.step;
   const numbers = counters.flatMap((what) => (what in place ? [String(place[what]).padStart(6, '0')] : []));
   const file = join(run.files.replay, `${phase}-${numbers.join('-')}.safetensors`);
-  const { header, tensors } = before();
+  const { header, tensors } = await before();
   const diverged = recordOf(error.step) as unknown as JsonObject;
   writeCheckpoint(file, { header: { ...header, trainer: { ...header.trainer, diverged } }, tensors });
   const zero = phase === 'ppo' && settings.ppo.adamEpsilon === 0;

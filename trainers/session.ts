@@ -70,13 +70,13 @@ export interface TraineePlace {
 }
 
 /** The whole training state, in host arrays of its own. */
-export function traineeCheckpoint(
+export async function traineeCheckpoint(
   { settings, hashes }: Pick<Session, 'settings' | 'hashes'>,
   { actor, optimizer, critic }: Trainee,
   { phase, step, epoch, metrics = {}, state }: TraineePlace,
-): Checkpoint {
-  const own = optimizer.exportState(optimizerPrefix);
-  const second = critic?.optimizer.exportState(criticPrefix);
+): Promise<Checkpoint> {
+  const own = await optimizer.exportState(optimizerPrefix);
+  const second = await critic?.optimizer.exportState(criticPrefix);
   const config = checkpointConfig(settings);
   return {
     header: {
@@ -92,8 +92,8 @@ export function traineeCheckpoint(
       metrics,
     },
     tensors: {
-      ...actor.parameters.export(),
-      ...critic?.network.parameters.export(),
+      ...(await actor.parameters.export()),
+      ...(await critic?.network.parameters.export()),
       ...own.tensors,
       ...second?.tensors,
     },
@@ -113,7 +113,8 @@ export async function saveTrainee(
   keepProvenance(run.files.provenance);
   const { bytes: metricsBytes, sha256: metricsSha256 } = logs.flush();
   const state = { ...at.state, metricsBytes, metricsSha256 };
-  saveCheckpoint(run.folder, traineeCheckpoint(session, trainee, { ...at, state }), settings.checkpoint, { interim });
+  const checkpoint = await traineeCheckpoint(session, trainee, { ...at, state });
+  saveCheckpoint(run.folder, checkpoint, settings.checkpoint, { interim });
   await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
 }
 

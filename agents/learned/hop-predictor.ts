@@ -10,7 +10,8 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { firstNotFinite } from '../../src/tensor/diverged.js';
-import { injectGradient, matMulConst } from '../../src/tensor/ops.js';
+import type { HostLoss } from '../../src/tensor/gradients.js';
+import { matMulConst } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
 import { encodeQuestions, vectorScale } from '../relation-walker/question-vectors.js';
 import type * as tfTypes from '@tensorflow/tfjs';
@@ -45,7 +46,7 @@ export async function hopPredictor(
   known.forEach(madeFromSamples('training', 'hop predictor, with the scale of its vectors'));
   const tasks = known.map(({ task }) => task);
   const hops = known.map(({ gold }) => gold.chains[0]!.length);
-  const classifier = fitHops(tf, await encodeQuestions(encoder, tasks, { settings }), hops);
+  const classifier = await fitHops(tf, await encodeQuestions(encoder, tasks, { settings }), hops);
   return async (asked, signal) => {
     const { matrix, rows, dim } = await encodeQuestions(encoder, asked, { settings, signal });
     return Array.from(rows, (row) => {
@@ -60,7 +61,7 @@ export async function hopPredictor(
  * @param hops of each, at least 1
  * @throws WorkbenchError `data` without questions, or for a vector that is not finite
  */
-export function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]): HopClassifier {
+export async function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]): Promise<HopClassifier> {
   if (hops.length === 0) {
     throw new WorkbenchError(
       'data',
@@ -91,16 +92,16 @@ export function fitHops(tf: Tf, encoded: EncodedTexts, hops: readonly number[]):
   parameters.add('weights', [dim, maxHops], new Float32Array(dim * maxHops));
   parameters.add('bias', [maxHops], new Float32Array(maxHops));
   const optimizer = new AdamW(parameters, { weightDecay });
-  for (let step = 0; step < steps; step++) {
-    const loss = () => {
+  const loss: HostLoss = {
+    outputs: () => {
       const weights = parameters.get('weights') as unknown as tfTypes.Tensor2D;
       const product = matMulConst(tf, tf.tensor2d(inputs, [rows.length, dim]), weights);
-      const logits = tf.add(product, parameters.get('bias'));
-      return injectGradient(tf, logits, crossEntropySlope(logits.dataSync() as Float32Array, targets, maxHops));
-    };
-    optimizer.minimize([loss], learningRate);
-  }
-  const { weights, bias } = parameters.export();
+      return tf.add(product, parameters.get('bias'));
+    },
+    slope: (logits) => crossEntropySlope(logits, targets, maxHops),
+  };
+  for (let step = 0; step < steps; step++) await optimizer.minimize([loss], learningRate);
+  const { weights, bias } = await parameters.export();
   optimizer.dispose();
   parameters.dispose();
 

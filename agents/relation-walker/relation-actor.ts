@@ -34,12 +34,12 @@ export function relationActor(network: RelationNetwork, vectors?: QuestionVector
       for (let skip = place; skip > 0; skip--) action = mask.indexOf(1, action + 1);
       return action;
     },
-    actionLogProbs: (requests) => {
+    actionLogProbs: async (requests) => {
       const offsets = new Int32Array(requests.length + 1);
       const parts: Float32Array[] = [];
       for (let begin = 0; begin < requests.length; begin += maxChunkStates) {
         const batch = batchOf(requests.slice(begin, begin + maxChunkStates));
-        const scores = readTensor(parameters.tf, () => network.scores(batch));
+        const scores = await readTensor(parameters.tf, () => network.scores(batch));
         parts.push(
           segmentLogSoftmax(
             Float32Array.from(batch.legal, (place) => scores[place]!),

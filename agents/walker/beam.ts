@@ -28,12 +28,12 @@ interface CompleteWalk {
  * two the second step is not pruned at all.
  * @param collector used by one task after another
  */
-export function beamSearch(
+export async function beamSearch(
   policy: Policy,
   tasks: readonly WalkTask[],
   beamWidth: number,
   collector: WalkCollector,
-): Ranking[] {
+): Promise<Ranking[]> {
   const { graph, rules } = policy.featurizer.parts;
   const walks = tasks.map((task) => {
     const state = initialState(graph, task.start, rules);
@@ -47,7 +47,7 @@ export function beamSearch(
   for (let hop = 0; hop < rules.horizon; hop++) {
     const requests = walks.flatMap(({ task, all, live }) => live.map((i) => ({ task, state: all[i]!.state })));
     if (requests.length === 0) break;
-    const { logProbs, offsets } = actionLogProbs(policy, requests);
+    const { logProbs, offsets } = await actionLogProbs(policy, requests);
     let request = 0;
     for (const walk of walks) {
       const open = boundedHeap(beamWidth);

@@ -20,7 +20,7 @@ type Tensor2D = tfTypes.Tensor2D;
 
 /** Rows that depend on the weights alone, kept between inferences: [E | At·E] and [R | Ar·R]. */
 interface RowTables {
-  entities: Float32Array;
+  entities: Promise<Float32Array>;
   relations: Tensor2D;
 }
 
@@ -113,20 +113,16 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
     return (byFeatures ? tf.add(logits, byFeatures) : logits) as Tensor1D;
   };
 
-  const tablesForInference = (): RowTables => {
-    if (kept) return kept;
+  const allEntityRows = async () => {
     const entities = new Float32Array(numEntities * rowWidth);
     const chunk = 16384;
     for (let begin = 0; begin < numEntities; begin += chunk) {
       const count = Math.min(chunk, numEntities - begin);
       const statics = tables.entities.subarray(begin * tables.entityDim, (begin + count) * tables.entityDim);
-      entities.set(
-        readTensor(tf, () => entityRows(tf.tensor2d(statics, [count, tables.entityDim]))),
-        begin * rowWidth,
-      );
+      const rows = await readTensor(tf, () => entityRows(tf.tensor2d(statics, [count, tables.entityDim])));
+      entities.set(rows, begin * rowWidth);
     }
-    kept = { entities, relations: tf.tidy(() => tf.keep(relationRows())) };
-    return kept;
+    return entities;
   };
 
   const weightsChanged = () => {
@@ -144,8 +140,10 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
       ]);
       return score(batch, { entities: entityRows(statics), relations: relationRows() }, local, dropout);
     },
-    infer: (batch) => {
-      const { entities, relations } = tablesForInference();
+    infer: async (batch) => {
+      kept ??= { relations: tf.tidy(() => tf.keep(relationRows())), entities: allEntityRows() };
+      const { relations } = kept;
+      const entities = await kept.entities;
       return readTensor(tf, () => {
         const local = localise(batch);
         const rows = tf.tensor2d(hostRows(entities, rowWidth, local.ids), [local.ids.length, rowWidth]);

@@ -29,13 +29,13 @@ export interface EmbeddingVectors {
  * @param texts unit text vectors of names, from the encoder
  * @param transe embeddings, where a setting asks for them
  */
-export function frozenTables(
+export async function frozenTables(
   tf: Tf,
   graph: Graph,
   texts: FrozenVectors,
   transe: EmbeddingVectors | undefined,
   settings: WalkerSettings,
-): FrozenTables {
+): Promise<FrozenTables> {
   const needTranse = () => {
     if (transe) return transe;
     throw new WorkbenchError(
@@ -46,7 +46,7 @@ export function frozenTables(
       },
     );
   };
-  const parts = settings.entityVectors.map((part) => {
+  const partOf = (part: WalkerSettings['entityVectors'][number]) => {
     if (part !== 'transe') madeFrom('normaliser', `principal components (${part})`, { entities: graph.numEntities });
     if (part === 'name') {
       const rows = (begin: number, end: number) => texts.entities.subarray(begin * texts.dim, end * texts.dim);
@@ -56,7 +56,9 @@ export function frozenTables(
       return { rows: scaledToMeanNorm(needTranse().entities, needTranse().dim), dim: needTranse().dim };
     const signatures = (begin: number, end: number) => relationSignatures(graph, begin, end);
     return principalComponents(tf, signatures, graph.numEntities, graph.numRelations, settings.componentDim);
-  });
+  };
+  const parts: { rows: Float32Array; dim: number }[] = [];
+  for (const part of settings.entityVectors) parts.push(await partOf(part));
   const fromTranse = settings.relationVectors === 'transe';
   return {
     entities: concatenate(graph.numEntities, parts),

@@ -15,7 +15,7 @@ export interface WalkerHead {
    */
   logits(batch: StateBatch, dropout?: Rng): tfTypes.Tensor1D;
   /** Logits on the host, reusing what depends on the weights alone until `weightsChanged` is called. */
-  infer(batch: StateBatch): Float32Array;
+  infer(batch: StateBatch): Promise<Float32Array>;
   /** Forgets what `infer` keeps. Call after every update. */
   weightsChanged(): void;
   dispose(): void;

@@ -54,12 +54,12 @@ export async function walkerInputs(options: WalkerInputOptions): Promise<WalkerI
 }
 
 /** The same from vectors of the graph's names that were encoded before. */
-export function inputsOf(
+export async function inputsOf(
   vectors: FrozenVectors,
   options: Omit<WalkerInputOptions, 'encoder' | 'encoderSettings' | 'progress' | 'signal'>,
-): WalkerInputs {
+): Promise<WalkerInputs> {
   const { tf, settings, graph, rules, train, transe } = options;
-  const tables = options.tables ?? frozenTables(tf, graph, vectors, transe, settings);
+  const tables = options.tables ?? (await frozenTables(tf, graph, vectors, transe, settings));
   const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(graph, train) : undefined;
   const featurizer = new Featurizer({ graph, rules, vectors, edgeFeatures, ...(counts && { counts }) });

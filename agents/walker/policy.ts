@@ -15,12 +15,12 @@ export interface Policy {
 const maxChunkActions = 16384;
 
 /** Log-probabilities of all legal actions of the given states, none cut. Each state must have one. */
-export function actionLogProbs(policy: Policy, requests: readonly StateRequest[]): ActionLogProbs {
+export async function actionLogProbs(policy: Policy, requests: readonly StateRequest[]): Promise<ActionLogProbs> {
   const offsets = new Int32Array(requests.length + 1);
   const parts: Float32Array[] = [];
   for (const chunk of chunksByActions(policy.featurizer, requests)) {
     const batch = policy.featurizer.batch(chunk.requests);
-    parts.push(segmentLogSoftmax(policy.head.infer(batch), batch.offsets));
+    parts.push(segmentLogSoftmax(await policy.head.infer(batch), batch.offsets));
     const base = offsets[chunk.begin]!;
     for (let s = 0; s < batch.numStates; s++) offsets[chunk.begin + s + 1] = base + batch.offsets[s + 1]!;
   }

@@ -50,8 +50,9 @@ export function questionEdgeAgent(
       const { start } = walk;
       if (initialState(graph, start, rules).done) return noAnswer('no topic');
       trace({ event: 'start', entities: [start] });
-      if (encode) featurizer.texts = known?.rowOf.has(task.id) ? known : await encode([walk], signal);
-      const [ranking] = beamSearch(policy, [walk], beamWidth, collector);
+      const texts = known?.rowOf.has(task.id) ? known : await encode?.([walk], signal);
+      const reader = texts ? { ...policy, featurizer: featurizer.over(texts) } : policy;
+      const [ranking] = await beamSearch(reader, [walk], beamWidth, collector);
       const { relations, probability } = likeliestRelations(ranking!.paths);
       for (const relation of relations) {
         trace({ event: 'graph', operation: `follow ${graph.relationNames[relation]!}`, reads: 1 });

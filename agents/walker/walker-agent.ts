@@ -33,11 +33,10 @@ export function walkerAgent(
     ...(note !== undefined && { note }),
     answer: async (tasks: readonly WalkTask[], onProgress) => {
       const texts = await encode?.(tasks);
+      const reader = texts ? { ...policy, featurizer: policy.featurizer.over(texts) } : policy;
       const answers: Answer[] = [];
       for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
-        // Set anew for every batch: another call may have been served in between.
-        if (texts) policy.featurizer.texts = texts;
-        const rankings = beamSearch(policy, tasks.slice(begin, begin + tasksPerBatch), beamWidth, collector);
+        const rankings = await beamSearch(reader, tasks.slice(begin, begin + tasksPerBatch), beamWidth, collector);
         answers.push(...rankings.map((ranking) => ({ ...ranking, cost: {} })));
         onProgress?.(answers.length);
         // Lets progress lines and interrupts through.

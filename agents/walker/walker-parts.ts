@@ -44,7 +44,7 @@ export async function policyOf({ settings, backend, tensors, tables, vectors }: 
   const graph = await dataset.loadGraph(settings.data.graph);
   const { tf } = await openBackend(backend);
   const { horizon, equalAtStep1 } = settings.env;
-  const inputs = inputsOf(vectors, {
+  const inputs = await inputsOf(vectors, {
     tf,
     settings: settings.walker,
     graph,

@@ -32,8 +32,8 @@ export async function replayUpdate({ tf, settings, file, onStage }: ReplayUpdate
     const recorded = checkedStep(diverged, file);
     const { fit } = await demoCorpora(settings, onStage);
     const training = { parameters, optimizer, config, corpus: fit, settings: settings.training, seed, place };
-    return await replayOf({ phase: 'training', backend: tf.getBackend(), recorded }, () => {
-      const { loss, gradNorm } = repeatUpdate(training, recorded.place.update ?? 0);
+    return await replayOf({ phase: 'training', backend: tf.getBackend(), recorded }, async () => {
+      const { loss, gradNorm } = await repeatUpdate(training, recorded.place.update ?? 0);
       return { 'train/loss': loss, 'train/grad_norm': gradNorm };
     });
   } finally {

@@ -75,12 +75,12 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
     });
   }
 
-  const save = (place: TrainingPlace) => {
-    saveTraining(file('checkpoint'), state, { place, log: log.flush() }, settingsText);
-    exportGguf(file('model'), { config, vocabulary, weights: weightsOf(parameters), about });
+  const save = async (place: TrainingPlace) => {
+    await saveTraining(file('checkpoint'), state, { place, log: log.flush() }, settingsText);
+    exportGguf(file('model'), { config, vocabulary, weights: await weightsOf(parameters), about });
   };
-  const look = ({ tokens, steps }: TrainingPlace) => {
-    log.append({ steps, tokens, watched: watch(parameters, config, watched, settings.training.partTokens) });
+  const look = async ({ tokens, steps }: TrainingPlace) => {
+    log.append({ steps, tokens, watched: await watch(parameters, config, watched, settings.training.partTokens) });
   };
 
   onStage('training');
@@ -97,17 +97,17 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
         log.flush();
         progress.update(report.tokens, `loss ${report.loss.toFixed(3)}`);
       },
-      onWindow: (now) => {
+      onWindow: async (now) => {
         const done = now.tokens >= settings.training.tokens;
-        if (done || passes(now, watchTokens)) look(now);
+        if (done || passes(now, watchTokens)) await look(now);
         const stop = signal?.aborted === true;
-        if (done || stop || passes(now, saveTokens)) save(now);
+        if (done || stop || passes(now, saveTokens)) await save(now);
         before = now;
         return stop;
       },
-      onDiverged: ({ step }, window) => {
+      onDiverged: async ({ step }, window) => {
         const diverged = recordOf(step);
-        saveTraining(file('diverged'), state, { place: window, log: saved.log, diverged }, settingsText);
+        await saveTraining(file('diverged'), state, { place: window, log: saved.log, diverged }, settingsText);
         return stepError(step, {
           what: `update ${step.place.update}`,
           file: file('diverged'),

@@ -4,8 +4,8 @@ import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { Rng } from '../../src/run/seeds.js';
-import { Diverged, explained } from '../../src/tensor/diverged.js';
-import { readTensor } from '../../src/tensor/ops.js';
+import { Diverged, explainedLater } from '../../src/tensor/diverged.js';
+import { hostValues, readTensor } from '../../src/tensor/ops.js';
 import { type Batch, batchesOf, type CorpusPlace, nextWindow } from './batches.js';
 import type { LlamaConfig } from './config.js';
 import { documentLength, type TokenCorpus } from './token-corpus.js';
@@ -44,8 +44,8 @@ export interface LanguageModelTraining {
   /** Called after `logTokens` more tokens. */
   onReport: (report: TrainingReport) => void;
   /** Called between two windows; a training that should stop for now returns true. */
-  onWindow: (place: TrainingPlace) => boolean;
-  /** Told an update that diverged, before which weights and moments stand, and the start of its window; what it returns is thrown. */
+  onWindow: (place: TrainingPlace) => boolean | Promise<boolean>;
+  /** Told an update that diverged, before which weights and moments stand, and the start of its window; what it resolves to is thrown. */
   onDiverged?: (error: Diverged, window: TrainingPlace) => unknown;
 }
 
@@ -79,7 +79,7 @@ export async function trainLanguageModel(training: LanguageModelTraining): Promi
         // So that Ctrl-C and time limits are heard.
         await setImmediate();
         const learningRate = rateAt(tokens, settings);
-        const update = makeUpdate(training, batches, learningRate, steps);
+        const update = await makeUpdate(training, batches, learningRate, steps);
         loss += update.loss;
         weight += update.weight;
         steps++;
@@ -89,10 +89,10 @@ export async function trainLanguageModel(training: LanguageModelTraining): Promi
         [loss, weight, since] = [0, 0, tokens];
       }
       place = { ...after, steps, tokens };
-      if (onWindow(place)) break;
+      if (await onWindow(place)) break;
     }
   } catch (error) {
-    throw error instanceof Diverged && onDiverged ? onDiverged(error, place) : error;
+    throw error instanceof Diverged && onDiverged ? await onDiverged(error, place) : error;
   }
   return place;
 }
@@ -102,10 +102,10 @@ export async function trainLanguageModel(training: LanguageModelTraining): Promi
  * @param update from 1
  * @throws Diverged as the training did; WorkbenchError `data` for an update that is not in the window
  */
-export function repeatUpdate(
+export async function repeatUpdate(
   training: Omit<LanguageModelTraining, 'onReport' | 'onWindow'>,
   update: number,
-): { loss: number; gradNorm: number } {
+): Promise<{ loss: number; gradNorm: number }> {
   const { corpus, settings, place } = training;
   const { updates } = windowAt(training, place);
   const before = updates.slice(0, update - place.steps - 1);
@@ -114,7 +114,7 @@ export function repeatUpdate(
     throw new WorkbenchError('data', `expected one of ${updates.length} updates of a window, got update ${update}`);
   }
   const tokens = before.flat().reduce((sum, batch) => sum + tokensOf(corpus, batch), place.tokens);
-  const { loss, weight, gradNorm } = makeUpdate(training, batches, rateAt(tokens, settings), update - 1);
+  const { loss, weight, gradNorm } = await makeUpdate(training, batches, rateAt(tokens, settings), update - 1);
   return { loss: loss / weight, gradNorm };
 }
 
@@ -168,7 +168,7 @@ function tokensOf({ offsets }: TokenCorpus, { documents }: Batch): number {
   return documents.reduce((sum, document) => sum + offsets[document + 1]! - offsets[document]!, 0);
 }
 
-function makeUpdate(
+async function makeUpdate(
   training: Pick<LanguageModelTraining, 'parameters' | 'optimizer' | 'config' | 'corpus'>,
   batches: Batch[],
   learningRate: number,
@@ -183,34 +183,39 @@ function makeUpdate(
     total.assign(tf.add(total, loss));
     return tf.div(loss, weight) as typeof loss;
   });
-  const lossSoFar = () => total.dataSync()[0]!;
+  const lossSoFar = async () => (await hostValues(tf, total))[0]!;
   try {
-    const gradNorm = explained(
-      () => ({ place: { update: done + 1 }, loss: lossSoFar() / weight, samples: lossesByDocument(training, batches) }),
+    const gradNorm = await explainedLater(
+      async () => ({
+        place: { update: done + 1 },
+        loss: (await lossSoFar()) / weight,
+        samples: await lossesByDocument(training, batches),
+      }),
       () => optimizer.minimize(losses, learningRate),
     );
-    return { loss: lossSoFar(), weight, gradNorm };
+    return { loss: await lossSoFar(), weight, gradNorm };
   } finally {
     total.dispose();
   }
 }
 
 /** Mean loss of a token in each document of some batches. */
-function lossesByDocument(
+async function lossesByDocument(
   { parameters, config, corpus }: Pick<LanguageModelTraining, 'parameters' | 'config' | 'corpus'>,
   batches: readonly Batch[],
-): { id: string; loss: number }[] {
+): Promise<{ id: string; loss: number }[]> {
   const { tf } = parameters;
-  return batches
-    .flatMap(({ documents }) => [...documents])
-    .flatMap((document) => batchesOf(corpus, Int32Array.of(document), Infinity))
-    .map(({ documents, tokens, targets }) => {
-      const [loss] = readTensor(tf, () =>
+  const losses: { id: string; loss: number }[] = [];
+  for (const document of batches.flatMap(({ documents }) => [...documents])) {
+    for (const { tokens, targets } of batchesOf(corpus, Int32Array.of(document), Infinity)) {
+      const [loss] = await readTensor(tf, () =>
         weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
       );
-      const id = `document ${documents[0]}, ${corpus.labels[corpus.label[documents[0]!]!]}`;
-      return { id, loss: loss! / targets.weights.reduce((a, b) => a + b, 0) };
-    });
+      const id = `document ${document}, ${corpus.labels[corpus.label[document]!]}`;
+      losses.push({ id, loss: loss! / targets.weights.reduce((a, b) => a + b, 0) });
+    }
+  }
+  return losses;
 }
 
 /** Linear rise, then a cosine down to `lastRate` of the largest. */

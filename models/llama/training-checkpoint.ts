@@ -18,14 +18,14 @@ export interface SavedTraining {
 }
 
 /** @param settings text that names all that the numbers depend on; `loadTraining` insists on it */
-export function saveTraining(
+export async function saveTraining(
   file: string,
   { parameters, optimizer }: { parameters: ParameterSet; optimizer: AdamW },
   saved: SavedTraining,
   settings: string,
-): void {
-  const state = optimizer.exportState('adamw/');
-  const tensors = new Map<string, Tensor>(Object.entries({ ...parameters.export(), ...state.tensors }));
+): Promise<void> {
+  const state = await optimizer.exportState('adamw/');
+  const tensors = new Map<string, Tensor>(Object.entries({ ...(await parameters.export()), ...state.tensors }));
   const metadata = new Map([
     ['settings', settings],
     ['training', JSON.stringify({ ...saved, updates: state.steps })],

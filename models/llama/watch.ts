@@ -1,4 +1,5 @@
 /** How well a model predicts documents that it is not trained on, by what they are about. */
+import type { Tensor } from '@tensorflow/tfjs';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { batchesOf } from './batches.js';
 import type { LlamaConfig } from './config.js';
@@ -15,12 +16,12 @@ export interface WatchedLoss {
 }
 
 /** By label, and `all`. Needs the memory of one batch of about `tokens` tokens. */
-export function watch(
+export async function watch(
   parameters: ParameterSet,
   config: LlamaConfig,
   corpus: TokenCorpus,
   tokens: number,
-): Record<string, WatchedLoss> {
+): Promise<Record<string, WatchedLoss>> {
   const { tf } = parameters;
   const sums = new Map<string, { loss: number; weight: number; exact: number; documents: number }>();
   const add = (label: string, loss: number, weight: number, exact: boolean) => {
@@ -33,12 +34,12 @@ export function watch(
   };
   const all = Int32Array.from({ length: corpus.offsets.length - 1 }, (_, document) => document);
   for (const { tokens: batch, targets, documents } of batchesOf(corpus, all, tokens)) {
-    const found = tf.tidy(() => {
+    const [losses, likeliest] = tf.tidy(() => {
       const logits = targetLogits(parameters, config, batch, targets);
       const right = tf.oneHot(tf.tensor1d(targets.labels, 'int32'), config.vocabSize);
-      const losses = tf.neg(tf.sum(tf.mul(tf.logSoftmax(logits), right.toFloat()), 1));
-      return [Float32Array.from(losses.dataSync()), Int32Array.from(tf.argMax(logits, 1).dataSync())] as const;
-    }) as readonly [Float32Array, Int32Array];
+      return [tf.neg(tf.sum(tf.mul(tf.logSoftmax(logits), right.toFloat()), 1)), tf.argMax(logits, 1)] as const;
+    }) as readonly [Tensor, Tensor];
+    const found = await Promise.all([losses.data(), likeliest.data()]);
     const own = Array.from(documents, () => ({ loss: 0, weight: 0, exact: true }));
     targets.rows.forEach((row, i) => {
       const document = own[Math.floor(row / batch.length)]!;
@@ -51,6 +52,7 @@ export function watch(
       add(corpus.labels[corpus.label[documents[row]!]!]!, loss, weight, exact);
       add('all', loss, weight, exact);
     });
+    tf.dispose([losses, likeliest]);
   }
   const rows = [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(

@@ -35,6 +35,6 @@ export function llamaParameters(tf: Tf, config: LlamaConfig, weights: LlamaWeigh
 }
 
 /** The parameters' values now. */
-export function weightsOf(parameters: ParameterSet): LlamaWeights {
-  return new Map(Object.entries(parameters.export()).map(([name, { data }]) => [name, data]));
+export async function weightsOf(parameters: ParameterSet): Promise<LlamaWeights> {
+  return new Map(Object.entries(await parameters.export()).map(([name, { data }]) => [name, data]));
 }

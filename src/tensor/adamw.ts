@@ -2,6 +2,8 @@
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from './backend.js';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
+import { gradientsOf, type Loss } from './gradients.js';
+import { hostValues, onHost, readTensor } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
 
 /** Decays, clip and what keeps divisions finite; each has a default. */
@@ -17,6 +19,9 @@ export interface AdamWOptions {
   /** Largest global L2 norm of a step's gradients; larger ones are scaled down. Default: no limit. */
   maxGradNorm?: number;
 }
+
+/** One parameter after a step, and its moments. */
+type NextTensors = Record<'first' | 'second' | 'values', tfTypes.Tensor>;
 
 /** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
 export class AdamW {
@@ -36,74 +41,89 @@ export class AdamW {
 
   /**
    * One step down the gradient of a sum of losses.
-   * @param losses each builds a scalar in which every parameter of the set takes part, and is called once; one after the
-   *   other, so that parts of a batch need the memory of one
+   * @param losses every parameter of the set takes part in each; one after the other, so that parts of a batch need the
+   *   memory of one
    * @param learningRate this step's rate
    * @returns the gradients' global norm before clipping
    * @throws Diverged for a gradient, a moment or a weight that would not be finite; nothing has changed then
    */
-  minimize(losses: readonly (() => tfTypes.Scalar)[], learningRate: number): number {
+  async minimize(losses: readonly Loss[], learningRate: number): Promise<number> {
+    const tf = this.#tf;
+    const held: tfTypes.Tensor[][] = [];
+    try {
+      for (const loss of losses) held.push(await gradientsOf(tf, loss, this.parameters.variables));
+      if (held.length > 1) held.push(tf.tidy(() => held[0]!.map((_, k) => tf.addN(held.map((part) => part[k]!)))));
+      const gradients = held.at(-1)!;
+      const squares = tf.tidy(
+        () => tf.addN(gradients.map((gradient) => tf.sum(tf.square(gradient)))) as tfTypes.Scalar,
+      );
+      held.push([squares]);
+      // Memory of the host is read whenever it helps, so the clip is exact there. A device waits at every read: it has one.
+      const exact = onHost(tf) ? Math.sqrt((await hostValues(tf, squares))[0]!) : undefined;
+      if (exact !== undefined && !Number.isFinite(exact)) throw await this.#diverged(gradients, exact);
+      const next = tf.tidy(() => this.#next(gradients, exact ?? (tf.sqrt(squares) as tfTypes.Scalar), learningRate));
+      held.push(next.flatMap(({ first, second, values }) => [first, second, values]));
+      const [square, sum] = await readTensor(tf, () =>
+        tf.stack([squares, tf.addN(next.flatMap(({ second, values }) => [tf.sum(second), tf.sum(values)]))]),
+      );
+      const norm = Math.sqrt(square!);
+      if (!Number.isFinite(norm + sum!)) throw await this.#diverged(gradients, norm, next);
+      this.#steps++;
+      this.parameters.names.forEach((name, k) => {
+        this.#first.get(name).assign(next[k]!.first);
+        this.#second.get(name).assign(next[k]!.second);
+        this.parameters.get(name).assign(next[k]!.values);
+      });
+      return norm;
+    } finally {
+      tf.dispose(held);
+    }
+  }
+
+  /** Moments and weights after a step. @param norm of the gradients: a tensor where it is on a device still */
+  #next(gradients: readonly tfTypes.Tensor[], norm: number | tfTypes.Scalar, learningRate: number): NextTensors[] {
     const tf = this.#tf;
     const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = this.options;
-    return tf.tidy(() => {
-      const { variables } = this.parameters;
-      const gradients = losses.map((loss) => tf.variableGrads(loss, variables).grads);
-      const named = this.parameters.names.map((name) => {
-        const parts = gradients.map((grads) => grads[this.parameters.get(name).name]!);
-        return { name, gradient: parts.length === 1 ? parts[0]! : tf.addN(parts) };
-      });
-      const squares = named.map(({ gradient }) => tf.sum(tf.square(gradient)));
-      const norm = Math.sqrt(tf.addN(squares).dataSync()[0]!);
-      if (!Number.isFinite(norm)) {
-        throw diverged(
-          named.map(({ name, gradient }) => [`gradient of ${name}`, gradient]),
-          norm,
-        );
-      }
-      const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;
-      const steps = this.#steps + 1;
-      const stepSize = learningRate / (1 - beta1 ** steps);
-      const secondScale = 1 / Math.sqrt(1 - beta2 ** steps);
-      const next = named.map(({ name, gradient }) => {
-        const parameter = this.parameters.get(name);
-        const first = tf.add(tf.mul(this.#first.get(name), beta1), tf.mul(gradient, scale * (1 - beta1)));
-        const square = tf.mul(tf.square(gradient), scale * scale * (1 - beta2));
-        const second = tf.add(tf.mul(this.#second.get(name), beta2), square);
-        const denominator = tf.add(tf.mul(tf.sqrt(second), secondScale), epsilon);
-        const decayed = weightDecay === 0 ? parameter : tf.mul(parameter, 1 - learningRate * weightDecay);
-        return { name, first, second, values: tf.sub(decayed, tf.mul(tf.div(first, denominator), stepSize)) };
-      });
-      const sum = tf.addN(next.flatMap(({ second, values }) => [tf.sum(second), tf.sum(values)])).dataSync()[0]!;
-      if (!Number.isFinite(sum)) {
-        throw diverged(
-          next.flatMap(({ name, second, values }) => [
-            [`second moment of ${name}`, second],
-            [`weight ${name}`, values],
-          ]),
-          norm,
-        );
-      }
-      this.#steps = steps;
-      for (const { name, first, second, values } of next) {
-        this.#first.get(name).assign(first);
-        this.#second.get(name).assign(second);
-        this.parameters.get(name).assign(values);
-      }
-      return norm;
+    const steps = this.#steps + 1;
+    const stepSize = learningRate / (1 - beta1 ** steps);
+    const secondScale = 1 / Math.sqrt(1 - beta2 ** steps);
+    const { fresh, freshSquare } = clipped(tf, norm, maxGradNorm, 1 - beta1, 1 - beta2);
+    return this.parameters.names.map((name, k) => {
+      const parameter = this.parameters.get(name);
+      const gradient = gradients[k]!;
+      const first = tf.add(tf.mul(this.#first.get(name), beta1), tf.mul(gradient, fresh));
+      const second = tf.add(tf.mul(this.#second.get(name), beta2), tf.mul(tf.square(gradient), freshSquare));
+      const denominator = tf.add(tf.mul(tf.sqrt(second), secondScale), epsilon);
+      const decayed = weightDecay === 0 ? parameter : tf.mul(parameter, 1 - learningRate * weightDecay);
+      return { first, second, values: tf.sub(decayed, tf.mul(tf.div(first, denominator), stepSize)) };
     });
+  }
+
+  /** @param next what the step would have led to, where it was computed */
+  async #diverged(
+    gradients: readonly tfTypes.Tensor[],
+    norm: number,
+    next?: readonly NextTensors[],
+  ): Promise<Diverged> {
+    const { names } = this.parameters;
+    const tensors: [name: string, tensor: tfTypes.Tensor][] = Number.isFinite(norm)
+      ? names.flatMap((name, k): [string, tfTypes.Tensor][] => [
+          [`second moment of ${name}`, next![k]!.second],
+          [`weight ${name}`, next![k]!.values],
+        ])
+      : names.map((name, k) => [`gradient of ${name}`, gradients[k]!]);
+    return diverged(this.#tf, tensors, norm);
   }
 
   /**
    * Moments and step count, for a checkpoint.
    * @param prefix goes before every name, so that optimizers can share a file
    */
-  exportState(prefix: string): { steps: number; tensors: Record<string, HostTensor> } {
-    const named = (moment: string, set: ParameterSet) =>
-      Object.entries(set.export()).map(([name, tensor]) => [`${prefix}${moment}/${name}`, tensor] as const);
-    return {
-      steps: this.#steps,
-      tensors: Object.fromEntries([...named('first', this.#first), ...named('second', this.#second)]),
-    };
+  async exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, HostTensor> }> {
+    const named = async (moment: string, set: ParameterSet) =>
+      Object.entries(await set.export()).map(([name, tensor]) => [`${prefix}${moment}/${name}`, tensor] as const);
+    const [first, second] = await Promise.all([named('first', this.#first), named('second', this.#second)]);
+    return { steps: this.#steps, tensors: Object.fromEntries([...first, ...second]) };
   }
 
   /** Restores what `exportState` gave under the same prefix; other names in `tensors` are ignored. */
@@ -125,12 +145,26 @@ export class AdamW {
   }
 }
 
+/** What decays into the moments: the gradient and its square times these, both cut to the largest norm. */
+function clipped(tf: Tf, norm: number | tfTypes.Scalar, maxGradNorm: number, share: number, squareShare: number) {
+  if (typeof norm !== 'number' && maxGradNorm < Infinity) {
+    const scale = tf.minimum(tf.div(maxGradNorm, norm), 1);
+    return { fresh: tf.mul(scale, share), freshSquare: tf.mul(tf.square(scale), squareShare) };
+  }
+  const scale = typeof norm === 'number' && norm > maxGradNorm ? maxGradNorm / norm : 1;
+  return { fresh: scale * share, freshSquare: scale * scale * squareShare };
+}
+
 /** What is not finite among the tensors; where each number is, the largest, whose square or sum is not. */
-function diverged(tensors: [name: string, tensor: tfTypes.Tensor][], gradNorm: number): Diverged {
+async function diverged(
+  tf: Tf,
+  tensors: readonly [name: string, tensor: tfTypes.Tensor][],
+  gradNorm: number,
+): Promise<Diverged> {
   let first: NotFinite | undefined;
   let largest = { name: '', index: 0, size: -1 };
   for (const [name, tensor] of tensors) {
-    const values = tensor.dataSync();
+    const values = await hostValues(tf, tensor);
     first ??= firstNotFinite(name, values);
     values.forEach((value, index) => {
       if (Math.abs(value) > largest.size) largest = { name, index, size: Math.abs(value) };

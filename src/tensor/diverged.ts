@@ -49,25 +49,26 @@ export function explained<T>(about: () => Partial<DivergedStep>, run: () => T): 
   try {
     return run();
   } catch (error) {
-    throw withMore(error, about);
+    if (error instanceof Diverged) addTo(error.step, about());
+    throw error;
   }
 }
 
-/** The same of a part that lets other work through. */
-export async function explainedLater<T>(about: () => Partial<DivergedStep>, run: () => Promise<T>): Promise<T> {
+/** The same of a part that waits for tensors to be read. */
+export async function explainedLater<T>(
+  about: () => Partial<DivergedStep> | Promise<Partial<DivergedStep>>,
+  run: () => Promise<T>,
+): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw withMore(error, about);
+    if (error instanceof Diverged) addTo(error.step, await about());
+    throw error;
   }
 }
 
-function withMore(error: unknown, about: () => Partial<DivergedStep>): unknown {
-  if (error instanceof Diverged) {
-    const more = about();
-    Object.assign(error.step, { ...more, ...error.step, place: { ...more.place, ...error.step.place } });
-  }
-  return error;
+function addTo(step: DivergedStep, more: Partial<DivergedStep>): void {
+  Object.assign(step, { ...more, ...step, place: { ...more.place, ...step.place } });
 }
 
 /** A loss that may not be finite: then NaN or an infinity instead of the error. */

@@ -10,7 +10,7 @@ type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
 
-/** Whether this backend's memory is the host's, so that reading a tensor back costs a copy and no synchronisation. */
+/** Whether this backend's memory is the host's, so that it can be read at any time and for the price of a copy at most. */
 export function onHost(tf: Tf): boolean {
   return ['wasm', 'cpu'].includes(tf.getBackend());
 }
@@ -139,14 +139,6 @@ export function pairDot(
   return op(left, right) as Tensor1D;
 }
 
-/**
- * A scalar whose gradient with respect to `values` is `gradient`: how a loss that was differentiated in closed form on
- * the host enters tfjs.
- */
-export function injectGradient(tf: Tf, values: tfTypes.Tensor, gradient: Float32Array): tfTypes.Scalar {
-  return tf.sum(tf.mul(values, tf.tensor(gradient, values.shape))) as tfTypes.Scalar;
-}
-
 function addRows(out: Float32Array, table: Float32Array, index: Int32Array, width: number, first: boolean): void {
   for (let i = 0; i < index.length; i++) {
     const from = index[i]! * width;
@@ -168,9 +160,18 @@ function scatterRows(gradient: Float32Array, upstream: Float32Array, index: Int3
  * Computes a tensor in its own tidy and copies it to the host. Returning the copy from `tf.tidy` itself would make tfjs
  * search the array for tensors, element by element.
  */
-export function readTensor(tf: Tf, compute: () => tfTypes.Tensor): Float32Array {
+export async function readTensor(tf: Tf, compute: () => tfTypes.Tensor): Promise<Float32Array> {
   const tensor = tf.tidy(compute);
-  const values = Float32Array.from(tensor.dataSync());
-  tensor.dispose();
-  return values;
+  try {
+    return await hostValues(tf, tensor);
+  } finally {
+    tensor.dispose();
+  }
+}
+
+/** A host copy of a float32 tensor. */
+export async function hostValues(tf: Tf, tensor: tfTypes.Tensor): Promise<Float32Array> {
+  const values = (await tensor.data()) as Float32Array;
+  // The plain backend hands out the very memory of the tensor.
+  return tf.getBackend() === 'cpu' ? values.slice() : values;
 }

@@ -3,6 +3,7 @@ import type * as tfTypes from '@tensorflow/tfjs';
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
 import type { Tf } from './backend.js';
+import { hostValues } from './ops.js';
 
 /** Host copy of one parameter: what checkpoints hold. */
 export interface HostTensor {
@@ -50,13 +51,12 @@ export class ParameterSet {
   }
 
   /** Host copies of all parameters, independent of later updates. */
-  export(): Record<string, HostTensor> {
-    return Object.fromEntries(
-      [...this.#variables].map(([name, variable]) => [
-        name,
-        { shape: variable.shape.slice(), data: (variable.dataSync() as Float32Array).slice() },
-      ]),
-    );
+  async export(): Promise<Record<string, HostTensor>> {
+    const copies = [...this.#variables].map(async ([name, variable]) => {
+      const data = await hostValues(this.tf, variable);
+      return [name, { shape: variable.shape.slice(), data }] as const;
+    });
+    return Object.fromEntries(await Promise.all(copies));
   }
 
   /**

@@ -15,15 +15,15 @@ const blockRows = 4096;
  * @param numComponents components kept; fewer when the table is narrower
  * @returns float32 [numRows, dim] and its dim
  */
-export function principalComponents(
+export async function principalComponents(
   tf: Tf,
   blocks: RowBlocks,
   numRows: number,
   width: number,
   numComponents: number,
-): { rows: Float32Array; dim: number } {
+): Promise<{ rows: Float32Array; dim: number }> {
   const dim = Math.min(numComponents, width);
-  const { mean, covariance } = moments(tf, blocks, numRows, width);
+  const { mean, covariance } = await moments(tf, blocks, numRows, width);
   const { eigenvectorMatrix, realEigenvalues } = new EigenvalueDecomposition(covariance, { assumeSymmetric: true });
   const leading = realEigenvalues.map((value, i) => [value, i] as const).sort((a, b) => b[0] - a[0]);
   const basis = new Float32Array(width * dim);
@@ -31,13 +31,13 @@ export function principalComponents(
     for (let j = 0; j < width; j++) basis[j * dim + c] = eigenvectorMatrix.get(j, leading[c]![1]);
   }
   const rows = new Float32Array(numRows * dim);
-  forBlocks(numRows, (begin, end) => {
-    const projected = readTensor(tf, () => {
+  for (const [begin, end] of blocksOf(numRows)) {
+    const projected = await readTensor(tf, () => {
       const centred = tf.sub(tf.tensor2d(blocks(begin, end), [end - begin, width]), tf.tensor1d(mean));
       return tf.matMul(centred as tfTypes.Tensor2D, tf.tensor2d(basis, [width, dim]));
     });
     rows.set(projected, begin * dim);
-  });
+  }
   return { rows: scaledToMeanNorm(rows, dim), dim };
 }
 
@@ -54,23 +54,23 @@ export function scaledToMeanNorm(table: Float32Array, width: number): Float32Arr
 }
 
 /** Mean and covariance; sums over blocks run in float64. */
-function moments(
+async function moments(
   tf: Tf,
   blocks: RowBlocks,
   numRows: number,
   width: number,
-): { mean: Float32Array; covariance: Matrix } {
+): Promise<{ mean: Float32Array; covariance: Matrix }> {
   const sums = new Float64Array(width);
   const products = new Float64Array(width * width);
-  forBlocks(numRows, (begin, end) => {
+  for (const [begin, end] of blocksOf(numRows)) {
     const block = blocks(begin, end);
     for (let i = 0; i < block.length; i++) sums[i % width]! += block[i]!;
-    const square = readTensor(tf, () => {
+    const square = await readTensor(tf, () => {
       const rows = tf.tensor2d(block, [end - begin, width]);
       return tf.matMul(tf.transpose(rows), rows);
     });
     for (let i = 0; i < products.length; i++) products[i]! += square[i]!;
-  });
+  }
   const mean = Float32Array.from(sums, (sum) => sum / numRows);
   const covariance = new Matrix(width, width);
   for (let i = 0; i < width; i++) {
@@ -81,6 +81,6 @@ function moments(
   return { mean, covariance };
 }
 
-function forBlocks(numRows: number, body: (begin: number, end: number) => void): void {
-  for (let begin = 0; begin < numRows; begin += blockRows) body(begin, Math.min(numRows, begin + blockRows));
+function* blocksOf(numRows: number): Generator<[begin: number, end: number]> {
+  for (let begin = 0; begin < numRows; begin += blockRows) yield [begin, Math.min(numRows, begin + blockRows)];
 }

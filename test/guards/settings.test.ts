@@ -9,6 +9,7 @@ import { adamOf } from '../../trainers/ppo/ppo-phase.js';
 import { ppo } from '../../trainers/ppo/ppo.js';
 import { ppoSettings, type PpoSettings } from '../../trainers/ppo/settings.js';
 import { transeSettings, type TransESettings } from '../../trainers/transe/settings.js';
+import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { trainTransE } from '../../trainers/transe/train-transe.js';
 import { toyWalker } from '../fixtures/toy-policy.js';
 import { toyTwoHop } from '../fixtures/toy-walks.js';
@@ -16,8 +17,10 @@ import { toyTwoHop } from '../fixtures/toy-walks.js';
 const world = toyTwoHop();
 const rules = { horizon: 2, equalAtStep1: false };
 const toy = await toyWalker(world, rules, { head: 'pa-mlp' });
-const weightsOf = (...parameters: { export(): Record<string, { data: ArrayLike<number> }> }[]) =>
-  parameters.flatMap((set) => Object.values(set.export()).flatMap(({ data }) => Array.from(data)));
+const weightsOf = async (...parameters: Pick<ParameterSet, 'export'>[]) =>
+  (await Promise.all(parameters.map((set) => set.export())))
+    .flatMap((tensors) => Object.values(tensors))
+    .flatMap(({ data }) => Array.from(data));
 
 /** A setting with another value, and what else has to be so for it to matter. */
 type Change<Settings> = readonly [key: keyof Settings & string, value: unknown, besides?: Partial<Settings>];
@@ -92,7 +95,7 @@ describe('PPO', () => {
         settings.samplesPerUpdate * settings.explorations,
       ),
     });
-    const weights = weightsOf(policy.head.parameters, network.parameters);
+    const weights = await weightsOf(policy.head.parameters, network.parameters);
     for (const { dispose } of [policy.head, anchor.head, network]) dispose();
     return weights;
   });
@@ -137,7 +140,7 @@ describe('cloning', () => {
     const policy = toy.policy(1);
     const optimizer = new AdamW(policy.head.parameters);
     await clone({ policy, optimizer, train: world.samples, valid: world.samples, settings, seed: 1 });
-    const weights = weightsOf(policy.head.parameters);
+    const weights = await weightsOf(policy.head.parameters);
     policy.head.dispose();
     return weights;
   });

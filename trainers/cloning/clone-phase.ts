@@ -72,7 +72,7 @@ export async function clonePhase(
     if (error instanceof WorkbenchError && error.resumable && step > saved) {
       await saveTrainee(session, trainee, { phase: 'clone', step, epoch: epochsDone, interim: true });
     }
-    throw endOfStep(session, 'clone', error, () =>
+    throw await endOfStep(session, 'clone', error, () =>
       traineeCheckpoint(session, trainee, { phase: 'clone', step, epoch: epochsDone }),
     );
   }

@@ -6,8 +6,7 @@ import type { WalkSample } from '../../datasets/walk-sample.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
-import { explained, finiteLoss } from '../../src/tensor/diverged.js';
-import { injectGradient } from '../../src/tensor/ops.js';
+import { explainedLater, finiteLoss } from '../../src/tensor/diverged.js';
 import { goldWalks, sampleCandidates, type GoldWalk } from './gold-states.js';
 import { lossesByWalk, type WalkShare } from './losses-by-walk.js';
 import { cloningLoss, type CloningLoss } from './objective.js';
@@ -65,7 +64,7 @@ export async function clone(options: CloneOptions): Promise<void> {
   const stepsPerEpoch = Math.ceil(golds.length / settings.batchSize);
   const numSteps = stepsPerEpoch * settings.epochs;
   const endEpoch = async (epoch: number) => {
-    const validLoss = meanLoss(policy, validGolds);
+    const validLoss = await meanLoss(policy, validGolds);
     await options.onEpoch?.({ epoch, step: epoch * stepsPerEpoch, validLoss });
   };
   const trained = Math.floor(startStep / stepsPerEpoch);
@@ -84,7 +83,7 @@ export async function clone(options: CloneOptions): Promise<void> {
       (i) => golds[i]!,
     );
     const learningRate = learningRateAt(step, numSteps, settings);
-    const { loss, gradNorm } = update(options, chosen, step, learningRate);
+    const { loss, gradNorm } = await update(options, chosen, step, learningRate);
     if (options.onStep?.({ step: step + 1, numSteps, loss, gradNorm, learningRate })) return;
     if (position === stepsPerEpoch - 1) await endEpoch(epoch + 1);
     // Lets progress lines and interrupts through.
@@ -92,7 +91,7 @@ export async function clone(options: CloneOptions): Promise<void> {
   }
 }
 
-function update(
+async function update(
   { policy, optimizer, settings, seed }: CloneOptions,
   walks: readonly GoldWalk[],
   step: number,
@@ -110,8 +109,7 @@ function update(
   let loss: CloningLoss | undefined;
   const lossOf = ({ from, to, begin, end, offsets }: WalkShare) =>
     cloningLoss(scores!.subarray(begin, end), { offsets }, states.slice(from, to), weights.slice(from, to), 1).total;
-  const dropout = () => Rng.named(seed, 'clone/dropout', step);
-  const gradNorm = explained(
+  const gradNorm = await explainedLater(
     () => ({
       place: { step: step + 1 },
       ...(loss && { loss: loss.total / walks.length }),
@@ -120,12 +118,14 @@ function update(
     () =>
       optimizer.minimize(
         [
-          () => {
-            const logits = head.logits(batch, dropout());
-            scores = logits.dataSync() as Float32Array;
-            loss = cloningLoss(scores, batch, states, weights, walks.length);
-            finiteLoss(loss.total);
-            return injectGradient(policy.head.parameters.tf, logits, loss.gradient);
+          {
+            outputs: () => head.logits(batch, Rng.named(seed, 'clone/dropout', step)),
+            slope: (logits) => {
+              scores = logits;
+              loss = cloningLoss(logits, batch, states, weights, walks.length);
+              finiteLoss(loss.total);
+              return loss.gradient;
+            },
           },
         ],
         learningRate,
@@ -136,14 +136,14 @@ function update(
 }
 
 /** Mean negative log-likelihood of gold walks over all legal actions, in nats a walk. */
-function meanLoss(policy: Policy, walks: readonly GoldWalk[]): number {
+async function meanLoss(policy: Policy, walks: readonly GoldWalk[]): Promise<number> {
   const walksPerChunk = 64;
   let total = 0;
   for (let begin = 0; begin < walks.length; begin += walksPerChunk) {
     const states = walks.slice(begin, begin + walksPerChunk).flatMap((walk) => walk.states);
     const batch = policy.featurizer.batch(states);
     const ones = new Uint8Array(states.length).fill(1);
-    total += cloningLoss(policy.head.infer(batch), batch, states, ones, 1).total;
+    total += cloningLoss(await policy.head.infer(batch), batch, states, ones, 1).total;
   }
   return total / walks.length;
 }

@@ -22,7 +22,7 @@ export interface RolloutFigures {
  * environment truncates is bootstrapped by the critic; without one its rest counts as 0.
  * @param samples indices of the env's samples, each walked `explorations` times; `envs` needs that many copies
  */
-export function collectRollouts<Observation, Request>(
+export async function collectRollouts<Observation, Request>(
   actor: Actor<Observation, Request>,
   critic: ValueNetwork<Request> | undefined,
   envs: BatchedEnv<Observation>,
@@ -30,7 +30,7 @@ export function collectRollouts<Observation, Request>(
   samples: readonly number[],
   explorations: number,
   rng: Rng,
-): RolloutFigures {
+): Promise<RolloutFigures> {
   buffer.clear();
   const sampleOf = samples.flatMap((sample) => Array.from({ length: explorations }, () => sample));
   let { observations, live } = envs.reset({ options: sampleOf.map((sample) => ({ sample })) });
@@ -44,8 +44,8 @@ export function collectRollouts<Observation, Request>(
       return buffer.stateIndex(key, () => actor.requestOf(observation));
     });
     const fresh = buffer.states.slice(known);
-    const { logProbs, offsets } = actor.actionLogProbs(fresh);
-    const values = critic ? valuesOf(critic, fresh) : new Float32Array(fresh.length);
+    const { logProbs, offsets } = await actor.actionLogProbs(fresh);
+    const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
     const actions = new Int32Array(sampleOf.length);
     const rows = stateOf.map((state, i) => {
       const copy = live[i]!;
@@ -76,7 +76,7 @@ export function collectRollouts<Observation, Request>(
     }
     const cut = rows.filter(({ copy }) => step.truncated[copy] === 1).map(({ copy }) => copy);
     if (critic && cut.length > 0) {
-      const rest = valuesOf(
+      const rest = await valuesOf(
         critic,
         cut.map((copy) => actor.requestOf(step.observations[copy]!)),
       );
@@ -93,6 +93,6 @@ export function collectRollouts<Observation, Request>(
   };
 }
 
-function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Float32Array {
+function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {
   return readTensor(critic.parameters.tf, critic.values(requests));
 }

@@ -7,8 +7,7 @@ import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
-import { explained, finiteLoss } from '../../src/tensor/diverged.js';
-import { injectGradient } from '../../src/tensor/ops.js';
+import { explainedLater, finiteLoss } from '../../src/tensor/diverged.js';
 import type { GoldWalk } from '../cloning/gold-states.js';
 import { lossesByWalk, type WalkShare } from '../cloning/losses-by-walk.js';
 import type { PpoUpdate } from './ppo.js';
@@ -40,7 +39,7 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
     throwIfStopped(options.signal);
     const chosen = samplesOf(update, indices, settings.samplesPerUpdate, seed).map((i) => walks[i]!);
     const learningRate = learningRateAt(update, settings);
-    const figures = explained(
+    const figures = await explainedLater(
       () => ({ place: { update: update + 1 } }),
       () => step(options, chosen, learningRate),
     );
@@ -51,14 +50,14 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
 }
 
 /** @returns its figures by the field's names */
-function step(
+async function step(
   { policy, optimizer, anchor, settings: { klCoef } }: ExpectedRewardOptions,
   walks: readonly GoldWalk[],
   learningRate: number,
-): Record<string, number> {
+): Promise<Record<string, number>> {
   const requests = walks.flatMap((walk) => walk.states);
   const batch = policy.featurizer.batch(requests);
-  const anchored = anchor && klCoef > 0 ? actionLogProbs(anchor, requests).logProbs : undefined;
+  const anchored = anchor && klCoef > 0 ? (await actionLogProbs(anchor, requests)).logProbs : undefined;
   const lossOf = ({ reward, anchorKl }: ExpectedReward) => klCoef * anchorKl - reward;
   let scores: Float32Array | undefined;
   let result: ExpectedReward | undefined;
@@ -66,7 +65,7 @@ function step(
     lossOf(
       expectedRewardGradient(scores!.subarray(begin, end), offsets, [walk], anchored?.subarray(begin, end), klCoef),
     );
-  const gradNorm = explained(
+  const gradNorm = await explainedLater(
     () => ({
       ...(result && { loss: lossOf(result) }),
       ...(scores && { samples: lossesByWalk(walks, batch.offsets, lossOfWalk) }),
@@ -74,12 +73,14 @@ function step(
     () =>
       optimizer.minimize(
         [
-          () => {
-            const logits = policy.head.logits(batch);
-            scores = logits.dataSync() as Float32Array;
-            result = expectedRewardGradient(scores, batch.offsets, walks, anchored, klCoef);
-            finiteLoss(lossOf(result));
-            return injectGradient(policy.head.parameters.tf, logits, result.gradient);
+          {
+            outputs: () => policy.head.logits(batch),
+            slope: (logits) => {
+              scores = logits;
+              result = expectedRewardGradient(logits, batch.offsets, walks, anchored, klCoef);
+              finiteLoss(lossOf(result));
+              return result.gradient;
+            },
           },
         ],
         learningRate,

@@ -75,7 +75,7 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
   };
   // The walks of an update follow from the weights at its start: that state is what a step that diverges is replayed from.
   const now = () => traineeCheckpoint(session, trainee, { phase: 'ppo', step: done, epoch: 0 });
-  let before = now();
+  let before = await now();
   const givesUp = () => settings.patience !== null && patience.evaluationsWithoutGain >= settings.patience;
   const onUpdate = async ({ update, steps, metrics }: PpoUpdate): Promise<boolean> => {
     done = update;
@@ -87,7 +87,7 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
     logs.timing('ppo', update, { 'time/env_steps': steps });
     if (evaluatesAt(update)) await score();
     else if (update % checkpoint.everyUpdates === 0) await save();
-    before = now();
+    before = await now();
     return givesUp();
   };
   try {
@@ -98,6 +98,6 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
     line.finish();
   } catch (error) {
     if (error instanceof WorkbenchError && error.resumable && done > saved) await save({}, true);
-    throw endOfStep(session, 'ppo', error, () => before);
+    throw await endOfStep(session, 'ppo', error, () => before);
   }
 }

@@ -1,8 +1,8 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
 import type { ActionLogProbs, Actor, TaskRequest, ValueNetwork } from '../../agents/actor.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
-import { explained, lossOrNot } from '../../src/tensor/diverged.js';
-import { injectGradient, readTensor } from '../../src/tensor/ops.js';
+import { explainedLater, lossOrNot } from '../../src/tensor/diverged.js';
+import { readTensor } from '../../src/tensor/ops.js';
 import { minibatchParts } from './minibatch-parts.js';
 import { ppoObjective, type ObjectiveResult, type ObjectiveSettings } from './objective.js';
 import type { Minibatch } from './rollout-buffer.js';
@@ -38,43 +38,44 @@ const maxPartScores = 32768;
  * @throws Diverged for numbers that are not finite, before the network that they belong to is changed; the actor steps
  *   before the critic
  */
-export function ppoStep<Observation, Request extends TaskRequest>(
+export async function ppoStep<Observation, Request extends TaskRequest>(
   learner: Learner<Observation, Request>,
   batch: StepBatch<Request>,
   settings: ObjectiveSettings,
   learningRate: number,
-): StepResult {
+): Promise<StepResult> {
   const { actor, optimizer, critic } = learner;
   const { known, minibatch } = batch;
-  const { tf } = actor.parameters;
   const sizes = Array.from(minibatch.states, (state) => actor.numScores(known[state]!));
   const cut = minibatchParts(minibatch, sizes, maxPartScores);
   const shares = cut.map(({ share }) => share);
   const results: ObjectiveResult[] = [];
   const lossOf = () => weightedMeans(results, shares)['train/loss']!;
-  return explained(
-    () => ({
+  return explainedLater(
+    async () => ({
       ...(results.length === cut.length && { loss: lossOf() }),
-      samples: lossesBySample(learner, batch, settings),
+      samples: await lossesBySample(learner, batch, settings),
     }),
-    () => {
-      const parts = cut.map((part) => ({ ...part, ...prepared(learner, batch, part) }));
-      const gradNorm = optimizer.minimize(
-        parts.map(({ logits, objective, share }) => () => {
-          const scores = logits();
-          const result = objective(scores.dataSync() as Float32Array, settings);
-          results.push(result);
-          return injectGradient(tf, scores, scaled(result.dLogits, share));
-        }),
+    async () => {
+      const parts = [];
+      for (const part of cut) parts.push({ ...part, ...(await prepared(learner, batch, part)) });
+      const gradNorm = await optimizer.minimize(
+        parts.map(({ logits, objective, share }) => ({
+          outputs: logits,
+          slope: (scores) => {
+            const result = objective(scores, settings);
+            results.push(result);
+            return scaled(result.dLogits, share);
+          },
+        })),
         learningRate,
       );
       actor.weightsChanged();
-      critic?.optimizer.minimize(
-        parts.map(
-          ({ values, share }, i) =>
-            () =>
-              injectGradient(tf, values!(), scaled(results[i]!.dValues, share)),
-        ),
+      await critic?.optimizer.minimize(
+        parts.map(({ values, share }, i) => ({
+          outputs: values!,
+          slope: () => scaled(results[i]!.dValues, share),
+        })),
         learningRate,
       );
       return {
@@ -86,7 +87,7 @@ export function ppoStep<Observation, Request extends TaskRequest>(
 }
 
 /** The host's share of the networks for a minibatch or a part of one. */
-function prepared<Observation, Request>(
+async function prepared<Observation, Request>(
   { actor, critic }: Learner<Observation, Request>,
   { known, anchored }: StepBatch<Request>,
   { states, transitions }: Minibatch,
@@ -94,7 +95,7 @@ function prepared<Observation, Request>(
   // States of one sample side by side: what they share is read once for all of them.
   const requests = Array.from(states, (state) => known[state]!);
   const values = critic?.network.values(requests);
-  const estimates = values && readTensor(actor.parameters.tf, values);
+  const estimates = values && (await readTensor(actor.parameters.tf, values));
   const { offsets, masked, logits } = actor.score(requests);
   const anchorLogProbs = anchored && gatherSegments(anchored, states);
   const objective = (scores: Float32Array, settings: ObjectiveSettings) =>
@@ -113,17 +114,18 @@ function prepared<Observation, Request>(
 }
 
 /** Mean loss of the transitions of every sample, state by state. */
-function lossesBySample<Observation, Request extends TaskRequest>(
+async function lossesBySample<Observation, Request extends TaskRequest>(
   learner: Learner<Observation, Request>,
   batch: StepBatch<Request>,
   settings: ObjectiveSettings,
-): { id: string; loss: number }[] {
+): Promise<{ id: string; loss: number }[]> {
   const { tf } = learner.actor.parameters;
   const sums = new Map<string, { loss: number; share: number }>();
   const one = Array.from(batch.minibatch.states, () => 1);
   for (const part of minibatchParts(batch.minibatch, one, 1)) {
-    const { logits, objective } = prepared(learner, batch, part);
-    const loss = lossOrNot(() => objective(readTensor(tf, logits), settings).losses.loss);
+    const { logits, objective } = await prepared(learner, batch, part);
+    const scores = await readTensor(tf, logits);
+    const loss = lossOrNot(() => objective(scores, settings).losses.loss);
     const { id } = batch.known[part.states[0]!]!.task;
     const sum = sums.get(id) ?? { loss: 0, share: 0 };
     sums.set(id, { loss: sum.loss + part.share * loss, share: sum.share + part.share });

@@ -9,7 +9,7 @@ import type { BatchedEnv } from '../../envs/vector-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import { explained, explainedLater } from '../../src/tensor/diverged.js';
+import { explainedLater } from '../../src/tensor/diverged.js';
 import { explainedVariance, generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from './advantages.js';
 import { collectRollouts } from './collect.js';
 import { RolloutBuffer } from './rollout-buffer.js';
@@ -81,7 +81,7 @@ async function makeUpdate<Observation, Request extends TaskRequest>(
   const { actor, critic, envs, walkable, settings, seed } = options;
   const samples = samplesOf(update, walkable, settings.samplesPerUpdate, seed);
   const walkRng = Rng.named(seed, 'ppo/walk', update);
-  const rollout = collectRollouts(actor, critic?.network, envs, buffer, samples, settings.explorations, walkRng);
+  const rollout = await collectRollouts(actor, critic?.network, envs, buffer, samples, settings.explorations, walkRng);
 
   const { rollout: columns } = buffer;
   const advantages =
@@ -94,7 +94,7 @@ async function makeUpdate<Observation, Request extends TaskRequest>(
 
   const learningRate = learningRateAt(update, settings);
   const weighed = { ...settings, entropyCoef: entropyCoefAt(update, settings) };
-  const anchored = settings.klCoef > 0 ? options.anchor?.actionLogProbs(buffer.states) : undefined;
+  const anchored = settings.klCoef > 0 ? await options.anchor?.actionLogProbs(buffer.states) : undefined;
   const results: StepResult[] = [];
   const shuffle = Rng.named(seed, 'ppo/shuffle', update);
   let stopped = false;
@@ -103,7 +103,7 @@ async function makeUpdate<Observation, Request extends TaskRequest>(
     for (const minibatch of buffer.minibatches(settings.minibatchSamples, shuffle)) {
       if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(minibatch.transitions.advantage, centre);
       const place = { epoch: epoch + 1, minibatch: ++number };
-      const result = explained(
+      const result = await explainedLater(
         () => ({ place }),
         () => ppoStep(options, { known: buffer.states, minibatch, anchored }, weighed, learningRate),
       );

@@ -91,7 +91,7 @@ export async function trainTransE(options: TransEOptions): Promise<TransEResult>
       await setImmediate();
     }
   } catch (error) {
-    throw divergence(work, options.onDiverged) ?? error;
+    throw (await divergence(work, options.onDiverged)) ?? error;
   } finally {
     await crew.close();
   }
@@ -104,7 +104,7 @@ export async function trainTransE(options: TransEOptions): Promise<TransEResult>
   };
 }
 
-/** What to throw where the batch that was begun last diverges; undefined where all of it is finite. */
+/** What to throw, or a promise of it, where the batch that was begun last diverges; undefined where all of it is finite. */
 function divergence(work: TransEWork, onDiverged: TransEOptions['onDiverged']): unknown {
   try {
     repeatBatch(work, work.begun[0]!);

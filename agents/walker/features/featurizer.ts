@@ -45,12 +45,27 @@ export class Featurizer {
   readonly numEdgeFeatures: number;
   readonly #sources: EdgeFeatureSources;
 
-  constructor(readonly parts: FeaturizerParts) {
+  /** @param sources of a featurizer of the same parts; default: made now */
+  constructor(
+    readonly parts: FeaturizerParts,
+    sources?: EdgeFeatureSources,
+  ) {
     const { graph, vectors, counts } = parts;
     this.contextDim = 2 * vectors.dim;
     this.numEdgeFeatures = parts.edgeFeatures ? edgeFeatureNames.length : 0;
-    const scratch = new DialogueScratch(graph, new NameIndex(graph), vectors);
-    this.#sources = { graph, counts, scratch, statistics: edgeStatistics(graph) };
+    this.#sources = sources ?? {
+      graph,
+      counts,
+      scratch: new DialogueScratch(graph, new NameIndex(graph), vectors),
+      statistics: edgeStatistics(graph),
+    };
+  }
+
+  /** The same over the texts of other tasks: who waits for a network may let another be asked in between. */
+  over(texts: TaskVectors): Featurizer {
+    const other = new Featurizer(this.parts, this.#sources);
+    other.texts = texts;
+    return other;
   }
 
   batch(asked: readonly StateRequest[]): StateBatch {

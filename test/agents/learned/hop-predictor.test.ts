@@ -20,34 +20,34 @@ describe('the hop predictor', () => {
     expect(await predict([like])).toEqual([1]);
   });
 
-  test('separates vectors by a line, with the shares of each side', () => {
+  test('separates vectors by a line, with the shares of each side', async () => {
     const encoded = { matrix: Float32Array.of(1, 0, 0, 1), rows: Int32Array.of(0, 0, 1), dim: 2 };
-    const { shares, maxHops } = fitHops(tf, encoded, [1, 1, 3]);
+    const { shares, maxHops } = await fitHops(tf, encoded, [1, 1, 3]);
     expect(maxHops).toBe(3);
     expect(shares(Float32Array.of(1, 0))[0]).toBeGreaterThan(0.95);
     expect(shares(Float32Array.of(0, 1))[2]).toBeGreaterThan(0.9);
     expect(shares(Float32Array.of(0.5, 0.5)).reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
   });
 
-  test('gives the shares of a text that is asked with several numbers of hops', () => {
+  test('gives the shares of a text that is asked with several numbers of hops', async () => {
     const encoded = { matrix: Float32Array.of(1), rows: Int32Array.of(0, 0, 0, 0), dim: 1 };
-    const [one, two] = fitHops(tf, encoded, [1, 1, 1, 2]).shares(Float32Array.of(1));
+    const [one, two] = (await fitHops(tf, encoded, [1, 1, 1, 2])).shares(Float32Array.of(1));
     expect(one).toBeCloseTo(0.75, 2);
     expect(two).toBeCloseTo(0.25, 2);
   });
 
-  test('learns from more questions than a function takes arguments', () => {
+  test('learns from more questions than a function takes arguments', async () => {
     const rows = Int32Array.from({ length: 300_000 }, (_, i) => i % 2);
     const encoded = { matrix: Float32Array.of(1, 0, 0, 1), rows, dim: 2 };
     const hops = Array.from(rows, (row) => row + 1);
-    expect(fitHops(tf, encoded, hops).maxHops).toBe(2);
+    expect((await fitHops(tf, encoded, hops)).maxHops).toBe(2);
   });
 
-  test('is the same every time and leaves no tensors behind', () => {
+  test('is the same every time and leaves no tensors behind', async () => {
     const encoded = { matrix: Float32Array.of(1, 0, 0, 1, 1, 1), rows: Int32Array.of(0, 1, 2), dim: 2 };
     const before = tf.memory().numTensors;
-    const first = fitHops(tf, encoded, [1, 2, 2]).shares(Float32Array.of(0.3, 0.4));
-    expect(fitHops(tf, encoded, [1, 2, 2]).shares(Float32Array.of(0.3, 0.4))).toEqual(first);
+    const first = (await fitHops(tf, encoded, [1, 2, 2])).shares(Float32Array.of(0.3, 0.4));
+    expect((await fitHops(tf, encoded, [1, 2, 2])).shares(Float32Array.of(0.3, 0.4))).toEqual(first);
     expect(tf.memory().numTensors).toBe(before);
   });
 
@@ -66,10 +66,10 @@ describe('the hop predictor', () => {
     });
   });
 
-  test('names the number of a vector that is not finite', () => {
+  test('names the number of a vector that is not finite', async () => {
     const encoded = { matrix: Float32Array.of(1, 0, 0, NaN), rows: Int32Array.of(0, 1), dim: 2 };
     const before = tf.memory().numTensors;
-    expect(() => fitHops(tf, encoded, [1, 2])).toThrow(
+    await expect(fitHops(tf, encoded, [1, 2])).rejects.toThrow(
       'expected finite question vectors, got NaN, at number 1 of text 1 of the hop predictor',
     );
     expect(tf.memory().numTensors).toBe(before);

@@ -24,9 +24,9 @@ describe('the network of the relation walker', () => {
     await openBackend(backend);
     const settings = relationWalkerSettings.parse({ questionWidth: 12, width: 16 });
     const here = createRelationNetwork(tf, settings, network.shape, 3);
-    shake(here);
-    const host = hostNetwork(here.parameters.export(), here.shape);
-    const scores = readTensor(tf, () => here.scores(relationBatch(requests, vectors, here.shape)));
+    await shake(here);
+    const host = hostNetwork(await here.parameters.export(), here.shape);
+    const scores = await readTensor(tf, () => here.scores(relationBatch(requests, vectors, here.shape)));
     requests.forEach(({ task, relations }, s) => {
       const row = vectors.rowOf.get(task.id)!;
       const read = host.read(vectors.matrix.subarray(row * vectors.dim, (row + 1) * vectors.dim));
@@ -36,26 +36,26 @@ describe('the network of the relation walker', () => {
     await openBackend('wasm');
   });
 
-  test('has the gradient that slopes show', () => {
+  test('has the gradient that slopes show', async () => {
     const here = createRelationNetwork(tf, { questionWidth: 12, width: 16 }, network.shape, 4);
-    shake(here);
+    await shake(here);
     const batch = relationBatch(requests, vectors, here.shape);
-    checkGradient(tf, here.parameters, () => here.scores(batch));
+    await checkGradient(tf, here.parameters, () => here.scores(batch));
     here.dispose();
   });
 
-  test('starts near uniform, from its seed', () => {
-    const scores = readTensor(tf, () => network.scores(relationBatch(requests, vectors, network.shape)));
+  test('starts near uniform, from its seed', async () => {
+    const scores = await readTensor(tf, () => network.scores(relationBatch(requests, vectors, network.shape)));
     for (const score of scores) expect(Math.abs(score)).toBeLessThan(0.2);
     const again = createRelationNetwork(tf, { questionWidth: 12, width: 16 }, network.shape, 0);
-    expect(again.parameters.export()).toEqual(network.parameters.export());
+    expect(await again.parameters.export()).toEqual(await network.parameters.export());
     expect(again.parameters.names).toEqual(['question', 'question.bias', 'trunk', 'trunk.bias', 'out', 'out.bias']);
     expect(again.parameters.get('trunk').shape).toEqual([12 + 2 * numActions + 3, 16]);
     again.dispose();
   });
 
-  test('refuses weights of another shape', () => {
-    const tensors = network.parameters.export();
+  test('refuses weights of another shape', async () => {
+    const tensors = await network.parameters.export();
     const other = { ...network.shape, numRelations: 9 };
     expect(() => hostNetwork(tensors, other)).toThrow(/expected float32 trunk of shape/);
     expect(() => hostNetwork({}, network.shape)).toThrow(/expected float32 question of shape/);

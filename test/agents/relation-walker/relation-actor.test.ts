@@ -26,12 +26,12 @@ const session = (events: TraceEvent[] = []) => ({
 });
 
 describe('the relation walker as an actor', () => {
-  test('gives log-probabilities of the legal actions alone, equal to those it is trained on', () => {
+  test('gives log-probabilities of the legal actions alone, equal to those it is trained on', async () => {
     const actor = relationActor(createRelationNetwork(tf, settings, toy.network.shape, 2), vectors);
-    shake(actor.network);
+    await shake(actor.network);
     const mask = Uint8Array.from({ length: stop + 1 }, (_, action) => Number(action === 1 || action > 3));
     const requests = samples.map(({ task }, i) => ({ task, relations: Int32Array.from(i % 2 ? [2] : []), mask }));
-    const { logProbs, offsets } = actor.actionLogProbs(requests);
+    const { logProbs, offsets } = await actor.actionLogProbs(requests);
     const legal = stop - 2;
     expect(offsets).toEqual(Int32Array.from({ length: samples.length + 1 }, (_, i) => i * legal));
     for (let i = 0; i < samples.length; i++) {
@@ -91,7 +91,7 @@ describe('the relation walker as an actor', () => {
       graph,
       frontiers: frontierTrie(graph),
       rules: defaultRelationRules,
-      network: hostNetwork(actor.parameters.export(), actor.network.shape),
+      network: hostNetwork(await actor.parameters.export(), actor.network.shape),
       vectors: encode,
     });
     await agent.prepare!(samples.map(({ task }) => task));
@@ -102,33 +102,33 @@ describe('the relation walker as an actor', () => {
     actor.dispose();
   });
 
-  test('collects the same walks from equal seeds', () => {
+  test('collects the same walks from equal seeds', async () => {
     const actor = relationActor(toy.network, vectors);
-    const collect = () => {
+    const collect = async () => {
       const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 16);
       const buffer = new RolloutBuffer<ReturnType<typeof actor.requestOf>>(48);
-      const figures = collectRollouts(actor, undefined, envs, buffer, [0, 2, 4, 6], 4, Rng.named(4, 'walk'));
+      const figures = await collectRollouts(actor, undefined, envs, buffer, [0, 2, 4, 6], 4, Rng.named(4, 'walk'));
       return [figures, [...buffer.rollout.rewards]];
     };
-    expect(collect()).toEqual(collect());
+    expect(await collect()).toEqual(await collect());
   });
 });
 
 describe('the relation walker as an agent', () => {
-  const agentOf = (beamWidth = 1) =>
+  const agentOf = async (beamWidth = 1) =>
     relationWalkerAgent({
       name: 'walker',
       graph,
       frontiers: frontierTrie(graph),
       rules: defaultRelationRules,
-      network: hostNetwork(toy.network.parameters.export(), toy.network.shape),
+      network: hostNetwork(await toy.network.parameters.export(), toy.network.shape),
       vectors: encode,
       beamWidth,
     });
 
   test('answers with the whole frontier, the relations, the facts and how sure it is', async () => {
     const events: TraceEvent[] = [];
-    const answer = await agentOf(1000).answer(samples[2]!.task, session(events));
+    const answer = await (await agentOf(1000)).answer(samples[2]!.task, session(events));
     expect(answer.confidence).toBeGreaterThan(0);
     expect(answer.confidence).toBeLessThanOrEqual(1);
     expect(answer).toMatchObject({ literals: [], degraded: false, cost: { encodes: 1 } });
@@ -144,8 +144,8 @@ describe('the relation walker as an agent', () => {
   });
 
   test('answers alike alone and prepared, whatever was asked before', async () => {
-    const alone = await Promise.all(samples.map(({ task }) => agentOf().answer(task, session())));
-    const agent = agentOf();
+    const alone = await Promise.all(samples.map(async ({ task }) => (await agentOf()).answer(task, session())));
+    const agent = await agentOf();
     await agent.prepare!(samples.map(({ task }) => task));
     const prepared = [];
     for (const { task } of [...samples].reverse()) prepared.unshift(await agent.answer(task, session()));
@@ -154,8 +154,8 @@ describe('the relation walker as an agent', () => {
 
   test('gives nothing for a topic that the graph lacks and for questions of another form', async () => {
     const lost = questionOf(graph, 'x', 'who directed [atlantis]', ['directed_by'], []);
-    expect(await agentOf().answer(lost.task, session())).toMatchObject({ entities: [], stop: 'no topic' });
+    expect(await (await agentOf()).answer(lost.task, session())).toMatchObject({ entities: [], stop: 'no topic' });
     const truth = { ...samples[0]!.task, form: 'truth' as const };
-    expect(await agentOf().answer(truth, session())).toMatchObject({ entities: [], stop: 'form' });
+    expect(await (await agentOf()).answer(truth, session())).toMatchObject({ entities: [], stop: 'form' });
   });
 });

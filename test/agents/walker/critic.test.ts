@@ -16,44 +16,46 @@ beforeAll(async () => {
   ({ tf } = await openBackend('wasm'));
 });
 
-function withCritic(body: (critic: Critic, valuesOf: (requests: typeof states) => Float32Array) => void): void {
-  const tables = frozenTables(tf, world.graph, featurizer.parts.vectors, undefined, tinySettings());
+type ValuesOf = (requests: typeof states) => Promise<Float32Array>;
+
+async function withCritic(body: (critic: Critic, valuesOf: ValuesOf) => Promise<void>): Promise<void> {
+  const tables = await frozenTables(tf, world.graph, featurizer.parts.vectors, undefined, tinySettings());
   const critic = createCritic(tf, tables, featurizer.contextDim, 6, 1);
-  randomize(critic.parameters, 4);
-  body(critic, (requests) => readTensor(tf, () => critic.values(featurizer.batch(requests))));
+  await randomize(critic.parameters, 4);
+  await body(critic, (requests) => readTensor(tf, () => critic.values(featurizer.batch(requests))));
   critic.dispose();
 }
 
 describe('the critic', () => {
-  test('values a state by itself, whatever stands beside it', () => {
-    withCritic((_, valuesOf) => {
-      const together = valuesOf(states);
+  test('values a state by itself, whatever stands beside it', async () => {
+    await withCritic(async (_, valuesOf) => {
+      const together = await valuesOf(states);
       expect(together).toHaveLength(states.length);
       expect(new Set(together).size).toBeGreaterThan(states.length / 2);
-      states.forEach((state, s) => expectClose(valuesOf([state]), [together[s]!]));
+      for (const [s, state] of states.entries()) expectClose(await valuesOf([state]), [together[s]!]);
     });
   });
 
-  test('has the gradients that its values have as slopes', () => {
-    withCritic((critic) => {
+  test('has the gradients that its values have as slopes', async () => {
+    await withCritic(async (critic) => {
       const batch = featurizer.batch(states.slice(0, 6));
-      checkGradient(tf, critic.parameters, () => critic.values(batch));
+      await checkGradient(tf, critic.parameters, () => critic.values(batch));
     });
   });
 
-  test('reads no actions', () => {
-    withCritic((_, valuesOf) => {
+  test('reads no actions', async () => {
+    await withCritic(async (_, valuesOf) => {
       const none = states.map((state) => ({ ...state, actions: new Int32Array(0) }));
-      expect(valuesOf(none)).toEqual(valuesOf(states));
+      expect(await valuesOf(none)).toEqual(await valuesOf(states));
     });
   });
 
-  test('leaves no tensor behind', () => {
+  test('leaves no tensor behind', async () => {
     const before = tf.memory().numTensors;
-    withCritic((_, valuesOf) => {
-      valuesOf(states);
+    await withCritic(async (_, valuesOf) => {
+      await valuesOf(states);
       const held = tf.memory().numTensors;
-      valuesOf(states);
+      await valuesOf(states);
       expect(tf.memory().numTensors).toBe(held);
     });
     expect(tf.memory().numTensors).toBe(before);

@@ -31,9 +31,9 @@ const meanNorm = (table: Float32Array, width: number) => {
 };
 
 describe('frozen tables', () => {
-  test('B-ARK-15: set the asked parts of an entity side by side, each of mean norm one', () => {
+  test('B-ARK-15: set the asked parts of an entity side by side, each of mean norm one', async () => {
     const settings = tinySettings({ entityVectors: ['signature', 'transe', 'name'] });
-    const { entities, entityDim } = frozenTables(tf, graph, texts, transe, settings);
+    const { entities, entityDim } = await frozenTables(tf, graph, texts, transe, settings);
     expect(entityDim).toBe(4 + 3 + 4);
     expect(entities).toHaveLength(graph.numEntities * entityDim);
     for (const [begin, end] of [
@@ -43,15 +43,21 @@ describe('frozen tables', () => {
     ] as const) {
       expect(meanNorm(columns(entities, entityDim, begin, end), end - begin)).toBeCloseTo(1, 5);
     }
-    const name = principalComponents(tf, (b, e) => texts.entities.subarray(b * 16, e * 16), graph.numEntities, 16, 4);
+    const name = await principalComponents(
+      tf,
+      (b, e) => texts.entities.subarray(b * 16, e * 16),
+      graph.numEntities,
+      16,
+      4,
+    );
     expect(columns(entities, entityDim, 7, 11)).toEqual(name.rows);
     const embedded = columns(entities, entityDim, 4, 7);
     const scale = embedded[1]! / transe.entities[1]!;
     embedded.forEach((value, i) => expect(value).toBeCloseTo(scale * transe.entities[i]!, 5));
   });
 
-  test('give entities with equal counts of relations equal signatures, others different ones', () => {
-    const { entities, entityDim } = frozenTables(
+  test('give entities with equal counts of relations equal signatures, others different ones', async () => {
+    const { entities, entityDim } = await frozenTables(
       tf,
       graph,
       texts,
@@ -66,10 +72,10 @@ describe('frozen tables', () => {
     expect(distance('nolan', 'page')).toBeGreaterThan(0.1);
   });
 
-  test('take relations from their names as they are, or from TransE', () => {
-    const byName = frozenTables(tf, graph, texts, undefined, tinySettings());
+  test('take relations from their names as they are, or from TransE', async () => {
+    const byName = await frozenTables(tf, graph, texts, undefined, tinySettings());
     expect([byName.relations, byName.relationDim]).toEqual([texts.relations, 16]);
-    const byTranse = frozenTables(tf, graph, texts, transe, tinySettings({ relationVectors: 'transe' }));
+    const byTranse = await frozenTables(tf, graph, texts, transe, tinySettings({ relationVectors: 'transe' }));
     expect(byTranse.relationDim).toBe(3);
     expect(meanNorm(byTranse.relations, 3)).toBeCloseTo(1, 5);
     expect(byTranse.relations[1]! / byTranse.relations[0]!).toBeCloseTo(transe.relations[1]! / transe.relations[0]!, 4);
@@ -77,16 +83,16 @@ describe('frozen tables', () => {
 
   test.each([{ entityVectors: ['transe' as const] }, { relationVectors: 'transe' as const }])(
     'are refused where TransE is asked for and absent: %j',
-    (changes) => {
-      const make = () => frozenTables(tf, graph, texts, undefined, tinySettings(changes));
-      expect(make).toThrow(WorkbenchError);
-      expect(make).toThrow(/expected TransE embeddings/);
+    async (changes) => {
+      const made = frozenTables(tf, graph, texts, undefined, tinySettings(changes));
+      await expect(made).rejects.toThrow(WorkbenchError);
+      await expect(made).rejects.toThrow(/expected TransE embeddings/);
     },
   );
 
-  test('leave no tensor behind', () => {
+  test('leave no tensor behind', async () => {
     const before = tf.memory().numTensors;
-    frozenTables(tf, graph, texts, undefined, tinySettings());
+    await frozenTables(tf, graph, texts, undefined, tinySettings());
     expect(tf.memory().numTensors).toBe(before);
   });
 });

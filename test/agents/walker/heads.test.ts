@@ -23,7 +23,7 @@ let tables: FrozenTables;
 beforeAll(async () => {
   ({ tf } = await openBackend('wasm'));
   const { vectors } = featurizers.candidate.parts;
-  tables = frozenTables(tf, graph, vectors, undefined, tinySettings());
+  tables = await frozenTables(tf, graph, vectors, undefined, tinySettings());
 });
 
 let made: WalkerHead | undefined;
@@ -33,108 +33,107 @@ afterEach(() => {
 });
 
 /** A head with random weights. */
-function headOf(kind: 'candidate' | 'pa-mlp', featurizer: Featurizer = featurizers[kind], dropout = 0): WalkerHead {
+async function headOf(
+  kind: 'candidate' | 'pa-mlp',
+  featurizer: Featurizer = featurizers[kind],
+  dropout = 0,
+): Promise<WalkerHead> {
   const { contextDim, numEdgeFeatures } = featurizer;
   const shape = { contextDim, numEdgeFeatures, numRelations: graph.numRelations, tables };
   made = createWalkerHead(tf, tinySettings({ head: kind, dropout }), shape, 1);
-  randomize(made.parameters, 2);
+  await randomize(made.parameters, 2);
   return made;
 }
 
 describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
   const featurizer = featurizers[kind];
 
-  test('scores each legal action, and infers what it trains on', () => {
-    const head = headOf(kind);
+  test('scores each legal action, and infers what it trains on', async () => {
+    const head = await headOf(kind);
     const batch = featurizer.batch(states);
-    const logits = readTensor(tf, () => head.logits(batch));
+    const logits = await readTensor(tf, () => head.logits(batch));
     expect(logits).toHaveLength(batch.tails.length);
     expect(new Set(logits).size).toBeGreaterThan(logits.length / 4);
-    expectClose(head.infer(batch), logits);
+    expectClose(await head.infer(batch), logits);
   });
 
-  test('scores a state by itself, whatever stands beside it', () => {
-    const head = headOf(kind);
+  test('scores a state by itself, whatever stands beside it', async () => {
+    const head = await headOf(kind);
     const together = featurizer.batch(states);
-    const logits = head.infer(together);
-    states.forEach((state, s) => {
-      const alone = head.infer(featurizer.batch([state]));
+    const logits = await head.infer(together);
+    for (const [s, state] of states.entries()) {
+      const alone = await head.infer(featurizer.batch([state]));
       expectClose(alone, logits.subarray(together.offsets[s], together.offsets[s + 1]));
-    });
+    }
   });
 
-  test('gives permuted logits for permuted states', () => {
-    const head = headOf(kind);
+  test('gives permuted logits for permuted states', async () => {
+    const head = await headOf(kind);
     const order = Array.from(Rng.named(1, 'test/order').shuffle(Int32Array.from(states.keys())));
     const straight = featurizer.batch(states);
     const permuted = featurizer.batch(order.map((s) => states[s]!));
-    const logits = head.infer(straight);
+    const logits = await head.infer(straight);
     const expected = order.flatMap((s) => Array.from(logits.subarray(straight.offsets[s], straight.offsets[s + 1])));
-    expectClose(head.infer(permuted), expected);
-    expectClose(
-      readTensor(tf, () => head.logits(permuted)),
-      expected,
-    );
+    expectClose(await head.infer(permuted), expected);
+    expectClose(await readTensor(tf, () => head.logits(permuted)), expected);
   });
 
-  test('gives the same logit to an action whether the others are listed or not', () => {
-    const head = headOf(kind);
+  test('gives the same logit to an action whether the others are listed or not', async () => {
+    const head = await headOf(kind);
     const full = featurizer.batch(states);
-    const logits = head.infer(full);
+    const logits = await head.infer(full);
     const lastOnly = states.map((state, s) => ({
       ...state,
       actions: Int32Array.of(full.offsets[s + 1]! - full.offsets[s]! - 1),
     }));
     expectClose(
-      head.infer(featurizer.batch(lastOnly)),
+      await head.infer(featurizer.batch(lastOnly)),
       states.map((_, s) => logits[full.offsets[s + 1]! - 1]!),
     );
   });
 
-  test('has the gradients that its logits have as slopes', () => {
-    const head = headOf(kind);
+  test('has the gradients that its logits have as slopes', async () => {
+    const head = await headOf(kind);
     const batch = featurizer.batch(states.slice(0, 6));
-    checkGradient(tf, head.parameters, () => head.logits(batch));
+    await checkGradient(tf, head.parameters, () => head.logits(batch));
   });
 
-  test('forgets what it kept once it is told that weights changed', () => {
-    const head = headOf(kind);
+  test('forgets what it kept once it is told that weights changed', async () => {
+    const head = await headOf(kind);
     const batch = featurizer.batch(states);
-    head.infer(batch);
-    randomize(head.parameters, 9);
+    await head.infer(batch);
+    await randomize(head.parameters, 9);
     head.weightsChanged();
-    expectClose(
-      head.infer(batch),
-      readTensor(tf, () => head.logits(batch)),
-    );
+    expectClose(await head.infer(batch), await readTensor(tf, () => head.logits(batch)));
   });
 
-  test('starts from its seed alone', () => {
+  test('starts from its seed alone', async () => {
     const { contextDim, numEdgeFeatures } = featurizer;
     const shape = { contextDim, numEdgeFeatures, numRelations: graph.numRelations, tables };
-    const [one, same, other] = [1, 1, 2].map((seed) => {
+    const weightsFrom = async (seed: number) => {
       const head = createWalkerHead(tf, tinySettings({ head: kind }), shape, seed);
-      const weights = head.parameters.export();
+      const weights = await head.parameters.export();
       head.dispose();
       return weights;
-    });
-    expect(same).toEqual(one);
-    expect(other).not.toEqual(one);
+    };
+    const one = await weightsFrom(1);
+    expect(await weightsFrom(1)).toEqual(one);
+    expect(await weightsFrom(2)).not.toEqual(one);
   });
 
-  test('holds no more tensors after many calls, and none once disposed', () => {
+  test('holds no more tensors after many calls, and none once disposed', async () => {
     const before = tf.memory().numTensors;
-    const head = headOf(kind);
+    const head = await headOf(kind);
     const batch = featurizer.batch(states);
-    const use = () => {
-      head.infer(batch);
-      readTensor(tf, () => head.logits(batch, Rng.named(1, 'dropout')));
+    const use = async () => {
+      await head.infer(batch);
+      await readTensor(tf, () => head.logits(batch, Rng.named(1, 'dropout')));
       head.weightsChanged();
-      head.infer(batch);
+      await head.infer(batch);
     };
-    use();
+    await use();
     const held = tf.memory().numTensors;
-    for (let i = 0; i < 3; i++) use();
+    for (let i = 0; i < 3; i++) await use();
     expect(tf.memory().numTensors).toBe(held);
     head.dispose();
     made = undefined;
@@ -143,40 +142,37 @@ describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
 });
 
 describe('the candidate head', () => {
-  test('drops units by the generator it is given, and none without', () => {
-    const head = headOf('candidate', featurizers.candidate, 0.5);
+  test('drops units by the generator it is given, and none without', async () => {
+    const head = await headOf('candidate', featurizers.candidate, 0.5);
     const batch = featurizers.candidate.batch(states);
     const dropped = (seed: number) => readTensor(tf, () => head.logits(batch, Rng.named(seed, 'dropout')));
-    expect(dropped(1)).toEqual(dropped(1));
-    expect(dropped(1)).not.toEqual(dropped(2));
-    expectClose(
-      head.infer(batch),
-      readTensor(tf, () => head.logits(batch)),
-    );
+    expect(await dropped(1)).toEqual(await dropped(1));
+    expect(await dropped(1)).not.toEqual(await dropped(2));
+    expectClose(await head.infer(batch), await readTensor(tf, () => head.logits(batch)));
   });
 
-  test('works without edge features, with fewer weights', () => {
+  test('works without edge features, with fewer weights', async () => {
     const featurizer = featurizers['pa-mlp'];
-    const withFeatures = headOf('candidate').parameters.names;
+    const withFeatures = (await headOf('candidate')).parameters.names;
     made!.dispose();
-    const head = headOf('candidate', featurizer);
+    const head = await headOf('candidate', featurizer);
     expect(withFeatures.filter((name) => !head.parameters.names.includes(name))).toEqual([
       'edge.features',
       'edge.linear',
     ]);
     const batch = featurizer.batch(states.slice(0, 6));
-    checkGradient(tf, head.parameters, () => head.logits(batch));
+    await checkGradient(tf, head.parameters, () => head.logits(batch));
   });
 
-  test('depends on each of the features of an edge', () => {
-    const head = headOf('candidate');
+  test('depends on each of the features of an edge', async () => {
+    const head = await headOf('candidate');
     const batch = featurizers.candidate.batch(states.slice(0, 1));
-    const logits = head.infer(batch);
+    const logits = await head.infer(batch);
     const width = featurizers.candidate.numEdgeFeatures;
     for (let feature = 0; feature < width; feature++) {
       const edgeFeatures = batch.edgeFeatures.slice();
       edgeFeatures[feature]! += 1;
-      const moved = head.infer({ ...batch, edgeFeatures });
+      const moved = await head.infer({ ...batch, edgeFeatures });
       expect(moved[0]).not.toBeCloseTo(logits[0]!, 4);
       expectClose(moved.subarray(1), logits.subarray(1));
     }

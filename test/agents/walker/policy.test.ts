@@ -9,7 +9,7 @@ import { sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 /** Scores actions by their tail and counts the actions of each call. */
 function countingHead() {
   const calls: number[] = [];
-  const infer = (batch: StateBatch) => {
+  const infer = async (batch: StateBatch) => {
     calls.push(batch.tails.length);
     return Float32Array.from(batch.tails, (tail) => Math.sin(tail));
   };
@@ -42,21 +42,21 @@ describe('log-probabilities of many states', () => {
   test('are those of each state by itself, however they are cut into chunks', async () => {
     const { featurizer, requests } = await requestsAt(hubGraph(7000), [0, 1, 0, 1, 0, 0, 0]);
     const { calls, head } = countingHead();
-    const { logProbs, offsets } = actionLogProbs({ head, featurizer }, requests);
+    const { logProbs, offsets } = await actionLogProbs({ head, featurizer }, requests);
     // At most 16,384 actions a call: two hubs, with the small states between.
     expect(calls).toEqual([14_002, 14_000, 7000]);
     expect([...offsets]).toEqual([0, 7000, 7001, 14_001, 14_002, 21_002, 28_002, 35_002]);
-    requests.forEach((request, i) => {
-      const alone = actionLogProbs({ head, featurizer }, [request]).logProbs;
+    for (const [i, request] of requests.entries()) {
+      const alone = (await actionLogProbs({ head, featurizer }, [request])).logProbs;
       expect(logProbs.subarray(offsets[i], offsets[i + 1]).every((value, k) => value === alone[k])).toBe(true);
-    });
+    }
     expect(logProbs[7000]).toBe(0);
   });
 
   test('of a hub larger than a chunk are all there', async () => {
     const { featurizer, requests } = await requestsAt(hubGraph(17_000), [0, 0]);
     const { calls, head } = countingHead();
-    expect(actionLogProbs({ head, featurizer }, requests).logProbs).toHaveLength(34_000);
+    expect((await actionLogProbs({ head, featurizer }, requests)).logProbs).toHaveLength(34_000);
     expect(calls).toEqual([17_000, 17_000]);
   });
 
@@ -65,13 +65,13 @@ describe('log-probabilities of many states', () => {
     const featurizer = await toyFeaturizer(world);
     const [request] = reachableStates(world);
     const { head } = countingHead();
-    const { logProbs } = actionLogProbs({ head, featurizer }, [{ ...request!, actions: Int32Array.of(1, 3) }]);
+    const { logProbs } = await actionLogProbs({ head, featurizer }, [{ ...request!, actions: Int32Array.of(1, 3) }]);
     expect(Math.exp(logProbs[0]!) + Math.exp(logProbs[1]!)).toBeCloseTo(1, 6);
   });
 
   test('of no states are none', async () => {
     const featurizer = await toyFeaturizer(toyTwoHop());
-    const { logProbs, offsets } = actionLogProbs({ head: countingHead().head, featurizer }, []);
+    const { logProbs, offsets } = await actionLogProbs({ head: countingHead().head, featurizer }, []);
     expect([logProbs.length, ...offsets]).toEqual([0, 0]);
   });
 });

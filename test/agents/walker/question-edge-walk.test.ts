@@ -46,7 +46,7 @@ test.each(['candidate', 'pa-mlp'] as const)(
     expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.2);
 
     const tasks = samples.map(({ task }) => task);
-    const rankings = beamSearch(policy, tasks, 50, walkCollector(graph, { beamWidth: 50 }));
+    const rankings = await beamSearch(policy, tasks, 50, walkCollector(graph, { beamWidth: 50 }));
     rankings.forEach(({ answers, paths }, i) => {
       // The topic is never reached, and the walks of a wide beam are all there are.
       expect(answers.map(({ entity }) => entity)).not.toContain(tasks[i]!.start);

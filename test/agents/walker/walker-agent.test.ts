@@ -11,7 +11,7 @@ const world = toyTwoHop();
 const tasks = world.samples.map(({ task }) => task);
 /** The first coordinates of a state's text steer it: answers hang on the dialogue. */
 const head = {
-  infer: ({ tails, stateOf, context, numStates }) =>
+  infer: async ({ tails, stateOf, context, numStates }) =>
     Float32Array.from(tails, (tail, i) => 3 * Math.sin(tail * context[(stateOf[i]! * context.length) / numStates]!)),
 } as Policy['head'];
 

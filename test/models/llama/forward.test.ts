@@ -38,37 +38,37 @@ describe.each(backends)('the forward pass on %s', (backend) => {
     ({ tf } = await openBackend(backend));
   });
 
-  const logits = (weights: ReadonlyMap<string, Float32Array>, ids: Int32Array, batch: number, sizes = config) => {
+  const logits = async (weights: ReadonlyMap<string, Float32Array>, ids: Int32Array, batch: number, sizes = config) => {
     const parameters = llamaParameters(tf, sizes, weights);
-    const values = readTensor(tf, () =>
+    const values = await readTensor(tf, () =>
       logitsOf(parameters, hiddenStates(parameters, sizes, { ids, batch, length: ids.length / batch })),
     );
     parameters.dispose();
     return values;
   };
 
-  test('gives what plain loops give, for sequences longer than a block of queries', () => {
+  test('gives what plain loops give, for sequences longer than a block of queries', async () => {
     const ids = drawnIds(300);
     const weights = startingWeights(config, 3);
     const expected = [ids.slice(0, 150), ids.slice(150)].flatMap((part) =>
       llamaForward(config, weights, [...part]).logits.flatMap((row) => [...row]),
     );
-    expectClose(logits(weights, ids, 2), expected, 1e-4);
+    expectClose(await logits(weights, ids, 2), expected, 1e-4);
   });
 
-  test('never lets a token change what was said before it', () => {
+  test('never lets a token change what was said before it', async () => {
     const weights = startingWeights(config, 3);
     const ids = drawnIds(140);
-    const before = logits(weights, ids, 1);
-    const after = logits(weights, ids.with(130, (ids[130]! + 1) % config.vocabSize), 1);
+    const before = await logits(weights, ids, 1);
+    const after = await logits(weights, ids.with(130, (ids[130]! + 1) % config.vocabSize), 1);
     const row = 130 * config.vocabSize;
     expect(after.slice(0, row)).toEqual(before.slice(0, row));
     expect(after.slice(row, row + config.vocabSize)).not.toEqual(before.slice(row, row + config.vocabSize));
   });
 
-  test('with shared key heads is the one whose key heads are repeated', () => {
+  test('with shared key heads is the one whose key heads are repeated', async () => {
     const weights = new Map(startingWeights(config, 3));
-    const shared = logits(weights, drawnIds(12), 1);
+    const shared = await logits(weights, drawnIds(12), 1);
     const size = config.dim / config.heads;
     const repeated = new Map(
       [...weights].map(([name, values]): [string, Float32Array] => {
@@ -77,10 +77,10 @@ describe.each(backends)('the forward pass on %s', (backend) => {
         return [name, Float32Array.from([0, 0, 1, 1].flatMap((h) => [...head(h)]))];
       }),
     );
-    expectClose(logits(repeated, drawnIds(12), 1, { ...config, kvHeads: 4 }), shared, 1e-4);
+    expectClose(await logits(repeated, drawnIds(12), 1, { ...config, kvHeads: 4 }), shared, 1e-4);
   });
 
-  test('has the gradient that finite differences measure', () => {
+  test('has the gradient that finite differences measure', async () => {
     const parameters = llamaParameters(tf, config, startingWeights(config, 3));
     const tokens = { ids: drawnIds(18), batch: 2, length: 9 };
     const targets = {
@@ -88,23 +88,23 @@ describe.each(backends)('the forward pass on %s', (backend) => {
       labels: Int32Array.of(4, 22, 0, 7, 4),
       weights: Float32Array.of(1, 0.5, 1, 0.05, 1),
     };
-    checkGradient(tf, parameters, () =>
+    await checkGradient(tf, parameters, () =>
       weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
     );
     parameters.dispose();
   });
 
-  test('has that gradient over several blocks of queries, too', () => {
+  test('has that gradient over several blocks of queries, too', async () => {
     const parameters = llamaParameters(tf, config, startingWeights(config, 3));
     const tokens = { ids: drawnIds(140), batch: 1, length: 140 };
     const targets = { rows: Int32Array.of(20, 139), labels: Int32Array.of(4, 22), weights: Float32Array.of(1, 1) };
-    checkGradient(tf, parameters, () =>
+    await checkGradient(tf, parameters, () =>
       weightedCrossEntropy(tf, targetLogits(parameters, config, tokens, targets), targets),
     );
     parameters.dispose();
   });
 
-  test('turns queries and keys so that their product depends on their distance alone', () => {
+  test('turns queries and keys so that their product depends on their distance alone', async () => {
     const length = 40;
     const rng = new Rng(9);
     const [query, key] = [0, 1].map(() => Array.from({ length: 4 }, () => rng.normal()));
@@ -113,7 +113,7 @@ describe.each(backends)('the forward pass on %s', (backend) => {
         const rows = tf.tensor2d(Array.from({ length }, () => vector)) as tfTypes.Tensor2D;
         return rotate(tf, rows, rotation(tf, { ...config, dim: 4, heads: 1 }, length, 1));
       });
-    const [q, k] = [turned(query!), turned(key!)];
+    const [q, k] = [await turned(query!), await turned(key!)];
     const product = (at: number, to: number) =>
       [0, 1, 2, 3].reduce((sum, i) => sum + q[at * 4 + i]! * k[to * 4 + i]!, 0);
     expectClose([product(5, 2), product(39, 36)], [product(20, 17), product(20, 17)], 1e-4);

@@ -73,7 +73,7 @@ test('ten tokens are learned by heart', async () => {
     onWindow: () => false,
   });
   expect(losses.at(-1)).toBeLessThan(0.1);
-  const watched = watch(state.parameters, config, corpus, 64);
+  const watched = await watch(state.parameters, config, corpus, 64);
   expect(watched).toMatchObject({ all: { exact: 1, documents: 1 }, 'fact/toy': { exact: 1 } });
   expect(watched.all!.loss).toBeLessThan(0.1);
 });
@@ -93,12 +93,12 @@ test('stopped, saved and gone on with, a training gives the very weights of an u
     onWindow: () => ++windows === 3,
   });
   expect(stopped.tokens).toBeLessThan(settings.tokens);
-  saveTraining(file, first, { place: stopped, log: { bytes: 0 } }, 'these settings');
+  await saveTraining(file, first, { place: stopped, log: { bytes: 0 } }, 'these settings');
   const second = freshState(settings);
   expect(() => loadTraining(file, second, 'others')).toThrow(/checkpoint of a training with these settings/);
   const { place } = loadTraining(file, second, 'these settings');
   await trainLanguageModel({ ...common, ...second, place, onWindow: () => false });
-  expect(second.parameters.export()).toEqual(whole.parameters.export());
+  expect(await second.parameters.export()).toEqual(await whole.parameters.export());
 });
 
 test('a corpus of documents that are all too long to begin with, or predict nothing, is refused', async () => {
@@ -127,9 +127,9 @@ test('an update whose numbers are not finite is left undone, saved, and made aga
   const held = tf.memory().numTensors;
   const failed = trainLanguageModel({
     ...{ ...common, ...state, place: startOfTraining, onReport: () => {}, onWindow: () => false },
-    onDiverged: (error, window) => {
-      expect(state.optimizer.exportState('').steps).toBe(1);
-      saveTraining(file, state, { place: window, log: { bytes: 0 }, diverged: recordOf(error.step) }, 'settings');
+    onDiverged: async (error, window) => {
+      expect((await state.optimizer.exportState('')).steps).toBe(1);
+      await saveTraining(file, state, { place: window, log: { bytes: 0 }, diverged: recordOf(error.step) }, 'settings');
       return error;
     },
   });
@@ -141,13 +141,13 @@ test('an update whose numbers are not finite is left undone, saved, and made aga
   expect(diverged).toMatchObject({ place: { update: 2 }, loss: expect.any(String), gradNorm: expect.any(String) });
   expect(diverged!.samples!.length).toBeGreaterThan(1);
   expect(diverged!.samples![0]!.id).toMatch(/^document \d+, fact\/toy$/);
-  const again = await replayOf({ phase: 'training', backend: tf.getBackend(), recorded: diverged! }, () => {
-    const { loss, gradNorm } = repeatUpdate({ ...common, ...fresh, place }, 2);
+  const again = await replayOf({ phase: 'training', backend: tf.getBackend(), recorded: diverged! }, async () => {
+    const { loss, gradNorm } = await repeatUpdate({ ...common, ...fresh, place }, 2);
     return { loss, gradNorm };
   });
   expect(again.seen).toEqual(diverged);
   expect(again.same).toBe(true);
-  expect(() => repeatUpdate({ ...common, ...fresh, place }, 99)).toThrow('got update 99');
+  await expect(repeatUpdate({ ...common, ...fresh, place }, 99)).rejects.toThrow('got update 99');
 });
 
 test('every document of a round comes once, in an order of its seed', () => {

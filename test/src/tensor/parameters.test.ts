@@ -25,22 +25,22 @@ describe('a set of parameters', () => {
     expect(set.variables.map(({ shape }) => shape)).toEqual([[2, 3], [3]]);
   });
 
-  test('copies what it is given and what it gives', () => {
+  test('copies what it is given and what it gives', async () => {
     parameters = new ParameterSet(tf);
     const data = Float32Array.from([1, 2]);
     parameters.add('weight', [2], data);
     data[0] = 99;
-    const exported = parameters.export();
+    const exported = await parameters.export();
     exported.weight!.data[1] = 99;
-    expect(Array.from(parameters.export().weight!.data)).toEqual([1, 2]);
+    expect(Array.from((await parameters.export()).weight!.data)).toEqual([1, 2]);
   });
 
-  test('gives back what was exported before an update', () => {
+  test('gives back what was exported before an update', async () => {
     const set = twoParts();
-    const exported = set.export();
+    const exported = await set.export();
     set.get('weight').assign(tf.zeros([2, 3]));
     set.import(exported);
-    expect(set.export()).toEqual(exported);
+    expect(await set.export()).toEqual(exported);
   });
 
   test.each<[string, object | undefined]>([
@@ -48,11 +48,11 @@ describe('a set of parameters', () => {
     ['another number of dimensions', { shape: [6], data: new Float32Array(6) }],
     ['another type', { shape: [2, 3], data: new Int32Array(6) }],
     ['nothing', undefined],
-  ])('refuses a parameter of %s', (_, stored) => {
+  ])('refuses a parameter of %s', async (_, stored) => {
     const set = twoParts();
-    const tensors = { ...set.export(), weight: stored } as never;
+    const tensors = { ...(await set.export()), weight: stored } as never;
     expect(() => set.import(tensors)).toThrow(/expected float32 parameter weight of shape \[2,3\], got/);
-    expect(Array.from(set.export().weight!.data)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(Array.from((await set.export()).weight!.data)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   test('refuses a name twice and a name it lacks', () => {
@@ -61,10 +61,10 @@ describe('a set of parameters', () => {
     expect(() => set.get('missing')).toThrow('got missing');
   });
 
-  test('frees its tensors when it is disposed', () => {
+  test('frees its tensors when it is disposed', async () => {
     const before = tf.memory().numTensors;
     const set = twoParts();
-    set.import(set.export());
+    set.import(await set.export());
     expect(tf.memory().numTensors).toBe(before + 2);
     set.dispose();
     expect(tf.memory().numTensors).toBe(before);

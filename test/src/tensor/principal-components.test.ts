@@ -22,8 +22,8 @@ describe('principal components', () => {
     long.flatMap((a, i) => [10 + (3 * a - 4 * short[i]!) / 5, -2 + (4 * a + 3 * short[i]!) / 5]),
   );
 
-  test('find the axes of a table made by hand, the longest first', () => {
-    const { rows, dim } = principalComponents(tf, whole(table, 2), 4, 2, 2);
+  test('find the axes of a table made by hand, the longest first', async () => {
+    const { rows, dim } = await principalComponents(tf, whole(table, 2), 4, 2, 2);
     expect(dim).toBe(2);
     const first = column(rows, 2, 0);
     // All rows have the same norm, so scaling divides by √(25 + 2.5).
@@ -33,18 +33,18 @@ describe('principal components', () => {
     expect(sumOfSquares(first) / sumOfSquares(column(rows, 2, 1))).toBeCloseTo(10, 3);
   });
 
-  test('of a lower number keep the variance of the longest axes', () => {
-    const { rows, dim } = principalComponents(tf, whole(table, 2), 4, 2, 1);
+  test('of a lower number keep the variance of the longest axes', async () => {
+    const { rows, dim } = await principalComponents(tf, whole(table, 2), 4, 2, 1);
     expect(dim).toBe(1);
     rows.forEach((value) => expect(Math.abs(value)).toBeCloseTo(1, 5));
   });
 
-  test('are no more than the table is wide', () => {
-    expect(principalComponents(tf, whole(table, 2), 4, 2, 64).dim).toBe(2);
+  test('are no more than the table is wide', async () => {
+    expect((await principalComponents(tf, whole(table, 2), 4, 2, 64)).dim).toBe(2);
   });
 
-  test('keep all distances when none are dropped, up to the common scale', () => {
-    const { rows } = principalComponents(tf, whole(table, 2), 4, 2, 2);
+  test('keep all distances when none are dropped, up to the common scale', async () => {
+    const { rows } = await principalComponents(tf, whole(table, 2), 4, 2, 2);
     const distance = (values: Float32Array, i: number, j: number) =>
       Math.hypot(values[2 * i]! - values[2 * j]!, values[2 * i + 1]! - values[2 * j + 1]!);
     for (let j = 1; j < 4; j++) {
@@ -52,7 +52,7 @@ describe('principal components', () => {
     }
   });
 
-  test('of a table in blocks are those of the whole: uncorrelated, and all the variance is there', () => {
+  test('of a table in blocks are those of the whole: uncorrelated, and all the variance is there', async () => {
     const width = 3;
     const numRows = 9001;
     const rng = Rng.named(1, 'test/components');
@@ -62,7 +62,7 @@ describe('principal components', () => {
     );
     for (let i = 0; i < wide.length; i += width) wide[i + 2]! += 2 * wide[i]!;
     const asked: [number, number][] = [];
-    const { rows } = principalComponents(
+    const { rows } = await principalComponents(
       tf,
       (begin, end) => {
         asked.push([begin, end]);
@@ -93,10 +93,10 @@ describe('principal components', () => {
     expect((total * meanNorm ** 2) / sumOfSquares(Array.from(centred))).toBeCloseTo(1, 4);
   });
 
-  test('are equal on every call and leave no tensor behind', () => {
+  test('are equal on every call and leave no tensor behind', async () => {
     const before = tf.memory().numTensors;
-    const once = principalComponents(tf, whole(table, 2), 4, 2, 2);
-    expect(principalComponents(tf, whole(table, 2), 4, 2, 2)).toEqual(once);
+    const once = await principalComponents(tf, whole(table, 2), 4, 2, 2);
+    expect(await principalComponents(tf, whole(table, 2), 4, 2, 2)).toEqual(once);
     expect(tf.memory().numTensors).toBe(before);
   });
 });

@@ -26,7 +26,7 @@ beforeAll(async () => {
     settings: walker,
     graph,
     featurizer,
-    tables: frozenTables(tf, graph, vectors, undefined, walker),
+    tables: await frozenTables(tf, graph, vectors, undefined, walker),
   };
 });
 
@@ -56,7 +56,7 @@ describe('behaviour cloning', () => {
     });
     expect(epochs.at(-1)!.validLoss).toBeLessThan(0.2 * epochs[0]!.validLoss);
     const tasks = world.samples.map(({ task }) => task);
-    const rankings = beamSearch(policy, tasks, 10, walkCollector(world.graph, { beamWidth: 10 }));
+    const rankings = await beamSearch(policy, tasks, 10, walkCollector(world.graph, { beamWidth: 10 }));
     expect(rankings.map(({ paths }) => paths[0]!.path)).toEqual(world.samples.map(({ gold }) => gold.path));
     dispose();
     expect(tf.memory().numTensors).toBe(before);
@@ -98,13 +98,13 @@ describe('behaviour cloning', () => {
       },
     });
     await expect(stopped).rejects.toBeInstanceOf(WorkbenchError);
-    const { steps, tensors } = first.optimizer.exportState('');
+    const { steps, tensors } = await first.optimizer.exportState('');
 
     const second = trainee();
-    second.policy.head.parameters.import(first.policy.head.parameters.export());
+    second.policy.head.parameters.import(await first.policy.head.parameters.export());
     second.optimizer.importState('', steps, tensors);
     await clone({ ...data, ...second, settings, startStep: 5 });
-    expect(second.policy.head.parameters.export()).toEqual(whole.policy.head.parameters.export());
+    expect(await second.policy.head.parameters.export()).toEqual(await whole.policy.head.parameters.export());
     for (const one of [whole, first, second]) one.dispose();
   });
 });

@@ -38,7 +38,7 @@ test('an episode that the environment cuts is worth what the critic says of the 
   };
   const envs = new VectorEnv([cutAfterOneStep(), cutAfterOneStep()]);
   const buffer = new RolloutBuffer<StateRequest>(2);
-  const figures = collectRollouts(
+  const figures = await collectRollouts(
     walkerActor(policy),
     walkerValues(critic, policy.featurizer),
     envs,
@@ -52,7 +52,7 @@ test('an episode that the environment cuts is worth what the critic says of the 
     state: { start, current, hop, path, done: false },
     actions: new Int32Array(0),
   }));
-  const expected = readTensor(toy.tf, () => critic.values(policy.featurizer.batch(requests)));
+  const expected = await readTensor(toy.tf, () => critic.values(policy.featurizer.batch(requests)));
   expect([figures.length, buffer.length]).toEqual([1, 2]);
   expect([...buffer.rollout.bootstrapValues]).toEqual([...expected]);
   expect(expected.every((value) => value !== 0)).toBe(true);

@@ -3,7 +3,7 @@ import { actionLogProbs } from '../../../agents/walker/policy.js';
 import { applyAction, initialState, type WalkState } from '../../../envs/rules.js';
 import { hitsGold } from '../../../envs/walk-reward.js';
 import { openBackend } from '../../../src/tensor/backend.js';
-import { injectGradient } from '../../../src/tensor/ops.js';
+import { gradientsOf } from '../../../src/tensor/gradients.js';
 import { goldWalks } from '../../../trainers/cloning/gold-states.js';
 import { expectedReward } from '../../../trainers/ppo/expected-reward.js';
 import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
@@ -48,7 +48,7 @@ test.each(['none', 'group-mean', 'critic'] as const)(
     const optimizer = adamOf(actor.parameters, settings);
     const critic = network && { network, optimizer: adamOf(network.parameters, settings) };
     const { envs } = recordedTrees(kind, samples.length * explorations, rowOf);
-    const scores = actor.parameters.export()['scores']!.data;
+    const scores = (await actor.parameters.export())['scores']!.data;
 
     /** Every walk of every sample: probability times return times the slopes of its log-probability. */
     const expected = new Float64Array(scores.length);
@@ -75,9 +75,9 @@ test.each(['none', 'group-mean', 'critic'] as const)(
     let before: Float32Array = new Float32Array(scores.length);
     await ppo({
       ...{ actor, optimizer, critic, envs, settings, seed: 3, walkable: Int32Array.from(samples) },
-      onUpdate() {
+      async onUpdate() {
         // Adam's first moment is 0.9 of the one before and 0.1 of the gradient.
-        const moment = optimizer.exportState('').tensors['first/scores']!.data as Float32Array;
+        const moment = (await optimizer.exportState('')).tensors['first/scores']!.data as Float32Array;
         moment.forEach((value, i) => {
           const gradient = (value - 0.9 * before[i]!) / 0.1;
           sum[i]! += gradient;
@@ -123,11 +123,11 @@ test.each(['candidate', 'pa-mlp'] as const)(
     const requests: { task: (typeof dialogues)[number]['task']; state: WalkState }[] = [];
     const slopes: number[][] = [];
     for (const { task, gold } of dialogues) {
-      const visit = (state: WalkState, probability: number, trail: [number, number][]): void => {
+      const visit = async (state: WalkState, probability: number, trail: [number, number][]): Promise<void> => {
         if (state.done) {
           const reward = Number(hitsGold(graph, state, gold, 'path'));
           for (const [at, place] of trail) {
-            const { logProbs } = actionLogProbs(policy, [requests[at]!]);
+            const { logProbs } = await actionLogProbs(policy, [requests[at]!]);
             logProbs.forEach((logProb, i) => {
               const slope = Number(i === place) - Math.exp(logProb);
               slopes[at]![i]! -= (probability * reward * slope) / dialogues.length;
@@ -136,29 +136,27 @@ test.each(['candidate', 'pa-mlp'] as const)(
           return;
         }
         const at = requests.push({ task, state }) - 1;
-        const { logProbs } = actionLogProbs(policy, [{ task, state }]);
+        const { logProbs } = await actionLogProbs(policy, [{ task, state }]);
         slopes.push(Array.from(logProbs, () => 0));
-        logProbs.forEach((logProb, place) =>
-          visit(applyAction(graph, state, place, rules), probability * Math.exp(logProb), [...trail, [at, place]]),
-        );
+        for (const [place, logProb] of logProbs.entries()) {
+          const next = applyAction(graph, state, place, rules);
+          await visit(next, probability * Math.exp(logProb), [...trail, [at, place]]);
+        }
       };
-      visit(initialState(graph, task.start, rules), 1, []);
+      await visit(initialState(graph, task.start, rules), 1, []);
     }
-    const expected = tf.tidy(() => {
-      const batch = policy.featurizer.batch(requests);
-      const { grads } = tf.variableGrads(
-        () => injectGradient(tf, policy.head.logits(batch), Float32Array.from(slopes.flat())),
-        parameters.variables,
-      );
-      return parameters.names.map((name) => Array.from(grads[parameters.get(name).name]!.dataSync()));
-    });
+    const batch = policy.featurizer.batch(requests);
+    const exact = { outputs: () => policy.head.logits(batch), slope: () => Float32Array.from(slopes.flat()) };
+    const gradients = await gradientsOf(tf, exact, parameters.variables);
+    const expected = await Promise.all(gradients.map(async (gradient) => Array.from(await gradient.data())));
+    tf.dispose(gradients);
 
     const settings = ppoSettings.parse({ ...plain, updates: 1, samplesPerUpdate: dialogues.length });
     const optimizer = adamOf(parameters, settings);
     const walks = goldWalks(dialogues, graph, rules);
     expect(walks).toHaveLength(dialogues.length);
     await expectedReward({ policy, optimizer, walks, settings, seed: 1 });
-    const { tensors } = optimizer.exportState('');
+    const { tensors } = await optimizer.exportState('');
     parameters.names.forEach((name, i) => {
       expectClose(
         Array.from(tensors[`first/${name}`]!.data, (moment) => moment / 0.1),

@@ -49,7 +49,7 @@ describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-
     const world = toyTwoHop();
     const toy = await toyWalker(world, rules, { head }, backend);
     const policy = toy.policy(1);
-    randomize(policy.head.parameters, 3);
+    await randomize(policy.head.parameters, 3);
     policy.head.weightsChanged();
     const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 4 * explorations);
     const seen = await deviations(walkerActor(policy), envs, world.samples.length);
@@ -61,7 +61,7 @@ describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-
     const { tf, graph, samples, vectors, network } = await toyRelationWalker();
     await openBackend(backend);
     const here = createRelationNetwork(tf, { questionWidth: 12, width: 16 }, network.shape, 5);
-    shake(here);
+    await shake(here);
     const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 4 * explorations);
     const seen = await deviations(relationActor(here, vectors), envs, samples.length);
     expect(tf.getBackend()).toBe(backend);

@@ -66,23 +66,24 @@ async function trainPpo({ world, rules, toy, settings: given, anchor, start = to
   expect(tensors.size).toBe(1);
   return {
     policy: start,
-    steps: optimizer.exportState('').steps,
+    steps: (await optimizer.exportState('')).steps,
     updates,
     of: (key: string) => updates.map(({ metrics }) => metrics[key]!),
   };
 }
 
 /** Share of samples whose most likely walk is their gold. */
-function greedyHits(policy: Policy, { graph, samples }: ToyWorld, rules: WalkRules): number {
-  const hits = samples.filter(({ task, gold }) => {
+async function greedyHits(policy: Policy, { graph, samples }: ToyWorld, rules: WalkRules): Promise<number> {
+  let hits = 0;
+  for (const { task, gold } of samples) {
     let state = initialState(graph, task.start, rules);
     while (!state.done) {
-      const { logProbs } = actionLogProbs(policy, [{ task, state }]);
+      const { logProbs } = await actionLogProbs(policy, [{ task, state }]);
       state = applyAction(graph, state, argmaxSegment(logProbs, 0, logProbs.length), rules);
     }
-    return pathKey(canonicalPath(state.path, graph.equalRelation)) === pathKey(gold.path);
-  });
-  return hits.length / samples.length;
+    hits += Number(pathKey(canonicalPath(state.path, graph.equalRelation)) === pathKey(gold.path));
+  }
+  return hits / samples.length;
 }
 
 const mean = (numbers: number[]) => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
@@ -101,7 +102,7 @@ describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
     const rewards = of('rollout/reward');
     expect(mean(rewards.slice(0, 3))).toBeLessThan(0.4);
     expect(mean(rewards.slice(-10))).toBeGreaterThan(0.9);
-    expect(greedyHits(policy, world, rules)).toBe(1);
+    expect(await greedyHits(policy, world, rules)).toBe(1);
     expect(Math.max(...of('train/first_ratio_deviation'))).toBeLessThanOrEqual(1e-6);
     // Each golden arm is worth the same, so there is little for the critic to explain: it only must not be missing.
     const explained = of('train/explained_variance');
@@ -164,7 +165,7 @@ describe('PPO', () => {
     const world = toyBandit();
     const toy = await toyWalker(world, oneStep, { head: 'pa-mlp' });
     const settings = ppoSettings.parse({ ...fromScratch, updates: 6, samplesPerUpdate: 2, minibatchSamples: 1 });
-    const run = async (startUpdate: number, stopAt: number, from?: ReturnType<typeof save>) => {
+    const run = async (startUpdate: number, stopAt: number, from?: Awaited<ReturnType<typeof save>>) => {
       const policy = toy.policy(1);
       const optimizer = new AdamW(policy.head.parameters);
       if (from) {
@@ -177,9 +178,9 @@ describe('PPO', () => {
       await ppo({ actor: walkerActor(policy), optimizer, envs, walkable, settings, seed: 7, startUpdate, onUpdate });
       return save(policy, optimizer);
     };
-    const save = (policy: Policy, optimizer: AdamW) => ({
-      weights: policy.head.parameters.export(),
-      state: optimizer.exportState(''),
+    const save = async (policy: Policy, optimizer: AdamW) => ({
+      weights: await policy.head.parameters.export(),
+      state: await optimizer.exportState(''),
     });
     expect(await run(3, 6, await run(0, 3))).toEqual(await run(0, 6));
   });
@@ -188,8 +189,8 @@ describe('PPO', () => {
     const world = toyBandit();
     const toy = await toyWalker(world, oneStep, { head: 'pa-mlp' });
     const honest = toy.policy(1);
-    const infer: Policy['head']['infer'] = (batch) =>
-      honest.head.infer(batch).map((logit, i) => logit + (i % 2) * 1e-3);
+    const infer: Policy['head']['infer'] = async (batch) =>
+      (await honest.head.infer(batch)).map((logit, i) => logit + (i % 2) * 1e-3);
     const start = { ...honest, head: { ...honest.head, infer } };
     const training = trainPpo({ world, rules: oneStep, toy, settings: fromScratch, start });
     await expect(training).rejects.toThrow('expected probability ratios of 1 before the first step');

@@ -64,17 +64,17 @@ test(
       const critic = network && { network, optimizer: adamOf(network.parameters, settings) };
       const kind = { seed, ends: true, cuts: seed % 2 === 0 };
       const { envs, walks } = recordedTrees(kind, settings.samplesPerUpdate * settings.explorations, rowOf);
-      const numbersOf = (set: ParameterSet, name: string) => set.export()[name]!.data;
+      const numbersOf = async (set: ParameterSet, name: string) => (await set.export())[name]!.data;
       const learner = {
-        scores: scalarTable(numbersOf(actor.parameters, 'scores')),
-        critic: network && scalarTable(numbersOf(network.parameters, 'values')),
-        anchor: [...numbersOf(anchor.parameters, 'scores')],
+        scores: scalarTable(await numbersOf(actor.parameters, 'scores')),
+        critic: network && scalarTable(await numbersOf(network.parameters, 'values')),
+        anchor: [...(await numbersOf(anchor.parameters, 'scores'))],
       };
       let updates = 0;
       await ppo({
         ...{ actor, optimizer, critic, anchor, envs, settings, seed },
         walkable: Int32Array.from({ length: 8 }, (_, i) => i),
-        onUpdate({ update, metrics }) {
+        async onUpdate({ update, metrics }) {
           const rng = Rng.named(seed, 'ppo/shuffle', update - 1);
           const expected = scalarUpdate(walks, learner, settings, (samples) => [
             ...rng.shuffle(Int32Array.from(samples)),
@@ -85,10 +85,10 @@ test(
             keys.map((key) => metrics[key]!),
             Object.values(expected),
           );
-          const compare = (name: string, set: ParameterSet, state: typeof optimizer, table: ScalarTable) => {
-            const moments = state.exportState('').tensors;
+          const compare = async (name: string, set: ParameterSet, state: typeof optimizer, table: ScalarTable) => {
+            const moments = (await state.exportState('')).tensors;
             const actual = {
-              values: numbersOf(set, name),
+              values: await numbersOf(set, name),
               first: moments[`first/${name}`]!.data,
               second: moments[`second/${name}`]!.data,
             };
@@ -96,8 +96,8 @@ test(
               wrong.push(...far(`${part} of ${name}`, actual[part], table[part]));
             }
           };
-          compare('scores', actor.parameters, optimizer, learner.scores);
-          if (critic) compare('values', network.parameters, critic.optimizer, learner.critic!);
+          await compare('scores', actor.parameters, optimizer, learner.scores);
+          if (critic) await compare('values', network.parameters, critic.optimizer, learner.critic!);
           expect({ seed, update, settings, wrong }).toEqual({ seed, update, settings, wrong: [] });
           clipped += metrics['train/clip_fraction']!;
           updates++;
