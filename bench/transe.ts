@@ -61,7 +61,7 @@ if (values.task === 'rank') {
   reportRanking();
 } else if (values.task === 'quality') {
   const { positives, clock } = trainFor((cpu) => cpu, 0);
-  const metrics = evaluateLinks(state.table, subset(), knownAnswers([train, valid, test], relationIds.size));
+  const metrics = evaluateLinks(state.table, subset(), knownAnswers([train, valid, test]));
   const quality = { ...metrics, epochs: Number((positives / train.heads.length).toFixed(1)) };
   emit('transe-quality', positives, 'positives/s', clock, { quality });
   reportRanking();
@@ -70,7 +70,7 @@ if (values.task === 'rank') {
   const clock = startClock();
   const { table } = await trainTransE({ ...sizes, train, settings, seed, threads: Number(values.threads) });
   const spent = { cpu: clock.cpu(), wall: clock.wall() };
-  const quality = evaluateLinks(table, subset(), knownAnswers([train, valid, test], relationIds.size));
+  const quality = evaluateLinks(table, subset(), knownAnswers([train, valid, test]));
   const sha256 = createHash('sha256').update(new Uint8Array(table.entities.buffer)).digest('hex').slice(0, 16);
   emit('transe-epochs', settings.epochs * train.heads.length, 'positives/s', spent, { quality, sha256 });
 } else {
@@ -109,7 +109,7 @@ function trainFor(used: (cpu: number, wall: number) => number, warmUp: number) {
 }
 
 function reportRanking(): void {
-  const filter = knownAnswers([train, valid, test], relationIds.size);
+  const filter = knownAnswers([train, valid, test]);
   const queries = subset();
   evaluateLinks(state.table, slice(queries, 0, 64), filter);
   const clock = startClock();

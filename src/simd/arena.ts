@@ -41,6 +41,10 @@ export class Arena {
     return this.#take(Int32Array, length);
   }
 
+  int16(length: number): Int16Array {
+    return this.#take(Int16Array, length);
+  }
+
   /**
    * A copy of plain data (objects, arrays, numbers, texts) in which every typed array lies in this arena. An array that
    * stands in several places stays one.

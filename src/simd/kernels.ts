@@ -74,9 +74,57 @@ export interface Kernels {
   /** Byte offset of float32 distances of a place: of its answer, then of `transeDrawn(place) - 1` negatives. */
   transeDistances(place: number): number;
   transeDrawn(place: number): number;
+
+  // Ranking of links.
+
+  /**
+   * For each of some queries, counts the rows whose distance is below the query's `low`, and notes those from there to
+   * its `high`. Values are whole numbers of 16 bits, the distance is exact: under L1 Σₖ |query[k] − row[k]|, under L2
+   * |row|² − 2 query · row. Sums of every eighth value of a vector's L1 distance must stay below 2^16, those of L2 below 2^31.
+   * @param queries int16 [numQueries, stride / 2]
+   * @param numQueries a multiple of four; query numbers below 2^15
+   * @param rows int16 [numRows, stride / 2]; row numbers below 2^16
+   * @param squares int32 [numRows]: |row|²; unused under L1
+   * @param stride bytes of a vector, a multiple of 16: zeros follow its values
+   * @param lows int32 [numQueries]
+   * @param highs int32 [numQueries]
+   * @param nearer int32 [numQueries], added to
+   * @param close int32 [what is returned, at most numQueries · numRows]: query · 2^16 + row
+   * @returns how many are in `close`
+   */
+  countNearer(
+    norm: 1 | 2,
+    queries: number,
+    numQueries: number,
+    rows: number,
+    squares: number,
+    numRows: number,
+    stride: number,
+    lows: number,
+    highs: number,
+    nearer: number,
+    close: number,
+  ): number;
+  /**
+   * Compares one query of these with some rows: each id in `ids` becomes −1 where the distance is below `low`, 1 where it
+   * is over `high`, else 0.
+   * @param ids int32 [count]
+   */
+  compareListed(
+    norm: 1 | 2,
+    query: number,
+    rows: number,
+    squares: number,
+    ids: number,
+    count: number,
+    stride: number,
+    low: number,
+    high: number,
+  ): void;
 }
 
 let compiled: WasmModule | undefined;
+let runs: boolean | undefined;
 
 /**
  * The kernels over the arrays of `memory`. Compiled once a thread.
@@ -88,10 +136,21 @@ export function openKernels(memory: WasmMemory): Kernels {
   return new Instance(compiled, { env: { memory } }).exports as Kernels;
 }
 
+/** Whether `openKernels` opens them here. */
+export function kernelsRun(): boolean {
+  if (webAssembly === undefined) return false;
+  runs ??= webAssembly.validate(read());
+  return runs;
+}
+
 function compile(): WasmModule {
-  const bytes = readFileSync(new URL('./kernels.wasm', import.meta.url));
+  const bytes = read();
   if (!webAssembly?.validate(bytes)) missing();
   return new webAssembly.Module(bytes);
+}
+
+function read(): Uint8Array {
+  return readFileSync(new URL('./kernels.wasm', import.meta.url));
 }
 
 /** What every door to the kernels says where there is no WebAssembly, or none with SIMD. @throws WorkbenchError `native` */

@@ -9,8 +9,8 @@ import { openShare } from './work-share.js';
 const lookEvery = 200;
 /** Positives between two calls of `onProgress` where this thread does the work. */
 const reportEvery = 8192;
-/** Ranks that this thread fills before it looks up. */
-const ranksAtOnce = 256;
+/** Ranks that this thread fills before it looks up: each time the whole table is rounded again. */
+const ranksAtOnce = 4096;
 
 /** Does epochs and validations; close it after use. */
 export interface Crew {

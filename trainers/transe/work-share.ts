@@ -39,7 +39,7 @@ export function openShare(work: TransEWork): WorkShare {
     train: work.simd ? simdTraining(work) : plainTraining(work),
     rank({ thread, threads }) {
       const { triples, known: parts, ranks } = valid!;
-      known ??= knownAnswers(parts, work.state.table.numRelations, triples);
+      known ??= knownAnswers(parts, triples);
       rankShare(work.state.table, triples, known, ranks, thread, threads);
     },
   };

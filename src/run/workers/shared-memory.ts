@@ -1,7 +1,7 @@
 /** Memory that all threads see. */
 
 /** A typed array of numbers, as work for several threads holds them. */
-export type Numbers = Int8Array | Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array;
+export type Numbers = Int8Array | Uint8Array | Int16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 
 /**
  * A copy of plain data (objects, arrays, numbers, texts) in which every typed array lies in shared memory: sent to a

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EmbeddingTable } from '../../../src/embedding/embedding-table.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
+import { linkQuery, plainRank } from '../../../src/embedding/link-query.js';
 import { evaluateLinks, linkRanks, rankShare } from '../../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { rankOf } from '../../../src/metrics/ranks.js';
@@ -66,7 +67,7 @@ describe('ranking links', () => {
           rng.integer(3),
           rng.integer(numEntities),
         ]);
-        const ranks = linkRanks(table, columns(triples), knownAnswers([columns(triples)], 3));
+        const ranks = linkRanks(table, columns(triples), knownAnswers([columns(triples)]));
         triples.forEach((triple, i) => {
           expect(ranks[2 * i]).toBe(slowRank(table, triples, triple, true));
           expect(ranks[2 * i + 1]).toBe(slowRank(table, triples, triple, false));
@@ -84,7 +85,7 @@ describe('ranking links', () => {
       0,
       rng.integer(1100),
     ]);
-    const ranks = linkRanks(table, columns(triples), knownAnswers([], 1));
+    const ranks = linkRanks(table, columns(triples), knownAnswers([]));
     triples.forEach((triple, i) => expect(ranks[2 * i]).toBe(slowRank(table, [], triple, true)));
   });
 
@@ -94,15 +95,79 @@ describe('ranking links', () => {
     const draw = () => columns(Array.from({ length: 150 }, () => [rng.integer(90), rng.integer(2), rng.integer(90)]));
     const [asked, others] = [draw(), draw()];
     const shared = new Float64Array(300);
-    const known = knownAnswers([others, asked], 2, asked);
+    const known = knownAnswers([others, asked], asked);
     for (const share of [2, 0, 1]) rankShare(table, asked, known, shared, share, 3);
-    expect(shared).toEqual(linkRanks(table, asked, knownAnswers([asked, others], 2)));
+    expect(shared).toEqual(linkRanks(table, asked, knownAnswers([asked, others])));
   });
 
   test('a broken vector ranks last', () => {
     const table = integerTable(new Rng(1), 1, 4, 5, 1);
     table.entities[0] = NaN;
-    expect([...linkRanks(table, columns([[1, 0, 0]]), knownAnswers([], 1))].at(0)).toBe(5);
+    expect([...linkRanks(table, columns([[1, 0, 0]]), knownAnswers([]))].at(0)).toBe(5);
+  });
+
+  test('an entity with NaN is before every answer', () => {
+    const table = integerTable(new Rng(2), 1, 4, 5, 1);
+    table.entities.set([0, 0, 0, 0, 0, 0, 0, 0]);
+    table.relations.fill(0);
+    table.entities[16] = NaN;
+    const [tailRank] = linkRanks(table, columns([[0, 0, 1]]), knownAnswers([columns([[0, 0, 2]])]));
+    expect(tailRank).toBeGreaterThanOrEqual(2);
+    expect(tailRank).toBe(
+      plainRank(table, linkQuery(table, columns([[0, 0, 1]]), knownAnswers([columns([[0, 0, 2]])]), 0)),
+    );
+  });
+
+  test('kernels give the ranks of the plain loop, whatever the numbers', () => {
+    const cases = fc.record({
+      seed: fc.integer(),
+      norm: fc.constantFrom(1 as const, 2 as const),
+      dim: fc.oneof(fc.constantFrom(1, 4, 8, 100, 104), fc.integer({ min: 1, max: 130 })),
+      numEntities: fc.constantFrom(1, 2, 31, 511, 600),
+      // Of all values, and of single ones, which leave the others a coarse rounding.
+      size: fc.constantFrom(1, 0, 1e-44, 1e-20, 1e18, 3e37),
+      outlier: fc.constantFrom(1, 1000, 1e7),
+      copies: fc.constantFrom(0, 0.1, 0.9),
+    });
+    fc.assert(
+      fc.property(cases, ({ seed, norm, dim, numEntities, size, outlier, copies }) => {
+        const rng = new Rng(seed);
+        const table = integerTable(rng, norm, dim, numEntities, 3);
+        const most = Math.fround(3e38 / 3);
+        const draw = () => Math.max(-most, Math.min(most, rng.normal() * size * (rng.uniform() < 0.01 ? outlier : 1)));
+        for (const rows of [table.entities, table.relations]) rows.forEach((_, k) => (rows[k] = draw()));
+        for (let entity = 1; entity < numEntities; entity++) {
+          const other = rng.integer(entity);
+          if (rng.uniform() < copies) table.entities.copyWithin(entity * dim, other * dim, (other + 1) * dim);
+        }
+        const triples = columns(
+          Array.from({ length: 10 }, () => [rng.integer(numEntities), rng.integer(3), rng.integer(numEntities)]),
+        );
+        const others = columns(
+          Array.from({ length: 400 }, () => [rng.integer(numEntities), rng.integer(3), rng.integer(numEntities)]),
+        );
+        const known = knownAnswers([triples, others]);
+        const plain = Array.from({ length: 20 }, (_, place) =>
+          plainRank(table, linkQuery(table, triples, known, place)),
+        );
+        expect([...linkRanks(table, triples, known)]).toEqual(plain);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('ranks more queries than are rounded at once', () => {
+    const rng = new Rng(8);
+    const table = integerTable(rng, 2, 3, 20, 2);
+    const triples = columns(
+      Array.from(
+        { length: 2500 },
+        () => [rng.integer(20), rng.integer(2), rng.integer(20)] as [number, number, number],
+      ),
+    );
+    const known = knownAnswers([triples]);
+    const plain = Array.from({ length: 5000 }, (_, place) => plainRank(table, linkQuery(table, triples, known, place)));
+    expect([...linkRanks(table, triples, known)]).toEqual(plain);
   });
 
   test('gives fractions over both sides', () => {
@@ -112,7 +177,7 @@ describe('ranking links', () => {
       relations: Float32Array.of(1),
     };
     // (0, 2): 0 + 1 = 1 is nearest to 1; 0 and 2 tie → rank 2.5. 2 − 1 = 1 likewise for the head 0.
-    const metrics = evaluateLinks(table, columns([[0, 0, 2]]), knownAnswers([], 1));
+    const metrics = evaluateLinks(table, columns([[0, 0, 2]]), knownAnswers([]));
     expect(metrics).toEqual({ mrr: 1 / 2.5, 'hits@1': 0, 'hits@3': 1, 'hits@10': 1, n: 2 });
   });
 });

@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { knownAnswers } from '../../../src/embedding/known-answers.js';
+import type { TripleColumns } from '../../../src/kg/graph.js';
+
+type Ids = [number, number, number];
+
+const columns = (triples: Ids[]): TripleColumns => ({
+  heads: Int32Array.from(triples, ([head]) => head),
+  relations: Int32Array.from(triples, ([, relation]) => relation),
+  tails: Int32Array.from(triples, ([, , tail]) => tail),
+});
+
+const triple = fc.tuple(fc.nat(6), fc.nat(3), fc.nat(6));
+const part = fc.array(triple, { maxLength: 30 });
+const unique = (ids: number[]) => [...new Set(ids)].sort((a, b) => a - b);
+
+describe('known answers', () => {
+  test('are every answer of every part, ascending and once, and none for what nobody knows', () => {
+    fc.assert(
+      fc.property(part, part, (one, two) => {
+        const known = knownAnswers([columns(one), columns(two)]);
+        const all = [...one, ...two];
+        for (let entity = 0; entity < 9; entity++) {
+          for (let relation = 0; relation < 5; relation++) {
+            const tails = all.filter(([h, r]) => h === entity && r === relation).map(([, , t]) => t);
+            const heads = all.filter(([, r, t]) => t === entity && r === relation).map(([h]) => h);
+            expect([...known.tailsOf(entity, relation)]).toEqual(unique(tails));
+            expect([...known.headsOf(relation, entity)]).toEqual(unique(heads));
+          }
+        }
+      }),
+    );
+  });
+
+  test('of what is asked are the same, the others left out', () => {
+    fc.assert(
+      fc.property(part, part, (asked, others) => {
+        const all = knownAnswers([columns(asked), columns(others)]);
+        const some = knownAnswers([columns(others)], columns(asked));
+        for (const [head, relation, tail] of asked) {
+          expect(some.tailsOf(head, relation)).toEqual(all.tailsOf(head, relation));
+          expect(some.headsOf(relation, tail)).toEqual(all.headsOf(relation, tail));
+        }
+        for (const [head, relation] of others) {
+          if (!asked.some(([h, r]) => h === head && r === relation)) {
+            expect(some.tailsOf(head, relation)).toHaveLength(0);
+          }
+        }
+      }),
+    );
+  });
+});
