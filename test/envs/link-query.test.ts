@@ -47,7 +47,7 @@ function vectorsOf(graph: Graph, dim: number) {
 }
 
 const { graph, queries } = randomLinks(12, 60);
-const known = knownAnswers([queries], graph.numRelations);
+const known = knownAnswers([queries]);
 const variants: [string, LinkQueryOptions][] = [
   ['as it is', { graph, queries }],
   ['with everything hidden and vectors', { graph, queries, known, horizon: 2, vectors: vectorsOf(graph, 4) }],
@@ -77,7 +77,7 @@ describe('kgwalk/LinkQuery-v1', () => {
     expect([...env.step(0).observation.actionMask]).toEqual([1, 0, 1]);
     const seen = makeEnv(id, { graph: small, queries: triples, hideQueryEdge: false });
     expect([...seen.reset({ options: { sample: 0 } }).observation.actionMask]).toEqual([1, 1, 1, 1]);
-    const others = knownAnswers([triples], 4);
+    const others = knownAnswers([triples]);
     const strict = makeEnv(id, { graph: small, queries: triples, known: others, horizon: 1 });
     // (x, r, ?) has y and z; at the last step the query for y allows no edge to z, though staying.
     expect([...strict.reset({ options: { sample: 0 } }).observation.actionMask]).toEqual([0, 0, 1, 1]);
