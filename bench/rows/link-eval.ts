@@ -11,7 +11,6 @@ import { knownAnswers } from '../../src/embedding/known-answers.js';
 import { linkMetrics } from '../../src/embedding/rank-links.js';
 import { loadConfig } from '../../src/run/config.js';
 import { Rng } from '../../src/run/seeds.js';
-import { inSharedMemory } from '../../src/run/workers/shared-memory.js';
 import { openCrew } from '../../trainers/transe/crew.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
 import { trainTransE } from '../../trainers/transe/train-transe.js';
@@ -36,9 +35,9 @@ const [dim, threads, epochs] = [Number(values.dim), Number(values.threads), Numb
 const overrides = [`norm=${values.norm}`, `dim=${dim}`, `epochs=${Math.max(1, epochs)}`, 'negatives=25'];
 const settings = loadConfig(transeSettings, { overrides, source: 'the arguments' });
 
-const state = createTransE({ ...data, settings, seed: 0 });
 const { train, numEntities, numRelations } = data;
-if (epochs > 0) await trainTransE({ train, numEntities, numRelations, settings, seed: 0, resumeFrom: state });
+let state = createTransE({ ...data, settings, seed: 0 });
+if (epochs > 0) ({ state } = await trainTransE({ train, numEntities, numRelations, settings, seed: 0, threads }));
 else drawTable(state.table);
 
 const clock = startClock();
@@ -46,8 +45,7 @@ knownAnswers([data.train, data.valid, data.test]);
 const indexSeconds = Number(clock.cpu().toFixed(3));
 
 // As validation while training ranks, all of test.
-const begun = createWork({ ...data, settings, seed: 0, state, valid: data.test, known: [data.valid] });
-const work = threads === 1 ? begun : inSharedMemory(begun);
+const work = createWork({ ...data, settings, seed: 0, state, valid: data.test, known: [data.valid] }, threads);
 const crew = openCrew(work, threads);
 const rank = () => crew.rank().then(() => work.valid!.ranks.length);
 const { count, spent } = await repeatFor(rank, Number(values.seconds), 1);
