@@ -12,6 +12,8 @@ export interface EmbeddingModel {
   /** Longest input in tokens, special ones included. */
   contextLength: number;
   pooling: Pooling;
+  /** Whether a token sees only those before it, so that what a text begins with does not depend on how it goes on. */
+  causal: boolean;
 }
 
 const poolings: Readonly<Record<number, Pooling>> = { 0: 'last', 1: 'mean', 2: 'cls', 3: 'last' };
@@ -27,5 +29,6 @@ export function readEmbeddingModel(path: string): EmbeddingModel {
   const pooling = poolings[Number(poolingType)];
   if (pooling === undefined) throw refuse(`unknown pooling type ${poolingType}`);
   const dim = metadata.has(`${architecture}.embedding_length_out`) ? 'embedding_length_out' : 'embedding_length';
-  return { architecture, dim: size(dim, 1), contextLength: size('context_length', 8), pooling };
+  const causal = pooling === 'last' && metadata.get(`${architecture}.attention.causal`) !== false;
+  return { architecture, dim: size(dim, 1), contextLength: size('context_length', 8), pooling, causal };
 }

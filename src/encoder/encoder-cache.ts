@@ -7,6 +7,7 @@ import { crc32 } from 'node:zlib';
 import type { RootDatabase } from 'lmdb';
 import { sha256File } from '../run/files.js';
 import { looksOf } from '../run/hashed-file.js';
+import { type Claim, claimsIn } from './claims.js';
 import { openStore, requireSpace, storeError } from './lmdb-store.js';
 
 /** Everything a vector depends on beside its text. */
@@ -20,6 +21,12 @@ export interface VectorSpace {
   dim: number;
 }
 
+/** A text with what its vector is kept under beside it. */
+export interface ClaimedText {
+  text: string;
+  budget: string;
+}
+
 /** The vectors of one space. */
 export interface VectorStore {
   /** Vectors that were not what had been written, by their checksum: they count as absent, and the first one is told. */
@@ -28,6 +35,17 @@ export interface VectorStore {
   read(text: string, budget: string, into: Float32Array): boolean;
   /** Keeps a vector for the next commit. @param vector float32 [dim], copied */
   write(text: string, budget: string, vector: Float32Array): void;
+  /**
+   * Takes on texts to encode. What another encoder or process has taken on and not finished is not had: its vectors can be
+   * read once they are there.
+   * @throws WorkbenchError `failure`
+   */
+  claim(texts: readonly ClaimedText[]): Promise<{
+    /** Which of the texts were had. */
+    had: boolean[];
+    /** Gives back those that were had; to be called after their vectors were committed. */
+    release(): Promise<void>;
+  }>;
   /** Commits what was written; durable when it resolves. @throws WorkbenchError `failure` when the disk is full */
   commit(): Promise<void>;
 }
@@ -64,7 +82,8 @@ const checksumBytes = 4;
 export async function openEncoderCache(cacheFolder: string): Promise<EncoderCache> {
   const folder = vectorsFolder(cacheFolder);
   const root = await openStore(folder);
-  const { vectors, spaces, files } = await openTables(root, folder);
+  const { vectors, spaces, files, claimed } = await openTables(root, folder);
+  const claims = claimsIn(root, claimed);
   // Closing a database whose commit failed would wait for ever.
   let failed = false;
   const commitError = (error: unknown) => {
@@ -102,6 +121,20 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
           const sum = Buffer.alloc(checksumBytes);
           sum.writeUInt32LE(checksum(key, numbers));
           waiting.set(key.toString('hex'), Buffer.concat([numbers, sum]));
+        },
+        async claim(texts) {
+          requireSpace(folder, 256 * texts.length);
+          const keys = texts.map(({ text, budget }) => keyOf(text, budget));
+          const had = await claims.take(keys).catch((error: unknown) => {
+            throw commitError(error);
+          });
+          return {
+            had,
+            async release() {
+              // What a full disk keeps is over when this process ends.
+              if (!failed) await claims.release(keys.filter((_, i) => had[i])).catch(commitError);
+            },
+          };
         },
         async commit() {
           if (waiting.size === 0) return;
@@ -144,7 +177,7 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
     },
     async clear() {
       const entries = vectors.getKeysCount();
-      await Promise.all([vectors.clearAsync(), spaces.clearAsync(), files.clearAsync()]);
+      await Promise.all([vectors.clearAsync(), spaces.clearAsync(), files.clearAsync(), claimed.clearAsync()]);
       await root.close();
       // An emptied database keeps its size on disk, so the files go too.
       rmSync(folder, { recursive: true, force: true });
@@ -171,6 +204,7 @@ async function openTables(root: RootDatabase, folder: string) {
       vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
       spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
       files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
+      claimed: root.openDB<Claim, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
     };
   } catch (error) {
     await root.close().catch(() => {});

@@ -1,7 +1,7 @@
 /** A text encoder without a model: words and character trigrams hashed into signed buckets. */
 import { WorkbenchError } from '../run/errors.js';
 import { distinctTexts, isBlank, normalizeL2 } from './encoded-texts.js';
-import type { EncodeOptions, StateEncoder } from './state-encoder.js';
+import { type EncodeOptions, noCounts, type StateEncoder } from './state-encoder.js';
 
 /**
  * Knows spelling, not meaning: for tests, and as a last resort that is named in the result.
@@ -15,7 +15,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
       hint: 'Write hashed:256, say.',
     });
   }
-  const counters = { requests: 0, encodes: 0, cacheHits: 0, damaged: 0, tokens: 0, seconds: 0 };
+  const counters = noCounts();
 
   async function encode(texts: readonly string[], { maxTokens = Infinity, onProgress, signal }: EncodeOptions = {}) {
     const { distinct, rows } = distinctTexts(texts);
@@ -35,7 +35,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
     counters.requests += texts.length;
     counters.tokens += tokens;
     counters.seconds += (performance.now() - started) / 1000;
-    onProgress?.(distinct.length, distinct.length, tokens);
+    onProgress?.(distinct.length, distinct.length, tokens, 0);
     return { matrix, rows, dim };
   }
 

@@ -1,35 +1,41 @@
 /** Frozen text vectors of a local GGUF model, each computed once and kept on disk. */
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { llamaVersion } from '../llm/llama-library.js';
 import { WorkbenchError } from '../run/errors.js';
 import { hashedFile } from '../run/hashed-file.js';
+import { encodeTurn } from './encode-turn.js';
 import { readEmbeddingModel } from './embedding-model.js';
 import { distinctTexts, isBlank, normalizeL2 } from './encoded-texts.js';
 import { openEncoderCache } from './encoder-cache.js';
 import { type LlamaLanes, loadLlamaLanes } from './llama-lanes.js';
+import { blockTokens } from './prefix-lane.js';
 import type { EncoderSettings } from './settings.js';
-import type { EncodedTexts, EncodeOptions, EncoderCounters, StateEncoder } from './state-encoder.js';
+import { type EncodedTexts, type EncodeOptions, noCounts, type StateEncoder } from './state-encoder.js';
 
 /** Which model, how it computes, and where its vectors are kept. */
 export interface LlamaEncoderOptions {
   modelPath: string;
-  settings: Pick<EncoderSettings, 'normalize' | 'workers' | 'gpu'>;
+  settings: Pick<EncoderSettings, 'normalize' | 'workers' | 'prefixReuse' | 'gpu'>;
   /** The folder of all caches. */
   cacheFolder: string;
 }
 
-/** Vectors that a killed run can lose: those since the last commit. */
-const commitEvery = 256;
+/** Texts that are taken on together. Vectors that a killed run can lose: those since the last such turn. */
+const turnSize = 256;
+/** Milliseconds between two looks for vectors that somebody else is making. */
+const lookEvery = 200;
 
 /**
  * Opens a model file. It is checked and hashed at once; the model itself loads at the first text that no cache holds.
- * A vector depends on the text and on `id` alone: not on order, neighbours, number of workers or the cache.
+ * A vector depends on the text and on `id` alone: not on order, neighbours, number of workers or the cache. What another
+ * call or process is encoding is waited for rather than encoded twice.
  * @throws WorkbenchError `data` for a file that cannot serve or changes while it is used, `native` without node-llama-cpp or lmdb
  */
 export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<StateEncoder> {
   const { modelPath, settings } = options;
-  const facts = readEmbeddingModel(modelPath);
+  const { dim, contextLength, pooling, causal } = readEmbeddingModel(modelPath);
   const version = llamaVersion();
   const cache = await openEncoderCache(options.cacheFolder);
   const file = await hashedFile(modelPath, (path) => cache.fileHash(path)).catch(async (error: unknown) => {
@@ -38,68 +44,105 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
   });
   const name = basename(modelPath);
   const scale = settings.normalize ? 'l2' : 'raw';
-  const id = `gguf:${file.hash}:${facts.pooling}:${scale}:single:node-llama-cpp@${version}`;
-  const { dim } = facts;
+  const reuse = settings.prefixReuse === 'auto' && causal;
+  const evaluated = reuse ? `blocks-${blockTokens}` : 'single';
+  const id = `gguf:${file.hash}:${pooling}:${scale}:${evaluated}:node-llama-cpp@${version}`;
   const store = cache.space({ encoder: id, name, mode: settings.gpu === 'auto' ? 'gpu' : 'cpu', dim });
-  const counters: EncoderCounters = { requests: 0, encodes: 0, cacheHits: 0, damaged: 0, tokens: 0, seconds: 0 };
-  const laneCount = settings.workers || Math.min(4, availableParallelism());
+  const counters = noCounts();
+  const count = settings.workers || Math.min(4, availableParallelism());
   let lanes: Promise<LlamaLanes> | undefined;
 
-  /** Keeps what was encoded, once it is known that the id still names the model that encoded it. */
-  async function keep(): Promise<void> {
-    await file.check();
-    await store.commit();
+  function openLanes(): Promise<LlamaLanes> {
+    lanes ??= loadLlamaLanes({ modelPath, contextLength, count, device: settings.gpu, reuse });
+    lanes.catch(() => (lanes = undefined));
+    return lanes;
   }
 
   async function encode(texts: readonly string[], { maxTokens, onProgress, signal }: EncodeOptions = {}) {
     const { distinct, rows } = distinctTexts(texts);
-    const budget = Math.min(maxTokens ?? facts.contextLength, facts.contextLength);
+    const budget = Math.min(maxTokens ?? contextLength, contextLength);
     const matrix = new Float32Array(distinct.length * dim);
     const rowOf = (place: number) => matrix.subarray(place * dim, (place + 1) * dim);
-    const missing: number[] = [];
-    distinct.forEach((text, place) => {
-      if (isBlank(text)) return;
-      if (store.read(text, budgetKey(text, budget), rowOf(place))) counters.cacheHits++;
-      else missing.push(place);
-    });
-    counters.damaged = store.damaged;
-    counters.requests += texts.length;
-    let done = distinct.length - missing.length;
-    let tokens = 0;
-    onProgress?.(done, distinct.length, tokens);
-    if (missing.length > 0) {
-      lanes ??= loadLlamaLanes(modelPath, facts.contextLength, laneCount, settings.gpu);
-      lanes.catch(() => (lanes = undefined));
-      const open = await (await lanes).open(budget);
+    const keyOf = (place: number) => ({ text: distinct[place]!, budget: budgetKey(distinct[place]!, budget) });
+    let done = 0;
+    const spent = { tokens: 0, reused: 0 };
+    let told = -1;
+    const tell = () => {
+      if (told !== done) onProgress?.((told = done), distinct.length, spent.tokens, spent.reused);
+    };
+
+    /** Those of the places that the cache does not hold; the others' rows are filled. */
+    function missingOf(places: readonly number[]): number[] {
+      const missing = places.filter((place) => {
+        const { text, budget: kept } = keyOf(place);
+        if (isBlank(text)) return false;
+        if (!store.read(text, kept, rowOf(place))) return true;
+        counters.cacheHits++;
+        return false;
+      });
+      counters.damaged = store.damaged;
+      done += places.length - missing.length;
+      tell();
+      return missing;
+    }
+
+    /** Encodes and keeps places that nobody else is at. */
+    async function encodeOwn(places: readonly number[]): Promise<void> {
+      const open = await (await openLanes()).open(budget);
       // Loading the model is not the rate of encoding.
       const started = performance.now();
-      let next = 0;
-      let failed = false;
-      const work = open.map(async (lane) => {
-        try {
-          while (next < missing.length && !failed && !signal?.aborted) {
-            const place = missing[next++]!;
-            const text = distinct[place]!;
-            const encoded = await lane.encode(text, budget);
-            const row = rowOf(place);
-            fill(row, encoded.vector, settings.normalize, modelPath);
-            store.write(text, budgetKey(text, budget), row);
+      try {
+        await encodeTurn(open, {
+          texts: places.map((place) => distinct[place]!),
+          reuse,
+          onVector(i, { vector, evaluated: tokens, reused }) {
+            const row = rowOf(places[i]!);
+            fill(row, vector, settings.normalize, modelPath);
+            const { text, budget: kept } = keyOf(places[i]!);
+            store.write(text, kept, row);
             counters.encodes++;
-            counters.tokens += encoded.tokens;
-            tokens += encoded.tokens;
+            counters.tokens += tokens;
+            counters.reusedTokens += reused;
+            spent.tokens += tokens;
+            spent.reused += reused;
             done++;
-            onProgress?.(done, distinct.length, tokens);
-            if (counters.encodes % commitEvery === 0) await keep();
-          }
-        } catch (error) {
-          failed = true;
-          throw error;
-        }
-      });
-      const ends = await Promise.allSettled(work);
-      counters.seconds += (performance.now() - started) / 1000;
-      await keep();
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+            tell();
+          },
+          stopped: () => signal?.aborted ?? false,
+        });
+      } finally {
+        counters.seconds += (performance.now() - started) / 1000;
+        // It must be known that the id still names the model that encoded.
+        await file.check();
+        await store.commit();
+      }
+    }
+
+    /** Returns those that somebody else is at. */
+    async function takeTurn(places: readonly number[]): Promise<number[]> {
+      const { had, release } = await store.claim(places.map(keyOf));
+      try {
+        // Whoever held them until now may have finished.
+        const own = missingOf(places.filter((_, i) => had[i]));
+        if (own.length > 0) await encodeOwn(own);
+      } finally {
+        await release();
+      }
+      return places.filter((_, i) => !had[i]);
+    }
+
+    counters.requests += texts.length;
+    let missing = missingOf(distinct.map((_, place) => place));
+    // Texts that begin alike come into one turn.
+    if (reuse) missing.sort((a, b) => (distinct[a]! < distinct[b]! ? -1 : 1));
+    while (missing.length > 0 && !signal?.aborted) {
+      const elsewhere: number[] = [];
+      for (let at = 0; at < missing.length && !signal?.aborted; at += turnSize) {
+        elsewhere.push(...(await takeTurn(missing.slice(at, at + turnSize))));
+      }
+      missing = elsewhere;
+      if (missing.length > 0) await setTimeout(lookEvery);
+      if (!signal?.aborted) missing = missingOf(missing);
     }
     if (done < distinct.length) {
       throw new WorkbenchError('stopped', `stopped after ${done} of ${distinct.length} texts`, {
@@ -130,15 +173,15 @@ function budgetKey(text: string, maxTokens: number): string {
   return text.length < maxTokens && /^[\x20-\x7e]*$/.test(text) ? 'whole' : String(maxTokens);
 }
 
-function fill(row: Float32Array, vector: readonly number[], normalize: boolean, path: string): void {
+function fill(row: Float32Array, vector: ArrayLike<number>, normalize: boolean, path: string): void {
   // A text of nothing but characters the tokenizer drops has no tokens; its vector is zero.
   if (vector.length === 0) return;
-  if (vector.length !== row.length || !vector.every(Number.isFinite)) {
+  const exact = Float64Array.from(vector);
+  if (exact.length !== row.length || !exact.every(Number.isFinite)) {
     throw new WorkbenchError('data', `expected ${row.length} finite numbers, got another vector, at ${path}`, {
       hint: 'The model file is damaged or does not suit embeddings: choose another.',
     });
   }
-  const exact = Float64Array.from(vector);
   if (normalize) normalizeL2(exact);
   row.set(exact);
 }

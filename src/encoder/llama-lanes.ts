@@ -2,21 +2,41 @@
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
 import { openLlama, type LlamaDevice } from '../llm/llama-library.js';
 import { WorkbenchError } from '../run/errors.js';
+import { blockTokens, prefixLane } from './prefix-lane.js';
 
 /** Encodes one text at a time. */
 export interface EncoderLane {
   /**
-   * The raw vector of a text, and how many tokens were evaluated (special ones included).
-   * @param maxTokens of the text, without special ones; the oldest are dropped
+   * The raw vector of a text's tokens, how many tokens were evaluated (special ones included), and how many were there
+   * already, from the text before.
    */
-  encode(text: string, maxTokens: number): Promise<{ vector: readonly number[]; tokens: number }>;
+  encode(tokens: readonly Token[]): Promise<{ vector: ArrayLike<number>; evaluated: number; reused: number }>;
+}
+
+/** Lanes of one size, and how texts become their input. */
+export interface OpenedLanes {
+  lanes: readonly EncoderLane[];
+  /** Tokens without special ones, the newest that count. */
+  tokenize(text: string): Token[];
 }
 
 /** A loaded model; dispose it after use. */
 export interface LlamaLanes {
-  /** Lanes for inputs of at most `maxTokens`; opened once a size. */
-  open(maxTokens: number): Promise<EncoderLane[]>;
+  /** Lanes for inputs of at most `maxTokens`, without special ones; opened once a size. */
+  open(maxTokens: number): Promise<OpenedLanes>;
   dispose(): Promise<void>;
+}
+
+/** Which model, and how its lanes compute. */
+export interface LlamaLanesOptions {
+  modelPath: string;
+  /** Longest input in tokens. */
+  contextLength: number;
+  /** Lanes, 1 or more. */
+  count: number;
+  device: LlamaDevice;
+  /** Whether lanes keep the beginning of a text for the next: of models alone whose tokens see only those before them. */
+  reuse: boolean;
 }
 
 /** Contexts come in steps of this many tokens: llama.cpp rounds up to it anyway. */
@@ -26,45 +46,45 @@ const contextStep = 256;
  * Loads the model once; each lane has a context of its own and one thread, which llama.cpp runs outside the event loop.
  * One text a batch: the addon returns the vector of the first sequence of a batch only, and a text's vector must not
  * depend on its neighbours. Flash attention is off: for texts this short it takes twice the time on a processor.
- * @param count lanes, 1 or more
- * @throws WorkbenchError `native` when the library is missing, `data` when it refuses the model
+ * @throws WorkbenchError `native` when the library is missing or differs inside, `data` when it refuses the model
  */
-export async function loadLlamaLanes(
-  modelPath: string,
-  contextLength: number,
-  count: number,
-  device: LlamaDevice,
-): Promise<LlamaLanes> {
+export async function loadLlamaLanes(options: LlamaLanesOptions): Promise<LlamaLanes> {
+  const { modelPath, contextLength, count, device, reuse } = options;
   const llama = await openLlama(device);
   let model: LlamaModel;
   try {
-    model = await llama.loadModel({ modelPath, defaultContextFlashAttention: false });
+    model = await llama.loadModel({
+      modelPath,
+      defaultContextFlashAttention: false,
+      // A sliding window would forget the beginning.
+      ...(reuse && { defaultContextSwaFullCache: true }),
+    });
   } catch (error) {
     throw refused(error, modelPath);
   }
-  const opened = new Map<number, Promise<LlamaEmbeddingContext[]>>();
+  const opened = new Map<number, Promise<OpenedLanes>>();
 
-  function contexts(size: number): Promise<LlamaEmbeddingContext[]> {
-    let known = opened.get(size);
-    if (known === undefined) {
-      known = Promise.all(
-        Array.from({ length: count }, () =>
-          model.createEmbeddingContext({ contextSize: size, batchSize: size, threads: 1 }),
-        ),
-      ).catch((error) => {
-        opened.delete(size);
-        throw refused(error, modelPath);
-      });
-      opened.set(size, known);
-    }
-    return known;
+  async function open(size: number): Promise<OpenedLanes> {
+    const batchSize = reuse ? blockTokens : size;
+    const create = () => model.createEmbeddingContext({ contextSize: size, batchSize, threads: 1 });
+    const contexts = await Promise.all(Array.from({ length: count }, create)).catch((error: unknown) => {
+      throw refused(error, modelPath);
+    });
+    return { lanes: contexts.map(reuse ? prefixLane : wholeLane), ...tokenizer(model, contexts[0]!, size) };
   }
 
   return {
     async open(maxTokens) {
       // A context takes one token less than its size, and up to two special ones beside the text's own.
       const size = Math.min(contextLength, Math.ceil((maxTokens + 3) / contextStep) * contextStep);
-      return (await contexts(size)).map((context) => lane(model, context, size));
+      let known = opened.get(size);
+      if (known === undefined) {
+        known = open(size);
+        known.catch(() => opened.delete(size));
+        opened.set(size, known);
+      }
+      const { lanes, tokenize } = await known;
+      return { lanes, tokenize: (text) => tokenize(text).slice(-maxTokens) };
     },
     async dispose() {
       await model.dispose();
@@ -72,13 +92,20 @@ export async function loadLlamaLanes(
   };
 }
 
-function lane(model: LlamaModel, context: LlamaEmbeddingContext, size: number): EncoderLane {
+/** Tokens of a text as far as they fit into a context beside the special ones. */
+function tokenizer(model: LlamaModel, context: LlamaEmbeddingContext, size: number) {
+  const most = size - 1 - context.calculateInputLength([]);
+  return { tokenize: (text: string) => model.tokenize(text).slice(-most) };
+}
+
+/** Evaluates every text from empty, in one batch. */
+function wholeLane(context: LlamaEmbeddingContext): EncoderLane {
   const special = context.calculateInputLength([]);
   return {
-    async encode(text, maxTokens) {
-      const tokens: Token[] = model.tokenize(text).slice(-Math.min(maxTokens, size - 1 - special));
-      const { vector } = await context.getEmbeddingFor(tokens);
-      return { vector, tokens: tokens.length + special };
+    async encode(tokens) {
+      // The library adds the special tokens to what it is given.
+      const { vector } = await context.getEmbeddingFor([...tokens]);
+      return { vector, evaluated: tokens.length + special, reused: 0 };
     },
   };
 }

@@ -30,6 +30,12 @@ export const encoderSettings = z.strictObject({
     .describe(
       'texts encoded at the same time, one processor thread each; 0 = one a core, at most 4 (more needs UV_THREADPOOL_SIZE). Vectors do not depend on it',
     ),
+  prefixReuse: z
+    .enum(['off', 'auto'])
+    .default('off')
+    .describe(
+      'auto evaluates what texts begin with alike once, where the model reads from left to right (a Llama, not a BERT): for long texts with a common beginning; its vectors differ in the last digits and are cached apart',
+    ),
   gpu: z
     .enum(['off', 'auto'])
     .default('off')

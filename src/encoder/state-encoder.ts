@@ -13,8 +13,8 @@ export interface EncodedTexts {
 export interface EncodeOptions {
   /** Longest input in tokens; the oldest (first) tokens are dropped. Default: the model's own limit. */
   maxTokens?: number;
-  /** Called with distinct texts done, of how many, and tokens evaluated so far. */
-  onProgress?: (done: number, total: number, tokens: number) => void;
+  /** Called with distinct texts done, of how many, and tokens evaluated and served from a prefix so far. */
+  onProgress?: (done: number, total: number, tokens: number, reusedTokens: number) => void;
   signal?: AbortSignal;
 }
 
@@ -30,8 +30,15 @@ export interface EncoderCounters {
   damaged: number;
   /** Tokens evaluated. */
   tokens: number;
+  /** Tokens that were evaluated already, with a text that begins alike. */
+  reusedTokens: number;
   /** Seconds spent in the model. */
   seconds: number;
+}
+
+/** The counts of an encoder that has done nothing. */
+export function noCounts(): EncoderCounters {
+  return { requests: 0, encodes: 0, cacheHits: 0, damaged: 0, tokens: 0, reusedTokens: 0, seconds: 0 };
 }
 
 /** Turns texts into vectors of one length; equal texts get equal vectors. Dispose it after use. */

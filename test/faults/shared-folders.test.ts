@@ -7,6 +7,7 @@ import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { readTimings } from '../../src/run/timing-log.js';
 import { often, tally } from '../fixtures/long-tests.js';
@@ -68,8 +69,8 @@ describe('with text vectors of a model', () => {
   });
   const words = (folder: string) => [...tiny(`encoder.model=${JSON.stringify(model)}`), '--run-dir', folder];
   const encodes = (folder: string) =>
-    readTimings(join(folder, 'timing.jsonl')).find(({ phase }) => phase === 'encode')!['time/encodes'];
-  test('two processes fill one empty cache together, with equal results, and nothing is lost', async () => {
+    Number(readTimings(join(folder, 'timing.jsonl')).find(({ phase }) => phase === 'encode')!['time/encodes']);
+  test('two processes fill one empty cache together, each text once, with equal results, and nothing is lost', async () => {
     await importOpenDialKg({ from: folderWith(releaseFiles) });
     const folders = [newRun(), newRun()];
     const ends = await Promise.all(folders.map((folder) => start(words(folder)).ended));
@@ -78,6 +79,9 @@ describe('with text vectors of a model', () => {
     const third = newRun();
     expect(run(...words(third)).status).toBe(0);
     expect(encodes(third)).toBe(0);
+    const cache = await openEncoderCache(join(env.KGWALK_HOME!, 'cache'));
+    expect(encodes(folders[0]!) + encodes(folders[1]!)).toBe(cache.info().entries);
+    await cache.close();
     expect(runHashes(third)).toEqual(runHashes(folders[0]!));
     tally('faults injected');
   });

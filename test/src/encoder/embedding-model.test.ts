@@ -16,11 +16,18 @@ const without = (key: string) => plainEntries.filter(([name]) => name !== key);
 const withEntry = (...entry: Entry) => [...without(entry[0]), entry];
 
 test('the facts that matter are read', () => {
-  expect(read({})).toEqual({ architecture: 'bert', dim: 4, contextLength: 512, pooling: 'mean' });
+  expect(read({})).toEqual({ architecture: 'bert', dim: 4, contextLength: 512, pooling: 'mean', causal: false });
 });
 
 test('a model that names no pooling gives the last token', () => {
   expect(read({ entries: without('bert.pooling_type') }).pooling).toBe('last');
+});
+
+test('tokens see only those before them unless the file says otherwise or means are taken', () => {
+  const last = without('bert.pooling_type');
+  expect(read({ entries: last }).causal).toBe(true);
+  expect(read({ entries: [...last, ['bert.attention.causal', 7, 0]] }).causal).toBe(false);
+  expect(read({}).causal).toBe(false);
 });
 
 test.each([

@@ -56,6 +56,37 @@ test('a second handle on the same folder sees commits', async () => {
   await other.close();
 });
 
+test('a text that somebody living has taken on is not had, and is again once it was given back', async () => {
+  const asked = ['one', 'two'].map((text) => ({ text, budget: '96' }));
+  const other = await openEncoderCache(folder);
+  const { had, release } = await cache.space(spaceA).claim(asked.slice(1));
+  expect(had).toEqual([true]);
+  const second = await other.space(spaceA).claim(asked);
+  expect(second.had).toEqual([true, false]);
+  expect((await cache.space(spaceB).claim(asked)).had).toEqual([true, true]);
+  // Gives back what it had, not what another has.
+  await second.release();
+  expect((await other.space(spaceA).claim(asked)).had).toEqual([true, false]);
+  await release();
+  expect((await other.space(spaceA).claim(asked.slice(1))).had).toEqual([true]);
+  await other.close();
+});
+
+test('what was taken on too long ago is had by the next', async () => {
+  const asked = [{ text: 'one', budget: '96' }];
+  expect((await cache.space(spaceA).claim(asked)).had).toEqual([true]);
+  expect((await cache.space(spaceA).claim(asked)).had).toEqual([false]);
+  jest.useFakeTimers({
+    now: Date.now() + 16 * 60_000,
+    doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'],
+  });
+  try {
+    expect((await cache.space(spaceA).claim(asked)).had).toEqual([true]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('info counts by encoder', async () => {
   await keep(spaceA, 'one', 1, 2, 3);
   await keep(spaceA, 'two', 1, 2, 3);

@@ -1,0 +1,89 @@
+/**
+ * Text through a local model on one thread, as bench/peers/llama_cpp_bench.py measures it: 650 tokens from empty, 40 new tokens
+ * after 650 that are held (both as the peer does it, without a vector), a vector of a 650-token text, and, beyond the peer,
+ * vectors of texts that share their first 650 tokens, by the encoder with `prefixReuse: auto`.
+ *
+ *     node dist/bench/rows/encode.js MODEL.gguf [--seconds 5]
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { argv } from 'node:process';
+import { parseArgs } from 'node:util';
+import type { Token } from 'node-llama-cpp';
+import { openEncoder } from '../../src/encoder/open-encoder.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import { cutBack, evaluateInSteps } from '../../src/llm/llama/held-heads.js';
+import { openLlama } from '../../src/llm/llama-library.js';
+import { Rng } from '../../src/run/seeds.js';
+import { emitRate, repeatFor } from '../measure.js';
+
+const { values, positionals } = parseArgs({
+  args: argv.slice(2),
+  allowPositionals: true,
+  options: { threads: { type: 'string' }, seconds: { type: 'string', default: '5' } },
+});
+const [modelPath = ''] = positionals;
+const window = Number(values.seconds) / 4;
+const [long, tail] = [650, 40];
+const rng = Rng.named(0, 'bench/encode');
+const settings = { model: basename(modelPath) };
+
+await evaluation();
+await encoding();
+
+/** What the model does with tokens, without vectors. */
+async function evaluation(): Promise<void> {
+  const llama = await openLlama('off');
+  const model = await llama.loadModel({ modelPath, defaultContextFlashAttention: false });
+  const context = await model.createContext({ contextSize: 1024, batchSize: 512, threads: 1 });
+  const sequence = context.getSequence();
+  const vocabulary = model.fileInfo.metadata.tokenizer.ggml.tokens.length;
+  const first = Math.min(100, vocabulary >> 2);
+  const tokens = (count: number) =>
+    Array.from({ length: count }, () => (first + rng.integer(vocabulary - first)) as Token);
+  const evaluate = async (held: number, count: number) => {
+    await cutBack(sequence, held);
+    await evaluateInSteps(sequence, tokens(count), undefined);
+    return count;
+  };
+  const prompt = await repeatFor(() => evaluate(0, long), window, 1);
+  emitRate({ task: 'llm-prompt', settings: { ...settings, batch: 512, tokens: long }, unit: 'tokens/s', ...prompt });
+  const after = await repeatFor(() => evaluate(long, tail), window, 1);
+  const held = { ...settings, batch: 512, prefix: long, tokens: tail };
+  emitRate({ task: 'llm-prefix-tail', settings: held, unit: 'tokens/s', ...after });
+  await model.dispose();
+}
+
+/** What the encoder does with texts, its cache included. */
+async function encoding(): Promise<void> {
+  for (const prefixReuse of ['off', 'auto'] as const) {
+    const cacheFolder = mkdtempSync(join(tmpdir(), 'kgwalk-bench-'));
+    const encoder = await openEncoder(encoderSettings.parse({ workers: 1, prefixReuse }), { modelPath, cacheFolder });
+    const begin = prefixReuse === 'auto' ? words(long) : '';
+    const count = prefixReuse === 'auto' ? 4 : 1;
+    const length = prefixReuse === 'auto' ? tail : long;
+    const work = async () => {
+      await encoder.encode(Array.from({ length: count }, () => `${begin} ${words(length - 1)}`));
+      return count;
+    };
+    const done = await repeatFor(work, window, 1);
+    const { tokens, reusedTokens } = encoder.counters;
+    emitRate({
+      task: prefixReuse === 'auto' ? 'llm-embed-tail' : 'llm-embed',
+      settings: { ...settings, tokens: length, ...(begin && { prefix: long }), pooling: 'last' },
+      unit: 'embeddings/s',
+      ...done,
+      quality: { tokens, reused_tokens: reusedTokens },
+    });
+    await encoder.dispose();
+    rmSync(cacheFolder, { recursive: true, force: true });
+  }
+}
+
+function words(count: number): string {
+  const list = 'the film was directed by a person who won an award in that year and the actor lives in this city'.split(
+    ' ',
+  );
+  return Array.from({ length: count }, () => list[rng.integer(list.length)]).join(' ');
+}
