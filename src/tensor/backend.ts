@@ -44,6 +44,9 @@ export interface BackendProbe {
 
 const require = createRequire(import.meta.url);
 
+/** Those that were found to compute correctly in this process are not asked again. */
+const proven = new Set<BackendName>();
+
 /**
  * Opens a backend.
  * @param wanted a rung, or `auto` for the first that works and is no program pretending to be a GPU
@@ -53,8 +56,11 @@ export async function openBackend(wanted: BackendName | 'auto' = 'auto'): Promis
   const names = wanted === 'auto' ? backendNames : [wanted];
   const probes: BackendProbe[] = [];
   for (const name of names) {
-    const probe = await probeBackend(name, wanted !== 'auto');
-    if (probe.found && (wanted !== 'auto' || probe.onlyAsked === undefined)) return { tf: await loadTf(), name };
+    const probe = await tryRung(name, wanted === 'auto' ? 'auto' : 'name', proven.has(name));
+    if (probe.found) {
+      proven.add(name);
+      return { tf: await loadTf(), name };
+    }
     probes.push(probe);
   }
   const remedy = wanted === 'auto' ? undefined : probes[0]!.remedy;
@@ -67,18 +73,27 @@ export async function openBackend(wanted: BackendName | 'auto' = 'auto'): Promis
   );
 }
 
+/** Tries one rung: loads it, makes it the active backend and compares a training step with the same in plain numbers. */
+export function probeBackend(name: BackendName): Promise<BackendProbe> {
+  return tryRung(name, 'diagnosis', false);
+}
+
 /**
- * Tries one rung: loads it, makes it the active backend and compares a training step with the same in plain numbers.
- * @param asked whether to try WebGPU where nothing shows a GPU; Dawn takes long to load and complains on standard error
+ * @param by who asks: `name` tries WebGPU also where nothing shows a GPU, though Dawn takes long to load and complains on
+ *   standard error; `auto` does not take what has `onlyAsked`
+ * @param known whether the training step was right before
  */
-export async function probeBackend(name: BackendName, asked = false): Promise<BackendProbe> {
-  if (name === 'webgpu' && !asked && !mayHaveGpu()) {
+async function tryRung(name: BackendName, by: 'name' | 'auto' | 'diagnosis', known: boolean): Promise<BackendProbe> {
+  if (name === 'webgpu' && by !== 'name' && !mayHaveGpu()) {
     return { name, found: false, reason: 'this machine shows no GPU', remedy: driverRemedy };
   }
   const tf = await loadTf();
   try {
     const started = await start(tf, name);
-    const wrong = await wrongInTrainingStep(tf);
+    if (by === 'auto' && started.onlyAsked !== undefined) {
+      return { name, found: false, reason: `${started.on}${started.onlyAsked}` };
+    }
+    const wrong = known ? undefined : await wrongInTrainingStep(tf);
     if (wrong !== undefined) {
       return {
         name,

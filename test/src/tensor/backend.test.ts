@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
+import type { TensorInfo } from '@tensorflow/tfjs';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { backendNames, backendOf, openBackend, probeBackend } from '../../../src/tensor/backend.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
@@ -74,10 +75,56 @@ describe('the ladder of backends', () => {
     expect(tf.tidy(() => tf.sum(tf.tensor1d([1, 2, 3])).dataSync()[0])).toBe(6);
   });
 
+  test('a rung that computes wrong numbers is not taken', async () => {
+    const { tf } = await openBackend('cpu');
+    const right = tf.getKernel('Tanh', 'cpu')!;
+    tf.unregisterKernel('Tanh', 'cpu');
+    tf.registerKernel({
+      ...right,
+      kernelFunc: (params) => {
+        const result = right.kernelFunc(params) as TensorInfo;
+        const data = tf.backend() as unknown as { data: { get(id: object): { values: Float32Array } } };
+        data.data.get(result.dataId).values[7]! += 0.01;
+        return result;
+      },
+    });
+    const probe = await probeBackend('cpu');
+    tf.unregisterKernel('Tanh', 'cpu');
+    tf.registerKernel(right);
+    expect(probe).toMatchObject({ found: false, reason: expect.stringMatching(/^computes wrong numbers: the /) });
+    expect(await probeBackend('cpu')).toMatchObject({ found: true });
+  });
+
   test('probing leaves no tensor behind', async () => {
     const { tf } = await openBackend('cpu');
     const before = tf.memory().numTensors;
     await probeBackend('cpu');
     expect(tf.memory().numTensors).toBe(before);
+  });
+});
+
+const gpu = await probeBackend('webgpu');
+if (gpu.onlyAsked === undefined) console.warn(`skipped what needs a WebGPU device in software: ${gpu.reason}`);
+const inSoftware = gpu.onlyAsked === undefined ? test.skip : test;
+
+describe('a GPU in software', () => {
+  inSoftware('is found, said to be none, and passed by unless it is asked for', async () => {
+    expect(gpu).toMatchObject({ found: true, onlyAsked: 'this is a program on the processor, no GPU' });
+    expect(await openBackend('webgpu')).toMatchObject({ name: 'webgpu' });
+    expect((await openBackend('auto')).name).not.toBe('webgpu');
+  });
+
+  inSoftware('refuses to be read without waiting, which outside of browsers it cannot', async () => {
+    const { tf } = await openBackend('webgpu');
+    const product = tf.tidy(() => tf.matMul(tf.ones([40, 40]), tf.ones([40, 40])));
+    expect(() => product.dataSync()).toThrow(expect.objectContaining({ code: 'failure' }));
+    expect((await product.data())[0]).toBe(40);
+    product.dispose();
+  });
+
+  inSoftware('leaves no navigator behind, which packages take for a browser', async () => {
+    const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+    await openBackend('webgpu');
+    expect(Object.getOwnPropertyDescriptor(globalThis, 'navigator')).toEqual(before);
   });
 });
