@@ -89,6 +89,8 @@ const cases: Case[] = [
   },
   { operations: 'reshape, transpose', of: (tf, [a]) => tf.transpose(tf.reshape(a!, [rows, 6, 8]), [1, 0, 2]) },
   { operations: 'transpose', of: (tf, [a]) => tf.transpose(a!) },
+  { operations: 'minimum', shapes: [narrow, narrow], of: (tf, [a, b]) => tf.minimum(a!, b!) },
+  { operations: 'stack', shapes: [narrow, narrow], of: (tf, [a, b]) => tf.stack([a!, b!]) },
   { operations: 'sum of rows', of: (tf, [a]) => tf.sum(a!, 1) },
   { operations: 'sum of columns', of: (tf, [a]) => tf.sum(a!, 0) },
   { operations: 'mean', of: (tf, [a]) => tf.mean(a!, 1) },
@@ -113,7 +115,7 @@ const cases: Case[] = [
 
 /** Without numbers, or without a gradient; `argMax` and the attention of the language model have tests of their own. */
 const notNumeric =
-  /^(tidy|keep|dispose|backend|ready|memory|customGrad|variable|variableGrads|tensor\w*|train|argMax|\w+Backend\w*|enable\w+)$/;
+  /^(tidy|keep|dispose|backend|ready|memory|customGrad|variable|variableGrads|tensor\w*|train|argMax|engine|\w+Backend\w*|enable\w+)$/;
 
 test('every operation of the networks is in the suite', () => {
   const files = ['src', 'agents', 'trainers', 'models'].flatMap((folder) =>
@@ -144,7 +146,9 @@ async function numbersOf(tf: Tf, { operations, shapes = [narrow], positive, of }
         shape.reduce((a, b) => a * b, 1),
         `${operations}/${i}`,
       );
-      return tf.tensor<tfTypes.Rank>(positive ? data.map((value) => 0.5 + Math.abs(value)) : data, [...shape]) as Tensor2D;
+      return tf.tensor<tfTypes.Rank>(positive ? data.map((value) => 0.5 + Math.abs(value)) : data, [
+        ...shape,
+      ]) as Tensor2D;
     });
     const value = of(tf, inputs);
     const upstream = tf.tensor(
