@@ -75,6 +75,34 @@ export interface Kernels {
   transeDistances(place: number): number;
   transeDrawn(place: number): number;
 
+  // Forward passes of small networks.
+
+  /**
+   * A layer without a bias: `out[s, c] = Σₖ input[s, k] · weights[k, c]`, then tanh (absolute error about 2e-7) where asked.
+   * Each sum goes over k in order, so a state's outputs do not depend on the states beside it.
+   * @param input float32 [numStates, inputWidth], of which the first `rows` are read
+   * @param weights float32 [panels, rows, 16]: columns `16 · panel` to `16 · panel + 15`
+   * @param out float32 [numStates, 16 · panels]
+   */
+  denseLayer(
+    input: number,
+    numStates: number,
+    inputWidth: number,
+    rows: number,
+    weights: number,
+    panels: number,
+    out: number,
+    tanh: boolean,
+  ): void;
+  /**
+   * `out[i] += vector · rows[ids[i]]`
+   * @param vector float32 [dim]
+   * @param rows float32 [any, dim]
+   * @param ids int32 [count]
+   * @param out float32 [count]
+   */
+  addDots(vector: number, rows: number, ids: number, count: number, dim: number, out: number): void;
+
   // Ranking of links.
 
   /**

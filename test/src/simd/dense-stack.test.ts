@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals';
+import { Rng } from '../../../src/run/seeds.js';
+import { Arena } from '../../../src/simd/arena.js';
+import { DenseStack, type DenseLayer } from '../../../src/simd/dense-stack.js';
+import { openKernels } from '../../../src/simd/kernels.js';
+
+const rng = new Rng(3);
+const normal = (length: number, scale = 1) => Float32Array.from({ length }, () => rng.normal() * scale);
+
+/** As the stack, in float64. */
+function plainForward(layers: readonly DenseLayer[], state: ArrayLike<number>): number[] {
+  return layers.reduce<number[]>(
+    (input, { weights, columns, tanh }) =>
+      Array.from({ length: columns }, (_, c) => {
+        const sum = input.reduce((total, x, k) => total + x * weights[k * columns + c]!, 0);
+        return tanh ? Math.tanh(sum) : sum;
+      }),
+    Array.from(state),
+  );
+}
+
+const sizes = [
+  [5, 7, 3],
+  [16, 16, 16],
+  [33, 40, 17],
+] as const;
+
+describe('layers on the host', () => {
+  test.each(sizes)(
+    '%i → %i → %i agree with plain numbers, whatever the number of states',
+    (inputs, hidden, outputs) => {
+      const layers: DenseLayer[] = [
+        { weights: normal(inputs * hidden, 0.3), rows: inputs, columns: hidden, tanh: true },
+        { weights: normal(hidden * outputs, 0.3), rows: hidden, columns: outputs, tanh: false },
+      ];
+      const arena = new Arena();
+      const stack = new DenseStack(arena, openKernels(arena.memory), layers, 9);
+      const states = normal(9 * inputs, 2);
+      const all = stack.forward(states, 9).slice(0, 9 * stack.width);
+      for (let s = 0; s < 9; s++) {
+        const state = states.subarray(s * inputs, (s + 1) * inputs);
+        const of = all.subarray(s * stack.width, s * stack.width + outputs);
+        plainForward(layers, state).forEach((value, c) => expect(Math.abs(of[c]! - value)).toBeLessThan(5e-6));
+        // The same bytes alone as beside others.
+        expect(stack.forward(state, 1).slice(0, outputs)).toEqual(of);
+      }
+    },
+  );
+
+  test('tanh is right where it is steep, flat and beyond all numbers', () => {
+    const values = Float32Array.of(0, 1e-6, -1e-3, 0.1, -0.5, 1, -3, 9, -20, 1e4, -3e38, 3e38);
+    const arena = new Arena();
+    const one: DenseLayer = { weights: Float32Array.of(1), rows: 1, columns: 1, tanh: true };
+    const stack = new DenseStack(arena, openKernels(arena.memory), [one], values.length);
+    const out = stack.forward(values, values.length);
+    values.forEach((x, i) => expect(Math.abs(out[i * stack.width]! - Math.tanh(x))).toBeLessThan(3e-7));
+    expect(stack.forward(Float32Array.of(NaN), 1)[0]).toBeNaN();
+  });
+
+  test.each([1, 4, 31, 100])('dots of %i values with gathered rows are added', (dim) => {
+    const arena = new Arena();
+    const [vector, rows, ids] = [
+      arena.hold(normal(dim)),
+      arena.hold(normal(6 * dim)),
+      arena.hold(Int32Array.of(5, 0, 5)),
+    ];
+    const out = arena.float32(4).fill(2);
+    openKernels(arena.memory).addDots(vector.byteOffset, rows.byteOffset, ids.byteOffset, 3, dim, out.byteOffset);
+    ids.forEach((row, i) => {
+      const dot = vector.reduce((sum, x, k) => sum + x * rows[row * dim + k]!, 0);
+      expect(Math.abs(out[i]! - 2 - dot)).toBeLessThan(1e-4);
+    });
+    expect(out[3]).toBe(2);
+  });
+});
