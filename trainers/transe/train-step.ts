@@ -2,7 +2,7 @@
 import type { Rng } from '../../src/run/seeds.js';
 import { createComparison } from './compare-triple.js';
 import type { StepOptions } from './compare-triple.js';
-import { addGradient, followDifferences, followSigns, meanSquare } from './kernels.js';
+import { addToBoth, followDifferences, followSigns, meanSquare } from './kernels.js';
 import { directionSquare, rowSteps, shareOf } from './row-steps.js';
 
 /** Trains one triple at a time. */
@@ -42,9 +42,9 @@ export function createStep(options: StepOptions): Step {
       }
       const { given, relation, sign } = seen;
       const square = meanSquare(gradient, 0, dim);
-      addGradient(entities, given * dim, -stepSize(entitySquares, given, square, learningRate), gradient, 0, dim);
-      const step = sign * stepSize(relationSquares, relation, square, learningRate);
-      addGradient(relations, relation * dim, -step, gradient, 0, dim);
+      const step = stepSize(entitySquares, given, square, learningRate);
+      const relationStep = sign * stepSize(relationSquares, relation, square, learningRate);
+      addToBoth(entities, given * dim, -step, relations, relation * dim, -relationStep, gradient, dim);
     },
     lastLoss: () => seen.loss(),
   };
