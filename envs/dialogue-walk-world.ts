@@ -1,12 +1,13 @@
 /** What `kgwalk/OpenDialKG-v1` is given, what it shows, and what its copies share. */
 import type { Message, Sender } from '../datasets/dialogue.js';
 import type { WalkSample, WalkTask } from '../datasets/walk-sample.js';
+import type { RelationColumn } from '../src/kg/adjacency.js';
 import type { Graph } from '../src/kg/graph.js';
 import type { Path, Triple } from '../src/kg/path.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { defaultWalkRules, initialState, type WalkRules } from './rules.js';
 import type { EnvSettings } from './settings.js';
-import { dict, discrete, ids, multiBinary, oneOf, sequence, text, type Space } from './spaces.js';
+import { dict, discrete, ids, multiBinary, oneOf, relationIds, sequence, text, type Space } from './spaces.js';
 import type { StateTextFields } from './state-text.js';
 import type { Potential } from './walk-reward.js';
 
@@ -40,8 +41,8 @@ export interface DialogueWalkObservation extends StateTextFields {
   hop: number;
   /** Steps taken, stays included. */
   path: Path;
-  /** int32 [degree]: relation ids of the out-edges, a view into the graph. */
-  relations: Int32Array;
+  /** [degree]: relation ids of the out-edges, a view into the graph: uint16 up to 65,536 relations, else int32. */
+  relations: RelationColumn;
   /** int32 [degree]: entity ids at their ends, a view into the graph. */
   tails: Int32Array;
   /** uint8 [length of the action list], 1 = legal, all ones but with `noReturn`: action `degree`, where it exists, is staying. */
@@ -127,7 +128,7 @@ function observationSpace(graph: Graph, { horizon }: WalkRules, maxDegree: numbe
     current: entity,
     hop: discrete(horizon + 1),
     path: sequence(triple),
-    relations: ids(graph.numRelations, maxDegree),
+    relations: relationIds(graph.numRelations, maxDegree),
     tails: ids(graph.numEntities, maxDegree),
     actionMask: multiBinary(maxDegree + 1),
   });

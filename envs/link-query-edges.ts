@@ -1,12 +1,13 @@
 /** Out-edges as lists of actions: all of a graph's, or a seeded choice where an entity has too many. */
+import type { RelationColumn } from '../src/kg/adjacency.js';
 import type { Rng } from '../src/run/seeds.js';
 
 /** Edges in compressed sparse rows, those of one head ordered by (relation, tail). */
 export interface EdgeLists {
   /** int32 [numEntities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */
   offsets: Int32Array;
-  /** int32 [edges]: relation id of each. */
-  relations: Int32Array;
+  /** [edges]: relation id of each; uint16 up to 65,536 relations, else int32. */
+  relations: RelationColumn;
   /** int32 [edges]: entity id at the end of each. */
   tails: Int32Array;
 }
@@ -17,7 +18,7 @@ export function cutEdges({ offsets, relations, tails }: EdgeLists, most: number,
   for (let head = 0; head + 1 < offsets.length; head++) {
     kept[head + 1] = kept[head]! + Math.min(most, offsets[head + 1]! - offsets[head]!);
   }
-  const cut = { offsets: kept, relations: new Int32Array(kept.at(-1)!), tails: new Int32Array(kept.at(-1)!) };
+  const cut = { offsets: kept, relations: relations.slice(0, kept.at(-1)), tails: new Int32Array(kept.at(-1)!) };
   let at = 0;
   for (let head = 0; head + 1 < offsets.length; head++) {
     let wanted = kept[head + 1]! - kept[head]!;

@@ -1,4 +1,5 @@
 /** A copy's columns as the objects that collectors expect, made once: their fields are read when asked for. */
+import type { RelationColumn } from '../src/kg/adjacency.js';
 import type { LinkQueryBatch } from './link-query-batch.js';
 import { linkQueryObservation, VectorMaker, noVector } from './link-query-rows.js';
 import type { LinkQueryObservation, LinkQueryWorld } from './link-query-world.js';
@@ -31,7 +32,7 @@ export class RowObservation implements LinkQueryObservation {
     return this.#batch.hops[this.#row]!;
   }
 
-  get relations(): Int32Array {
+  get relations(): RelationColumn {
     return this.#edges(this.#world.relations);
   }
 
@@ -49,9 +50,9 @@ export class RowObservation implements LinkQueryObservation {
     return this.#batch.vectors.subarray(this.#row * width, (this.#row + 1) * width);
   }
 
-  #edges(column: Int32Array): Int32Array {
+  #edges<T extends RelationColumn>(column: T): T {
     const { offsets } = this.#world;
-    return column.subarray(offsets[this.current], offsets[this.current + 1]);
+    return column.subarray(offsets[this.current], offsets[this.current + 1]) as T;
   }
 }
 

@@ -1,11 +1,12 @@
 /** What `kgwalk/LinkQuery-v1` is given, what it shows, and what its copies share. */
 import type { KnownAnswers } from '../src/embedding/known-answers.js';
+import type { RelationColumn } from '../src/kg/adjacency.js';
 import type { Graph, TripleColumns } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { cutEdges, placeOfEdge, type EdgeLists } from './link-query-edges.js';
 import { OtherAnswers } from './link-query-mask.js';
-import { dict, discrete, ids, multiBinary, vector, type Space } from './spaces.js';
+import { dict, discrete, ids, multiBinary, relationIds, vector, type Space } from './spaces.js';
 
 /** Id of the environment that answers (head, relation, ?). */
 export const linkQueryId = 'kgwalk/LinkQuery-v1';
@@ -49,8 +50,8 @@ export interface LinkQueryObservation {
   current: number;
   /** Steps taken. */
   hop: number;
-  /** int32 [degree]: relation ids of the out-edges. */
-  relations: Int32Array;
+  /** [degree]: relation ids of the out-edges; uint16 up to 65,536 relations, else int32. */
+  relations: RelationColumn;
   /** int32 [degree]: entity ids at their ends. */
   tails: Int32Array;
   /** uint8 [degree + 1], 1 = legal: action `i` walks edge `i`, action `degree` stays. */
@@ -122,7 +123,7 @@ function observationSpace(
     relation: discrete(graph.numRelations),
     current: discrete(graph.numEntities),
     hop: discrete(horizon + 1),
-    relations: ids(graph.numRelations, maxDegree),
+    relations: relationIds(graph.numRelations, maxDegree),
     tails: ids(graph.numEntities, maxDegree),
     actionMask: multiBinary(maxDegree + 1),
     vector: vector(vectors ? 3 * vectors.dim : 0),

@@ -1,4 +1,5 @@
 /** Spaces: what an action or observation may be, as a test and a seeded draw. */
+import { relationColumn, type RelationColumn } from '../src/kg/adjacency.js';
 import type { Rng } from '../src/run/seeds.js';
 
 /** All values that an action or an observation may take. */
@@ -51,6 +52,17 @@ export function vector(length: number): Space<Float32Array> {
     contains: (value): value is Float32Array =>
       value instanceof Float32Array && value.length === length && value.every((number) => Number.isFinite(number)),
     sample: (rng) => Float32Array.from({ length }, () => rng.normal()),
+  };
+}
+
+/** Lists of at most `maxLength` relation ids in [0, n), in the type that a graph of n relations holds them in. */
+export function relationIds(n: number, maxLength: number): Space<RelationColumn> {
+  return {
+    contains: (value): value is RelationColumn => {
+      const isColumn = value instanceof Uint16Array || value instanceof Int32Array;
+      return isColumn && value.length <= maxLength && value.every((id: number) => id >= 0 && id < n);
+    },
+    sample: (rng) => relationColumn(n, rng.integer(maxLength + 1)).map(() => rng.integer(n)),
   };
 }
 

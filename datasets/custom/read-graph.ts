@@ -3,7 +3,6 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { readLines } from '../../src/kg/read-lines.js';
-import { readTriples } from '../../src/kg/read-triples.js';
 import { LineProblems } from '../questions/line-problems.js';
 import { readNTriples } from './read-n-triples.js';
 
@@ -45,7 +44,7 @@ async function readDelimited(file: string): Promise<CustomGraph> {
     separator: await separatorOf(file),
     onProblem: (line: number, problem: string) => problems.add(line, problem),
   };
-  await readTriples(file, options, builder.sinkOf(file));
+  await builder.addFile(file, options);
   problems.throwIfAny();
   const addInverses = !builder.hasInverses;
   return {

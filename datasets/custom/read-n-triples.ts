@@ -71,15 +71,13 @@ function keyOf({ kind, value }: Term): string {
 }
 
 function renamed(raw: Graph, entities: ReadonlyMap<string, string>, relations: ReadonlyMap<string, string>): Graph {
-  const heads = new Int32Array(raw.numEdges);
-  for (let head = 0; head < raw.numEntities; head++) heads.fill(head, raw.offsets[head], raw.offsets[head + 1]);
   return new Graph(
     raw.name,
     raw.entityNames.map((key) => entities.get(key)!),
     raw.relationNames.map(
       (key) => relations.get(key) ?? inversePrefix + relations.get(key.slice(inversePrefix.length))!,
     ),
-    { heads, relations: raw.relations, tails: raw.tails },
+    raw,
     raw.madeFrom,
   );
 }

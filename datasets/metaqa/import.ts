@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { silentProgress } from '../../src/run/progress.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { readTriples } from '../../src/kg/read-triples.js';
 import { LineProblems } from '../questions/line-problems.js';
 import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
@@ -60,7 +59,7 @@ async function readGraph(kb: string) {
   const builder = new GraphBuilder();
   const problems = new LineProblems(kb);
   const options = { separator: '|', onProblem: (line: number, problem: string) => problems.add(line, problem) };
-  await readTriples(kb, options, builder.sinkOf(kb));
+  await builder.addFile(kb, options);
   problems.throwIfAny();
   const duplicates = builder.numTriples - builder.build('kb').numEdges;
   return { graph: builder.build('kb', { addInverses: true }), duplicates };

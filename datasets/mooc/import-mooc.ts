@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { readTriples } from '../../src/kg/read-triples.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
@@ -27,7 +26,7 @@ export async function importMooc({ from, name = 'mooc', home }: ImportOptions): 
     });
   }
   const builder = new GraphBuilder();
-  await readTriples(triples, {}, builder.sinkOf(triples));
+  await builder.addFile(triples, {});
   const graph = builder.build('mooc', { addInverses: true });
   const questions = generateQuestions(graph, generation);
   return writeQuestionDataset(

@@ -5,8 +5,6 @@ import { nearestName } from '../../src/run/nearest-name.js';
 import { printable } from '../../src/run/printable.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
-import type { TripleSink } from '../../src/kg/read-triples.js';
-import { readTriples } from '../../src/kg/read-triples.js';
 import type { ReleaseFiles } from './release-files.js';
 
 /** A graph with what is to be known of its files. */
@@ -40,12 +38,10 @@ async function importGraph(
   const builder = new GraphBuilder();
   let blankLines = 0;
   for (const file of files) {
-    const add = builder.sinkOf(file);
-    const sink: TripleSink = (head, relation, tail, line) => {
+    const report = await builder.addFile(file, { dropBlank: true }, (relation, line) => {
       if (known && !known.has(relation)) throw unknownRelation(relation, known, `${file}:${line}`);
-      add(head, relation, tail);
-    };
-    blankLines += (await readTriples(file, { dropBlank: true }, sink)).blank;
+    });
+    blankLines += report.blank;
   }
   if (builder.numTriples === 0) {
     throw new WorkbenchError('data', `expected triples, got none, at ${files.join(', ')}`, {

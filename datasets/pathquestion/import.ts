@@ -1,7 +1,6 @@
 /** Imports PathQuestion (PQ-2H and PQ-3H), each subset on its own small graph. */
 import { silentProgress } from '../../src/run/progress.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { readTriples } from '../../src/kg/read-triples.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { LineProblems } from '../questions/line-problems.js';
 import type { ImportOptions } from '../opendialkg/import.js';
@@ -61,7 +60,7 @@ async function readGraph(kb: string, subset: string) {
   const builder = new GraphBuilder();
   const problems = new LineProblems(kb);
   const onProblem = (line: number, problem: string) => problems.add(line, problem);
-  await readTriples(kb, { onProblem }, builder.sinkOf(kb));
+  await builder.addFile(kb, { onProblem });
   problems.throwIfAny();
   return builder.build(subset, { addInverses: true });
 }

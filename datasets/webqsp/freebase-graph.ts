@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { readTriples } from '../../src/kg/read-triples.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile, sha256File } from '../../src/run/files.js';
 
@@ -44,7 +43,7 @@ export async function readFreebaseGraph(folders: readonly string[]): Promise<Fre
   }
   const triples = join(folder, triplesFile);
   const builder = new GraphBuilder();
-  await readTriples(triples, {}, builder.sinkOf(triples));
+  await builder.addFile(triples, {});
   const graph = builder.build('freebase', { addInverses: true });
   const names = join(folder, namesFile);
   const hasNames = existsSync(names);

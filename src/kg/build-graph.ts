@@ -1,6 +1,9 @@
 /** From a stream of named triples to a graph. */
 import { basename } from 'node:path';
+import { adjacencyOf, type EachTriple } from './adjacency.js';
 import { Graph, inverseName, inversePrefix } from './graph.js';
+import { NameTable } from './name-table.js';
+import { readTripleBatches, type ReadTriplesOptions, type TripleReport } from './read-triples.js';
 
 /** What is added to the triples as they were given. */
 export interface BuildOptions {
@@ -11,16 +14,18 @@ export interface BuildOptions {
   addInverses?: boolean;
 }
 
+/** Triples of a block: arrays that double would be copied, and be half empty. */
+const blockTriples = 2 ** 18;
+
 /**
- * Collects triples as ids in growing arrays: 12 to 24 bytes a triple, plus the names. Entities and relations are
- * numbered by first appearance, so equal files give equal graphs. May go on after `build`: each graph is a snapshot.
+ * Collects triples as ids: 12 bytes a triple, plus the names. Entities and relations are numbered by first appearance, so
+ * equal files give equal graphs. May go on after `build`: each graph is a snapshot.
  */
 export class GraphBuilder {
-  readonly #entities = new Map<string, number>();
-  readonly #relations = new Map<string, number>();
-  #heads = new Int32Array(1024);
-  #relationIds = new Int32Array(1024);
-  #tails = new Int32Array(1024);
+  readonly #entities = new NameTable();
+  readonly #relations = new NameTable();
+  /** int32 [3 · blockTriples] each: head, relation and tail side by side. */
+  readonly #blocks: Int32Array[] = [];
   #length = 0;
   readonly #files = new Set<string>();
 
@@ -31,18 +36,10 @@ export class GraphBuilder {
 
   /** Adds one triple by name; duplicates are merged by `build`. */
   add(head: string, relation: string, tail: string): void {
-    if (this.#length === this.#heads.length) {
-      this.#heads = doubled(this.#heads);
-      this.#relationIds = doubled(this.#relationIds);
-      this.#tails = doubled(this.#tails);
-    }
-    const at = this.#length++;
-    this.#heads[at] = idOf(this.#entities, head);
-    this.#relationIds[at] = idOf(this.#relations, relation);
-    this.#tails[at] = idOf(this.#entities, tail);
+    this.#addIds(this.#entities.add(head), this.#relations.add(relation), this.#entities.add(tail));
   }
 
-  /** Adds what is read from a file, or made by a program, and notes its name: the graph says what it was made from. */
+  /** Adds what is made by a program, and notes its name: the graph says what it was made from. */
   sinkOf(source: string): (head: string, relation: string, tail: string) => void {
     const name = basename(source);
     return (head, relation, tail) => {
@@ -51,52 +48,81 @@ export class GraphBuilder {
     };
   }
 
+  /**
+   * Adds the triples of a file and notes its name; no triple becomes text on the way.
+   * @param onRelation told of each relation when it is first met, with its line; may throw
+   * @throws as `readTriples`
+   */
+  async addFile(
+    file: string,
+    options: ReadTriplesOptions,
+    onRelation?: (relation: string, line: number) => void,
+  ): Promise<TripleReport> {
+    const [entities, relations] = [this.#entities, this.#relations];
+    const name = basename(file);
+    let ids = new Int32Array(0);
+    return readTripleBatches(file, options, (batch) => {
+      const { size, bytes } = batch;
+      if (ids.length < 2 * size) ids = new Int32Array(2 * size);
+      entities.addAll(bytes, batch.entities, 2 * size, ids);
+      for (let i = 0; i < size; i++) {
+        const known = relations.size;
+        const relation = relations.addBytes(bytes, batch.relations[2 * i]!, batch.relations[2 * i + 1]!);
+        if (relation === known) onRelation?.(relations.name(relation)!, batch.lines[i]!);
+        this.#addIds(ids[2 * i]!, relation, ids[2 * i + 1]!);
+      }
+      this.#files.add(name);
+    });
+  }
+
   /** Whether any relation is written as an inverse (`~relation`): such data ships both directions. */
   get hasInverses(): boolean {
-    return [...this.#relations.keys()].some((relation) => relation.startsWith(inversePrefix));
+    for (const relation of this.#relations.names()) if (relation.startsWith(inversePrefix)) return true;
+    return false;
   }
 
   /** @param name which graph of its data set this is, such as `dialogue` */
   build(name: string, { addInverses = false }: BuildOptions = {}): Graph {
-    const relationNames = [...this.#relations.keys()];
-    const length = this.#length;
-    let heads = this.#heads.subarray(0, length);
-    let relations = this.#relationIds.subarray(0, length);
-    let tails = this.#tails.subarray(0, length);
+    const relationNames = [...this.#relations.names()];
+    let each: EachTriple = (take) => this.#each(take);
     if (addInverses) {
       const inverses = relationNames.map((relation) => {
         const inverse = inverseName(relation);
-        const known = this.#relations.get(inverse);
-        return known ?? relationNames.push(inverse) - 1;
+        const known = this.#relations.id(inverse);
+        return known >= 0 ? known : relationNames.push(inverse) - 1;
       });
-      [heads, tails] = [joined(heads, tails), joined(tails, heads)];
-      relations = joined(
-        relations,
-        relations.map((relation) => inverses[relation]!),
-      );
+      each = (take) =>
+        this.#each((head, relation, tail) => {
+          take(head, relation, tail);
+          take(tail, inverses[relation]!, head);
+        });
     }
-    return new Graph(name, [...this.#entities.keys()], relationNames, { heads, relations, tails }, [...this.#files]);
+    const entities = new NameTable(this.#entities.columns());
+    const rows = adjacencyOf(entities.size, relationNames.length, each);
+    return new Graph(name, entities, relationNames, rows, [...this.#files]);
   }
-}
 
-function idOf(ids: Map<string, number>, name: string): number {
-  const known = ids.get(name);
-  if (known !== undefined) return known;
-  // A part of a longer string keeps all of it in memory; a copy through bytes does not.
-  const id = ids.size;
-  ids.set(Buffer.from(name).toString(), id);
-  return id;
-}
+  #each(take: (head: number, relation: number, tail: number) => void): void {
+    for (let i = 0; i < this.#length; i += blockTriples) {
+      const block = this.#blocks[i / blockTriples]!;
+      const end = 3 * Math.min(blockTriples, this.#length - i);
+      for (let at = 0; at < end; at += 3) take(block[at]!, block[at + 1]!, block[at + 2]!);
+    }
+  }
 
-function doubled(values: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(values.length * 2);
-  larger.set(values);
-  return larger;
-}
-
-function joined(a: Int32Array<ArrayBuffer>, b: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const both = new Int32Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
+  #addIds(head: number, relation: number, tail: number): void {
+    const within = this.#length % blockTriples;
+    if (within === 0) this.#blocks.push(new Int32Array(this.#length === 0 ? 3 * 64 : 3 * blockTriples));
+    let block = this.#blocks[this.#blocks.length - 1]!;
+    if (3 * within === block.length) {
+      // Only the first block begins small: most graphs of tests and examples need no more.
+      const larger = new Int32Array(2 * block.length);
+      larger.set(block);
+      this.#blocks[0] = block = larger;
+    }
+    block[3 * within] = head;
+    block[3 * within + 1] = relation;
+    block[3 * within + 2] = tail;
+    this.#length++;
+  }
 }

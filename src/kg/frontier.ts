@@ -87,7 +87,7 @@ export function relationRange(graph: Graph, entity: number, relation: number): r
     let low = graph.offsets[entity]!;
     let high = graph.offsets[entity + 1]!;
     while (low < high) {
-      const middle = (low + high) >> 1;
+      const middle = (low + high) >>> 1;
       if (graph.relations[middle]! < wanted) low = middle + 1;
       else high = middle;
     }

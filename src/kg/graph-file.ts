@@ -1,109 +1,206 @@
-/** A graph on disk, in a form that loads in milliseconds. */
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+/** A graph on disk, in the form it has in memory: reading it is reading its bytes. */
+import { createHash, type Hash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 import { writeFileAtomic } from '../run/files.js';
 import { ofShape, parseJson } from '../run/read-json.js';
+import { int32Column, relationColumn, shortRelations } from './adjacency.js';
+import { graphColumnProblem, type GraphColumns } from './graph-column-problem.js';
+import { cutOrAltered, damagedGraphFile, oldMagic, readOldGraphFile } from './graph-file-v1.js';
 import { Graph } from './graph.js';
+import { NameTable } from './name-table.js';
 
-const magic = 'kgwgrph1';
+const magic = 'kgwgrph2';
 const digestBytes = 32;
-const bodyStart = magic.length + digestBytes;
+/** The digest, and what it is of, begin and end at: */
+const digestStart = magic.length;
+const bodyStart = digestStart + digestBytes;
+/** The header's length begins the body. */
+const headerStart = bodyStart + 4;
+/** No name of a graph makes its header longer. */
+const longestHeader = 2 ** 20;
+/** Bytes that are read, hashed or written at once: no call takes 2 GiB. */
+const pieceBytes = 2 ** 24;
 
-const count = z.int().min(0);
+const count = z
+  .int()
+  .min(0)
+  .max(2 ** 32);
 const headerSchema = z.strictObject({
   name: z.string(),
+  /** `Graph.hash`. */
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
   entities: count,
+  relations: count,
   edges: count,
-  /** Bytes of the JSON array [entityNames, relationNames] at the end. */
-  nameBytes: count,
+  /** UTF-8 of all names. */
+  entityBytes: count,
+  relationBytes: count,
 });
 type Header = z.output<typeof headerSchema>;
 
-const namesSchema = z.tuple([z.array(z.string()), z.array(z.string())]);
-
 /**
- * Writes `graph`: magic (8 bytes), sha256 of all that follows (32), header length (uint32), header as JSON padded to 4 bytes,
- * int32 offsets, relations and tails, then the names as JSON. Little-endian; equal graphs give equal bytes.
+ * Writes `graph`: magic (8 bytes), sha256 of all that follows (32), header length (uint32), header as JSON padded to 4 bytes; then
+ * int32 offsets [entities + 1], int32 tails [edges], uint32 ends of the entities' names and of the relations', relations
+ * [edges] (uint16, or int32 with more than 65,536), UTF-8 of the entities' names and of the relations'. Little-endian; equal
+ * graphs give equal bytes.
  */
 export function writeGraphFile(file: string, graph: Graph): void {
-  const names = Buffer.from(JSON.stringify([graph.entityNames, graph.relationNames]));
+  const { offsets, tails, relations, entities } = graph.shared();
+  const relationNames = NameTable.of(graph.relationNames).columns();
   const header: Header = {
     name: graph.name,
+    hash: graph.hash,
     entities: graph.numEntities,
+    relations: graph.numRelations,
     edges: graph.numEdges,
-    nameBytes: names.length,
+    entityBytes: entities.bytes.length,
+    relationBytes: relationNames.bytes.length,
   };
   const text = JSON.stringify(header);
   const headerBytes = Buffer.from(text + ' '.repeat(-Buffer.byteLength(text) & 3));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(headerBytes.length);
-  const columns = [graph.offsets, graph.relations, graph.tails].map(
-    (column) => new Uint8Array(column.buffer, column.byteOffset, column.byteLength),
-  );
-  const body = [length, headerBytes, ...columns, names];
+  const columns = inOrder({ offsets, tails, relations, entities, relationNames });
+  const body = [length, headerBytes, ...columns].flatMap((column) => [...piecesOf(bytesOf(column))]);
   const digest = createHash('sha256');
   for (const part of body) digest.update(part);
   writeFileAtomic(file, [Buffer.from(magic), digest.digest(), ...body]);
 }
 
 /**
- * Reads what `writeGraphFile` wrote. Believes no length that the file states: sizes must fill the file exactly before anything is
- * allocated, and every id must be one of the names'. Memory: twice the file and the names.
- * @throws WorkbenchError `data` for a missing, foreign, cut, altered or contradictory file
+ * Reads what `writeGraphFile` wrote, also that of earlier versions. Believes no length that the file states: sizes must fill the
+ * file exactly before anything is allocated, every id must be one of the names', every row sorted. Memory: the graph's own.
+ * @throws WorkbenchError `data` for a missing, foreign, cut, altered or contradictory file, or one of a later version
  */
 export async function readGraphFile(file: string): Promise<Graph> {
-  const damaged = (got: string, cause?: unknown) =>
-    new WorkbenchError('data', `expected a graph file, got ${got}, at ${file}`, {
-      hint: 'Import the data set again.',
-      cause,
-    });
-  let bytes: Buffer;
+  const handle = await opened(file);
   try {
-    bytes = await readFile(file);
-  } catch (cause) {
-    throw damaged((cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'none' : String(cause), cause);
+    const { size } = await handle.stat();
+    const begin = Buffer.alloc(Math.min(size, headerStart));
+    await fill(handle, begin, 0);
+    const kind = begin.toString('latin1', 0, magic.length);
+    if (kind === oldMagic) return await readOldGraphFile(file);
+    if (/^kgwgrph[3-9]$/.test(kind)) {
+      throw new WorkbenchError(
+        'data',
+        `expected a graph file of version 1 or 2, got version ${kind.at(-1)!}, at ${file}`,
+        {
+          hint: 'A later kgwalk wrote it: use that one, or import the data set again.',
+        },
+      );
+    }
+    if (kind !== magic) throw damagedGraphFile(file, 'another kind of file');
+    if (size < headerStart) throw damagedGraphFile(file, cutOrAltered);
+    return await readBody(handle, { file, size, begin });
+  } finally {
+    await handle.close();
   }
-  if (bytes.toString('latin1', 0, magic.length) !== magic) throw damaged('another kind of file');
-  const digest = createHash('sha256').update(bytes.subarray(bodyStart)).digest();
-  if (!digest.equals(bytes.subarray(magic.length, bodyStart))) throw damaged('one that was cut short or altered');
+}
 
-  if (bytes.length < bodyStart + 4) throw damaged('one that was cut short or altered');
-  const headerStart = bodyStart + 4;
-  const columnsStart = headerStart + bytes.readUInt32LE(bodyStart);
-  const about = (what: string) => ({
-    what: `a graph file with ${what}`,
-    place: file,
-    hint: 'Import the data set again.',
+async function readBody(
+  handle: FileHandle,
+  { file, size, begin }: { file: string; size: number; begin: Buffer },
+): Promise<Graph> {
+  const headerLength = begin.readUInt32LE(bodyStart);
+  if (headerLength > Math.min(longestHeader, size - headerStart)) throw damagedGraphFile(file, cutOrAltered);
+  const headerBytes = Buffer.alloc(headerLength);
+  await fill(handle, headerBytes, headerStart);
+  const about = { what: 'a graph file with its header', place: file, hint: 'Import the data set again.' };
+  const header = ofShape(parseJson(headerBytes.toString('utf8'), about), headerSchema, about);
+  const lengths = byteLengths(header);
+  if (lengths.reduce((sum, length) => sum + length, headerStart + headerLength) !== size) {
+    throw damagedGraphFile(file, `${cutOrAltered}: its header does not fit its length`);
+  }
+  const columns = emptyColumns(header);
+  const digest = createHash('sha256').update(begin.subarray(bodyStart)).update(headerBytes);
+  let at = headerStart + headerLength;
+  for (const column of inOrder(columns)) {
+    const bytes = bytesOf(column);
+    await fill(handle, bytes, at, digest);
+    at += bytes.length;
+  }
+  if (!digest.digest().equals(begin.subarray(digestStart, bodyStart))) throw damagedGraphFile(file, cutOrAltered);
+  const problem = graphColumnProblem(columns);
+  if (problem !== undefined) throw damagedGraphFile(file, problem);
+  const { name, hash } = header;
+  const relationNames = [...new NameTable(columns.relationNames).names()];
+  return Graph.fromShared({ ...columns, name, hash, relationNames, madeFrom: [] });
+}
+
+/** Empty columns of the sizes that a header states, in shared memory. */
+function emptyColumns({ entities, relations, edges, entityBytes, relationBytes }: Header): GraphColumns {
+  const names = (count: number, bytes: number) => ({
+    bytes: new Uint8Array(new SharedArrayBuffer(bytes)),
+    ends: new Uint32Array(new SharedArrayBuffer(4 * count)),
   });
-  const json = <S extends z.ZodType>(from: number, to: number, schema: S, what: string) =>
-    ofShape(parseJson(bytes.toString('utf8', from, to), about(what)), schema, about(what));
-  const { name, entities, edges, nameBytes } = json(headerStart, columnsStart, headerSchema, 'its header');
-  const namesStart = columnsStart + 4 * (entities + 1 + 2 * edges);
-  if (namesStart + nameBytes !== bytes.length) throw damaged('one whose header does not fit its length');
-  const [entityNames, relationNames] = json(namesStart, bytes.length, namesSchema, 'names');
-
-  let at = columnsStart;
-  const column = (length: number) => {
-    const values = new Int32Array(length);
-    new Uint8Array(values.buffer).set(bytes.subarray(at, at + length * 4));
-    at += length * 4;
-    return values;
+  return {
+    offsets: int32Column(entities + 1),
+    tails: int32Column(edges),
+    relations: relationColumn(relations, edges),
+    entities: names(entities, entityBytes),
+    relationNames: names(relations, relationBytes),
   };
-  const offsets = column(entities + 1);
-  const relations = column(edges);
-  const tails = column(edges);
-  const isBelow = (limit: number) => (id: number) => id >= 0 && id < limit;
-  const fits =
-    entityNames.length === entities &&
-    offsets[0] === 0 &&
-    offsets[entities] === edges &&
-    offsets.every((offset, head) => head === 0 || offset >= offsets[head - 1]!) &&
-    relations.every(isBelow(relationNames.length)) &&
-    tails.every(isBelow(entities));
-  if (!fits) throw damaged('one whose edges do not fit its names');
-  const heads = new Int32Array(edges);
-  for (let head = 0; head < entities; head++) heads.fill(head, offsets[head], offsets[head + 1]);
-  return new Graph(name, entityNames, relationNames, { heads, relations, tails });
+}
+
+/** In the order of the file. */
+function inOrder({ offsets, tails, relations, entities, relationNames }: GraphColumns): NumberColumn[] {
+  return [offsets, tails, entities.ends, relationNames.ends, relations, entities.bytes, relationNames.bytes];
+}
+
+/** What `inOrder` will take, without allocating it. */
+function byteLengths({ entities, relations, edges, entityBytes, relationBytes }: Header): number[] {
+  const relationWidth = relations <= shortRelations ? 2 : 4;
+  return [
+    4 * (entities + 1),
+    4 * edges,
+    4 * entities,
+    4 * relations,
+    relationWidth * edges,
+    entityBytes,
+    relationBytes,
+  ];
+}
+
+type NumberColumn = Uint8Array | Uint16Array | Int32Array | Uint32Array;
+
+const bytesOf = (column: NumberColumn) => new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
+
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+}
+
+/** Fills `into` from byte `position` on. The next piece is read while the one before goes through the digest. */
+async function fill(handle: FileHandle, into: Uint8Array, position: number, digest?: Hash): Promise<void> {
+  let before: Uint8Array | undefined;
+  let at = position;
+  for (const piece of piecesOf(into)) {
+    const reading = readPiece(handle, piece, at);
+    if (before) digest?.update(before);
+    await reading;
+    before = piece;
+    at += piece.length;
+  }
+  if (before) digest?.update(before);
+}
+
+/** What a file that became shorter lacks stays zero, and the digest tells. */
+async function readPiece(handle: FileHandle, piece: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < piece.length;) {
+    const { bytesRead } = await handle.read(piece, done, piece.length - done, position + done);
+    if (bytesRead === 0) return;
+    done += bytesRead;
+  }
+}
+
+async function opened(file: string): Promise<FileHandle> {
+  try {
+    const handle = await open(file);
+    if ((await handle.stat()).isFile()) return handle;
+    await handle.close();
+  } catch (cause) {
+    throw damagedGraphFile(file, (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'none' : String(cause), cause);
+  }
+  throw damagedGraphFile(file, 'no file');
 }

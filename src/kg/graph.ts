@@ -1,5 +1,7 @@
 /** A directed labelled multigraph in compressed sparse rows: every edge of every hub is kept. */
-import { createHash } from 'node:crypto';
+import { adjacencyOf, type AdjacencyRows, type RelationColumn } from './adjacency.js';
+import { graphHash } from './graph-hash.js';
+import { NameTable, type NameColumns } from './name-table.js';
 
 /** Triples as ids, three parallel arrays of equal length. */
 export interface TripleColumns {
@@ -14,48 +16,91 @@ export const unknownId = -1;
 /** Marks the inverse direction of a relation in files and prompts: `~directed_by`. */
 export const inversePrefix = '~';
 
+/** A graph as plain data: its arrays lie in shared memory, so that sending it to a thread copies nothing. */
+export interface SharedGraph extends AdjacencyRows {
+  name: string;
+  entities: NameColumns;
+  relationNames: readonly string[];
+  madeFrom: readonly string[];
+  /** As `Graph.hash`, where it is known. */
+  hash?: string | undefined;
+}
+
 /**
  * Edges of one head lie side by side, ordered by (relation, tail); duplicates of a triple are merged, parallel
- * relations survive. A step costs O(degree). Memory: 8 bytes an edge and 4 bytes an entity, plus the names.
+ * relations survive. A step costs O(degree). Memory: 6 bytes an edge (8 with more than 65,536 relations); 8 bytes an entity
+ * and the UTF-8 of its name; 11 to 23 more an entity once names are looked up (docs/scale.md).
  */
 export class Graph {
   /** int32 [numEntities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */
   readonly offsets: Int32Array;
-  /** int32 [numEdges]: relation id of each edge. */
-  readonly relations: Int32Array;
+  /** [numEdges]: relation id of each edge; uint16 up to 65,536 relations, else int32. */
+  readonly relations: RelationColumn;
   /** int32 [numEdges]: tail entity id of each edge. */
   readonly tails: Int32Array;
   /** int32 [numRelations]: the relation walked backwards, or -1 where it has no inverse. */
   readonly inverseOf: Int32Array;
-  readonly #entityIds = new Map<string, number>();
+  /** Name of each relation id, `~name` for an inverse. */
+  readonly relationNames: readonly string[];
+  readonly #entities: NameTable;
   readonly #relationIds = new Map<string, number>();
+  #entityNames: readonly string[] | undefined;
   #hash: string | undefined;
 
   /**
    * @param name which graph of a data set this is, such as `dialogue` or `wide`; named in every result
    * @param entityNames name of each entity id
    * @param relationNames name of each relation id, `~name` for an inverse
-   * @param triples ids; both directions must already be there where both may be walked
+   * @param triples ids, or rows that are sorted already and become the graph's own; both directions must already be there
+   * where both may be walked
    */
   constructor(
     readonly name: string,
-    readonly entityNames: readonly string[],
-    readonly relationNames: readonly string[],
-    triples: TripleColumns,
+    entityNames: readonly string[] | NameTable,
+    relationNames: readonly string[],
+    triples: TripleColumns | AdjacencyRows,
     /** What its triples were read from, noted as they were read; empty for a graph that was stored since. */
     readonly madeFrom: readonly string[] = [],
   ) {
-    const { offsets, relations, tails } = compress(entityNames.length, triples);
-    this.offsets = offsets;
-    this.relations = relations;
-    this.tails = tails;
-    entityNames.forEach((entity, id) => this.#entityIds.set(entity, id));
+    this.#entities = entityNames instanceof NameTable ? entityNames : NameTable.of(entityNames);
+    const rows = 'offsets' in triples ? triples : sorted(this.#entities.size, relationNames.length, triples);
+    this.offsets = rows.offsets;
+    this.relations = rows.relations;
+    this.tails = rows.tails;
+    this.relationNames = relationNames;
     relationNames.forEach((relation, id) => this.#relationIds.set(relation, id));
     this.inverseOf = Int32Array.from(relationNames, (relation) => this.relationId(inverseName(relation)));
   }
 
+  /** The graph that `shared` gave, over the same memory: for threads. */
+  static fromShared({ name, entities, relationNames, madeFrom, hash, ...rows }: SharedGraph): Graph {
+    const graph = new Graph(name, new NameTable(entities), relationNames, rows, madeFrom);
+    graph.#hash = hash;
+    return graph;
+  }
+
+  /** The graph as plain data over the same memory; names are copied once. */
+  shared(): SharedGraph {
+    const { name, relationNames, madeFrom, offsets, relations, tails } = this;
+    const entities = this.#entities.columns();
+    return { name, relationNames, madeFrom, entities, offsets, relations, tails, hash: this.#hash };
+  }
+
+  /**
+   * Name of each entity id. The first use makes a string of every name, which stay: with millions of entities ask
+   * `entityName` for those that are needed.
+   */
+  get entityNames(): readonly string[] {
+    return (this.#entityNames ??= [...this.#entities.names()]);
+  }
+
+  /** Name of an entity, or undefined for an id that the graph lacks. */
+  entityName(entity: number): string | undefined {
+    return this.#entities.name(entity);
+  }
+
   get numEntities(): number {
-    return this.entityNames.length;
+    return this.#entities.size;
   }
 
   get numRelations(): number {
@@ -73,7 +118,7 @@ export class Graph {
 
   /** Id of an entity by its exact name, or `unknownId`. */
   entityId(name: string): number {
-    return this.#entityIds.get(name) ?? unknownId;
+    return this.#entities.id(name);
   }
 
   /** Id of a relation by its exact name, or `unknownId`. */
@@ -92,7 +137,7 @@ export class Graph {
     let low = this.offsets[head]!;
     let high = this.offsets[head + 1]! - 1;
     while (low <= high) {
-      const middle = (low + high) >> 1;
+      const middle = (low + high) >>> 1;
       const order = this.relations[middle]! - relation || this.tails[middle]! - tail;
       if (order === 0) return middle;
       if (order < 0) low = middle + 1;
@@ -103,15 +148,7 @@ export class Graph {
 
   /** sha256 (hex) over names and edges: a checkpoint belongs to one graph. */
   get hash(): string {
-    if (this.#hash === undefined) {
-      const hash = createHash('sha256');
-      hash.update(JSON.stringify([this.entityNames, this.relationNames]));
-      for (const column of [this.offsets, this.relations, this.tails]) {
-        hash.update(new Uint8Array(column.buffer, column.byteOffset, column.byteLength));
-      }
-      this.#hash = hash.digest('hex');
-    }
-    return this.#hash;
+    return (this.#hash ??= graphHash(this.#entities.names(), this));
   }
 }
 
@@ -120,30 +157,8 @@ export function inverseName(relation: string): string {
   return relation.startsWith(inversePrefix) ? relation.slice(inversePrefix.length) : inversePrefix + relation;
 }
 
-function compress(numEntities: number, { heads, relations, tails }: TripleColumns) {
-  const starts = new Int32Array(numEntities + 1);
-  for (const head of heads) starts[head + 1]!++;
-  for (let entity = 0; entity < numEntities; entity++) starts[entity + 1]! += starts[entity]!;
-  const cursor = starts.slice(0, numEntities);
-  const order = new Int32Array(heads.length);
-  for (let i = 0; i < heads.length; i++) order[cursor[heads[i]!]!++] = i;
-
-  const offsets = new Int32Array(numEntities + 1);
-  const sortedRelations = new Int32Array(heads.length);
-  const sortedTails = new Int32Array(heads.length);
-  let edge = 0;
-  for (let entity = 0; entity < numEntities; entity++) {
-    const edges = order.subarray(starts[entity]!, starts[entity + 1]!);
-    edges.sort((a, b) => relations[a]! - relations[b]! || tails[a]! - tails[b]!);
-    const first = edge;
-    for (const i of edges) {
-      const repeated = edge > first && sortedRelations[edge - 1] === relations[i] && sortedTails[edge - 1] === tails[i];
-      if (repeated) continue;
-      sortedRelations[edge] = relations[i]!;
-      sortedTails[edge] = tails[i]!;
-      edge++;
-    }
-    offsets[entity + 1] = edge;
-  }
-  return { offsets, relations: sortedRelations.slice(0, edge), tails: sortedTails.slice(0, edge) };
+function sorted(numEntities: number, numRelations: number, { heads, relations, tails }: TripleColumns): AdjacencyRows {
+  return adjacencyOf(numEntities, numRelations, (take) => {
+    for (let i = 0; i < heads.length; i++) take(heads[i]!, relations[i]!, tails[i]!);
+  });
 }

@@ -1,4 +1,5 @@
-/** Reading text files of any size, one line at a time. */
+/** Reading text files of any size, some lines at a time. */
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -6,6 +7,10 @@ import { WorkbenchError } from '../run/errors.js';
 
 /** Characters of the longest line that is read: no triple has so many, and no expression over a line may grow with a file. */
 const longestLine = 2 ** 20;
+/** Bytes that so many characters can have in UTF-8. */
+const longestLineBytes = 3 * longestLine;
+
+const lineFeed = 0x0a;
 
 /**
  * Streams the lines of a UTF-8 file, unpacked when its name ends in `.gz`, without their line ends (LF or CRLF) and without a
@@ -16,32 +21,85 @@ const longestLine = 2 ** 20;
  * archive, an unreadable or missing file; and whatever `take` throws
  */
 export async function readLines(file: string, what: string, take: (text: string, line: number) => void): Promise<void> {
-  let line = 0;
-  const give = (text: string) => {
-    line++;
-    if (text.length > longestLine) throw tooLong(file, line);
-    take(text.endsWith('\r') ? text.slice(0, -1) : text, line);
+  await readLineBlocks(file, what, (block, firstLine) => {
+    const lines = block.toString('utf8').split('\n');
+    // What follows the last line end is no line.
+    if (lines.at(-1) === '') lines.pop();
+    lines.forEach((text, i) => {
+      throwIfTooLong(text, file, firstLine + i);
+      take(text.endsWith('\r') ? text.slice(0, -1) : text, firstLine + i);
+    });
+    return lines.length;
+  });
+}
+
+/**
+ * Streams a file as `readLines` does, in blocks of whole lines whose bytes are valid UTF-8, line ends included.
+ * @param take receives a block, which it may not keep, with the number of its first line; returns how many lines it has
+ */
+export async function readLineBlocks(
+  file: string,
+  what: string,
+  take: (block: Buffer, firstLine: number) => number,
+): Promise<void> {
+  let lines = 0;
+  for await (const block of blocksOf(file, what, () => lines)) {
+    if (!isUtf8(block)) throw notUtf8(file, what, lines + firstBadLine(block));
+    lines += take(block, lines + 1);
+  }
+}
+
+/** @throws WorkbenchError `data` for a line of more than 2^20 characters */
+export function throwIfTooLong(line: string, file: string, number: number): void {
+  if (line.length > longestLine) throw tooLong(file, number);
+}
+
+/** Whether so many bytes may be more characters than a line may have. */
+export function mayBeTooLong(bytes: number): boolean {
+  return bytes > longestLine;
+}
+
+/** Pieces of a file that end with a line, its last line without an end among them. */
+async function* blocksOf(file: string, what: string, linesBefore: () => number): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  let atStart = true;
+  const cut = (length: number) => {
+    const marked = atStart && rest[0] === 0xef && rest[1] === 0xbb && rest[2] === 0xbf;
+    const block = rest.subarray(marked ? 3 : 0, length);
+    atStart = false;
+    rest = rest.subarray(length);
+    return block;
   };
-  let rest = '';
   try {
-    for await (const text of decodedChunks(file)) {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop()!;
-      for (const one of lines) give(one);
-      if (rest.length > longestLine) throw tooLong(file, line + 1);
+    for await (const chunk of chunksOf(file)) {
+      const before = rest.length;
+      rest = before === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const length = chunk.lastIndexOf(lineFeed) + 1;
+      if (length > 0) yield cut(before + length);
+      if (rest.length > longestLineBytes) throw tooLong(file, linesBefore() + 1);
     }
   } catch (cause) {
     if (cause instanceof WorkbenchError) throw cause;
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT')
-      throw new WorkbenchError('data', `expected a file of ${what}, got none, at ${file}`, { cause });
-    const where = `${file}, after line ${line}`;
-    throw new WorkbenchError('data', `expected readable UTF-8 ${what}, got "${message}", at ${where}`, {
-      hint: file.endsWith('.gz') ? 'The archive may be cut short: copy it again.' : 'Save the file as UTF-8 text.',
-      cause,
-    });
+    throw unreadable(file, what, linesBefore(), cause as NodeJS.ErrnoException);
   }
-  if (rest !== '') give(rest);
+  if (rest.length > 0) yield cut(rest.length);
+}
+
+function chunksOf(file: string): AsyncIterable<Buffer> {
+  const packed = file.endsWith('.gz');
+  const raw = createReadStream(file, { highWaterMark: packed ? 1 << 18 : 1 << 20 });
+  return packed ? pipeline(raw, createGunzip({ chunkSize: 1 << 18 }), () => {}) : raw;
+}
+
+/** Number from 1 of the first line that is not UTF-8. */
+function firstBadLine(block: Buffer): number {
+  let line = 1;
+  for (let start = 0; start < block.length; line++) {
+    const end = block.indexOf(lineFeed, start);
+    if (end < 0 || !isUtf8(block.subarray(start, end))) break;
+    start = end + 1;
+  }
+  return line;
 }
 
 function tooLong(file: string, line: number): WorkbenchError {
@@ -52,10 +110,19 @@ function tooLong(file: string, line: number): WorkbenchError {
   );
 }
 
-async function* decodedChunks(file: string): AsyncGenerator<string> {
-  const raw = createReadStream(file, { highWaterMark: 1 << 18 });
-  const bytes = file.endsWith('.gz') ? pipeline(raw, createGunzip({ chunkSize: 1 << 18 }), () => {}) : raw;
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  for await (const chunk of bytes) yield decoder.decode(chunk as Buffer, { stream: true });
-  yield decoder.decode();
+function notUtf8(file: string, what: string, line: number): WorkbenchError {
+  return new WorkbenchError('data', `expected readable UTF-8 ${what}, got bytes that are not, at ${file}:${line}`, {
+    hint: 'Save the file as UTF-8 text.',
+  });
+}
+
+function unreadable(file: string, what: string, lines: number, cause: NodeJS.ErrnoException): WorkbenchError {
+  if (cause.code === 'ENOENT') {
+    return new WorkbenchError('data', `expected a file of ${what}, got none, at ${file}`, { cause });
+  }
+  const where = `${file}, after line ${lines}`;
+  return new WorkbenchError('data', `expected readable UTF-8 ${what}, got "${cause.message}", at ${where}`, {
+    hint: file.endsWith('.gz') ? 'The archive may be cut short: copy it again.' : 'Check the file.',
+    cause,
+  });
 }

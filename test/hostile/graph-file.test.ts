@@ -1,64 +1,85 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { readGraphFile, writeGraphFile } from '../../src/kg/graph-file.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
+import { oldGraphFile, sealedGraphFile, withLength } from '../fixtures/old-graph-file.js';
 import { noise, spoiltBytes, spoiltJson } from '../fixtures/spoilt.js';
 
 const { path, write } = hostileFile('graph-kb.bin');
 const builder = new GraphBuilder();
 builder.add('Heat', 'directed_by', 'Mann');
 builder.add('Heat', 'year', '1995');
-writeGraphFile(path, builder.build('kb', { addInverses: true }));
-const whole = readFileSync(path);
+const graph = builder.build('kb', { addInverses: true });
+writeGraphFile(path, graph);
 
-/** The file with a digest that fits, so that what lies beneath it is read. */
-function sealed(body: Uint8Array): Buffer {
-  return Buffer.concat([whole.subarray(0, 8), createHash('sha256').update(body).digest(), body]);
-}
-
-/** Every id of a graph that was read is one of its names'. */
+/** Every id of a graph that was read is one of its names', and every row is in order. */
 function isSound(result: unknown): void {
   const { numEntities, numRelations, numEdges, relations, tails, offsets } = result as Graph;
   expect(offsets).toHaveLength(numEntities + 1);
   expect(offsets.at(-1)).toBe(numEdges);
   expect([...tails].every((tail) => tail >= 0 && tail < numEntities)).toBe(true);
   expect([...relations].every((relation) => relation >= 0 && relation < numRelations)).toBe(true);
+  const keys = (head: number) =>
+    Array.from({ length: offsets[head + 1]! - offsets[head]! }, (_, i) => {
+      const edge = offsets[head]! + i;
+      return relations[edge]! * numEntities + tails[edge]!;
+    });
+  for (let head = 0; head < numEntities; head++) {
+    expect(keys(head)).toEqual([...new Set(keys(head))].sort((a, b) => a - b));
+  }
 }
 
-const body = whole.subarray(40);
-const headerBytes = body.readUInt32LE(0);
-const header: unknown = JSON.parse(body.toString('utf8', 4, 4 + headerBytes));
-const names: unknown = JSON.parse(body.toString('utf8', body.lastIndexOf('[[')));
-const rest = body.subarray(4 + headerBytes);
-const columns = rest.subarray(0, rest.lastIndexOf('[['));
+/** The parts of a file beneath its digest. */
+function partsOf(file: Buffer) {
+  const magic = file.toString('latin1', 0, 8);
+  const body = file.subarray(40);
+  const headerEnd = 4 + body.readUInt32LE(0);
+  const header = JSON.parse(body.toString('utf8', 4, headerEnd)) as object;
+  return { magic, body, header, rest: body.subarray(headerEnd) };
+}
 
-const length = (text: string) => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(Buffer.byteLength(text));
-  return bytes;
-};
-const withHeader = (text: string) => sealed(Buffer.concat([length(text), Buffer.from(text), rest]));
-const withNames = (text: string) => {
-  const own = JSON.stringify({ ...(header as object), nameBytes: Buffer.byteLength(text) });
-  return sealed(Buffer.concat([length(own), Buffer.from(own), columns, Buffer.from(text)]));
-};
+const current = readFileSync(path);
+const old = oldGraphFile(graph);
 
-test('graph files are graphs, or refused by name', async () => {
-  const inputs = fc.oneof(
-    noise,
-    spoiltBytes(whole),
-    { weight: 4, arbitrary: spoiltBytes(body).map(sealed) },
-    { weight: 4, arbitrary: spoiltJson(header).map(withHeader) },
-    { weight: 4, arbitrary: spoiltJson(names).map(withNames) },
-  );
-  await withstands(inputs, (bytes) => readGraphFile(write(bytes)), { place: path, check: isSound });
+describe.each([
+  ['of this version', current],
+  ['of version 1', old],
+])('graph files %s', (_, file) => {
+  const { magic, body, header, rest } = partsOf(file);
+  const whole = withLength(JSON.stringify(header));
+  const withHeader = (text: string) => sealedGraphFile(magic, withLength(text), rest);
+
+  test('are graphs, or refused by name', async () => {
+    const inputs = fc.oneof(
+      noise,
+      spoiltBytes(file),
+      { weight: 4, arbitrary: spoiltBytes(body).map((bytes) => sealedGraphFile(magic, bytes)) },
+      { weight: 4, arbitrary: spoiltBytes(rest).map((bytes) => sealedGraphFile(magic, whole, bytes)) },
+      { weight: 4, arbitrary: spoiltJson(header).map(withHeader) },
+    );
+    await withstands(inputs, (bytes) => readGraphFile(write(bytes)), { place: path, check: isSound });
+  });
+
+  test.each([2 ** 31, 2 ** 53 - 1, 1e300])('with a header that states %d edges allocate nothing', async (edges) => {
+    const bytes = withHeader(JSON.stringify({ ...header, edges }));
+    await expect(readGraphFile(write(bytes))).rejects.toThrow(/header.* at .*graph-kb\.bin/);
+  });
 });
 
-test.each([2 ** 31, 2 ** 53 - 1, 1e300])('a header that states %d edges allocates nothing', async (edges) => {
-  const bytes = withHeader(JSON.stringify({ ...(header as object), edges }));
-  await expect(readGraphFile(write(bytes))).rejects.toThrow(/header.* at .*graph-kb\.bin/);
+test('names of version 1 are names, or refused by name', async () => {
+  const { magic, header, rest } = partsOf(old);
+  const names = rest.subarray(rest.lastIndexOf('[['));
+  const columns = rest.subarray(0, rest.lastIndexOf('[['));
+  const withNames = (text: string) =>
+    sealedGraphFile(
+      magic,
+      withLength(JSON.stringify({ ...header, nameBytes: Buffer.byteLength(text) })),
+      columns,
+      Buffer.from(text),
+    );
+  const inputs = spoiltJson(JSON.parse(names.toString())).map(withNames);
+  await withstands(inputs, (bytes) => readGraphFile(write(bytes)), { place: path, check: isSound });
 });

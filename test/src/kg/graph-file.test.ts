@@ -4,6 +4,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { readGraphFile, writeGraphFile } from '../../../src/kg/graph-file.js';
+import { oldGraphFile, sealedGraphFile } from '../../fixtures/old-graph-file.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 function graphOf(triples: readonly (readonly [string, string, string])[]) {
@@ -36,6 +37,64 @@ describe('graph files', () => {
     writeGraphFile(join(folder, 'two.bin'), graphOf(triples));
     expect(readFileSync(join(folder, 'one.bin'))).toEqual(readFileSync(join(folder, 'two.bin')));
     expect(readdirSync(folder).sort()).toEqual(['one.bin', 'two.bin']);
+  });
+
+  test('of version 1 are read as they were', async () => {
+    const file = join(folderWith({}), 'graph.bin');
+    const triples = Array.from({ length: 200 }, (_, i) => [`e${i % 7}`, `r${i % 3}`, `Größe ${i % 11}`] as const);
+    const graph = graphOf(triples);
+    writeFileSync(file, oldGraphFile(graph));
+    const loaded = await readGraphFile(file);
+    expect(loaded.hash).toBe(graph.hash);
+    expect([...loaded.tails]).toEqual([...graph.tails]);
+    expect(loaded.entityNames).toEqual(graph.entityNames);
+  });
+
+  test('keep relation ids of more than two bytes', async () => {
+    const file = join(folderWith({}), 'graph.bin');
+    const graph = graphOf(Array.from({ length: 2 ** 16 + 1 }, (_, i) => ['a', `r${i}`, 'b']));
+    writeGraphFile(file, graph);
+    const loaded = await readGraphFile(file);
+    expect(loaded.relations).toBeInstanceOf(Int32Array);
+    expect(loaded.relations.at(-1)).toBe(2 ** 16);
+    expect(loaded.edgeIndex(0, 2 ** 16, 1)).toBe(2 ** 16);
+  });
+
+  test('of a later version are told apart from foreign ones', async () => {
+    const file = join(folderWith({}), 'graph.bin');
+    writeGraphFile(file, graphOf([['a', 'r', 'b']]));
+    const bytes = readFileSync(file);
+    bytes.write('3', 7);
+    writeFileSync(file, bytes);
+    await expect(readGraphFile(file)).rejects.toMatchObject({
+      message: expect.stringMatching(/expected a graph file of version 1 or 2, got version 3, at .*graph\.bin/),
+      hint: expect.stringContaining('import the data set again'),
+    });
+  });
+
+  test('whose rows are not sorted, or whose names are cut within a character, are refused', async () => {
+    const file = join(folderWith({}), 'graph.bin');
+    writeGraphFile(
+      file,
+      graphOf([
+        ['a', 'r', 'é'],
+        ['a', 's', 'b'],
+      ]),
+    );
+    const whole = readFileSync(file);
+    const refused = async (change: (body: Buffer) => void) => {
+      const body = Buffer.from(whole.subarray(40));
+      change(body);
+      writeFileSync(file, sealedGraphFile('kgwgrph2', body));
+      await expect(readGraphFile(file)).rejects.toMatchObject({ code: 'data' });
+    };
+    const end = whole.length - 40;
+    // At the end stand the names `aéb` and `rs`, before them two relations of 2 bytes, before those where names end.
+    await refused((body) => body.writeUInt32LE(1, end - 6 - 4));
+    await refused((body) => body.writeUInt32LE(2, end - 6 - 4 - 8 - 8));
+    await refused((body) => (body[end - 5] = 0xff));
+    writeFileSync(file, sealedGraphFile('kgwgrph2', whole.subarray(40)));
+    expect((await readGraphFile(file)).entityNames).toEqual(['a', 'é', 'b']);
   });
 
   test('are refused when missing, foreign, cut short or altered', async () => {

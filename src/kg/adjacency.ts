@@ -1,0 +1,135 @@
+/** Triples sorted into rows, one a head, by counting: linear in triples and entities, hubs included. */
+import { WorkbenchError } from '../run/errors.js';
+
+/** Relation ids, in 2 bytes where those do. */
+export type RelationColumn = Uint16Array | Int32Array;
+
+/** Edges by head, in shared memory, so that threads need no copies. */
+export interface AdjacencyRows {
+  /** int32 [entities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */
+  offsets: Int32Array;
+  /** [edges], ascending in a row. */
+  relations: RelationColumn;
+  /** int32 [edges], ascending in a row among equal relations; no edge stands twice. */
+  tails: Int32Array;
+}
+
+/** Gives every triple, in any order, the same each time. */
+export type EachTriple = (take: (head: number, relation: number, tail: number) => void) => void;
+
+/** As many relations as 2 bytes can tell apart. */
+export const shortRelations = 2 ** 16;
+/** Edges that 32-bit offsets can count. */
+const mostEdges = 2 ** 31 - 1;
+/** Rows up to this length are sorted by insertion, longer ones as numbers. */
+const shortRow = 24;
+
+/** An empty column for relation ids below `numRelations`, in shared memory. */
+export function relationColumn(numRelations: number, length: number): RelationColumn {
+  return numRelations <= shortRelations
+    ? new Uint16Array(new SharedArrayBuffer(2 * length))
+    : new Int32Array(new SharedArrayBuffer(4 * length));
+}
+
+/** An empty int32 column in shared memory. */
+export function int32Column(length: number): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4 * length));
+}
+
+/**
+ * Two passes over the triples: one counts, one puts each where it belongs. Memory: what is returned, and numbers for the
+ * largest hub.
+ * @throws WorkbenchError `data` for 2^31 triples or more
+ */
+export function adjacencyOf(numEntities: number, numRelations: number, each: EachTriple): AdjacencyRows {
+  const offsets = int32Column(numEntities + 1);
+  let length = 0;
+  each((head) => {
+    offsets[head + 1]!++;
+    length++;
+  });
+  if (length > mostEdges) {
+    throw new WorkbenchError('data', `expected at most ${mostEdges} edges, inverses counted, got ${length}`, {
+      hint: 'Import a part of the graph.',
+    });
+  }
+  for (let entity = 0; entity < numEntities; entity++) offsets[entity + 1]! += offsets[entity]!;
+  const relations = relationColumn(numRelations, length);
+  const tails = int32Column(length);
+  // Each offset moves to the end of its row, which is the start of the next one.
+  each((head, relation, tail) => {
+    const edge = offsets[head]!++;
+    relations[edge] = relation;
+    tails[edge] = tail;
+  });
+  offsets.copyWithin(1, 0, numEntities);
+  offsets[0] = 0;
+  const edges = sortRows({ offsets, relations, tails });
+  if (edges === length) return { offsets, relations, tails };
+  return { offsets, relations: shortened(relations, edges), tails: shortened(tails, edges) };
+}
+
+/** A view where little is lost, else a copy that frees the rest. */
+function shortened<T extends RelationColumn>(column: T, length: number): T {
+  if (length > 0.95 * column.length) return column.subarray(0, length) as T;
+  const bytes = column.BYTES_PER_ELEMENT * length;
+  const copy = new (column.constructor as new (memory: SharedArrayBuffer) => T)(new SharedArrayBuffer(bytes));
+  copy.set(column.subarray(0, length));
+  return copy;
+}
+
+/** Sorts each row by (relation, tail) and moves what stands twice out. @returns how many edges are left, at the beginning */
+function sortRows(rows: AdjacencyRows): number {
+  const { offsets, relations, tails } = rows;
+  const numEntities = offsets.length - 1;
+  const longRow = longRowSorter(rows);
+  let kept = 0;
+  let begin = 0;
+  for (let entity = 0; entity < numEntities; entity++) {
+    const end = offsets[entity + 1]!;
+    if (end - begin <= shortRow) insertionSort(rows, begin, end);
+    else longRow(begin, end);
+    const first = kept;
+    for (let edge = begin; edge < end; edge++) {
+      const [relation, tail] = [relations[edge]!, tails[edge]!];
+      if (kept > first && relations[kept - 1] === relation && tails[kept - 1] === tail) continue;
+      relations[kept] = relation;
+      tails[kept++] = tail;
+    }
+    offsets[entity + 1] = kept;
+    begin = end;
+  }
+  return kept;
+}
+
+function insertionSort({ relations, tails }: AdjacencyRows, begin: number, end: number): void {
+  for (let edge = begin + 1; edge < end; edge++) {
+    const relation = relations[edge]!;
+    const tail = tails[edge]!;
+    let at = edge;
+    while (at > begin && (relations[at - 1]! - relation || tails[at - 1]! - tail) > 0) {
+      relations[at] = relations[at - 1]!;
+      tails[at] = tails[at - 1]!;
+      at--;
+    }
+    relations[at] = relation;
+    tails[at] = tail;
+  }
+}
+
+/** Sorts pairs as one number each: exact while relations times entities stay below 2^52. */
+function longRowSorter({ offsets, relations, tails }: AdjacencyRows): (begin: number, end: number) => void {
+  const numEntities = offsets.length - 1;
+  let keys = new Float64Array(0);
+  return (begin, end) => {
+    if (keys.length < end - begin) keys = new Float64Array(2 * (end - begin));
+    const row = keys.subarray(0, end - begin);
+    for (let i = 0; i < row.length; i++) row[i] = relations[begin + i]! * numEntities + tails[begin + i]!;
+    row.sort();
+    for (let i = 0; i < row.length; i++) {
+      const relation = Math.floor(row[i]! / numEntities);
+      relations[begin + i] = relation;
+      tails[begin + i] = row[i]! - relation * numEntities;
+    }
+  };
+}

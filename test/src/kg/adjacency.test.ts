@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { adjacencyOf } from '../../../src/kg/adjacency.js';
+import { Graph } from '../../../src/kg/graph.js';
+
+const numEntities = 6;
+// Rows of more than 24 edges are sorted in another way: few heads, many draws.
+const triple = fc.tuple(fc.nat(numEntities - 1), fc.nat(9), fc.nat(numEntities - 1));
+
+test('rows hold each distinct triple once, in order, however long', () => {
+  fc.assert(
+    fc.property(fc.array(triple, { maxLength: 400, size: 'max' }), (triples) => {
+      const { offsets, relations, tails } = adjacencyOf(numEntities, 10, (take) => {
+        for (const [head, relation, tail] of triples) take(head, relation, tail);
+      });
+      const found = Array.from({ length: numEntities }, (_, head) =>
+        Array.from({ length: offsets[head + 1]! - offsets[head]! }, (_, i) => {
+          const edge = offsets[head]! + i;
+          return [head, relations[edge]!, tails[edge]!].join(' ');
+        }),
+      ).flat();
+      // Single digits: the order of texts is that of numbers.
+      expect(found).toEqual([...new Set(triples.map((one) => one.join(' ')))].sort());
+      expect([relations.length, tails.length]).toEqual([found.length, found.length]);
+    }),
+  );
+});
+
+test('a graph that was shared is the same graph over the same memory', () => {
+  const triples = {
+    heads: Int32Array.of(0, 0, 1),
+    relations: Int32Array.of(1, 0, 0),
+    tails: Int32Array.of(1, 2, 0),
+  };
+  const graph = new Graph('g', ['a', 'b', 'ä'], ['r', '~r'], triples, ['file.txt']);
+  const shared = structuredClone(graph.shared());
+  const twin = Graph.fromShared(shared);
+  expect([twin.name, twin.entityNames, twin.relationNames, twin.madeFrom]).toEqual([
+    'g',
+    ['a', 'b', 'ä'],
+    ['r', '~r'],
+    ['file.txt'],
+  ]);
+  expect([twin.entityId('ä'), twin.entityName(1), twin.hash]).toEqual([2, 'b', graph.hash]);
+  graph.tails[0] = 1;
+  expect(twin.tails[0]).toBe(1);
+});
