@@ -1,6 +1,7 @@
 /** WebGPU outside of browsers: Dawn from the optional package `webgpu`, and how tfjs gets a device of it as a backend. */
 import { readdirSync } from 'node:fs';
 import { env, platform } from 'node:process';
+import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs';
 import { WorkbenchError } from '../run/errors.js';
 import type { Tf } from './backend.js';
 
@@ -60,6 +61,7 @@ export async function registerWebgpu(tf: Tf): Promise<WebgpuDevice> {
       throw new WorkbenchError('failure', 'expected tensors on webgpu to be read by data(), got dataSync()');
     }
   }
+  addInParts(tf, adapter.limits.maxStorageBuffersPerShaderStage - 1);
   tf.registerBackend('webgpu', () => withNavigator(gpu, () => new Backend(device, adapter.info)));
   opened = deviceOf(adapter.info);
   return opened;
@@ -96,6 +98,7 @@ const instance = Symbol.for('kgwalk.webgpu');
 /** The largest that this device has, of the limits that kernels meet. */
 function limitsOf(limits: GPUSupportedLimits): Record<string, number> {
   const names = [
+    'maxStorageBuffersPerShaderStage',
     'maxComputeWorkgroupStorageSize',
     'maxComputeWorkgroupsPerDimension',
     'maxStorageBufferBindingSize',
@@ -104,6 +107,27 @@ function limitsOf(limits: GPUSupportedLimits): Record<string, number> {
     'maxComputeInvocationsPerWorkgroup',
   ] as const;
   return Object.fromEntries(names.map((name) => [name, limits[name]]));
+}
+
+/** The kernel of `addN` binds all of its inputs at once, of which a device takes few (eight are certain). */
+function addInParts(tf: Tf, most: number): void {
+  const stock = tf.getKernel('AddN', 'webgpu')!;
+  tf.unregisterKernel('AddN', 'webgpu');
+  tf.registerKernel({
+    ...stock,
+    kernelFunc: ({ backend, inputs, attrs }) => {
+      const add = (parts: TensorInfo[]) =>
+        stock.kernelFunc({ backend, inputs: parts as unknown as NamedTensorInfoMap, attrs }) as TensorInfo;
+      const all = Object.values(inputs) as TensorInfo[];
+      let sum = add(all.slice(0, most));
+      for (let i = most; i < all.length; i += most - 1) {
+        const before = sum;
+        sum = add([before, ...all.slice(i, i + most - 1)]);
+        (backend as { disposeData(id: object): void }).disposeData(before.dataId);
+      }
+      return sum;
+    },
+  });
 }
 
 /** The backend's constructor asks for `navigator.gpu`; other packages take a navigator for a browser. */

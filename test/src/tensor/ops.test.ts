@@ -93,7 +93,7 @@ function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tol
   expect(worst).toBeLessThan(tolerance);
 }
 
-const names = await backendsHere();
+const names = await backendsHere(['webgpu']);
 const { tf: stockTf } = await openBackend('cpu');
 const oracles = cases.map((one) => valueAndGradients(stockTf, one.stock, inputsOf(one)));
 

@@ -68,6 +68,16 @@ const cases: Case[] = [
     shapes: [narrow, narrow],
     of: (tf, [a, b]) => tf.addN([a!, b!, tf.mul(a!, tf.scalar(2))]),
   },
+  {
+    operations: 'addN, of many',
+    shapes: Array.from({ length: 23 }, () => narrow),
+    of: (tf, inputs) => tf.addN(inputs),
+  },
+  {
+    operations: 'concat, of many',
+    shapes: Array.from({ length: 23 }, () => narrow),
+    of: (tf, inputs) => tf.concat(inputs, 1),
+  },
   { operations: 'tanh', of: (tf, [a]) => tf.tanh(a!) },
   { operations: 'relu', of: (tf, [a]) => tf.relu(a!) },
   { operations: 'sigmoid', of: (tf, [a]) => tf.sigmoid(a!) },
@@ -115,7 +125,7 @@ const cases: Case[] = [
 
 /** Without numbers, or without a gradient; `argMax` and the attention of the language model have tests of their own. */
 const notNumeric =
-  /^(tidy|keep|dispose|backend|ready|memory|customGrad|variable|variableGrads|tensor\w*|train|argMax|engine|\w+Backend\w*|enable\w+)$/;
+  /^(tidy|keep|dispose|backend|ready|memory|customGrad|variable|variableGrads|tensor\w*|train|argMax|engine|\w*Kernel|\w+Backend\w*|enable\w+)$/;
 
 test('every operation of the networks is in the suite', () => {
   const files = ['src', 'agents', 'trainers', 'models'].flatMap((folder) =>
@@ -163,7 +173,7 @@ async function numbersOf(tf: Tf, { operations, shapes = [narrow], positive, of }
   return numbers as Float32Array[];
 }
 
-const names = await backendsHere([]);
+const names = await backendsHere();
 const plain = (await openBackend('cpu')).tf;
 const expected = new Map<Case, Float32Array[]>();
 for (const one of cases) expected.set(one, await numbersOf(plain, one));

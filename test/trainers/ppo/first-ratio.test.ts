@@ -41,8 +41,8 @@ async function deviations<Observation, Request extends TaskRequest>(
   return seen;
 }
 
-// Kernels of a GPU round by the shape of a batch; those of processors do not.
-const backends = (await backendsHere()).filter((name) => !name.startsWith('tensorflow'));
+// Kernels of GPUs and of native TensorFlow round by the shape of a batch; the others do not.
+const backends = await backendsHere(['tensorflow-gpu', 'webgpu', 'tensorflow']);
 
 describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-6 on %s', (backend) => {
   test.each(['candidate', 'pa-mlp'] as const)('under the %s head', async (head) => {

@@ -1,0 +1,71 @@
+/** One PPO update with the real heads on every rung of the ladder, beside the plain backend. */
+import { describe, expect, test } from '@jest/globals';
+import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
+import { makeVectorEnv } from '../../../envs/index.js';
+import type { BackendName } from '../../../src/tensor/backend.js';
+import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
+import { ppo } from '../../../trainers/ppo/ppo.js';
+import { ppoSettings } from '../../../trainers/ppo/settings.js';
+import { backendsHere } from '../../fixtures/tensor-backends.js';
+import { toyWalker } from '../../fixtures/toy-policy.js';
+import { randomize } from '../../fixtures/toy-walker.js';
+import { toyTwoHop } from '../../fixtures/toy-walks.js';
+
+/** Of a weight or a figure; the step of a weight is about 0.01. */
+const tolerance = 2e-5;
+
+const rules = { horizon: 2, equalAtStep1: false };
+const explorations = 4;
+
+/** Weights of actor and critic after an update of two minibatches, and the figures of that update. */
+async function update(backend: BackendName, head: 'candidate' | 'pa-mlp') {
+  const world = toyTwoHop();
+  const toy = await toyWalker(world, rules, { head }, backend);
+  const policy = toy.policy(1);
+  await randomize(policy.head.parameters, 3);
+  policy.head.weightsChanged();
+  const actor = walkerActor(policy);
+  const network = walkerValues(toy.critic(1), policy.featurizer);
+  const settings = ppoSettings.parse({
+    ...{ updates: 1, samplesPerUpdate: 2, minibatchSamples: 1, explorations, updateEpochs: 1, baseline: 'critic' },
+    // An epsilon beside the gradients, so that one that is nearly zero moves nothing, whatever its sign.
+    ...{ learningRate: 0.05, warmupUpdates: 0, klCoef: 0, adamEpsilon: 0.01, entropyCoef: 0.05 },
+  });
+  const [optimizer, ofCritic] = [adamOf(actor.parameters, settings), adamOf(network.parameters, settings)];
+  const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 2 * explorations);
+  const walkable = Int32Array.from(world.samples, (_, i) => i);
+  let figures: Record<string, number> = {};
+  await ppo({
+    ...{ actor, optimizer, critic: { network, optimizer: ofCritic }, envs, walkable, settings, seed: 2 },
+    onUpdate: ({ metrics }) => void (figures = metrics),
+  });
+  const weights = { ...(await actor.parameters.export()), ...(await network.parameters.export()) };
+  envs.close();
+  optimizer.dispose();
+  ofCritic.dispose();
+  actor.dispose();
+  network.dispose();
+  return { weights, figures };
+}
+
+const names = (await backendsHere()).filter((name) => name !== 'cpu');
+const heads = ['candidate', 'pa-mlp'] as const;
+const plain = new Map<string, Awaited<ReturnType<typeof update>>>();
+for (const head of heads) plain.set(head, await update('cpu', head));
+
+describe.each(names)('an update on %s', (backend) => {
+  test.each(heads)('of the %s head and a critic is that of the plain backend', async (head) => {
+    const [got, expected] = [await update(backend, head), plain.get(head)!];
+    expect(Object.keys(got.weights)).toEqual(Object.keys(expected.weights));
+    const differences = Object.entries(expected.weights).flatMap(([name, { data }]) =>
+      Array.from(data, (value, i) => Math.abs(value - got.weights[name]!.data[i]!)),
+    );
+    expect(Math.max(...differences)).toBeLessThan(tolerance);
+    for (const [name, figure] of Object.entries(expected.figures)) {
+      expect([name, Math.abs(got.figures[name]! - figure) < tolerance * Math.max(1, Math.abs(figure))]).toEqual([
+        name,
+        true,
+      ]);
+    }
+  });
+});
