@@ -137,12 +137,13 @@ export function beginWith({ actor, critic }: Trainee, { tensors }: Checkpoint): 
 
 /** What the encoder did for the run. */
 export function logEncoding({ encoder, logs }: Session): void {
-  const { encodes, cacheHits, damaged, tokens, seconds } = encoder.counters;
+  const { encodes, cacheHits, damaged, tokens, reusedTokens, seconds } = encoder.counters;
   logs.timing('encode', 1, {
     'time/encodes': encodes,
     'time/cache_hits': cacheHits,
     ...(damaged > 0 && { 'time/cache_damaged': damaged }),
     'time/tokens': tokens,
+    ...(reusedTokens > 0 && { 'time/tokens_shared': reusedTokens }),
     'time/encode_seconds': Math.round(seconds * 1000) / 1000,
   });
 }

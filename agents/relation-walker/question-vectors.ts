@@ -1,9 +1,10 @@
 /** What a relation walker reads of a question: one frozen text vector, scaled by what train questions look like. */
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
+import { encodeShown } from '../../src/encoder/encode-shown.js';
 import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import type { ProgressReporter } from '../../src/run/progress.js';
 import type { RelationWalkerSettings } from './settings.js';
 
 /** Scale of each dimension; part of a trained walker. */
@@ -39,17 +40,10 @@ export function questionText(task: QuestionTask, keepName: boolean): string {
 export async function encodeQuestions(
   encoder: StateEncoder,
   tasks: readonly QuestionTask[],
-  { settings: { keepName, maxTokens }, progress = silentProgress, signal }: EncodeQuestionsOptions,
+  { settings: { keepName, maxTokens }, progress, signal }: EncodeQuestionsOptions,
 ): Promise<EncodedTexts> {
   const texts = tasks.map((task) => questionText(task, keepName));
-  const line = progress('encode questions', new Set(texts).size, 'texts');
-  const encoded = await encoder.encode(texts, {
-    maxTokens,
-    ...(signal && { signal }),
-    onProgress: (done) => line.update(done),
-  });
-  line.finish();
-  return encoded;
+  return encodeShown(encoder, texts, { label: 'encode questions', maxTokens, progress, signal });
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Asks the encoder, once, for every text that a walker reads: names of the graph and messages of the dialogues. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
-import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
+import { encodeShown } from '../../src/encoder/encode-shown.js';
+import type { EncodedTexts, EncodeOptions, StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import type { ProgressReporter } from '../../src/run/progress.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { entityTexts, lastMessageText, relationTexts, windowText } from './features/dialogue-texts.js';
 import type { TaskVectors } from './features/featurizer.js';
@@ -11,7 +12,7 @@ import type { TaskVectors } from './features/featurizer.js';
 type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
 
 /** How much of each text is read, who is told how far it is, and what stops it. */
-export interface EncodeWalkOptions {
+export interface EncodeWalkOptions extends Pick<EncodeOptions, 'lanes'> {
   settings: TextSettings;
   progress?: ProgressReporter;
   signal?: AbortSignal | undefined;
@@ -23,9 +24,10 @@ export async function encodeGraph(
   graph: Graph,
   options: EncodeWalkOptions,
 ): Promise<FrozenVectors> {
-  const { nameTokens } = options.settings;
-  const entities = await encodeWith(encoder, 'encode entities', entityTexts(graph), nameTokens, options);
-  const relations = await encodeWith(encoder, 'encode relations', relationTexts(graph), nameTokens, options);
+  const { settings, ...rest } = options;
+  const shown = { ...rest, maxTokens: settings.nameTokens };
+  const entities = await encodeShown(encoder, entityTexts(graph), { ...shown, label: 'encode entities' });
+  const relations = await encodeShown(encoder, relationTexts(graph), { ...shown, label: 'encode relations' });
   return { dim: encoder.dim, entities: expand(entities), relations: expand(relations) };
 }
 
@@ -35,30 +37,16 @@ export async function encodeTasks(
   tasks: readonly WalkTask[],
   options: EncodeWalkOptions,
 ): Promise<TaskVectors> {
-  const { lastMessageTokens, windowTokens, windowMessages } = options.settings;
-  const last = await encodeWith(encoder, 'encode messages', tasks.map(lastMessageText), lastMessageTokens, options);
-  const windows = tasks.map((task) => windowText(task, windowMessages));
-  const window = await encodeWith(encoder, 'encode dialogues', windows, windowTokens, options);
-  return { last, window, rowOf: new Map(tasks.map((task, i) => [task.id, i])) };
-}
-
-async function encodeWith(
-  encoder: StateEncoder,
-  label: string,
-  texts: readonly string[],
-  maxTokens: number,
-  { progress = silentProgress, signal }: EncodeWalkOptions,
-): Promise<EncodedTexts> {
-  const line = progress(label, new Set(texts).size, 'texts');
-  const started = performance.now();
-  const encoded = await encoder.encode(texts, {
-    maxTokens,
-    ...(signal && { signal }),
-    onProgress: (done, _total, tokens) =>
-      line.update(done, `${((tokens * 1000) / (performance.now() - started + 1)).toFixed(0)} tokens/s`),
+  const { settings, ...rest } = options;
+  const { lastMessageTokens, windowTokens, windowMessages } = settings;
+  const last = await encodeShown(encoder, tasks.map(lastMessageText), {
+    ...rest,
+    label: 'encode messages',
+    maxTokens: lastMessageTokens,
   });
-  line.finish();
-  return encoded;
+  const windows = tasks.map((task) => windowText(task, windowMessages));
+  const window = await encodeShown(encoder, windows, { ...rest, label: 'encode dialogues', maxTokens: windowTokens });
+  return { last, window, rowOf: new Map(tasks.map((task, i) => [task.id, i])) };
 }
 
 /** One row for every asked text, duplicates included. */

@@ -58,7 +58,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     return lanes;
   }
 
-  async function encode(texts: readonly string[], { maxTokens, onProgress, signal }: EncodeOptions = {}) {
+  async function encode(texts: readonly string[], { maxTokens, onProgress, signal, lanes: most }: EncodeOptions = {}) {
     const { distinct, rows } = distinctTexts(texts);
     const budget = Math.min(maxTokens ?? contextLength, contextLength);
     const matrix = new Float32Array(distinct.length * dim);
@@ -92,24 +92,27 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
       // Loading the model is not the rate of encoding.
       const started = performance.now();
       try {
-        await encodeTurn(open, {
-          texts: places.map((place) => distinct[place]!),
-          reuse,
-          onVector(i, { vector, evaluated: tokens, reused }) {
-            const row = rowOf(places[i]!);
-            fill(row, vector, settings.normalize, modelPath);
-            const { text, budget: kept } = keyOf(places[i]!);
-            store.write(text, kept, row);
-            counters.encodes++;
-            counters.tokens += tokens;
-            counters.reusedTokens += reused;
-            spent.tokens += tokens;
-            spent.reused += reused;
-            done++;
-            tell();
+        await encodeTurn(
+          { ...open, lanes: open.lanes.slice(0, Math.max(1, most?.() ?? count)) },
+          {
+            texts: places.map((place) => distinct[place]!),
+            reuse,
+            onVector(i, { vector, evaluated: tokens, reused }) {
+              const row = rowOf(places[i]!);
+              fill(row, vector, settings.normalize, modelPath);
+              const { text, budget: kept } = keyOf(places[i]!);
+              store.write(text, kept, row);
+              counters.encodes++;
+              counters.tokens += tokens;
+              counters.reusedTokens += reused;
+              spent.tokens += tokens;
+              spent.reused += reused;
+              done++;
+              tell();
+            },
+            stopped: () => signal?.aborted ?? false,
           },
-          stopped: () => signal?.aborted ?? false,
-        });
+        );
       } finally {
         counters.seconds += (performance.now() - started) / 1000;
         // It must be known that the id still names the model that encoded.

@@ -16,6 +16,8 @@ export interface EncodeOptions {
   /** Called with distinct texts done, of how many, and tokens evaluated and served from a prefix so far. */
   onProgress?: (done: number, total: number, tokens: number, reusedTokens: number) => void;
   signal?: AbortSignal;
+  /** How many texts may be encoded side by side, asked anew every few hundred texts; 1 at least. Default: as many as there are lanes. */
+  lanes?: () => number;
 }
 
 /** Cumulative counts of one encoder object. */

@@ -1,16 +1,19 @@
 /** Training of a walker over dialogues: TransE, text vectors, cloning, PPO, and the best on valid. */
 import type { EmbeddingVectors } from '../../agents/walker/frozen-tables.js';
-import { createPolicy, walkerInputs, type WalkerInputs } from '../../agents/walker/inputs.js';
+import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
+import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
+import { createPolicy, inputsOf, type WalkerInputs } from '../../agents/walker/inputs.js';
 import { writeTables } from '../../agents/walker/tables-file.js';
-import { encodeTasks } from '../../agents/walker/text-vectors.js';
+import { encodeGraph, encodeTasks } from '../../agents/walker/text-vectors.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { sourcesHash } from '../../datasets/manifest.js';
 import { loadDataset, type Dataset } from '../../datasets/registry.js';
-import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { clonePhase } from '../cloning/clone-phase.js';
+import { type BesideOptions, encodeBeside } from '../encode-beside.js';
 import { endOfStep, recordedStep } from '../saved-step.js';
 import { logEncoding, type Session, type Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
@@ -39,9 +42,19 @@ export async function openDialogueTraining(settings: TrainSettings): Promise<Tra
     async run(session, from) {
       const { run, replayed } = session;
       if (from?.header.kind === 'embedding') return replayPretraining(session, dataset, graph, from);
-      const transe = settings.transe.enabled ? await embed(session, dataset, graph, !from) : undefined;
+      const tasks = [...train, ...valid].map(({ task }) => task);
+      const texts = encodeBeside(session, session.threads ?? 1, (options) =>
+        encodeTexts(session, graph, tasks, options),
+      );
+      let transe: Pretrained | undefined;
+      try {
+        if (settings.transe.enabled) transe = await embed(session, dataset, graph, !from);
+      } catch (error) {
+        await texts.stop();
+        throw error;
+      }
       run.update({ phase: 'encode' });
-      const inputs = await encode(session, graph, train, valid, transe?.table);
+      const inputs = await prepareInputs(session, graph, train, await texts.join(), transe?.table);
       run.update({ done: { ...run.state.done, encode: true } });
       const dialogues = { ...session, inputs, train, valid, seenTargets: seenEntities(train) };
       if (settings.clone.enabled && from?.header.phase !== 'ppo') {
@@ -58,30 +71,31 @@ export async function openDialogueTraining(settings: TrainSettings): Promise<Tra
   };
 }
 
-/** Text vectors of names and dialogues, and the tables, which are kept with the run. */
-async function encode(
+/** Vectors of all that a run reads. */
+async function encodeTexts(
+  { settings, encoder }: Session,
+  graph: Graph,
+  tasks: readonly WalkTask[],
+  beside: BesideOptions,
+): Promise<{ names: FrozenVectors; dialogues: TaskVectors }> {
+  const options = { ...beside, settings: settings.encoder };
+  const names = await encodeGraph(encoder, graph, options);
+  return { names, dialogues: await encodeTasks(encoder, tasks, options) };
+}
+
+/** The network's inputs from text vectors and TransE; the tables are kept with the run. */
+async function prepareInputs(
   session: Session,
   graph: Graph,
   train: readonly WalkSample[],
-  valid: readonly WalkSample[],
+  { names, dialogues }: Awaited<ReturnType<typeof encodeTexts>>,
   transe: EmbeddingVectors | undefined,
 ): Promise<WalkerInputs> {
-  const { tf, settings, encoder, run, progress, signal } = session;
+  const { tf, settings, run } = session;
   const { horizon, equalAtStep1 } = settings.env;
-  const inputs = await walkerInputs({
-    tf,
-    settings: settings.walker,
-    encoderSettings: settings.encoder,
-    graph,
-    rules: { horizon, equalAtStep1 },
-    encoder,
-    train,
-    transe,
-    progress,
-    signal,
-  });
-  const tasks = [...train, ...valid].map(({ task }) => task);
-  inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder, progress, signal });
+  const rules = { horizon, equalAtStep1 };
+  const inputs = await inputsOf(names, { tf, settings: settings.walker, graph, rules, train, transe });
+  inputs.featurizer.texts = dialogues;
   writeTables(run.folder, inputs.tables);
   logEncoding(session);
   return inputs;

@@ -127,3 +127,32 @@ describe.each([
   expect(a[0]! / length).toBeCloseTo(b[0]!, 6);
   expect(raw.id).not.toBe(unit.id);
 });
+
+(available ? test : test.skip).each(['SmolLM2-135M-Instruct.Q4_1.gguf', 'stories260K.f32.gguf'])(
+  '%s with prefix reuse: the vectors of each text alone, close to the other mode’s',
+  async (file) => {
+    const path = join(models!, file);
+    const begin = 'Once upon a time a little bird asked a big tree for a song about the north and the sea. '.repeat(3);
+    const texts = [1, 2, 3, 4, 5].map((i) => `${begin}The tree ${'sang and '.repeat(i)}slept.`);
+    const together = await open(path, newFolder(), { prefixReuse: 'auto' });
+    const expected = vectors(texts, await together.encode(texts));
+    const plain = vectors(texts, await (await open(path)).encode(texts));
+    for (const text of texts.slice(0, 3)) {
+      const alone = await open(path, newFolder(), { prefixReuse: 'auto', workers: 1 });
+      expect(vectors([text], await alone.encode([text])).get(text)).toEqual(expected.get(text));
+      expect(dot(plain.get(text)!, expected.get(text)!)).toBeGreaterThan(0.999);
+    }
+    const { tokens, reusedTokens } = together.counters;
+    expect(reusedTokens / (tokens + reusedTokens)).toBeGreaterThan(0.4);
+  },
+);
+
+(available ? test : test.skip)(
+  'a sentence encoder reads in both directions: it has no beginnings to reuse',
+  async () => {
+    const [off, auto] = [await open(miniLm), await open(miniLm, newFolder(), { prefixReuse: 'auto' })];
+    expect(auto.id).toBe(off.id);
+    await auto.encode(stories);
+    expect(auto.counters.reusedTokens).toBe(0);
+  },
+);

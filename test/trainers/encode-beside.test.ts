@@ -1,0 +1,84 @@
+import { expect, test } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
+import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import { type BesideOptions, encodeBeside } from '../../trainers/encode-beside.js';
+
+/** Encoding that the test ends. */
+function encoding() {
+  const calls: BesideOptions[] = [];
+  let resolve!: (vectors: string) => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new Promise<string>((done, failed) => ([resolve, reject] = [done, failed]));
+  const encode = (options: BesideOptions) => {
+    calls.push(options);
+    options.signal.addEventListener('abort', () => reject(options.signal.reason));
+    return promise;
+  };
+  return { calls, encode, resolve, reject };
+}
+
+const quiet = { progress: silentProgress };
+
+test('it takes the cores that are left, then all, and is done once', async () => {
+  const { calls, encode, resolve } = encoding();
+  const beside = encodeBeside(quiet, 1, encode, 3);
+  expect(calls).toHaveLength(1);
+  expect(calls[0]!.lanes!()).toBe(2);
+  const joined = beside.join();
+  expect(calls[0]!.lanes!()).toBe(Infinity);
+  resolve('vectors');
+  expect([await joined, await beside.join()]).toEqual(['vectors', 'vectors']);
+  expect(calls).toHaveLength(1);
+});
+
+test('without a core to spare it waits until it is asked for', async () => {
+  const { calls, encode, resolve } = encoding();
+  const beside = encodeBeside(quiet, 2, encode, 2);
+  await setImmediate();
+  expect(calls).toHaveLength(0);
+  resolve('vectors');
+  expect(await beside.join()).toBe('vectors');
+  const never = encodeBeside(quiet, 2, encode, 2);
+  await never.stop();
+  expect(calls).toHaveLength(1);
+});
+
+test('a failure is told to whoever joins, and a stop from either side ends it', async () => {
+  const failing = encoding();
+  const beside = encodeBeside(quiet, 1, failing.encode, 2);
+  failing.reject(new Error('no such model'));
+  await setImmediate();
+  await expect(beside.join()).rejects.toThrow('no such model');
+
+  const own = encoding();
+  const left = encodeBeside(quiet, 1, own.encode, 2);
+  await left.stop();
+  expect(own.calls[0]!.signal.aborted).toBe(true);
+
+  const outer = new AbortController();
+  const run = encoding();
+  encodeBeside({ ...quiet, signal: outer.signal }, 1, run.encode, 2);
+  expect(run.calls[0]!.signal.aborted).toBe(false);
+  outer.abort();
+  expect(run.calls[0]!.signal.aborted).toBe(true);
+});
+
+test('its lines of progress come when the other’s are over, the finished ones first', () => {
+  const shown: string[] = [];
+  const progress: ProgressReporter = (label) => ({
+    update: (done) => shown.push(`${label} ${done}`),
+    finish: () => shown.push(`${label} end`),
+  });
+  const { calls, encode } = encoding();
+  const beside = encodeBeside({ progress }, 1, encode, 2);
+  const [first, second] = ['entities', 'messages'].map((label) => calls[0]!.progress(label, 9, 'texts'));
+  first!.update(4);
+  first!.update(9);
+  first!.finish();
+  second!.update(1);
+  expect(shown).toEqual([]);
+  void beside.join();
+  second!.update(2);
+  second!.finish();
+  expect(shown).toEqual(['entities 9', 'entities end', 'messages 2', 'messages end']);
+});
