@@ -55,9 +55,9 @@ export const programs: readonly Program[] = [
   ours('forward', 'policy-latency', `${seconds}`),
   ours('encode', 'encode', `{model} ${seconds}`),
   peer('llama-cpp', 'llama_cpp_bench', `{model} ${seconds}`, '{llama-python}'),
-  ours('clone-native', 'clone', `--backend tensorflow`, true),
-  ours('clone-wasm', 'clone', `--backend wasm`, true),
-  peer('torch-clone', 'clone_torch', ``, '{python}', true),
+  ours('clone-native', 'clone', `{data}/opendialkg --whole --backend tensorflow`, true),
+  ours('clone-wasm', 'clone', `{data}/opendialkg --whole --backend wasm`, true),
+  peer('torch-clone', 'clone_torch', `{data}/opendialkg --whole`, '{python}', true),
   ours('quality', 'transe-train', `${fb15k} --task quality --negatives 25 --seconds 90`, true),
   peer(
     'torch-quality',

@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 const table: Readonly<Record<string, string>> = {
   // Operations with gradients of their own.
   'src/tensor/ops.ts': 'src/tensor/ops.test.ts',
+  'src/tensor/frozen-dots.ts': 'src/tensor/ops.test.ts',
   'models/llama/causal-attention.ts': 'models/llama/gradients.test.ts',
   'models/llama/gated-unit.ts': 'models/llama/gradients.test.ts',
   'models/llama/rms-norm.ts': 'models/llama/gradients.test.ts',

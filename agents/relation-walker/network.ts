@@ -9,7 +9,7 @@
 import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { gatherSum, matMul, matMulConst } from '../../src/tensor/ops.js';
+import { gatherSum, matMul, matMulConst, relu } from '../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
 import type { RelationBatch, RelationShape } from './relation-batch.js';
 import type { RelationWalkerSettings } from './settings.js';
@@ -52,13 +52,13 @@ export function createRelationNetwork(
       const trunk = weight('trunk');
       const rows = (begin: number, count: number) => tf.slice(trunk, [begin, 0], [count, width]);
       const input = tf.tensor2d(questions, [numQuestions, dim]);
-      const read = tf.relu(tf.add(matMulConst(tf, input, weight('question')), weight('question.bias'))) as Tensor2D;
+      const read = relu(tf, tf.add(matMulConst(tf, input, weight('question')), weight('question.bias'))) as Tensor2D;
       // The question's share of the sum is made once a text; a one-hot picks a row.
       const ofQuestion = tf.add(matMul(tf, read, rows(0, questionWidth)), weight('trunk.bias')) as Tensor2D;
       const ofSlots = slots.map((_, slot) => rows(questionWidth + slot * numActions, numActions));
       const ofStep = rows(questionWidth + slots.length * numActions, horizon);
       const sums = gatherSum(tf, [ofQuestion, ...ofSlots, ofStep], [questionOf, ...slots, steps]);
-      const scores = tf.add(matMul(tf, tf.relu(sums) as Tensor2D, weight('out')), weight('out.bias'));
+      const scores = tf.add(matMul(tf, relu(tf, sums) as Tensor2D, weight('out')), weight('out.bias'));
       return tf.reshape(scores, [-1]);
     },
     dispose: () => parameters.dispose(),

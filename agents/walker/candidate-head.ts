@@ -8,7 +8,7 @@
 import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { gatherRows, gatherSum, matMul, matMulConst, pairDot, readTensor } from '../../src/tensor/ops.js';
+import { gatherRows, gatherSum, matMul, matMulConst, pairDot, readTensor, relu } from '../../src/tensor/ops.js';
 import { normalValues, ParameterSet, uniformFanIn } from '../../src/tensor/parameters.js';
 import type { HeadShape, WalkerHead } from './head.js';
 import { createLocalEntities, hostRows } from './local-rows.js';
@@ -43,7 +43,8 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
   const dropped = (input: Tensor2D, rng: Rng | undefined) => {
     if (!rng || settings.dropout === 0) return input;
     const keep = 1 - settings.dropout;
-    const mask = Float32Array.from({ length: input.size }, () => (rng.uniform() < keep ? 1 / keep : 0));
+    const mask = new Float32Array(input.size);
+    for (let i = 0; i < mask.length; i++) mask[i] = rng.uniform() < keep ? 1 / keep : 0;
     return tf.mul(input, tf.tensor2d(mask, input.shape)) as Tensor2D;
   };
   const entityRows = (statics: Tensor2D) => {
@@ -70,7 +71,8 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
       tf.slice(table, [0, begin], [table.shape[0], size]);
     const entities = columns(rows.entities, 0, d);
     const relations = columns(rows.relations, 0, d);
-    const context = tf.relu(
+    const context = relu(
+      tf,
       tf.add(
         matMulConst(tf, tf.tensor2d(batch.context, [batch.numStates, contextDim]), parameter('context')),
         parameter('context.bias'),
@@ -87,8 +89,8 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
       ],
       1,
     );
-    const first = dropped(tf.relu(dense(dropped(inputs, rng), 'trunk.1')), rng);
-    const state = dropped(tf.relu(dense(first, 'trunk.2')), rng);
+    const first = dropped(relu(tf, dense(dropped(inputs, rng), 'trunk.1')), rng);
+    const state = dropped(relu(tf, dense(first, 'trunk.2')), rng);
 
     const toTail = matMul(tf, state, parameter('state.tail'));
     const toRelation = matMul(tf, matMul(tf, state, parameter('state.relation')), tf.transpose(relations));
@@ -106,7 +108,7 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
     const features =
       numEdgeFeatures > 0 ? tf.tensor2d(batch.edgeFeatures, [batch.tails.length, numEdgeFeatures]) : undefined;
     const mixed = features ? (tf.add(sums, matMulConst(tf, features, parameter('edge.features'))) as Tensor2D) : sums;
-    const second = tf.relu(dense(tf.relu(mixed), 'edge.hidden'));
+    const second = relu(tf, dense(relu(tf, mixed), 'edge.hidden'));
     const byMlp = tf.reshape(matMul(tf, second, parameter('edge.out')), [-1]);
     const byFeatures = features ? tf.reshape(matMulConst(tf, features, parameter('edge.linear')), [-1]) : undefined;
     const logits = tf.add(dots, byMlp);

@@ -15,12 +15,23 @@ export interface Critic {
   dispose(): void;
 }
 
-/**
- * V = w·tanh(W2·tanh(W1·s + b1) + b2) + b, apart from the actor; orthogonal starts with gains √2 and 1.
- * @param width units of each hidden layer
- */
+/** The network that `createValueNetwork` builds over the dialogue's vectors, the start and the current entity. */
 export function createCritic(tf: Tf, tables: FrozenTables, contextDim: number, width: number, seed: number): Critic {
   const stateDim = contextDim + 2 * tables.entityDim + stateScalars.length;
+  const { parameters, values } = createValueNetwork(tf, stateDim, width, seed);
+  return {
+    parameters,
+    values: (batch) => values(stateVectors(batch, tables, contextDim, stateDim), batch.numStates),
+    dispose: () => parameters.dispose(),
+  };
+}
+
+/**
+ * V = w·tanh(W2·tanh(W1·s + b1) + b2) + b over states that stand ready; orthogonal starts with gains √2 and 1.
+ * @param width units of each hidden layer
+ * @returns the parameters, the caller's to dispose, and what values float32 [count, stateDim] as float32 [count]
+ */
+export function createValueNetwork(tf: Tf, stateDim: number, width: number, seed: number) {
   const parameters = new ParameterSet(tf);
   const layer = (name: string, rows: number, columns: number, gain: number) => {
     parameters.add(name, [rows, columns], orthogonalValues(Rng.named(seed, `walker/${name}`), rows, columns, gain));
@@ -31,19 +42,14 @@ export function createCritic(tf: Tf, tables: FrozenTables, contextDim: number, w
   layer('critic.out', width, 1, 1);
   const weight = (name: string) => parameters.get(name) as unknown as tfTypes.Tensor2D;
 
-  return {
-    parameters,
-    values: (batch) => {
-      const states = tf.tensor2d(stateVectors(batch, tables, contextDim, stateDim), [batch.numStates, stateDim]);
-      const first = tf.tanh(tf.add(matMulConst(tf, states, weight('critic.1')), weight('critic.1.bias')));
-      const second = tf.tanh(
-        tf.add(matMul(tf, first as tfTypes.Tensor2D, weight('critic.2')), weight('critic.2.bias')),
-      );
-      const out = tf.add(matMul(tf, second as tfTypes.Tensor2D, weight('critic.out')), weight('critic.out.bias'));
-      return tf.reshape(out, [-1]);
-    },
-    dispose: () => parameters.dispose(),
+  const values = (states: Float32Array, count: number): tfTypes.Tensor1D => {
+    const input = tf.tensor2d(states, [count, stateDim]);
+    const first = tf.tanh(tf.add(matMulConst(tf, input, weight('critic.1')), weight('critic.1.bias')));
+    const second = tf.tanh(tf.add(matMul(tf, first as tfTypes.Tensor2D, weight('critic.2')), weight('critic.2.bias')));
+    const out = tf.add(matMul(tf, second as tfTypes.Tensor2D, weight('critic.out')), weight('critic.out.bias'));
+    return tf.reshape(out, [-1]);
   };
+  return { parameters, values };
 }
 
 function stateVectors(

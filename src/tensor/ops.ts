@@ -5,6 +5,7 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from './backend.js';
+import { addRowDots, addRowDotsGradient } from './row-dots.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
@@ -13,6 +14,14 @@ type Save = (tensors: tfTypes.Tensor[]) => void;
 /** Whether this backend's memory is the host's, so that it can be read at any time and for the price of a copy at most. */
 export function onHost(tf: Tf): boolean {
   return ['wasm', 'cpu'].includes(tf.getBackend());
+}
+
+/**
+ * Whether a tensor can be read in the middle of a computation, for the price of a copy and without waiting for a device:
+ * also where native TensorFlow computes on the processor.
+ */
+export function readsAtOnce(tf: Tf): boolean {
+  return onHost(tf) || (tf.backend() as { isUsingGpuDevice?: boolean }).isUsingGpuDevice === false;
 }
 
 /** Product [m, k] × [k, n] whose gradient transposes explicitly, which keeps wasm on its fast kernel. */
@@ -47,6 +56,17 @@ export function matMulConst(tf: Tf, a: Tensor2D, b: Tensor2D): Tensor2D {
     };
   });
   return op(b) as Tensor2D;
+}
+
+/** max(x, 0). Native TensorFlow makes the stock gradient's step of five operations; the sign of the result is the same. */
+export function relu<T extends tfTypes.Tensor>(tf: Tf, x: T): T {
+  if (tf.getBackend() !== 'tensorflow') return tf.relu(x);
+  const op = tf.customGrad((input, save) => {
+    const value = tf.relu(input as tfTypes.Tensor);
+    (save as Save)([value]);
+    return { value, gradFunc: (dy: tfTypes.Tensor, [kept]: tfTypes.Tensor[]) => tf.mul(dy, tf.sign(kept!)) };
+  });
+  return op(x) as T;
 }
 
 /** Rows of a table: [n, d] by int32 [m] → [m, d]. */
@@ -106,37 +126,26 @@ export function pairDot(
   }
   const op = tf.customGrad((a, b, save) => {
     (save as Save)([]);
-    const x = (a as Tensor2D).dataSync() as Float32Array;
-    const y = (b as Tensor2D).dataSync() as Float32Array;
+    const [x, y] = [a, b].map((table) => rowsOf((table as Tensor2D).dataSync() as Float32Array, width));
+    const pairs = { width, left: leftIndex, right: rightIndex };
     const out = new Float32Array(leftIndex.length);
-    for (let i = 0; i < out.length; i++) {
-      const p = leftIndex[i]! * width;
-      const q = rightIndex[i]! * width;
-      let sum = 0;
-      for (let j = 0; j < width; j++) sum += x[p + j]! * y[q + j]!;
-      out[i] = sum;
-    }
+    addRowDots(out, x!, y!, pairs);
     return {
       value: tf.tensor1d(out),
       gradFunc: (dy: tfTypes.Tensor) => {
         const upstream = dy.dataSync() as Float32Array;
-        const dx = new Float32Array(x.length);
-        const dyRight = new Float32Array(y.length);
-        for (let i = 0; i < upstream.length; i++) {
-          const g = upstream[i]!;
-          if (g === 0) continue;
-          const p = leftIndex[i]! * width;
-          const q = rightIndex[i]! * width;
-          for (let j = 0; j < width; j++) {
-            dx[p + j]! += g * y[q + j]!;
-            dyRight[q + j]! += g * x[p + j]!;
-          }
-        }
-        return [tf.tensor2d(dx, left.shape), tf.tensor2d(dyRight, right.shape)];
+        const [dx, dyRight] = [left, right].map(({ size }) => rowsOf(new Float32Array(size), width));
+        addRowDotsGradient(dx!, upstream, y!, pairs);
+        addRowDotsGradient(dyRight!, upstream, x!, { width, left: rightIndex, right: leftIndex });
+        return [tf.tensor2d(dx!.values, left.shape), tf.tensor2d(dyRight!.values, right.shape)];
       },
     };
   });
   return op(left, right) as Tensor1D;
+}
+
+function rowsOf(values: Float32Array, width: number) {
+  return { values, stride: width, column: 0 };
 }
 
 function addRows(out: Float32Array, table: Float32Array, index: Int32Array, width: number, first: boolean): void {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { gatherRows, gatherSum, matMul, matMulConst, pairDot, readTensor } from '../../../src/tensor/ops.js';
+import { frozenDots } from '../../../src/tensor/frozen-dots.js';
+import { gatherRows, gatherSum, matMul, matMulConst, pairDot, readTensor, relu } from '../../../src/tensor/ops.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
 type Tensor2D = tfTypes.Tensor2D;
@@ -17,6 +18,7 @@ interface Case {
 
 const left = Float32Array.from([0.5, -1, 2, 0, 1, 3]);
 const first = Int32Array.from([2, 0, 2, 2, 1]);
+const states = Int32Array.from([0, 2, 2, 2, 2, 1]);
 const second = Int32Array.from([0, 1, 1, 0, 3]);
 const rowsOf = (tf: Tf, table: Tensor2D, index: Int32Array) =>
   tf.gather(table, tf.tensor1d(index, 'int32')) as Tensor2D;
@@ -61,6 +63,25 @@ const cases: Case[] = [
     ],
     ours: (tf, [a, b]) => pairDot(tf, a!, b!, first, second),
     stock: (tf, [a, b]) => tf.sum(tf.mul(rowsOf(tf, a!, first), rowsOf(tf, b!, second)), 1),
+  },
+  {
+    name: 'frozenDots',
+    shapes: [[3, 5]],
+    ours: (tf, [a]) =>
+      frozenDots(tf, a!, states, [
+        { table: left, width: 3, index: Int32Array.from([1, 0, 1, 1, 0, 1]) },
+        { table: left, width: 2, index: Int32Array.from([2, 0, 1, 2, 2, 0]) },
+      ]),
+    stock: (tf, [a]) => {
+      const edges = tf.concat(
+        [
+          rowsOf(tf, tf.tensor2d(left, [2, 3]), Int32Array.from([1, 0, 1, 1, 0, 1])),
+          rowsOf(tf, tf.tensor2d(left, [3, 2]), Int32Array.from([2, 0, 1, 2, 2, 0])),
+        ],
+        1,
+      );
+      return tf.sum(tf.mul(rowsOf(tf, a!, states), edges), 1);
+    },
   },
 ];
 
@@ -134,6 +155,21 @@ describe.each(names)('operations on %s', (name) => {
         expect(gradients[which]!.data[i]).toBeCloseTo(above - below, 4);
       }
     });
+  });
+
+  test('relu has the values and the gradient of the stock one, at zero too', () => {
+    const input = [-2, -0, 0, 0.5, 3, -1e-30, 1e-30];
+    const slopes = [relu, (_: Tf, x: tfTypes.Tensor) => tf.relu(x)].map((op) =>
+      tf.tidy(() => {
+        const { value, grad } = tf.valueAndGrad((x) => op(tf, x))(
+          tf.tensor1d(input),
+          tf.tensor1d([1, 2, 3, 4, 5, 6, 7]),
+        );
+        return [Array.from(value.dataSync()), Array.from(grad.dataSync())].map((row) => row.map((v) => v + 0));
+      }),
+    );
+    expect(slopes[0]).toEqual(slopes[1]);
+    expect(slopes[0]![1]).toEqual([0, 0, 0, 4, 5, 0, 7]);
   });
 
   test('the same table may be gathered twice', () => {

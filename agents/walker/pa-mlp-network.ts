@@ -1,0 +1,59 @@
+/**
+ * The plain head's network over states and edges that stand ready: g = W3·tanh(W2·tanh(W1·s)),
+ * logit(r, t) = g · [R[r] ; E[t]], with frozen edge vectors.
+ * @source LLM-ARK (Huang 2024), section 3.3; no biases, orthogonal starts with gain 1 and 0.01
+ */
+import type * as tfTypes from '@tensorflow/tfjs';
+import { Rng } from '../../src/run/seeds.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import { frozenDots } from '../../src/tensor/frozen-dots.js';
+import { matMul, matMulConst } from '../../src/tensor/ops.js';
+import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
+import type { FrozenTables } from './frozen-tables.js';
+import type { StateBatch } from './state-batch.js';
+
+type Tensor2D = tfTypes.Tensor2D;
+
+/** Scores edges of states; owns its parameters. */
+export interface PaMlpNetwork {
+  readonly parameters: ParameterSet;
+  /**
+   * @param states float32 [S, stateDim]
+   * @returns float32 [N] logits of the edges; differentiable, owned by the caller
+   */
+  logits(
+    states: Float32Array,
+    edges: Pick<StateBatch, 'numStates' | 'stateOf' | 'relations' | 'tails'>,
+  ): tfTypes.Tensor1D;
+}
+
+/**
+ * @param tables with a row for every relation that edges have; read in place
+ * @param width units of each hidden layer
+ */
+export function createPaMlpNetwork(
+  tf: Tf,
+  { stateDim, width, tables }: { stateDim: number; width: number; tables: FrozenTables },
+  seed: number,
+): PaMlpNetwork {
+  const { entities, entityDim, relations, relationDim } = tables;
+  const parameters = new ParameterSet(tf);
+  const layer = (name: string, rows: number, columns: number, gain: number) =>
+    parameters.add(name, [rows, columns], orthogonalValues(Rng.named(seed, `walker/${name}`), rows, columns, gain));
+  layer('pa.1', stateDim, width, 1);
+  layer('pa.2', width, width, 1);
+  layer('pa.out', width, relationDim + entityDim, 0.01);
+  const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;
+  return {
+    parameters,
+    logits: (states, { numStates, stateOf, relations: edgeRelations, tails }) => {
+      const input = tf.tensor2d(states, [numStates, stateDim]);
+      const first = tf.tanh(matMulConst(tf, input, weight('pa.1'))) as Tensor2D;
+      const second = tf.tanh(matMul(tf, first, weight('pa.2'))) as Tensor2D;
+      return frozenDots(tf, matMul(tf, second, weight('pa.out')), stateOf, [
+        { table: relations, width: relationDim, index: edgeRelations },
+        { table: entities, width: entityDim, index: tails },
+      ]);
+    },
+  };
+}

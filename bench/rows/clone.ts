@@ -1,0 +1,103 @@
+/**
+ * Behaviour cloning with the recommended setting on OpenDialKG: walks of train per second, and a whole clone with its loss
+ * on valid after every epoch.
+ *
+ *     node dist/bench/rows/clone.js FOLDER [--backend auto] [--threads 1] [--seconds 8 | --whole]
+ *
+ * FOLDER holds the release's files; they are imported into a temporary place. Texts are encoded by hashing: what an
+ * update costs does not depend on the values of vectors, and their width (384) is that of the recommended model. Reading,
+ * encoding and tables are not counted; the features of edges are, since they are made batch by batch. `--whole` trains all
+ * epochs, CPU and wall seconds in all; without it, updates for so many seconds after the first ten. `--threads` is for
+ * native TensorFlow.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createPolicy, walkerInputs } from '../../agents/walker/inputs.js';
+import { encodeTasks } from '../../agents/walker/text-vectors.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { loadDataset } from '../../datasets/registry.js';
+import { loadPreset } from '../../presets/index.js';
+import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
+import { AdamW } from '../../src/tensor/adamw.js';
+import { backendOf, openBackend } from '../../src/tensor/backend.js';
+import { clone } from '../../trainers/cloning/clone.js';
+import { samplesOfSplit } from '../../trainers/dialogues/samples-of-split.js';
+import { emitRate, startClock, type Clock } from '../measure.js';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    backend: { type: 'string', default: 'auto' },
+    threads: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '8' },
+    whole: { type: 'boolean', default: false },
+  },
+});
+const from = positionals[0];
+if (from === undefined) throw new Error('expected the folder of the release');
+process.env.TF_NUM_INTRAOP_THREADS = values.threads;
+process.env.TF_NUM_INTEROP_THREADS = '1';
+
+const warmUp = 10;
+const settings = loadPreset('opendialkg');
+const home = mkdtempSync(join(tmpdir(), 'kgwalk-clone-'));
+try {
+  await importOpenDialKg({ from, home });
+  await measure();
+} finally {
+  rmSync(home, { recursive: true });
+}
+
+async function measure(): Promise<void> {
+  const { tf, name } = await openBackend(backendOf(values.backend));
+  const dataset = loadDataset('opendialkg', { home });
+  const graph = await dataset.loadGraph(settings.data.graph);
+  const [train, valid] = (['train', 'valid'] as const).map((split) => samplesOfSplit(dataset, graph, settings, split));
+  const encoder = hashedEncoder(384);
+  const { horizon, equalAtStep1 } = settings.env;
+  const inputs = await walkerInputs({
+    tf,
+    settings: settings.walker,
+    encoderSettings: settings.encoder,
+    graph,
+    rules: { horizon, equalAtStep1 },
+    encoder,
+    train: train!,
+  });
+  const tasks = [...train!, ...valid!].map(({ task }) => task);
+  inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder });
+  const policy = createPolicy(tf, inputs, settings.seed);
+  const { weightDecay, maxGradNorm, batchSize, epochs } = settings.clone;
+  const optimizer = new AdamW(policy.head.parameters, { weightDecay, maxGradNorm });
+  let clock: Clock = startClock();
+  let counted = 0;
+  const losses: number[] = [];
+  await clone({
+    policy,
+    optimizer,
+    train: train!,
+    valid: valid!,
+    settings: settings.clone,
+    seed: settings.seed,
+    onStep: ({ step }) => {
+      if (values.whole) return false;
+      if (step === warmUp) clock = startClock();
+      counted = step - warmUp;
+      return counted > 0 && clock.wall() >= Number(values.seconds);
+    },
+    onEpoch: ({ validLoss }) => void losses.push(Number(validLoss.toFixed(4))),
+  });
+  const spent = { wall: clock.wall(), cpu: clock.cpu() };
+  emitRate({
+    variant: name,
+    task: values.whole ? 'clone' : 'clone-update',
+    settings: { data: 'opendialkg', batch: batchSize, ...(values.whole && { epochs }) },
+    count: values.whole ? epochs * train!.length : counted * batchSize,
+    unit: 'walks/s',
+    spent,
+    threads: Number(values.threads),
+    ...(values.whole && { quality: { validLoss: losses } }),
+  });
+}

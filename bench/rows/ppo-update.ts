@@ -1,0 +1,132 @@
+/**
+ * PPO's update on one minibatch, forward, backward, clip and Adam, on shapes equal to the peer's: samples per second.
+ *
+ *     node dist/bench/rows/ppo-update.js [--backend auto] [--threads 1] [--seconds 4]
+ *
+ * 1,024 states of 576 numbers with 1 to 50 edges each (uniform) of 400 numbers, half by the relation (570 of them) and half
+ * by the tail, of which none occurs twice. Actor 576→400→400→400 and critic 576→400→400→1 are the plain head's networks,
+ * the step is the trainer's. What a featurizer makes, state vectors and edge lists, stands ready in memory, as the peer's
+ * arrays do; the frozen vectors lie in their tables, where the peer's stand side by side. Two minibatches take turns.
+ * `--threads` is for native TensorFlow.
+ */
+import { parseArgs } from 'node:util';
+import type { Actor, ValueNetwork } from '../../agents/actor.js';
+import { createValueNetwork } from '../../agents/walker/critic.js';
+import { createPaMlpNetwork } from '../../agents/walker/pa-mlp-network.js';
+import { Rng } from '../../src/run/seeds.js';
+import { AdamW } from '../../src/tensor/adamw.js';
+import { backendOf, openBackend } from '../../src/tensor/backend.js';
+import { normalizeAdvantages } from '../../trainers/ppo/advantages.js';
+import { ppoStep } from '../../trainers/ppo/ppo-step.js';
+import { emitRate, repeatFor } from '../measure.js';
+
+const { values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    backend: { type: 'string', default: 'auto' },
+    threads: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '4' },
+  },
+});
+process.env.TF_NUM_INTRAOP_THREADS = values.threads;
+process.env.TF_NUM_INTEROP_THREADS = '1';
+
+const shape = { state: 576, hidden: 400, actions: 50, batch: 1024 };
+const numRelations = 570;
+const learning = { clipRange: 0.2, clipRangeValue: null, entropyCoef: 0.01, valueCoef: 0.5, klCoef: 0 };
+const { tf, name } = await openBackend(backendOf(values.backend));
+const rng = Rng.named(0, 'bench/ppo-update');
+const half = shape.hidden / 2;
+const entitiesEach = shape.batch * shape.actions;
+const tables = {
+  entities: normals(2 * entitiesEach * half, 1 / Math.sqrt(shape.hidden)),
+  entityDim: half,
+  relations: normals(numRelations * half, 1 / Math.sqrt(shape.hidden)),
+  relationDim: half,
+};
+
+type Minibatch = ReturnType<typeof minibatch>;
+/** A state of the minibatch whose turn it is. */
+interface Request {
+  task: { id: string };
+  state: number;
+}
+
+const minibatches = [minibatch(0), minibatch(1)] as const;
+let turn: Minibatch = minibatches[0];
+const known = Array.from({ length: shape.batch }, (_, state): Request => ({ task: { id: String(state) }, state }));
+
+const network = createPaMlpNetwork(tf, { stateDim: shape.state, width: shape.hidden, tables }, 0);
+const critic = createValueNetwork(tf, shape.state, shape.hidden, 0);
+const actor: Pick<Actor<never, Request>, 'parameters' | 'numScores' | 'score' | 'weightsChanged'> = {
+  parameters: network.parameters,
+  numScores: ({ state }) => turn.offsets[state + 1]! - turn.offsets[state]!,
+  score: () => {
+    const { offsets, states, edges } = turn;
+    return { offsets, logits: () => network.logits(states, edges) };
+  },
+  weightsChanged: () => {},
+};
+const valueNetwork: Pick<ValueNetwork<Request>, 'parameters' | 'values'> = {
+  parameters: critic.parameters,
+  values: () => {
+    const { states } = turn;
+    return () => critic.values(states, shape.batch);
+  },
+};
+const learner = {
+  actor: actor as Actor<never, Request>,
+  optimizer: new AdamW(network.parameters, { maxGradNorm: 0.5 }),
+  critic: {
+    network: valueNetwork as ValueNetwork<Request>,
+    optimizer: new AdamW(critic.parameters, { maxGradNorm: 0.5 }),
+  },
+};
+
+let step = 0;
+const { count, spent } = await repeatFor(
+  async () => {
+    turn = minibatches[step++ % 2]!;
+    const { transitions } = turn;
+    normalizeAdvantages(transitions.advantage, true);
+    const batch = { known, minibatch: { states: transitions.state, transitions }, anchored: undefined };
+    await ppoStep(learner, batch, { ...learning, feasibilityCoef: 0 }, 3e-4);
+    return shape.batch;
+  },
+  Number(values.seconds),
+  4,
+);
+const threads = Number(values.threads);
+emitRate({ variant: name, task: 'ppo-update', settings: shape, count, unit: 'samples/s', spent, threads });
+
+function minibatch(which: number) {
+  const numStates = shape.batch;
+  const offsets = new Int32Array(numStates + 1);
+  for (let s = 0; s < numStates; s++) offsets[s + 1] = offsets[s]! + 1 + rng.integer(shape.actions);
+  const stateOf = new Int32Array(offsets[numStates]!);
+  for (let s = 0; s < numStates; s++) stateOf.fill(s, offsets[s], offsets[s + 1]);
+  return {
+    offsets,
+    states: normals(numStates * shape.state, 1),
+    edges: {
+      numStates,
+      stateOf,
+      relations: stateOf.map(() => rng.integer(numRelations)),
+      tails: stateOf.map((_, i) => which * entitiesEach + i),
+    },
+    transitions: {
+      state: Int32Array.from(offsets.keys()).subarray(0, numStates),
+      action: new Int32Array(numStates),
+      oldLogProb: new Float32Array(numStates).fill(-3),
+      oldValue: new Float32Array(numStates),
+      advantage: normals(numStates, 1),
+      returns: normals(numStates, 1),
+    },
+  };
+}
+
+function normals(length: number, deviation: number): Float32Array {
+  const numbers = new Float32Array(length);
+  for (let i = 0; i < length; i++) numbers[i] = rng.normal() * deviation;
+  return numbers;
+}
