@@ -35,6 +35,7 @@ export interface Kernels {
    * True triples, which are never negatives.
    * @param heads int32, as are `relations` and `tails`
    * @param slots int32 [slotCount]: their set, by open addressing; `slotCount` is a power of two
+   * @param filter int32 [filterCount]: of that set, `filterCount` a power of two
    * @param tailChance float64 [relations]: of corrupting the tail, else the head
    */
   transeTriples(
@@ -43,6 +44,8 @@ export interface Kernels {
     tails: number,
     slots: number,
     slotCount: number,
+    filter: number,
+    filterCount: number,
     tailChance: number,
   ): void;
   /** @param hinge 1 for the margin loss, 0 for the self-adversarial one @param adagrad 1, or 0 for plain descent */

@@ -51,8 +51,17 @@ function describe(kernels: Kernels, { state, settings, train, trainSet, tailChan
   const { entities, relations, numEntities, dim } = table;
   const at = (array: ArrayBufferView) => array.byteOffset;
   kernels.transeTable(at(entities), at(relations), at(entitySquares), at(relationSquares), numEntities, dim);
-  const { slots } = trainSet;
-  kernels.transeTriples(at(train.heads), at(train.relations), at(train.tails), at(slots), slots.length, at(tailChance));
+  const { slots, filter } = trainSet;
+  kernels.transeTriples(
+    at(train.heads),
+    at(train.relations),
+    at(train.tails),
+    at(slots),
+    slots.length,
+    at(filter),
+    filter.length,
+    at(tailChance),
+  );
   const { norm, loss, margin, temperature, negativeCutoff, optimizer, negatives } = settings;
   const flags = [loss === 'margin', optimizer === 'adagrad'].map(Number) as [number, number];
   kernels.transeSettings(norm, flags[0], margin, temperature, negativeCutoff, flags[1], negatives);

@@ -3,6 +3,8 @@ import { integer, uniform } from './random';
 import {
   drawnAt,
   drawnOf,
+  filter,
+  filterShift,
   givenAt,
   heads,
   negatives,
@@ -51,7 +53,10 @@ function column(values: usize, index: i32): i32 {
 
 /** `hasTriple` of `trainers/transe/triple-set.ts`. */
 function isTrue(head: i32, relation: i32, tail: i32): bool {
-  let slot = slotOf(head, relation, tail) & slotMask;
+  const mixed = mix(head, relation, tail);
+  const bit = (<u32>mixed) >>> filterShift;
+  if (((column(filter, bit >>> 5) >>> (bit & 31)) & 1) == 0) return false;
+  let slot = mixed & slotMask;
   let i = column(slots, slot);
   while (i >= 0) {
     if (column(heads, i) == head && column(relationsOf, i) == relation && column(tails, i) == tail) return true;
@@ -61,7 +66,7 @@ function isTrue(head: i32, relation: i32, tail: i32): bool {
   return false;
 }
 
-function slotOf(head: i32, relation: i32, tail: i32): i32 {
+function mix(head: i32, relation: i32, tail: i32): i32 {
   let mixed = (head * 0x9e3779b1) ^ (tail * 0x85ebca6b) ^ (relation * 0xc2b2ae35);
   mixed = (mixed ^ (<i32>((<u32>mixed) >>> 15))) * 0x2c1b3c6d;
   return mixed ^ (<i32>((<u32>mixed) >>> 13));

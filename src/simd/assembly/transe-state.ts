@@ -16,6 +16,8 @@ export let relationsOf: usize = 0;
 export let tails: usize = 0;
 export let slots: usize = 0;
 export let slotMask: i32 = 0;
+export let filter: usize = 0;
+export let filterShift: u32 = 0;
 export let tailChance: usize = 0;
 
 export let norm: i32 = 1;
@@ -62,6 +64,8 @@ export function transeTriples(
   toTails: usize,
   toSlots: usize,
   slotCount: i32,
+  toFilter: usize,
+  filterCount: i32,
   toTailChance: usize,
 ): void {
   heads = toHeads;
@@ -69,6 +73,8 @@ export function transeTriples(
   tails = toTails;
   slots = toSlots;
   slotMask = slotCount - 1;
+  filter = toFilter;
+  filterShift = clz<i32>(filterCount) - 4;
   tailChance = toTailChance;
 }
 
