@@ -1,6 +1,7 @@
 /** Softmax attention to the tokens before, in blocks of queries, so that keys after a block cost nothing. */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from '../../src/tensor/backend.js';
+import { sumOf } from '../../src/tensor/ops.js';
 import { batchProduct } from './linear.js';
 
 type Tensor3D = tfTypes.Tensor3D;
@@ -71,8 +72,14 @@ export function causalAttention(tf: Tf, q: Tensor3D, k: Tensor3D, v: Tensor3D, g
             ),
             scale,
           ),
-          tf.addN(grads.map(([, dk]) => dk)),
-          tf.addN(grads.map(([, , dv]) => dv)),
+          sumOf(
+            tf,
+            grads.map(([, dk]) => dk),
+          ),
+          sumOf(
+            tf,
+            grads.map(([, , dv]) => dv),
+          ),
         ];
       },
     };

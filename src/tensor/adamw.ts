@@ -3,7 +3,7 @@ import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from './backend.js';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
 import { gradientsOf, type Loss } from './gradients.js';
-import { hostValues, onHost, readTensor } from './ops.js';
+import { hostValues, onHost, readTensor, sumOf } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
 
 /** Decays, clip and what keeps divisions finite; each has a default. */
@@ -52,10 +52,23 @@ export class AdamW {
     const held: tfTypes.Tensor[][] = [];
     try {
       for (const loss of losses) held.push(await gradientsOf(tf, loss, this.parameters.variables));
-      if (held.length > 1) held.push(tf.tidy(() => held[0]!.map((_, k) => tf.addN(held.map((part) => part[k]!)))));
+      if (held.length > 1)
+        held.push(
+          tf.tidy(() =>
+            held[0]!.map((_, k) =>
+              sumOf(
+                tf,
+                held.map((part) => part[k]!),
+              ),
+            ),
+          ),
+        );
       const gradients = held.at(-1)!;
-      const squares = tf.tidy(
-        () => tf.addN(gradients.map((gradient) => tf.sum(tf.square(gradient)))) as tfTypes.Scalar,
+      const squares = tf.tidy(() =>
+        total(
+          tf,
+          gradients.map((gradient) => tf.square(gradient)),
+        ),
       );
       held.push([squares]);
       // Memory of the host is read whenever it helps, so the clip is exact there. A device waits at every read: it has one.
@@ -64,7 +77,13 @@ export class AdamW {
       const next = tf.tidy(() => this.#next(gradients, exact ?? (tf.sqrt(squares) as tfTypes.Scalar), learningRate));
       held.push(next.flatMap(({ first, second, values }) => [first, second, values]));
       const [square, sum] = await readTensor(tf, () =>
-        tf.stack([squares, tf.addN(next.flatMap(({ second, values }) => [tf.sum(second), tf.sum(values)]))]),
+        tf.stack([
+          squares,
+          total(
+            tf,
+            next.flatMap(({ second, values }) => [second, values]),
+          ),
+        ]),
       );
       const norm = Math.sqrt(square!);
       if (!Number.isFinite(norm + sum!)) throw await this.#diverged(gradients, norm, next);
@@ -143,6 +162,12 @@ export class AdamW {
     this.#first.dispose();
     this.#second.dispose();
   }
+}
+
+/** Of all their numbers. On a device every kernel has its price, whatever its size: there they are laid end to end first. */
+function total(tf: Tf, tensors: tfTypes.Tensor[]): tfTypes.Scalar {
+  if (onHost(tf)) return tf.addN(tensors.map((tensor) => tf.sum(tensor))) as tfTypes.Scalar;
+  return tf.sum(tf.concat(tensors.map((tensor) => tf.reshape(tensor, [-1]) as tfTypes.Tensor1D)));
 }
 
 /** What decays into the moments: the gradient and its square times these, both cut to the largest norm. */

@@ -184,3 +184,8 @@ export async function hostValues(tf: Tf, tensor: tfTypes.Tensor): Promise<Float3
   // The plain backend hands out the very memory of the tensor.
   return tf.getBackend() === 'cpu' ? values.slice() : values;
 }
+
+/** Element by element, of tensors of one shape. A kernel of a GPU takes a few at once only. */
+export function sumOf(tf: Tf, tensors: readonly tfTypes.Tensor[]): tfTypes.Tensor {
+  return onHost(tf) ? tf.addN([...tensors]) : tensors.reduce((sum, tensor) => tf.add(sum, tensor));
+}
