@@ -1,4 +1,5 @@
 /** Memory of the kernels: typed arrays that lie in one WebAssembly memory, which threads share. */
+import { WorkbenchError } from '../run/errors.js';
 import { withArrays, type Numbers } from '../run/workers/shared-memory.js';
 import { missing } from './kernels.js';
 import { webAssembly } from './web-assembly.js';
@@ -53,10 +54,16 @@ export class Arena {
     return withArrays(value, (numbers) => this.#take(numbers.constructor as NumbersType<Numbers>, numbers.length));
   }
 
-  /** @throws RangeError, as other arrays do, where the memory cannot grow, or beyond 4 GiB */
+  /** @throws WorkbenchError `failure` beyond 4 GiB; RangeError, as other arrays do, where the machine has no more memory */
   #take<T extends Numbers>(type: NumbersType<T>, length: number): T {
     const begin = this.#end;
     const end = begin + Math.ceil((length * type.BYTES_PER_ELEMENT) / line) * line;
+    if (end > mostPages * page) {
+      const gibibytes = (end / 2 ** 30).toFixed(1);
+      throw new WorkbenchError('failure', `expected at most 4 GiB of arrays for SIMD kernels, got ${gibibytes} GiB`, {
+        hint: 'Choose the plain kernel in the settings.',
+      });
+    }
     const grown = Math.ceil(end / page) - this.memory.buffer.byteLength / page;
     if (grown > 0) this.memory.grow(grown);
     this.#end = end;
