@@ -14,6 +14,7 @@ import type { RunLogs } from './run-logs.js';
 import { replayOf, type Replay } from './replay.js';
 import { recordedStep, type RecordedStep } from './saved-step.js';
 import { checkpointConfig } from './session.js';
+import { networkSize } from './network-size.js';
 import { openTraining } from './train.js';
 import type { TrainSettings } from './train-settings.js';
 
@@ -43,7 +44,7 @@ export async function replayBatch({
   const training = await openTraining(settings);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
-    const { tf, name: backend } = await openBackend(settings.backend);
+    const { tf, name: backend } = await openBackend(settings.backend, networkSize(settings, encoder.dim));
     const hashes: CheckpointHashes = { ...training.hashes, encoder: encoder.id };
     const { header } = before;
     checkFits(header, header.kind === 'embedding' ? { graph: hashes.graph } : hashes, file);

@@ -19,6 +19,7 @@ import { openDialogueTraining } from './dialogues/training.js';
 import { forkedWeights, weightsAtStart, writeStart, type ForkSource } from './fork.js';
 import { openQuestionTraining } from './questions/training.js';
 import { backendToGoOnWith, checkpointToResume, leaveLater } from './resume.js';
+import { networkSize } from './network-size.js';
 import { openRunLogs } from './run-logs.js';
 import type { Session, Training } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
@@ -37,6 +38,8 @@ export interface TrainOptions {
   progress?: ProgressReporter;
   /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
   onTorn?: ((file: string, bytes: number) => void) | undefined;
+  /** Told what computes the networks, and why that. */
+  onBackend?: ((name: string, why: string) => void) | undefined;
   /** Aborted: the step is finished and saved, then `stopped` is thrown. */
   signal?: AbortSignal | undefined;
 }
@@ -50,13 +53,15 @@ export function train(options: TrainOptions): Promise<void> {
 }
 
 async function trainNoted(options: TrainOptions): Promise<void> {
-  const { settings, folder, resume, fork, threads = 1, progress = silentProgress, onTorn, signal } = options;
+  const { settings, folder, resume, fork, threads = 1, progress = silentProgress, onTorn, onBackend, signal } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await openTraining(settings);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
-    const { tf, name: backend } = await openBackend(before ? backendToGoOnWith(before, settings) : settings.backend);
+    const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
+    const { tf, name: backend, why } = await openBackend(wanted, networkSize(settings, encoder.dim));
+    onBackend?.(backend, before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why);
     const { graph, dataset } = training.hashes;
     const hashes = { graph, encoder: encoder.id, dataset };
     const from = before && checkpointToResume(before, resume!, settings, hashes);

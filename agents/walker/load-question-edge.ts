@@ -41,7 +41,11 @@ export async function loadQuestionEdgeRun(
   try {
     const stored = questionsHash(dataset.manifest);
     checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: stored }, file);
-    const { tf } = await openBackend(options.backend ?? settings.backend);
+    const { tf } = await openBackend(options.backend ?? settings.backend, {
+      rows: 64,
+      inputs: 2 * encoder.dim,
+      units: walker.width,
+    });
     const inputs = await walkerInputs({
       tf,
       settings: walker,

@@ -6,6 +6,7 @@ import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import type { NetworkSize } from '../../src/tensor/auto-order.js';
 import { openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
@@ -16,6 +17,9 @@ import { threadedWalker } from './threaded-walker.js';
 import { walkerAgent } from './walker-agent.js';
 import { policyOf, walkerRunSettings } from './walker-parts.js';
 import type { WalkerParts } from './walker-parts.js';
+
+/** About how many states a beam scores together. */
+const statesAtOnce = 64;
 
 /** Which checkpoint, and how it ranks. */
 export interface LoadWalkerOptions {
@@ -61,9 +65,10 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
     checkFits(header, expected, file);
     const wanted = options.backend ?? settings.backend;
+    const size = { rows: statesAtOnce, inputs: 2 * encoder.dim, units: settings.walker.width };
     const parts: WalkerParts = {
       settings,
-      backend: threads === 1 ? wanted : await threadableBackend(wanted),
+      backend: threads === 1 ? (await openBackend(wanted, size)).name : await threadableBackend(wanted, size),
       tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix))),
       tables: readTables(folder),
       vectors: await encodeGraph(encoder, graph, { settings: settings.encoder }),
@@ -92,8 +97,8 @@ async function aloneWalker(parts: WalkerParts, encode: (tasks: readonly WalkTask
 }
 
 /** @throws WorkbenchError `usage` for backends that take several cores or a GPU by themselves and round by shapes of batches */
-async function threadableBackend(wanted: BackendName | 'auto'): Promise<BackendName> {
-  const { name } = await openBackend(wanted);
+async function threadableBackend(wanted: BackendName | 'auto', size: NetworkSize): Promise<BackendName> {
+  const { name } = await openBackend(wanted, size);
   if (name === 'wasm' || name === 'cpu') return name;
   throw new WorkbenchError('usage', `expected the backend wasm or cpu with several threads, got ${name}`, {
     hint: 'Native TensorFlow and GPUs compute in parallel by themselves: leave --threads out, or add --backend wasm.',

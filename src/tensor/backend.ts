@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkbenchError } from '../run/errors.js';
+import { autoOrder, type NetworkSize } from './auto-order.js';
 import { nativeTensorflowOn, registerNativeTensorflow } from './native-tensorflow.js';
 import { wrongInTrainingStep } from './training-step.js';
 import { driverRemedy, mayHaveGpu, registerWebgpu } from './webgpu.js';
@@ -47,19 +48,27 @@ const require = createRequire(import.meta.url);
 /** Those that were found to compute correctly in this process are not asked again. */
 const proven = new Set<BackendName>();
 
+/** An open backend, and why this one, as half a sentence. */
+export interface OpenBackend {
+  tf: Tf;
+  name: BackendName;
+  why: string;
+}
+
 /**
  * Opens a backend.
  * @param wanted a rung, or `auto` for the first that works and is no program pretending to be a GPU
+ * @param size of the networks, by which `auto` orders the rungs; default large ones
  * @throws WorkbenchError `native` when the wanted rung does not work
  */
-export async function openBackend(wanted: BackendName | 'auto' = 'auto'): Promise<{ tf: Tf; name: BackendName }> {
-  const names = wanted === 'auto' ? backendNames : [wanted];
+export async function openBackend(wanted: BackendName | 'auto' = 'auto', size?: NetworkSize): Promise<OpenBackend> {
+  const { names, why } = wanted === 'auto' ? autoOrder(size) : { names: [wanted], why: 'asked for' };
   const probes: BackendProbe[] = [];
   for (const name of names) {
     const probe = await tryRung(name, wanted === 'auto' ? 'auto' : 'name', proven.has(name));
     if (probe.found) {
       proven.add(name);
-      return { tf: await loadTf(), name };
+      return { tf: await loadTf(), name, why };
     }
     probes.push(probe);
   }

@@ -56,7 +56,7 @@ async function trainedPredictor(
   train: readonly QuestionSample[],
 ): Promise<Parts['predictHops']> {
   const { hopPredictor } = await import('../../learned/hop-predictor.js');
-  const { tf } = await openBackend();
+  const { tf } = await openBackend('auto', { rows: 256, inputs: encoder.dim, units: 4 });
   const predict = await hopPredictor(tf, encoder, train);
   return async (task, signal) => (await predict([task], signal))[0]!;
 }

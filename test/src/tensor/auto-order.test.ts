@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { autoOrder } from '../../../src/tensor/auto-order.js';
+import { backendNames } from '../../../src/tensor/backend.js';
+
+const first = (rows: number, inputs: number, units: number) => autoOrder({ rows, inputs, units }).names[0];
+
+test('a small network goes to wasm, a middling one to native TensorFlow, a large one to a GPU', () => {
+  expect([first(64, 128, 128), first(256, 128, 128), first(1024, 576, 400)]).toEqual([
+    'wasm',
+    'tensorflow',
+    'tensorflow-gpu',
+  ]);
+});
+
+test('without a size all rungs are tried, those for large networks first; every order ends with one that always works', () => {
+  expect(autoOrder().names).toEqual(backendNames);
+  for (const rows of [1, 400, 10_000]) expect(autoOrder({ rows, inputs: 128, units: 128 }).names).toContain('cpu');
+});
+
+test('the reason names the product and what follows from it', () => {
+  expect(autoOrder({ rows: 128, inputs: 384, units: 128 }).why).toBe(
+    'its largest product is 128 × 384 × 128, 6.3 million multiply-adds: native TensorFlow is worth its calls, a GPU not',
+  );
+});

@@ -1,0 +1,18 @@
+/** How large a training's networks are, by which `auto` chooses what computes them. */
+import { relationWalkId } from '../envs/relation-walk-env.js';
+import type { NetworkSize } from '../src/tensor/auto-order.js';
+import type { TrainSettings } from './train-settings.js';
+
+/**
+ * The first layer over the texts, at the largest batch: of all products usually the largest.
+ * @param textDim dimension of the encoder's vectors
+ */
+export function networkSize(settings: TrainSettings, textDim: number): NetworkSize {
+  const { clone, ppo, env, relationWalk, relationWalker, walker } = settings;
+  const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
+  if (env.id === relationWalkId) {
+    return { rows: states * relationWalk.horizon, inputs: textDim, units: relationWalker.questionWidth };
+  }
+  // Last message and window.
+  return { rows: states * env.horizon, inputs: 2 * textDim, units: walker.width };
+}
