@@ -71,6 +71,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       backend: threads === 1 ? (await openBackend(wanted, size)).name : await threadableBackend(wanted, size),
       tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix))),
       tables: readTables(folder),
+      graph: graph.shared(),
       vectors: await encodeGraph(encoder, graph, { settings: settings.encoder }),
       beamWidth,
       twoHopBonus,

@@ -17,7 +17,7 @@ export interface ThreadedWalkerOptions {
 }
 
 /**
- * Each thread loads the graph and builds the policy; weights, tables and vectors lie in shared memory. Tasks are walked in
+ * Each thread builds the policy; graph, weights, tables and vectors lie in shared memory. Tasks are walked in
  * the groups of one thread, so answers are the same to the bit.
  * @returns the agent, whose `answer` throws a fatal `failure` once a thread has died; and `close`, which ends the threads
  */
@@ -29,8 +29,9 @@ export function threadedWalker(
     work: 'the evaluation',
     module: new URL('./walker-worker.js', import.meta.url),
     threads,
-    data: inSharedMemory(parts),
-    memoryHint: 'Lower --threads: every thread holds the graph. Or lower --beam-width.',
+    // The graph lies in shared memory already.
+    data: { ...inSharedMemory({ ...parts, graph: undefined }), graph: parts.graph },
+    memoryHint: 'Lower --threads: every thread holds dialogues and beams. Or lower --beam-width.',
     signal,
   });
   const agent: Agent = {

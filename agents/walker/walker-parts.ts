@@ -5,6 +5,7 @@ import { dataSettings } from '../../datasets/settings.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
 import { envSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
+import { Graph, type SharedGraph } from '../../src/kg/graph.js';
 import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
@@ -29,6 +30,8 @@ export interface WalkerParts {
   backend: BackendName | 'auto';
   tensors: StoredTensors;
   tables: FrozenTables | undefined;
+  /** Its arrays are the same memory in every thread. */
+  graph: SharedGraph;
   /** Of the names of the graph. */
   vectors: FrozenVectors;
   beamWidth: number;
@@ -36,12 +39,19 @@ export interface WalkerParts {
 }
 
 /**
- * Loads the data set and builds the policy; the caller disposes its head.
+ * Reads the dialogues of train and builds the policy; the caller disposes its head.
  * @throws WorkbenchError `data` for weights of other settings, `native` without a backend
  */
-export async function policyOf({ settings, backend, tensors, tables, vectors }: WalkerParts): Promise<Policy> {
+export async function policyOf({
+  settings,
+  backend,
+  tensors,
+  tables,
+  vectors,
+  ...parts
+}: WalkerParts): Promise<Policy> {
   const dataset = loadDataset(settings.data.dataset);
-  const graph = await dataset.loadGraph(settings.data.graph);
+  const graph = Graph.fromShared(parts.graph);
   const { tf } = await openBackend(backend);
   const { horizon, equalAtStep1 } = settings.env;
   const inputs = await inputsOf(vectors, {
