@@ -11,15 +11,6 @@ import type { WasmMemory, WasmModule } from './web-assembly.js';
  * processor.
  */
 export interface Kernels {
-  /**
-   * L1 distances of a query from rows of a table: `out[i] = Σₖ |query[k] − rows[ids[i] · dim + k]|`.
-   * @param query float32 [dim]
-   * @param rows float32 [any, dim]
-   * @param ids int32 [count]
-   * @param out float32 [count]
-   */
-  absoluteDistances(query: number, rows: number, ids: number, count: number, dim: number, out: number): void;
-
   // Training of TransE. An instance is told what it works on once: the table, the triples, the settings, then its room.
 
   /** Weights and Adagrad's sums: float32 [numEntities, dim] and [any, dim], float64 [numEntities] and [any]. */

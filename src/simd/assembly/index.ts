@@ -1,5 +1,4 @@
 /** What the module of kernels exports; `../kernels.ts` states the same for TypeScript. */
-export { absoluteDistances } from './distances';
 export { addDots, denseLayer } from './dense';
 export { compareListed, countNearer } from './rounded-rows';
 export {

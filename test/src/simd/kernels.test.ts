@@ -2,9 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
-import { Rng } from '../../../src/run/seeds.js';
 import { Arena } from '../../../src/simd/arena.js';
-import { openKernels } from '../../../src/simd/kernels.js';
 
 describe('the arena', () => {
   test('holds arrays apart, aligned for the widest loads, while its memory grows', () => {
@@ -37,22 +35,6 @@ describe('the arena', () => {
 });
 
 describe('the kernels', () => {
-  test.each([1, 3, 4, 8, 31, 100])('take distances of rows of %i values', (dim) => {
-    const arena = new Arena();
-    const { absoluteDistances } = openKernels(arena.memory);
-    const rng = new Rng(dim);
-    const query = arena.float32(dim);
-    const rows = arena.float32(7 * dim);
-    for (const array of [query, rows]) array.forEach((_, k) => (array[k] = rng.normal()));
-    const ids = arena.int32(4);
-    ids.set([6, 0, 3, 3]);
-    const out = arena.float32(5).fill(-1);
-    absoluteDistances(query.byteOffset, rows.byteOffset, ids.byteOffset, 4, dim, out.byteOffset);
-    const expected = Array.from(ids, (row) => query.reduce((sum, q, k) => sum + Math.abs(q - rows[row * dim + k]!), 0));
-    expected.forEach((distance, i) => expect(out[i]).toBeCloseTo(distance, 4));
-    expect(out[4]).toBe(-1);
-  });
-
   test('say what is missing where Node runs without WebAssembly', () => {
     // Built: node loads no TypeScript.
     const kernels = new URL('../../../dist/src/simd/kernels.js', import.meta.url);
