@@ -39,7 +39,8 @@ export function encodeBeside<Result>(
     encoding ??= encode({
       progress: late.progress,
       signal: signals,
-      lanes: () => (joined ? Infinity : cores - busy),
+      // Beside work of this thread lanes wait for their next text more than they compute: then all of them may.
+      lanes: () => (joined || busy === 1 ? Infinity : cores - busy),
     });
     // Told to whoever joins, which may be later than it fails.
     encoding.catch(() => {});

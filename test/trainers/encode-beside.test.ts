@@ -21,7 +21,7 @@ const quiet = { progress: silentProgress };
 
 test('it takes the cores that are left, then all, and is done once', async () => {
   const { calls, encode, resolve } = encoding();
-  const beside = encodeBeside(quiet, 1, encode, 3);
+  const beside = encodeBeside(quiet, 2, encode, 4);
   expect(calls).toHaveLength(1);
   expect(calls[0]!.lanes!()).toBe(2);
   const joined = beside.join();
@@ -29,6 +29,12 @@ test('it takes the cores that are left, then all, and is done once', async () =>
   resolve('vectors');
   expect([await joined, await beside.join()]).toEqual(['vectors', 'vectors']);
   expect(calls).toHaveLength(1);
+});
+
+test('beside work of this thread all lanes may, as they wait for it', () => {
+  const { calls, encode } = encoding();
+  encodeBeside(quiet, 1, encode, 2);
+  expect(calls[0]!.lanes!()).toBe(Infinity);
 });
 
 test('without a core to spare it waits until it is asked for', async () => {
