@@ -1,6 +1,6 @@
 /** What a trainer needs of a policy, whatever it walks: edges of a dialogue's graph, relations of a question's. */
-import type * as tfTypes from '@tensorflow/tfjs';
-import type { ParameterSet } from '../src/tensor/parameters.js';
+import type { Outputs } from '../src/tensor/gradients.js';
+import type { TrainedParameters } from '../src/tensor/trainable.js';
 
 /** Ragged log-probabilities: actions of request `i` are `offsets[i] .. offsets[i + 1] - 1`. */
 export interface ActionLogProbs {
@@ -25,7 +25,7 @@ export interface ScoredActions {
   /** Absent where the network scores nothing but legal actions. */
   masked?: MaskedActions;
   /** float32 [number of scores]; differentiable, owned by the caller (or its tidy). May be called more than once. */
-  logits(): tfTypes.Tensor1D;
+  logits(): Outputs;
 }
 
 /** What every kind of request says: whose walk it is of. */
@@ -39,7 +39,7 @@ export interface TaskRequest {
  * @typeParam Request what it keeps of one to score it, now and in every later epoch of the same round
  */
 export interface Actor<Observation, Request> {
-  readonly parameters: ParameterSet;
+  readonly parameters: TrainedParameters;
   requestOf(observation: Observation): Request;
   /**
    * Equal for equal states of one sample: whatever logits and values depend on. States that walks of a sample share are
@@ -60,11 +60,11 @@ export interface Actor<Observation, Request> {
 
 /** A critic as trainers see it. */
 export interface ValueNetwork<Request> {
-  readonly parameters: ParameterSet;
+  readonly parameters: TrainedParameters;
   /**
    * Prepares states on the host.
    * @returns makes float32 [number of requests]; differentiable, owned by the caller. May be called more than once.
    */
-  values(requests: readonly Request[]): () => tfTypes.Tensor1D;
+  values(requests: readonly Request[]): () => Outputs;
   dispose(): void;
 }

@@ -31,8 +31,11 @@ const table: Readonly<Record<string, string>> = {
   'agents/walker/pa-mlp-head.ts': 'agents/walker/heads.test.ts',
   'agents/walker/critic.ts': 'agents/walker/critic.test.ts',
   'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',
+  'src/tensor/host/host-mlp.ts': 'src/tensor/host/host-mlp.test.ts',
+  'src/tensor/host/row-products.ts': 'src/tensor/host/host-mlp.test.ts',
   // The step itself, beside a scalar version of the paper's.
   'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
+  'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-mlp.test.ts',
 };
 
 const marks = /customGrad\(|\bslope: \(|variableGrads\(/;

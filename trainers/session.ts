@@ -15,7 +15,7 @@ import type { ProgressReporter } from '../src/run/progress.js';
 import { keepProvenance } from '../src/run/provenance/notes.js';
 import type { Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
-import type { AdamW } from '../src/tensor/adamw.js';
+import type { Optimizer } from '../src/tensor/trainable.js';
 import type { Tf } from '../src/tensor/backend.js';
 import type { RunLogs } from './run-logs.js';
 import type { TrainSettings } from './train-settings.js';
@@ -54,8 +54,8 @@ export interface Training {
 /** What is trained in a phase, with its optimizers. */
 export interface Trainee {
   actor: Pick<Actor<unknown, unknown>, 'parameters' | 'weightsChanged'>;
-  optimizer: AdamW;
-  critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: AdamW } | undefined;
+  optimizer: Optimizer;
+  critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: Optimizer } | undefined;
 }
 
 const criticPrefix = `${optimizerPrefix}critic/`;

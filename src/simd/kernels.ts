@@ -143,6 +143,66 @@ export interface Kernels {
     low: number,
     high: number,
   ): void;
+  /**
+   * Product of matrices of any strides: `c[i · n + j] = Σₚ a[i · aRow + p · aCol] · b[p · bRow + j · bCol]`. The sum of an element runs in
+   * one order whatever `m` and `n` are, so a row's results do not depend on the rows beside it.
+   * @param c float32 [m, n]
+   * @param panel float32 [8 · k + 32], scratch
+   * @param add 1: the product is added to what is in `c`
+   */
+  matMul(
+    a: number,
+    aRow: number,
+    aCol: number,
+    b: number,
+    bRow: number,
+    bCol: number,
+    c: number,
+    m: number,
+    k: number,
+    n: number,
+    panel: number,
+    add: number,
+  ): void;
+  /** `y[i · n + j] += bias[j]`, float32 [m, n]. */
+  addBias(y: number, bias: number, m: number, n: number): void;
+  /** `y[i] = tanh(y[i])`, absolute error below 3e-7; up to 3 values behind `count` change too. */
+  tanhAll(y: number, count: number): void;
+  /** `g[i] *= 1 − y[i]²`: the way back through `y = tanh(x)`; up to 3 values of `g` behind `count` change too. */
+  tanhSlope(g: number, y: number, count: number): void;
+  /** `sums[j] = Σᵢ g[i · n + j]`, float32 [n]. */
+  columnSums(g: number, m: number, n: number, sums: number): void;
+  /** `out[i · n + j] = table[index[i] · n + j]` for `m` rows. */
+  copyRows(out: number, table: number, index: number, m: number, n: number): void;
+  /** `out[i · n + j] += table[index[i] · n + j]` for `m` rows; `n` is a multiple of 4. */
+  addRows(out: number, table: number, index: number, m: number, n: number): void;
+  /** `table[index[i] · n + j] += g[i · n + j]` for `m` rows; `n` is a multiple of 4. */
+  scatterRows(table: number, index: number, g: number, m: number, n: number): void;
+  /** `Σ g[i]²`, summed in float64; the array goes on with zeros to a multiple of 4. */
+  sumSquares(g: number, count: number): number;
+  /** `Σ g[i]`, summed in float64, so not finite where one of them is not; the same of its end. */
+  sumAll(g: number, count: number): number;
+  /**
+   * One step of Adam in place, for the slope `g` scaled by `s`; arrays go on with zeros to a multiple of 4.
+   * @param gain s · (1 − β₁)
+   * @param squareGain s² · (1 − β₂)
+   * @param decay what the values are multiplied with before the step
+   */
+  adamStep(
+    values: number,
+    first: number,
+    second: number,
+    g: number,
+    count: number,
+    beta1: number,
+    gain: number,
+    beta2: number,
+    squareGain: number,
+    stepSize: number,
+    secondScale: number,
+    epsilon: number,
+    decay: number,
+  ): void;
 }
 
 let compiled: WasmModule | undefined;

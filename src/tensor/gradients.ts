@@ -4,12 +4,16 @@
  */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from './backend.js';
+import type { HostOutputs } from './host/host-parameters.js';
 import { hostValues } from './ops.js';
+
+/** What a network gave: a tensor, which the caller (or its tidy) owns, or values on the host with the way back. */
+export type Outputs = tfTypes.Tensor | HostOutputs;
 
 /** A loss that the host computes from the outputs of a network. */
 export interface HostLoss {
   /** The differentiable part, called once; every parameter takes part in it. */
-  outputs(): tfTypes.Tensor;
+  outputs(): Outputs;
   /**
    * Slope of the loss by every output, of the same length. Called once.
    * @param outputs row-major; not to be changed
@@ -24,7 +28,7 @@ export type Loss = HostLoss | (() => tfTypes.Scalar);
 /** @returns one gradient a variable, in their order; the caller's to dispose */
 export async function gradientsOf(tf: Tf, loss: Loss, variables: tfTypes.Variable[]): Promise<tfTypes.Tensor[]> {
   if (typeof loss === 'function') return tf.tidy(() => tf.engine().gradients(loss, variables).grads);
-  const { outputs, tape } = recorded(tf, () => loss.outputs(), variables);
+  const { outputs, tape } = recorded(tf, () => loss.outputs() as tfTypes.Tensor, variables);
   try {
     const slope = loss.slope(await hostValues(tf, outputs));
     return tf.tidy(() => {

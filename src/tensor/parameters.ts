@@ -3,7 +3,8 @@ import type * as tfTypes from '@tensorflow/tfjs';
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
 import type { Tf } from './backend.js';
-import { hostValues } from './ops.js';
+import type { Outputs } from './gradients.js';
+import { hostValues, readTensor } from './ops.js';
 
 /** Host copy of one parameter: what checkpoints hold. */
 export interface HostTensor {
@@ -19,6 +20,11 @@ export class ParameterSet {
   readonly #variables = new Map<string, tfTypes.Variable>();
 
   constructor(readonly tf: Tf) {}
+
+  /** Name of the backend that holds them. */
+  get backend(): string {
+    return this.tf.getBackend();
+  }
 
   get names(): string[] {
     return [...this.#variables.keys()];
@@ -77,6 +83,11 @@ export class ParameterSet {
       variable.assign(values);
       values.dispose();
     }
+  }
+
+  /** A host copy of the tensor that `compute` makes. */
+  read(compute: () => Outputs): Promise<Float32Array> {
+    return readTensor(this.tf, compute as () => tfTypes.Tensor);
   }
 
   dispose(): void {

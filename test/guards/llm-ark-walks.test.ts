@@ -17,6 +17,7 @@ import { AdamW } from '../../src/tensor/adamw.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import type { HostLoss } from '../../src/tensor/gradients.js';
 import { readTensor } from '../../src/tensor/ops.js';
+import { ParameterSet } from '../../src/tensor/parameters.js';
 import { generalizedAdvantages, rewardsToGo } from '../../trainers/ppo/advantages.js';
 import { collectRollouts } from '../../trainers/ppo/collect.js';
 import { ppo } from '../../trainers/ppo/ppo.js';
@@ -74,7 +75,7 @@ describe('a round of walks', () => {
     const { tf } = await toyWalker(world, defaultWalkRules, { head: 'pa-mlp' });
     // V(s) = current entity / 16, exact in float32: no two states of a walk share it.
     const critic = {
-      parameters: { tf },
+      parameters: new ParameterSet(tf),
       values: (requests: readonly StateRequest[]) => () =>
         tf.tensor1d(Float32Array.from(requests, ({ state }) => state.current / 16)),
     } as unknown as ValueNetwork<StateRequest>;
@@ -123,7 +124,7 @@ describe('a round of walks', () => {
     for (const { states, transitions } of buffer.minibatches(5, new Rng(1))) {
       const requests = Array.from(states, (state) => buffer.states[state]!);
       const { offsets, logits } = actor.score(requests);
-      const logProbs = segmentLogSoftmax(await readTensor(toy.tf, logits), offsets);
+      const logProbs = segmentLogSoftmax(await actor.parameters.read(logits), offsets);
       requests.forEach(({ task, state }, s) => {
         let { observation } = env.reset({
           options: { sample: world.samples.findIndex((sample) => sample.task === task) },
@@ -164,7 +165,7 @@ test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async (
   // The policy stays as it is, so that what a start earns does.
   const still = {
     async minimize(losses: readonly HostLoss[]) {
-      for (const { outputs, slope } of losses) slope(await readTensor(toy.tf, outputs));
+      for (const { outputs, slope } of losses) slope(await policy.head.parameters.read(outputs));
       return 0;
     },
   } as unknown as AdamW;

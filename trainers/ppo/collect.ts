@@ -3,7 +3,6 @@ import type { Actor, ValueNetwork } from '../../agents/actor.js';
 import type { BatchedEnv } from '../../envs/vector-env.js';
 import type { Rng } from '../../src/run/seeds.js';
 import { sampleSegment } from '../../src/tensor/categorical.js';
-import { readTensor } from '../../src/tensor/ops.js';
 import type { RolloutBuffer } from './rollout-buffer.js';
 
 /** Means over the walks of a round, and its steps. */
@@ -94,5 +93,5 @@ export async function collectRollouts<Observation, Request>(
 }
 
 function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {
-  return readTensor(critic.parameters.tf, critic.values(requests));
+  return critic.parameters.read(critic.values(requests));
 }

@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import type { AdamW } from '../../src/tensor/adamw.js';
+import type { Optimizer } from '../../src/tensor/trainable.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { explainedLater, finiteLoss } from '../../src/tensor/diverged.js';
 import type { GoldWalk } from '../cloning/gold-states.js';
@@ -17,7 +17,7 @@ import type { PpoSettings } from './settings.js';
 /** What learns from which walks, from where on, and who is told. */
 export interface ExpectedRewardOptions {
   policy: Policy;
-  optimizer: AdamW;
+  optimizer: Optimizer;
   /** The frozen clone; needed where `klCoef` > 0. */
   anchor?: Policy | undefined;
   /** Gold walks of train. */

@@ -17,6 +17,7 @@ export function minibatchParts(
   numActions: readonly number[],
   maxActions: number,
 ): MinibatchPart[] {
+  if (numActions.reduce((sum, count) => sum + count, 0) <= maxActions) return [{ ...minibatch, share: 1 }];
   const partOf = new Int32Array(numActions.length);
   const begins = [0];
   let actions = 0;

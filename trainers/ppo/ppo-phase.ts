@@ -3,8 +3,7 @@ import type { TaskRequest } from '../../agents/actor.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { BestMetric } from '../../checkpoints/keeper.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { AdamW } from '../../src/tensor/adamw.js';
-import type { ParameterSet } from '../../src/tensor/parameters.js';
+import { adamWOf, type Optimizer, type TrainedParameters } from '../../src/tensor/trainable.js';
 import { endOfStep } from '../saved-step.js';
 import { restoreTrainee, saveTrainee, traineeCheckpoint, type Session, type Trainee } from '../session.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
@@ -37,8 +36,8 @@ interface Patience {
 }
 
 /** The optimizer that the settings of PPO ask for. */
-export function adamOf(parameters: ParameterSet, { adamEpsilon, maxGradNorm }: PpoSettings): AdamW {
-  return new AdamW(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
+export function adamOf(parameters: TrainedParameters, { adamEpsilon, maxGradNorm }: PpoSettings): Optimizer {
+  return adamWOf(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
 }
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */

@@ -1,8 +1,7 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
 import type { ActionLogProbs, Actor, TaskRequest, ValueNetwork } from '../../agents/actor.js';
-import type { AdamW } from '../../src/tensor/adamw.js';
 import { explainedLater, lossOrNot } from '../../src/tensor/diverged.js';
-import { readTensor } from '../../src/tensor/ops.js';
+import type { Optimizer } from '../../src/tensor/trainable.js';
 import { minibatchParts } from './minibatch-parts.js';
 import { ppoObjective, type ObjectiveResult, type ObjectiveSettings } from './objective.js';
 import type { Minibatch } from './rollout-buffer.js';
@@ -10,9 +9,9 @@ import type { Minibatch } from './rollout-buffer.js';
 /** What PPO moves: a policy, and a critic where there is one. */
 export interface Learner<Observation, Request> {
   actor: Actor<Observation, Request>;
-  optimizer: AdamW;
+  optimizer: Optimizer;
   /** With its own optimizer; needed by `baseline: critic` alone. */
-  critic?: { network: ValueNetwork<Request>; optimizer: AdamW } | undefined;
+  critic?: { network: ValueNetwork<Request>; optimizer: Optimizer } | undefined;
 }
 
 /** Figures of one gradient step. */
@@ -95,7 +94,7 @@ async function prepared<Observation, Request>(
   // States of one sample side by side: what they share is read once for all of them.
   const requests = Array.from(states, (state) => known[state]!);
   const values = critic?.network.values(requests);
-  const estimates = values && (await readTensor(actor.parameters.tf, values));
+  const estimates = values && (await critic!.network.parameters.read(values));
   const { offsets, masked, logits } = actor.score(requests);
   const anchorLogProbs = anchored && gatherSegments(anchored, states);
   const objective = (scores: Float32Array, settings: ObjectiveSettings) =>
@@ -119,12 +118,11 @@ async function lossesBySample<Observation, Request extends TaskRequest>(
   batch: StepBatch<Request>,
   settings: ObjectiveSettings,
 ): Promise<{ id: string; loss: number }[]> {
-  const { tf } = learner.actor.parameters;
   const sums = new Map<string, { loss: number; share: number }>();
   const one = Array.from(batch.minibatch.states, () => 1);
   for (const part of minibatchParts(batch.minibatch, one, 1)) {
     const { logits, objective } = await prepared(learner, batch, part);
-    const scores = await readTensor(tf, logits);
+    const scores = await learner.actor.parameters.read(logits);
     const loss = lossOrNot(() => objective(scores, settings).losses.loss);
     const { id } = batch.known[part.states[0]!]!.task;
     const sum = sums.get(id) ?? { loss: 0, share: 0 };

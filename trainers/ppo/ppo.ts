@@ -107,7 +107,7 @@ async function makeUpdate<Observation, Request extends TaskRequest>(
         () => ({ place }),
         () => ppoStep(options, { known: buffer.states, minibatch, anchored }, weighed, learningRate),
       );
-      if (results.length === 0) checkRatio(result.maxRatioDeviation, update, actor.parameters.tf.getBackend());
+      if (results.length === 0) checkRatio(result.maxRatioDeviation, update, actor.parameters.backend);
       results.push(result);
       stopped = settings.targetKl !== null && result.figures['train/approx_kl']! > 1.5 * settings.targetKl;
       if (stopped) break;

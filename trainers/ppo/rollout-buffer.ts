@@ -159,21 +159,29 @@ export class RolloutBuffer<State> {
 
   #gather(rows: readonly number[]): Minibatch {
     const local = new Map<number, number>();
-    const state = Int32Array.from(rows, (row) => {
-      const index = this.#state[row]!;
-      if (!local.has(index)) local.set(index, local.size);
-      return local.get(index)!;
-    });
+    const state = new Int32Array(rows.length);
+    for (let i = 0; i < rows.length; i++) {
+      const index = this.#state[rows[i]!]!;
+      let at = local.get(index);
+      if (at === undefined) local.set(index, (at = local.size));
+      state[i] = at;
+    }
     return {
       states: Int32Array.from(local.keys()),
       transitions: {
         state,
-        action: Int32Array.from(rows, (row) => this.#action[row]!),
-        oldLogProb: Float32Array.from(rows, (row) => this.#logProb[row]!),
-        oldValue: Float32Array.from(rows, (row) => this.#value[row]!),
-        advantage: Float32Array.from(rows, (row) => this.#advantage[row]!),
-        returns: Float32Array.from(rows, (row) => this.#returns[row]!),
+        action: pick(this.#action, rows, new Int32Array(rows.length)),
+        oldLogProb: pick(this.#logProb, rows, new Float32Array(rows.length)),
+        oldValue: pick(this.#value, rows, new Float32Array(rows.length)),
+        advantage: pick(this.#advantage, rows, new Float32Array(rows.length)),
+        returns: pick(this.#returns, rows, new Float32Array(rows.length)),
       },
     };
   }
+}
+
+/** Some values of a column, in the order of `rows`. A loop: `from` with a function takes many times as long. */
+function pick<Column extends Int32Array | Float32Array>(column: Column, rows: readonly number[], into: Column): Column {
+  for (let i = 0; i < rows.length; i++) into[i] = column[rows[i]!]!;
+  return into;
 }

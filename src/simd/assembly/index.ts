@@ -10,3 +10,6 @@ export {
   transeTriples,
 } from './transe-state';
 export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain } from './transe-train';
+export { adamStep, sumAll, sumSquares } from './adam';
+export { addBias, addRows, columnSums, copyRows, scatterRows, tanhAll, tanhSlope } from './layers';
+export { matMul } from './matmul';

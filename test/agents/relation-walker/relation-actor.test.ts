@@ -6,7 +6,7 @@ import { relationWalkerAgent } from '../../../agents/relation-walker/relation-wa
 import type { TraceEvent } from '../../../agents/question-agent.js';
 import { defaultRelationRules, frontierTrie, makeVectorEnv } from '../../../envs/index.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { AdamW } from '../../../src/tensor/adamw.js';
+import { adamWOf } from '../../../src/tensor/trainable.js';
 import { collectRollouts } from '../../../trainers/ppo/collect.js';
 import { ppo } from '../../../trainers/ppo/ppo.js';
 import { RolloutBuffer } from '../../../trainers/ppo/rollout-buffer.js';
@@ -40,7 +40,7 @@ describe('the relation walker as an actor', () => {
     }
     const scored = actor.score(requests);
     expect(scored.offsets).toEqual(offsets);
-    const scores = tf.tidy(() => scored.logits().dataSync());
+    const scores = await actor.parameters.read(() => scored.logits());
     const difference = (a: number, b: number) => scores[scored.masked!.legal[a]!]! - scores[scored.masked!.legal[b]!]!;
     for (let i = 0; i + 1 < legal; i++) expect(logProbs[i]! - logProbs[i + 1]!).toBeCloseTo(difference(i, i + 1), 4);
     expect([0, 1, 2].map((place) => actor.envAction!(requests[0]!, place))).toEqual([1, 4, 5]);
@@ -73,7 +73,7 @@ describe('the relation walker as an actor', () => {
     const rewards: number[] = [];
     await ppo({
       actor,
-      optimizer: new AdamW(actor.parameters, { maxGradNorm: 0.5 }),
+      optimizer: adamWOf(actor.parameters, { maxGradNorm: 0.5 }),
       envs,
       walkable: Int32Array.from(samples.keys()),
       settings: learning,

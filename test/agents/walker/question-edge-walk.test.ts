@@ -4,7 +4,7 @@ import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { edgeWalkSample, makeVectorEnv } from '../../../envs/index.js';
 import { questionWalkRules } from '../../../envs/question-edge-walk.js';
-import { AdamW } from '../../../src/tensor/adamw.js';
+import { adamWOf } from '../../../src/tensor/trainable.js';
 import { ppo } from '../../../trainers/ppo/ppo.js';
 import { ppoSettings } from '../../../trainers/ppo/settings.js';
 import { filmGraph, filmQuestions } from '../../fixtures/toy-questions.js';
@@ -24,7 +24,7 @@ test.each(['candidate', 'pa-mlp'] as const)(
     const rewards: number[] = [];
     await ppo({
       actor,
-      optimizer: new AdamW(actor.parameters, { maxGradNorm: 0.5 }),
+      optimizer: adamWOf(actor.parameters, { maxGradNorm: 0.5 }),
       envs: makeVectorEnv('kgwalk/QuestionEdgeWalk-v1', { graph, samples: questions }, samples.length * explorations),
       walkable: Int32Array.from(samples.keys()),
       settings: ppoSettings.parse({

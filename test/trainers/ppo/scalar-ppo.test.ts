@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import type { ParameterSet } from '../../../src/tensor/parameters.js';
+import type { TrainedParameters } from '../../../src/tensor/trainable.js';
 import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo/ppo.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo/settings.js';
@@ -64,7 +64,7 @@ test(
       const critic = network && { network, optimizer: adamOf(network.parameters, settings) };
       const kind = { seed, ends: true, cuts: seed % 2 === 0 };
       const { envs, walks } = recordedTrees(kind, settings.samplesPerUpdate * settings.explorations, rowOf);
-      const numbersOf = async (set: ParameterSet, name: string) => (await set.export())[name]!.data;
+      const numbersOf = async (set: TrainedParameters, name: string) => (await set.export())[name]!.data;
       const learner = {
         scores: scalarTable(await numbersOf(actor.parameters, 'scores')),
         critic: network && scalarTable(await numbersOf(network.parameters, 'values')),
@@ -85,7 +85,7 @@ test(
             keys.map((key) => metrics[key]!),
             Object.values(expected),
           );
-          const compare = async (name: string, set: ParameterSet, state: typeof optimizer, table: ScalarTable) => {
+          const compare = async (name: string, set: TrainedParameters, state: typeof optimizer, table: ScalarTable) => {
             const moments = (await state.exportState('')).tensors;
             const actual = {
               values: await numbersOf(set, name),

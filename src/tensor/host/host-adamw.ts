@@ -1,0 +1,118 @@
+/** AdamW for networks on the host: the same rule and the same promises as `AdamW`, in one pass of a kernel. */
+import { Diverged, firstNotFinite } from '../diverged.js';
+import type { AdamWOptions } from '../adamw.js';
+import type { HostTensor, StoredTensors } from '../parameters.js';
+import type { HostLoss } from '../gradients.js';
+import type { HostOutputs, HostParameters } from './host-parameters.js';
+
+/** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
+export class HostAdamW {
+  readonly #first: Float32Array;
+  readonly #second: Float32Array;
+  /** Values and moments before a step, for one that diverges. */
+  readonly #before: [Float32Array, Float32Array, Float32Array];
+  #steps = 0;
+
+  constructor(
+    readonly parameters: HostParameters,
+    readonly options: AdamWOptions = {},
+  ) {
+    const { arena, values } = parameters;
+    const same = () => arena.float32(values.length);
+    this.#first = same();
+    this.#second = same();
+    this.#before = [same(), same(), same()];
+  }
+
+  /**
+   * One step down the slope of a sum of losses, one after the other.
+   * @returns the slopes' global norm before clipping
+   * @throws Diverged for a slope, a moment or a weight that would not be finite; nothing has changed then
+   */
+  async minimize(losses: readonly HostLoss[], learningRate: number): Promise<number> {
+    const { values, slopes, kernels } = this.parameters;
+    const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = this.options;
+    slopes.fill(0);
+    for (const { outputs, slope } of losses) {
+      const made = outputs() as HostOutputs;
+      made.back(slope(made.values));
+    }
+    const norm = Math.sqrt(kernels.sumSquares(slopes.byteOffset, slopes.length));
+    if (!Number.isFinite(norm)) throw this.#diverged([['gradient', slopes]], norm);
+    const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;
+    const steps = this.#steps + 1;
+    const all = [values, this.#first, this.#second];
+    all.forEach((array, i) => this.#before[i]!.set(array));
+    kernels.adamStep(
+      values.byteOffset,
+      this.#first.byteOffset,
+      this.#second.byteOffset,
+      slopes.byteOffset,
+      slopes.length,
+      beta1,
+      scale * (1 - beta1),
+      beta2,
+      scale * scale * (1 - beta2),
+      learningRate / (1 - beta1 ** steps),
+      1 / Math.sqrt(1 - beta2 ** steps),
+      epsilon,
+      1 - learningRate * weightDecay,
+    );
+    if (![values, this.#second].every((array) => Number.isFinite(kernels.sumAll(array.byteOffset, array.length)))) {
+      const error = this.#diverged(
+        [
+          ['second moment', this.#second],
+          ['weight', values],
+        ],
+        norm,
+      );
+      all.forEach((array, i) => array.set(this.#before[i]!));
+      throw error;
+    }
+    this.#steps = steps;
+    this.parameters.version++;
+    return norm;
+  }
+
+  /**
+   * Moments and step count, for a checkpoint.
+   * @param prefix goes before every name, so that optimizers can share a file
+   */
+  exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, HostTensor> }> {
+    const named = (moment: string, array: Float32Array) =>
+      Object.entries(this.parameters.copies(array)).map(
+        ([name, tensor]) => [`${prefix}${moment}/${name}`, tensor] as const,
+      );
+    const tensors = Object.fromEntries([...named('first', this.#first), ...named('second', this.#second)]);
+    return Promise.resolve({ steps: this.#steps, tensors });
+  }
+
+  /** Restores what `exportState` gave under the same prefix; other names in `tensors` are ignored. */
+  importState(prefix: string, steps: number, tensors: StoredTensors): void {
+    this.#steps = steps;
+    const named = (moment: string) =>
+      Object.fromEntries(
+        this.parameters.names.flatMap((name) => {
+          const tensor = tensors[`${prefix}${moment}/${name}`];
+          return tensor ? [[name, tensor]] : [];
+        }),
+      );
+    this.parameters.import(named('first'), this.#first);
+    this.parameters.import(named('second'), this.#second);
+  }
+
+  /** What is not finite among arrays of the parameters' layout; where each number is, the norm that is not. */
+  #diverged(arrays: readonly [what: string, array: Float32Array][], gradNorm: number): Diverged {
+    for (const [what, array] of arrays) {
+      for (const [name, { data }] of Object.entries(this.parameters.copies(array))) {
+        const first = firstNotFinite(`${what} of ${name}`, data);
+        if (first) return new Diverged({ first, gradNorm });
+      }
+    }
+    return new Diverged({ first: { tensor: 'sum of squares', index: 0, value: Infinity }, gradNorm });
+  }
+
+  dispose(): void {
+    // Its memory goes when nothing refers to it any more.
+  }
+}

@@ -1,0 +1,124 @@
+/** Trainable parameters on the host: one run of float32 in the memory of the SIMD kernels, with their slopes beside them. */
+import { Arena } from '../../simd/arena.js';
+import { openKernels, type Kernels } from '../../simd/kernels.js';
+import { WorkbenchError } from '../../run/errors.js';
+import type { HostTensor, StoredTensors } from '../parameters.js';
+import type { Outputs } from '../gradients.js';
+
+interface Entry {
+  shape: number[];
+  size: number;
+  begin: number;
+}
+
+/** Arrays begin where a vector of the processor may: at a multiple of 4 values. */
+const padded = (size: number) => Math.ceil(size / 4) * 4;
+
+/** Named parameters in insertion order, in one array each for values and slopes; behind each may stand up to 3 zeros. */
+export class HostParameters {
+  readonly backend = 'host';
+  readonly kernels: Kernels;
+  /** float32 [all parameters]: the values. */
+  readonly values: Float32Array;
+  /** float32, of the same layout: the slopes of the present step. */
+  readonly slopes: Float32Array;
+  /** Rises with every change of the values: what was computed before is out of date. */
+  version = 0;
+  readonly #entries = new Map<string, Entry>();
+
+  /**
+   * @param initial values by name, row-major; copied
+   * @param arena where all of it lies, and what its network computes; networks may share one
+   * @throws WorkbenchError `native` where there is no WebAssembly SIMD
+   */
+  constructor(
+    initial: Readonly<Record<string, HostTensor>>,
+    readonly arena = new Arena(),
+  ) {
+    let end = 0;
+    for (const [name, { shape, data }] of Object.entries(initial)) {
+      this.#entries.set(name, { shape: shape.slice(), size: data.length, begin: end });
+      end += padded(data.length);
+    }
+    this.kernels = openKernels(this.arena.memory);
+    this.values = this.arena.float32(end);
+    this.slopes = this.arena.float32(end);
+    for (const [name, { data }] of Object.entries(initial)) this.value(name).set(data);
+  }
+
+  get names(): string[] {
+    return [...this.#entries.keys()];
+  }
+
+  /** Number of trainable scalars. */
+  get size(): number {
+    return [...this.#entries.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** A parameter's values: a view. */
+  value(name: string): Float32Array {
+    return this.#view(this.values, name);
+  }
+
+  /** A parameter's slope: a view, added to on the way back. */
+  slope(name: string): Float32Array {
+    return this.#view(this.slopes, name);
+  }
+
+  /** Copies by name of the values. */
+  export(): Promise<Record<string, HostTensor>> {
+    return Promise.resolve(this.copies(this.values));
+  }
+
+  /** Copies by name of an array of this layout. */
+  copies(array: Float32Array): Record<string, HostTensor> {
+    return Object.fromEntries(
+      [...this.#entries].map(([name, { shape }]) => [
+        name,
+        { shape: shape.slice(), data: Float32Array.from(this.#view(array, name)) },
+      ]),
+    );
+  }
+
+  /**
+   * Replaces an array of this layout; default: the values.
+   * @throws WorkbenchError `data` when a name or shape does not fit; nothing has changed then
+   */
+  import(tensors: StoredTensors, array = this.values): void {
+    for (const [name, { shape }] of this.#entries) {
+      const tensor = tensors[name];
+      if (tensor?.data instanceof Float32Array && tensor.shape.join() === shape.join()) continue;
+      const got = tensor ? `[${tensor.shape.join()}]` : 'none';
+      throw new WorkbenchError('data', `expected float32 parameter ${name} of shape [${shape.join()}], got ${got}`, {
+        hint: 'The weights belong to other settings; use the configuration they were trained with.',
+      });
+    }
+    for (const name of this.#entries.keys()) this.#view(array, name).set(tensors[name]!.data as Float32Array);
+    this.version++;
+  }
+
+  /** Values on the host are there at once. */
+  read(compute: () => Outputs): Promise<Float32Array> {
+    return Promise.resolve((compute() as HostOutputs).values.slice());
+  }
+
+  dispose(): void {
+    // Its memory goes when nothing refers to it any more.
+  }
+
+  #view(array: Float32Array, name: string): Float32Array {
+    const entry = this.#entries.get(name);
+    if (!entry) throw new WorkbenchError('failure', `expected a parameter of the network, got ${name}`);
+    return array.subarray(entry.begin, entry.begin + entry.size);
+  }
+}
+
+/** What a network on the host computed, and the way back. */
+export interface HostOutputs {
+  /** Whether the values are those of the network's latest computation, by its present weights. */
+  current(): boolean;
+  /** float32; changes with the network's next computation. */
+  values: Float32Array;
+  /** Adds to the slopes of all parameters. Called at most once, before the network's next computation. */
+  back(slope: Float32Array): void;
+}
