@@ -43,6 +43,10 @@ export function createPaMlpNetwork(
   layer('pa.1', stateDim, width, 1);
   layer('pa.2', width, width, 1);
   layer('pa.out', width, relationDim + entityDim, 0.01);
+  const dots = frozenDots(tf, [
+    { values: relations, width: relationDim },
+    { values: entities, width: entityDim },
+  ]);
   const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;
   return {
     parameters,
@@ -50,10 +54,7 @@ export function createPaMlpNetwork(
       const input = tf.tensor2d(states, [numStates, stateDim]);
       const first = tf.tanh(matMulConst(tf, input, weight('pa.1'))) as Tensor2D;
       const second = tf.tanh(matMul(tf, first, weight('pa.2'))) as Tensor2D;
-      return frozenDots(tf, matMul(tf, second, weight('pa.out')), stateOf, [
-        { table: relations, width: relationDim, index: edgeRelations },
-        { table: entities, width: entityDim, index: tails },
-      ]);
+      return dots(matMul(tf, second, weight('pa.out')), { left: stateOf, right: [edgeRelations, tails] });
     },
   };
 }

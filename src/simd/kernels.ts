@@ -11,6 +11,36 @@ import type { WasmMemory, WasmModule } from './web-assembly.js';
  * processor.
  */
 export interface Kernels {
+  /**
+   * `out[i] += left[leftRows[i]] · right[rightRows[i]]`, in float64 and in order: to the bit what `addRowDots` of
+   * `src/tensor/row-dots.ts` gives.
+   * @param left float32, at the first value that takes part @param leftStride values from row to row
+   * @param leftRows int32 [count]
+   */
+  addRowDots(
+    out: number,
+    left: number,
+    leftStride: number,
+    right: number,
+    rightStride: number,
+    width: number,
+    leftRows: number,
+    rightRows: number,
+    count: number,
+  ): void;
+  /** `gradient[leftRows[i]] += upstream[i] · right[rightRows[i]]`: to the bit `addRowDotsGradient` there. */
+  addRowDotsGradient(
+    gradient: number,
+    gradientStride: number,
+    upstream: number,
+    right: number,
+    rightStride: number,
+    width: number,
+    leftRows: number,
+    rightRows: number,
+    count: number,
+  ): void;
+
   // Training of TransE. An instance is told what it works on once: the table, the triples, the settings, then its room.
 
   /** Weights and Adagrad's sums: float32 [numEntities, dim] and [any, dim], float64 [numEntities] and [any]. */

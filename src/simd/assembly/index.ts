@@ -1,6 +1,7 @@
 /** What the module of kernels exports; `../kernels.ts` states the same for TypeScript. */
 export { addDots, denseLayer } from './dense';
 export { compareListed, countNearer } from './rounded-rows';
+export { addRowDots, addRowDotsGradient } from './row-dots';
 export {
   transePlaceBytes,
   transeRoom,

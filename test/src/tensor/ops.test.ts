@@ -68,10 +68,13 @@ const cases: Case[] = [
     name: 'frozenDots',
     shapes: [[3, 5]],
     ours: (tf, [a]) =>
-      frozenDots(tf, a!, states, [
-        { table: left, width: 3, index: Int32Array.from([1, 0, 1, 1, 0, 1]) },
-        { table: left, width: 2, index: Int32Array.from([2, 0, 1, 2, 2, 0]) },
-      ]),
+      frozenDots(tf, [
+        { values: left, width: 3 },
+        { values: left, width: 2 },
+      ])(a!, {
+        left: states,
+        right: [Int32Array.from([1, 0, 1, 1, 0, 1]), Int32Array.from([2, 0, 1, 2, 2, 0])],
+      }),
     stock: (tf, [a]) => {
       const edges = tf.concat(
         [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Rng } from '../../../src/run/seeds.js';
+import { holdTables, inPlace } from '../../../src/tensor/held-tables.js';
 import { addRowDots, addRowDotsGradient, type RowPairs, type Rows } from '../../../src/tensor/row-dots.js';
 
 /** The same sums, one pair after the other. */
@@ -76,6 +77,28 @@ describe('dot products of paired rows', () => {
         plainGradient(plain!, upstream, right, pairs);
         expect(ours!.values).toEqual(plain!.values);
       }),
+    );
+  });
+
+  test('are, with their gradient, the same to the bit by SIMD, through batches that grow', () => {
+    fc.assert(
+      fc.property(fc.array(cases, { minLength: 1, maxLength: 4 }), (shapes) => {
+        const rng = Rng.named(shapes.length, 'tables');
+        const { width } = shapes[0]!;
+        const tables = [width, width + 2].map((each) => ({
+          values: Float32Array.from({ length: 5 * each }, () => rng.normal()),
+          width: each,
+        }));
+        const [simd, plain] = [holdTables(tables), inPlace(tables)];
+        for (const shape of shapes) {
+          const { pairs, upstream } = problem(shape);
+          const both = { left: pairs.left, right: [pairs.right, pairs.right.map((row) => 4 - row)] };
+          const left = Float32Array.from({ length: shape.counts.length * (2 * width + 2) }, () => rng.normal());
+          expect(simd.dots(left, both)).toEqual(plain.dots(left, both));
+          expect(simd.gradient(upstream, left.length, both)).toEqual(plain.gradient(upstream, left.length, both));
+        }
+      }),
+      { numRuns: 30 },
     );
   });
 });
