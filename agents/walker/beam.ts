@@ -47,7 +47,7 @@ export async function beamSearch(
   for (let hop = 0; hop < rules.horizon; hop++) {
     const requests = walks.flatMap(({ task, all, live }) => live.map((i) => ({ task, state: all[i]!.state })));
     if (requests.length === 0) break;
-    const { logProbs, offsets } = await actionLogProbs(policy, requests);
+    const { logProbs, offsets } = await actionLogProbs(policy, requests, true);
     let request = 0;
     for (const walk of walks) {
       const open = boundedHeap(beamWidth);

@@ -16,7 +16,12 @@ export interface WalkerHead {
   logits(batch: StateBatch, dropout?: Rng): tfTypes.Tensor1D;
   /** Logits on the host, reusing what depends on the weights alone until `weightsChanged` is called. */
   infer(batch: StateBatch): Promise<Float32Array>;
-  /** Forgets what `infer` keeps. Call after every update. */
+  /**
+   * As `infer`, on the host where a head can: a little other digits, the same on every backend and however many states are
+   * beside. For ranking only: what is trained on must come from `infer`.
+   */
+  rank?(batch: StateBatch): Promise<Float32Array>;
+  /** Forgets what `infer` and `rank` keep. Call after every update. */
   weightsChanged(): void;
   dispose(): void;
 }

@@ -24,7 +24,8 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
     parameters: network.parameters,
     logits,
     infer: (batch) => readTensor(tf, () => logits(batch)),
-    weightsChanged: () => {},
+    ...(network.rank && { rank: (batch) => network.rank!(stateVectors(batch, tables, stateDim), batch) }),
+    weightsChanged: () => network.weightsChanged(),
     dispose: () => network.parameters.dispose(),
   };
 }

@@ -7,12 +7,18 @@ import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { frozenDots } from '../../src/tensor/frozen-dots.js';
-import { matMul, matMulConst } from '../../src/tensor/ops.js';
+import { kernelsRun } from '../../src/simd/kernels.js';
+import { hostValues, matMul, matMulConst } from '../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
+import { addRowDots } from '../../src/tensor/row-dots.js';
 import type { FrozenTables } from './frozen-tables.js';
+import { createHostForward } from './host-forward.js';
 import type { StateBatch } from './state-batch.js';
 
 type Tensor2D = tfTypes.Tensor2D;
+
+/** Edges, and the state that each is scored for. */
+type Edges = Pick<StateBatch, 'numStates' | 'stateOf' | 'relations' | 'tails'>;
 
 /** Scores edges of states; owns its parameters. */
 export interface PaMlpNetwork {
@@ -21,10 +27,11 @@ export interface PaMlpNetwork {
    * @param states float32 [S, stateDim]
    * @returns float32 [N] logits of the edges; differentiable, owned by the caller
    */
-  logits(
-    states: Float32Array,
-    edges: Pick<StateBatch, 'numStates' | 'stateOf' | 'relations' | 'tails'>,
-  ): tfTypes.Tensor1D;
+  logits(states: Float32Array, edges: Edges): tfTypes.Tensor1D;
+  /** The same on the host, in a little other digits; absent where there are no SIMD kernels. */
+  rank?(states: Float32Array, edges: Edges): Promise<Float32Array>;
+  /** Tells `rank` that weights changed. */
+  weightsChanged(): void;
 }
 
 /**
@@ -48,6 +55,11 @@ export function createPaMlpNetwork(
     { values: entities, width: entityDim },
   ]);
   const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;
+  const host = kernelsRun()
+    ? createHostForward([stateDim, width, width, relationDim + entityDim], () =>
+        Promise.all(['pa.1', 'pa.2', 'pa.out'].map((name) => hostValues(tf, weight(name)))),
+      )
+    : undefined;
   return {
     parameters,
     logits: (states, { numStates, stateOf, relations: edgeRelations, tails }) => {
@@ -56,5 +68,19 @@ export function createPaMlpNetwork(
       const second = tf.tanh(matMul(tf, first, weight('pa.2'))) as Tensor2D;
       return dots(matMul(tf, second, weight('pa.out')), { left: stateOf, right: [edgeRelations, tails] });
     },
+    ...(host && {
+      rank: async (states, { numStates, stateOf, relations: edgeRelations, tails }) => {
+        const { values, stride } = await host.forward(states, numStates);
+        const logits = new Float32Array(stateOf.length);
+        const add = (column: number, table: Float32Array, columns: number, right: Int32Array) => {
+          const rows = { values: table, stride: columns, column: 0 };
+          addRowDots(logits, { values, stride, column }, rows, { width: columns, left: stateOf, right });
+        };
+        add(0, relations, relationDim, edgeRelations);
+        add(relationDim, entities, entityDim, tails);
+        return logits;
+      },
+    }),
+    weightsChanged: () => host?.weightsChanged(),
   };
 }

@@ -14,13 +14,23 @@ export interface Policy {
 /** Legal actions scored at once; larger chunks no longer run faster and hold more memory. */
 const maxChunkActions = 16384;
 
-/** Log-probabilities of all legal actions of the given states, none cut. Each state must have one. */
-export async function actionLogProbs(policy: Policy, requests: readonly StateRequest[]): Promise<ActionLogProbs> {
+/**
+ * Log-probabilities of all legal actions of the given states, none cut. Each state must have one.
+ * @param forRanking whether no training follows: the head may then compute them where it is faster
+ */
+export async function actionLogProbs(
+  policy: Policy,
+  requests: readonly StateRequest[],
+  forRanking = false,
+): Promise<ActionLogProbs> {
+  const { head } = policy;
   const offsets = new Int32Array(requests.length + 1);
   const parts: Float32Array[] = [];
   for (const chunk of chunksByActions(policy.featurizer, requests)) {
     const batch = policy.featurizer.batch(chunk.requests);
-    parts.push(segmentLogSoftmax(await policy.head.infer(batch), batch.offsets));
+    parts.push(
+      segmentLogSoftmax(await (forRanking && head.rank ? head.rank(batch) : head.infer(batch)), batch.offsets),
+    );
     const base = offsets[chunk.begin]!;
     for (let s = 0; s < batch.numStates; s++) offsets[chunk.begin + s + 1] = base + batch.offsets[s + 1]!;
   }

@@ -4,7 +4,7 @@
  *
  *     node dist/bench/rows/policy-latency.js [--backends host,wasm,tensorflow] [--seconds 2]
  *
- * `host` is the SIMD kernels of src/simd; a backend that does not open here is left out. Seconds of wall time for each batch size.
+ * `host` is what ranks walks of the plain head; a backend that does not open here is left out. Seconds of wall time for each batch size.
  */
 import { parseArgs } from 'node:util';
 import type { Tensor } from '@tensorflow/tfjs';
@@ -14,6 +14,7 @@ import { DenseStack, type DenseLayer } from '../../src/simd/dense-stack.js';
 import { openKernels } from '../../src/simd/kernels.js';
 import { backendOf, openBackend, probeBackend } from '../../src/tensor/backend.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
+import { addRowDots } from '../../src/tensor/row-dots.js';
 import { emitLatency, startClock } from '../measure.js';
 
 const { values } = parseArgs({
@@ -72,30 +73,20 @@ function drawBatch(size: number): Minibatch {
   return { states: normal(size * stateDim, 1), candidates, offsets };
 }
 
-/** Scores the legal candidates alone. */
+/** Scores the legal candidates alone, as ranking by the plain head does. */
 function onHost(): Policy {
   const arena = new Arena();
-  const kernels = openKernels(arena.memory);
-  const stack = new DenseStack(arena, kernels, layers, Math.max(...sizes));
-  const ids = arena.int32(actions);
-  ids.forEach((_, i) => (ids[i] = i));
-  return ({ states, candidates, offsets }) => {
-    const rows = arena.hold(candidates);
-    const logits = arena.float32(offsets.at(-1)!);
+  const stack = new DenseStack(arena, openKernels(arena.memory), layers, Math.max(...sizes));
+  return ({ states, candidates, offsets }, size) => {
+    const left = new Int32Array(offsets.at(-1)!);
+    const right = new Int32Array(offsets.at(-1)!);
+    for (let s = 0; s < size; s++) {
+      for (let i = offsets[s]!; i < offsets[s + 1]!; i++) [left[i], right[i]] = [s, s * actions + i - offsets[s]!];
+    }
     return () => {
-      const out = stack.forward(states, offsets.length - 1);
-      logits.fill(0);
-      for (let s = 0; s + 1 < offsets.length; s++) {
-        const at = offsets[s]!;
-        kernels.addDots(
-          out.byteOffset + s * stack.width * 4,
-          rows.byteOffset + s * actions * hidden * 4,
-          ids.byteOffset,
-          offsets[s + 1]! - at,
-          hidden,
-          logits.byteOffset + at * 4,
-        );
-      }
+      const outputs = { values: stack.forward(states, size), stride: stack.width, column: 0 };
+      const logits = new Float32Array(left.length);
+      addRowDots(logits, outputs, { values: candidates, stride: hidden, column: 0 }, { width: hidden, left, right });
       return segmentLogSoftmax(logits, offsets);
     };
   };
@@ -104,7 +95,7 @@ function onHost(): Policy {
 /** Scores all fifty with one batched product, and reads the logits back. */
 async function onBackend(word: string): Promise<Policy | undefined> {
   const backend = backendOf(word);
-  if (backend !== 'auto' && !(await probeBackend(backend, true)).found) return undefined;
+  if (backend !== 'auto' && !(await probeBackend(backend)).found) return undefined;
   const { tf } = await openBackend(backend);
   const weights = layers.map(({ weights, rows, columns }) => tf.tensor2d(weights, [rows, columns]));
   return ({ states, candidates, offsets }, size) => {

@@ -17,7 +17,14 @@ const panelColumns = 16;
 /** Layers one after the other, in float32, packed for the kernels. */
 export class DenseStack {
   readonly #kernels: Kernels;
-  readonly #layers: { rows: number; panels: number; tanh: boolean; weights: Float32Array; out: Float32Array }[];
+  readonly #layers: {
+    rows: number;
+    columns: number;
+    panels: number;
+    tanh: boolean;
+    weights: Float32Array;
+    out: Float32Array;
+  }[];
   readonly #input: Float32Array;
   /** Values from one state of what `forward` returns to the next: the columns of the last layer, rounded up. */
   readonly width: number;
@@ -30,18 +37,25 @@ export class DenseStack {
   constructor(arena: Arena, kernels: Kernels, layers: readonly DenseLayer[], mostStates: number) {
     this.#kernels = kernels;
     this.#input = arena.float32(mostStates * (layers[0]?.rows ?? 0));
-    this.#layers = layers.map(({ weights, rows, columns, tanh }) => {
+    this.#layers = layers.map(({ rows, columns, tanh }) => {
       const panels = Math.ceil(columns / panelColumns);
-      const packed = arena.float32(panels * rows * panelColumns);
+      const weights = arena.float32(panels * rows * panelColumns);
+      return { rows, columns, panels, tanh, weights, out: arena.float32(mostStates * panels * panelColumns) };
+    });
+    this.load(layers.map(({ weights }) => weights));
+    this.width = this.#layers.at(-1)!.panels * panelColumns;
+  }
+
+  /** Copies other weights: float32 [rows, columns] for each layer. */
+  load(all: readonly Float32Array[]): void {
+    this.#layers.forEach(({ rows, columns, weights: packed }, layer) => {
       for (let row = 0; row < rows; row++) {
         for (let column = 0; column < columns; column++) {
           const panel = Math.floor(column / panelColumns);
-          packed[(panel * rows + row) * panelColumns + (column % panelColumns)] = weights[row * columns + column]!;
+          packed[(panel * rows + row) * panelColumns + (column % panelColumns)] = all[layer]![row * columns + column]!;
         }
       }
-      return { rows, panels, tanh, weights: packed, out: arena.float32(mostStates * panels * panelColumns) };
     });
-    this.width = this.#layers.at(-1)!.panels * panelColumns;
   }
 
   /**

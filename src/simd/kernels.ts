@@ -118,14 +118,6 @@ export interface Kernels {
     out: number,
     tanh: boolean,
   ): void;
-  /**
-   * `out[i] += vector · rows[ids[i]]`
-   * @param vector float32 [dim]
-   * @param rows float32 [any, dim]
-   * @param ids int32 [count]
-   * @param out float32 [count]
-   */
-  addDots(vector: number, rows: number, ids: number, count: number, dim: number, out: number): void;
 
   // Ranking of links.
 

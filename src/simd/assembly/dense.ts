@@ -1,4 +1,4 @@
-/** Forward passes of small networks: layers without a bias, and dot products with gathered rows. */
+/** Forward passes of small networks: layers without a bias. */
 import { exponential } from './exponential';
 
 /** Columns of a panel: the weights of a layer are [panels, rows, columns], so that they are read once, in order. */
@@ -117,27 +117,5 @@ export function denseLayer(
     }
     weights += <usize>rows * (columns << 2);
     out += columns << 2;
-  }
-}
-
-/** See `../kernels.ts`. */
-export function addDots(vector: usize, rows: usize, ids: usize, count: i32, dim: i32, out: usize): void {
-  const bytes = (<usize>dim) << 2;
-  const whole = bytes & ~31;
-  for (let i = 0; i < count; i++) {
-    const row = rows + <usize>load<i32>(ids + ((<usize>i) << 2)) * bytes;
-    let a = f32x4.splat(0);
-    let b = f32x4.splat(0);
-    let at: usize = 0;
-    for (; at < whole; at += 32) {
-      a = addTo(a, v128.load(vector + at), v128.load(row + at));
-      b = addTo(b, v128.load(vector + at, 16), v128.load(row + at, 16));
-    }
-    a = f32x4.add(a, b);
-    let sum =
-      f32x4.extract_lane(a, 0) + f32x4.extract_lane(a, 1) + (f32x4.extract_lane(a, 2) + f32x4.extract_lane(a, 3));
-    for (; at < bytes; at += 4) sum += load<f32>(vector + at) * load<f32>(row + at);
-    const place = out + ((<usize>i) << 2);
-    store<f32>(place, load<f32>(place) + sum);
   }
 }

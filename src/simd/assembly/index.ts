@@ -1,5 +1,5 @@
 /** What the module of kernels exports; `../kernels.ts` states the same for TypeScript. */
-export { addDots, denseLayer } from './dense';
+export { denseLayer } from './dense';
 export { compareListed, countNearer } from './rounded-rows';
 export { addRowDots, addRowDotsGradient } from './row-dots';
 export {

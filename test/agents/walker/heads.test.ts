@@ -67,6 +67,24 @@ describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
     }
   });
 
+  test('ranks by what it infers, on the host by the same bytes whatever stands beside', async () => {
+    const head = await headOf(kind);
+    // The recommended head has no forward pass on the host.
+    if (!head.rank) return expect(kind).toBe('candidate');
+    const many = [...states, ...states, ...states, ...states, ...states];
+    const batch = featurizer.batch(many);
+    const logits = await head.rank(batch);
+    expectClose(logits, await head.infer(batch));
+    for (const s of [0, 1, 2, 3, many.length - 1]) {
+      const alone = await head.rank(featurizer.batch([many[s]!]));
+      expect(alone).toEqual(logits.slice(batch.offsets[s], batch.offsets[s + 1]));
+    }
+    await randomize(head.parameters, 9);
+    expect(await head.rank(batch)).toEqual(logits);
+    head.weightsChanged();
+    expectClose(await head.rank(batch), await head.infer(batch));
+  });
+
   test('gives permuted logits for permuted states', async () => {
     const head = await headOf(kind);
     const order = Array.from(Rng.named(1, 'test/order').shuffle(Int32Array.from(states.keys())));

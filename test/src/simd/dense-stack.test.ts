@@ -56,20 +56,4 @@ describe('layers on the host', () => {
     values.forEach((x, i) => expect(Math.abs(out[i * stack.width]! - Math.tanh(x))).toBeLessThan(3e-7));
     expect(stack.forward(Float32Array.of(NaN), 1)[0]).toBeNaN();
   });
-
-  test.each([1, 4, 31, 100])('dots of %i values with gathered rows are added', (dim) => {
-    const arena = new Arena();
-    const [vector, rows, ids] = [
-      arena.hold(normal(dim)),
-      arena.hold(normal(6 * dim)),
-      arena.hold(Int32Array.of(5, 0, 5)),
-    ];
-    const out = arena.float32(4).fill(2);
-    openKernels(arena.memory).addDots(vector.byteOffset, rows.byteOffset, ids.byteOffset, 3, dim, out.byteOffset);
-    ids.forEach((row, i) => {
-      const dot = vector.reduce((sum, x, k) => sum + x * rows[row * dim + k]!, 0);
-      expect(Math.abs(out[i]! - 2 - dot)).toBeLessThan(1e-4);
-    });
-    expect(out[3]).toBe(2);
-  });
 });
