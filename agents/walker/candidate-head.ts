@@ -24,8 +24,8 @@ interface RowTables {
   relations: Tensor2D;
 }
 
-/** Builds the recommended head, initialised from `seed`. */
-export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: number): WalkerHead {
+/** Builds the recommended head. @param seed what its weights start from */
+export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed = 0): WalkerHead {
   const { embeddingDim: d, hidden } = settings;
   const { tables, numRelations, contextDim, numEdgeFeatures } = shape;
   const numEntities = tables.entities.length / tables.entityDim;

@@ -66,8 +66,11 @@ export async function inputsOf(
   return { settings, graph, tables, featurizer };
 }
 
-/** A policy with fresh weights over given inputs; several may share them. */
-export function createPolicy(tf: Tf, { settings, graph, tables, featurizer }: WalkerInputs, seed: number): Policy {
+/**
+ * A policy with fresh weights over given inputs; several may share them.
+ * @param seed absent where weights are imported into it
+ */
+export function createPolicy(tf: Tf, { settings, graph, tables, featurizer }: WalkerInputs, seed?: number): Policy {
   const { contextDim, numEdgeFeatures } = featurizer;
   const head = createWalkerHead(
     tf,
@@ -80,7 +83,7 @@ export function createPolicy(tf: Tf, { settings, graph, tables, featurizer }: Wa
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */
 export function restoredPolicy(tf: Tf, inputs: WalkerInputs, tensors: StoredTensors): Policy {
-  const policy = createPolicy(tf, inputs, 0);
+  const policy = createPolicy(tf, inputs);
   try {
     policy.head.parameters.import(tensors);
   } catch (error) {

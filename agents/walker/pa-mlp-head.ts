@@ -9,8 +9,8 @@ import { createPaMlpNetwork } from './pa-mlp-network.js';
 import type { WalkerSettings } from './settings.js';
 import { stateScalars, type StateBatch } from './state-batch.js';
 
-/** Builds the plain head, initialised from `seed`. */
-export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: number): WalkerHead {
+/** Builds the plain head. @param seed what its weights start from; absent where others are imported into it */
+export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
   const { numRelations, contextDim } = shape;
   const { entityDim, relationDim } = shape.tables;
   const stateDim = contextDim + 2 * entityDim + 2 * relationDim + stateScalars.length;

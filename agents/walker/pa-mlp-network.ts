@@ -37,16 +37,23 @@ export interface PaMlpNetwork {
 /**
  * @param tables with a row for every relation that edges have; read in place
  * @param width units of each hidden layer
+ * @param seed of an orthogonal start, which takes a second or so; zeros without it, for weights to be imported
  */
 export function createPaMlpNetwork(
   tf: Tf,
   { stateDim, width, tables }: { stateDim: number; width: number; tables: FrozenTables },
-  seed: number,
+  seed?: number,
 ): PaMlpNetwork {
   const { entities, entityDim, relations, relationDim } = tables;
   const parameters = new ParameterSet(tf);
   const layer = (name: string, rows: number, columns: number, gain: number) =>
-    parameters.add(name, [rows, columns], orthogonalValues(Rng.named(seed, `walker/${name}`), rows, columns, gain));
+    parameters.add(
+      name,
+      [rows, columns],
+      seed === undefined
+        ? new Float32Array(rows * columns)
+        : orthogonalValues(Rng.named(seed, `walker/${name}`), rows, columns, gain),
+    );
   layer('pa.1', stateDim, width, 1);
   layer('pa.2', width, width, 1);
   layer('pa.out', width, relationDim + entityDim, 0.01);
