@@ -1,4 +1,4 @@
-/** Graph files as version 0.1.0 wrote them until October 2026: read still, written no more. */
+/** Graph files of version 1: read still, written no more. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
