@@ -1,0 +1,87 @@
+/** A whole run on WebGPU, where nothing is read synchronously: on a GPU or, as in CI, on a driver in software. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { loadDataset } from '../../datasets/registry.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { walkSamples } from '../../datasets/walk-samples.js';
+import { readMetrics } from '../../src/run/metric-log.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { train } from '../../trainers/train.js';
+import { backendsHere } from '../fixtures/tensor-backends.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { stopAt, tinySettings } from '../fixtures/tiny-training.js';
+
+const there = (await backendsHere([])).includes('webgpu');
+const onWebgpu = there ? test : test.skip;
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+const settingsOn = (backend: string) =>
+  tinySettings(`backend=${backend}`, 'transe.enabled=false', 'clone.epochs=1', 'ppo.updates=2', 'ppo.baseline=critic');
+
+onWebgpu(
+  'cloning, PPO with a critic and evaluation give the plain backend’s numbers, also of a run that was stopped',
+  async () => {
+    const [plain, gpu] = ['cpu', 'webgpu'].map((backend) => join(home, backend)) as [string, string];
+    await train({ settings: settingsOn('cpu'), folder: plain });
+    const stopped = train({ settings: settingsOn('webgpu'), folder: gpu, ...stopAt('ppo', 1) });
+    await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
+    await train({ settings: settingsOn('webgpu'), folder: gpu, resume: 'last' });
+    const { state, environment } = openRun(gpu);
+    expect(state.status).toBe('finished');
+    expect(environment.backend).toBe('webgpu');
+
+    for (const which of ['clone', 'last'] as const) {
+      const [expected, got] = [plain, gpu].map(
+        (folder) => readCheckpoint(resolveCheckpoint(folder, which).file).tensors,
+      );
+      expect(Object.keys(got!)).toEqual(Object.keys(expected!));
+      for (const [name, { data }] of Object.entries(expected!)) {
+        const theirs = got![name]!.data as Float32Array;
+        const worst = (data as Float32Array).reduce(
+          (most, value, i) => Math.max(most, Math.abs(value - theirs[i]!)),
+          0,
+        );
+        expect({ which, name, worst }).toEqual({ which, name, worst: expect.closeTo(0, 3) });
+      }
+    }
+    const [expected, got] = [plain, gpu].map((folder) => readMetrics(join(folder, 'metrics.jsonl')));
+    expect(got!.map(({ phase, step }) => `${phase} ${step}`)).toEqual(
+      expected!.map(({ phase, step }) => `${phase} ${step}`),
+    );
+    expected!.forEach(({ metrics }, i) => {
+      for (const [key, value] of Object.entries(metrics)) expect(got![i]!.metrics[key]).toBeCloseTo(value, 3);
+    });
+
+    const answers = [];
+    for (const backend of ['cpu', 'webgpu'] as const) {
+      const { agent, graph, close } = await loadWalkerRun(gpu, { checkpoint: 'last', beamWidth: 5, backend });
+      const { data } = settingsOn(backend);
+      const samples = walkSamples(loadDataset(data.dataset).loadDialogues('train'), graph, data);
+      answers.push(await agent.answer(samples.map(({ task }) => task)));
+      await close();
+    }
+    const figures = answers.map((all) => all.flatMap(({ paths }) => paths.map(({ logProb }) => logProb)));
+    expect(figures[0]!.length).toBeGreaterThan(2);
+    figures[1]!.forEach((logProb, i) => expect(logProb).toBeCloseTo(figures[0]![i]!, 3));
+  },
+  600_000,
+);
