@@ -16,3 +16,9 @@ export {
   type QuestionAgentEntry,
   type QuestionAgentResources,
 } from './question-registry.js';
+export {
+  createVectorWalker,
+  type LinkRequest,
+  type VectorWalker,
+  type VectorWalkerOptions,
+} from './vector-walker/vector-walker.js';
