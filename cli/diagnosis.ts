@@ -7,8 +7,8 @@ import { listDatasets } from '../datasets/registry.js';
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
-import type { BackendName } from '../src/tensor/backend.js';
-import { backendNames, probeBackend } from '../src/tensor/backend.js';
+import { autoOrder } from '../src/tensor/auto-order.js';
+import { backendNames, probeBackend, type BackendProbe } from '../src/tensor/backend.js';
 import type { Finding } from './doctor.js';
 import { freeBytes } from './free-space.js';
 import { megabytes } from './models/sizes.js';
@@ -16,7 +16,7 @@ import { megabytes } from './models/sizes.js';
 /** Runs all checks, one after the other; takes a second or two, as it loads every native part. */
 export async function diagnose(): Promise<Finding[]> {
   const findings = [node(), machine()];
-  for (const name of backendNames) findings.push(await backend(name));
+  findings.push(...(await backends()));
   findings.push(await llama());
   findings.push(await nativePackage('lmdb', 'the cache of encoded texts'));
   findings.push(await nativePackage('chartjs-node-canvas', 'charts as PNG'));
@@ -39,14 +39,30 @@ function machine(): Finding {
   };
 }
 
-async function backend(name: BackendName): Promise<Finding> {
-  const { found, reason, onlyAsked, remedy } = await probeBackend(name);
-  const detail = onlyAsked === undefined ? reason : `${reason}; ${onlyAsked}: only --backend ${name} takes it`;
-  const finding = { part: `backend ${name}`, detail };
-  return found
-    ? { ...finding, status: 'ok' }
-    : { ...finding, status: 'missing', ...(remedy !== undefined && { remedy }) };
+/** Every rung, and which of them `auto` takes. */
+async function backends(): Promise<Finding[]> {
+  const probes: BackendProbe[] = [];
+  for (const name of backendNames) probes.push(await probeBackend(name));
+  const taken = probes.filter(({ found, onlyAsked }) => found && onlyAsked === undefined).map(({ name }) => name);
+  const choices = sizesOfAuto.map(
+    ({ size, what }) => `${autoOrder(size).names.find((name) => taken.includes(name)) ?? 'none'} for ${what}`,
+  );
+  return [
+    ...probes.map(({ name, found, reason, onlyAsked, remedy }): Finding => {
+      const finding = { part: `backend ${name}`, detail: onlyAsked ?? reason };
+      return found
+        ? { ...finding, status: 'ok' }
+        : { ...finding, status: 'missing', ...(remedy !== undefined && { remedy }) };
+    }),
+    { part: 'backend auto', status: 'ok', detail: `${choices.join(', ')} networks` },
+  ];
 }
+
+const sizesOfAuto = [
+  { what: 'small', size: { rows: 1, inputs: 1, units: 1 } },
+  { what: 'larger', size: { rows: 1000, inputs: 100, units: 100 } },
+  { what: 'the largest', size: { rows: 1000, inputs: 1000, units: 1000 } },
+];
 
 async function llama(): Promise<Finding> {
   const version = packageVersion('node-llama-cpp') ?? 'not installed';

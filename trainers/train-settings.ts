@@ -33,7 +33,7 @@ export const trainSettings = z.strictObject({
     .enum(['auto', ...backendNames])
     .default('auto')
     .describe(
-      'What computes the networks: auto takes the fastest that works here. Results differ between backends in the last digits.',
+      'What computes the networks: auto takes what is fast here for networks of their size. Results differ between backends in the last digits.',
     ),
   data: dataSettings.prefault({}),
   env: envSettings.prefault({}),

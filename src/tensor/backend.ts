@@ -100,7 +100,7 @@ async function tryRung(name: BackendName, by: 'name' | 'auto' | 'diagnosis', kno
   try {
     const started = await start(tf, name);
     if (by === 'auto' && started.onlyAsked !== undefined) {
-      return { name, found: false, reason: `${started.on}${started.onlyAsked}` };
+      return { name, found: false, reason: started.onlyAsked };
     }
     const wrong = known ? undefined : await wrongInTrainingStep(tf);
     if (wrong !== undefined) {
@@ -125,7 +125,9 @@ async function start(tf: Tf, name: BackendName): Promise<{ on: string; onlyAsked
   if (name === 'webgpu') {
     const device = await registerWebgpu(tf);
     await activate(tf, 'webgpu');
-    const onlyAsked = device.software ? { onlyAsked: 'this is a program on the processor, no GPU' } : {};
+    const onlyAsked = device.software
+      ? { onlyAsked: `${device.name} is a program on the processor, no GPU: only --backend webgpu takes it` }
+      : {};
     return { on: `${device.name}, `, ...onlyAsked };
   }
   if (name === 'wasm') {

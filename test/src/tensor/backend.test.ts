@@ -109,7 +109,10 @@ const inSoftware = gpu.onlyAsked === undefined ? test.skip : test;
 
 describe('a GPU in software', () => {
   inSoftware('is found, said to be none, and passed by unless it is asked for', async () => {
-    expect(gpu).toMatchObject({ found: true, onlyAsked: 'this is a program on the processor, no GPU' });
+    expect(gpu).toMatchObject({
+      found: true,
+      onlyAsked: expect.stringContaining('is a program on the processor, no GPU'),
+    });
     expect(await openBackend('webgpu')).toMatchObject({ name: 'webgpu' });
     expect((await openBackend('auto')).name).not.toBe('webgpu');
   });
