@@ -79,6 +79,7 @@ const cases: Case[] = [
     of: (tf, inputs) => tf.concat(inputs, 1),
   },
   { operations: 'tanh', of: (tf, [a]) => tf.tanh(a!) },
+  { operations: 'sign', of: (tf, [a]) => tf.mul(tf.sign(a!), a!) },
   { operations: 'relu', of: (tf, [a]) => tf.relu(a!) },
   { operations: 'sigmoid', of: (tf, [a]) => tf.sigmoid(a!) },
   { operations: 'exp, neg', of: (tf, [a]) => tf.exp(tf.neg(a!)) },
