@@ -60,8 +60,6 @@ function pack(b: usize, bRow: i32, bCol: i32, k: i32, columns: i32, panel: usize
   }
 }
 
-// @ts-ignore: decorator
-@inline
 function put(at: usize, value: v128, add: i32): void {
   v128.store(at, add ? f32x4.add(v128.load(at), value) : value);
 }

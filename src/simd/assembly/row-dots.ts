@@ -15,7 +15,7 @@ export function addRowDots(
   rightRows: usize,
   count: i32,
 ): void {
-  for (let i = 0; i < count; ) {
+  for (let i = 0; i < count;) {
     const x = rowAt(left, leftStride, leftRows, i);
     const a = rowAt(right, rightStride, rightRows, i);
     if (!fourFrom(leftRows, i, count)) {
@@ -84,7 +84,7 @@ export function addRowDotsGradient(
 ): void {
   const bytes = (<usize>width) << 2;
   const whole = bytes & ~7;
-  for (let i = 0; i < count; ) {
+  for (let i = 0; i < count;) {
     const dx = rowAt(gradient, gradientStride, leftRows, i);
     const a = rowAt(right, rightStride, rightRows, i);
     const byA = <f64>valueAt(upstream, i);
@@ -122,14 +122,13 @@ export function addRowDotsGradient(
 
 /** Two float32 sums plus a multiple of two values, rounded to float32. */
 // @ts-expect-error a decorator on a function, which AssemblyScript has
-@inline
 function plus(sums: v128, by: v128, values: usize): v128 {
   const product = f64x2.mul(by, f64x2.promote_low_f32x4(v128.load64_zero(values)));
   return f32x4.demote_f64x2_zero(f64x2.add(f64x2.promote_low_f32x4(sums), product));
 }
 
 function rowAt(table: usize, stride: i32, rows: usize, i: i32): usize {
-  return table + (<usize>load<i32>(rows + ((<usize>i) << 2)) * <usize>stride) * 4;
+  return table + <usize>load<i32>(rows + ((<usize>i) << 2)) * <usize>stride * 4;
 }
 
 function valueAt(values: usize, i: i32): f32 {
