@@ -80,12 +80,15 @@ export const comparisons: readonly Comparison[] = [
   ]),
   ...compare('Environment, random legal steps, UMLS', 'rate', steps('8 at once', 'env', 8), [
     [steps('Gymnasium, 8 at once', 'gymnasium', 8), 20],
+    [steps('Gymnasium, single', 'gymnasium', 1), 20],
   ]),
   ...compare('PPO, walks and updates, 64 × 64, UMLS', 'rate', whole('kgwalk', 'ppo-64'), [
-    [whole('SB3 MaskablePPO', 'sb3-64'), 3],
+    [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-64'), 3],
+    [whole('SB3 MaskablePPO, 512 walks at a time', 'sb3-64-wide')],
   ]),
   ...compare('PPO, walks and updates, 400 × 400, UMLS', 'rate', whole('kgwalk', 'ppo-400'), [
-    [whole('SB3 MaskablePPO', 'sb3-400'), 1.5],
+    [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-400'), 1.5],
+    [whole('SB3 MaskablePPO, 512 walks at a time', 'sb3-400-wide')],
   ]),
   ...compare('PPO update, minibatch 1,024', 'rate', update('native TensorFlow', 'update-native'), [
     [update('torch eager', 'torch-eager'), 1],

@@ -16,7 +16,7 @@ import { argv, env, execPath, stderr, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { placesOf, programs, type Program } from './programs.js';
-import { markdown, tableOf, type Line } from './table.js';
+import { markdown, others, tableOf, type Line } from './table.js';
 
 const { values } = parseArgs({
   args: argv.slice(2),
@@ -56,7 +56,7 @@ const rows = tableOf(lines);
 const { model = 'unknown' } = cpus()[0] ?? {};
 const machine = { cpu: model, cores: availableParallelism(), gib: Math.round(totalmem() / 2 ** 30), kernel: release() };
 writeFileSync(join(out, 'bench.json'), `${JSON.stringify({ machine, node: process.version, rows, lines }, null, 1)}\n`);
-const table = markdown(rows);
+const table = `${markdown(rows)}\n\n${others(lines)}`;
 writeFileSync(join(out, 'table.md'), `${table}\n`);
 stdout.write(`${table}\n`);
 

@@ -76,6 +76,28 @@ export function markdown(rows: readonly Row[]): string {
   return [head, head.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
+/** What no row compares, line by line, as Markdown: quality reached, scale. */
+export function others(lines: readonly Line[]): string {
+  const compared = new Set(comparisons.flatMap(({ ours, peer }) => [ours, peer]).map(({ program }) => program));
+  const pairs = (of: Record<string, unknown> = {}) =>
+    Object.entries(of)
+      .map(([key, value]) => `${key} ${String(value)}`)
+      .join(', ');
+  const cells = lines
+    .filter(({ program }) => !compared.has(program))
+    .map((line) => [
+      line.task,
+      line.system,
+      pairs(line.settings),
+      figure(line.rate_per_cpu_second ?? line.rate),
+      line.unit,
+      figure(line.cpu_seconds),
+      pairs(line.quality),
+    ]);
+  const head = ['task', 'system', 'settings', 'per CPU second', 'unit', 'CPU s', 'result'];
+  return [head, head.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`).join('\n');
+}
+
 function byRound(lines: readonly Line[], { program, task, where = {}, system }: Figure): Map<number, Line> {
   const fitting = lines.filter(
     (line) =>
