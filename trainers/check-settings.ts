@@ -1,5 +1,6 @@
 /** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
 import { parseDatasetName } from '../datasets/questions/question-registry.js';
+import { linkQueryId } from '../envs/link-query-world.js';
 import { envIds } from '../envs/registry.js';
 import { questionWalkIds } from '../envs/question-walks.js';
 import { relationWalkId } from '../envs/relation-walk-env.js';
@@ -46,9 +47,11 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     !evaluation.ks.includes(1),
     `expected 1 in evaluation.ks, since the best checkpoint is chosen by path@1, got ${evaluation.ks.join(', ')}`,
   );
+  // Link queries are triples, not walks of a data set: programs train on them (docs/library.md).
+  const trainable = envIds().filter((id) => id !== linkQueryId);
   refuse(
-    !envIds().includes(env.id),
-    `expected a known environment (${envIds().join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
+    !trainable.includes(env.id),
+    `expected a known environment (${trainable.join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
   );
   const { name, subsets } = parseDatasetName(data.dataset);
   refuse(

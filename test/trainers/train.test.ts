@@ -189,6 +189,7 @@ describe('a training run is refused', () => {
     [['walker.relationVectors=transe', 'transe.enabled=false'], 'expected transe.enabled=true'],
     [['evaluation.ks=[5]'], 'expected 1 in evaluation.ks'],
     [['env.id=mine/Walk-v1'], 'expected a known environment (kgwalk/OpenDialKG-v1'],
+    [['env.id=kgwalk/LinkQuery-v1'], 'got "kgwalk/LinkQuery-v1", at env.id'],
     [['clone.enabled=false', 'env.id=mine/Walk-v1'], '2 problems:'],
   ])('with %j before anything is opened', async (overrides, message) => {
     const folder = newFolder();
