@@ -1,5 +1,5 @@
 /** The one door to lmdb: loaded on first need. */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
@@ -35,14 +35,15 @@ export async function openStore(folder: string): Promise<RootDatabase> {
  */
 function checkDatabase(folder: string): void {
   const path = join(folder, 'data.mdb');
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) return;
+  if (!statSync(path, { throwIfNoEntry: false })?.size) return;
   const start = Buffer.alloc(8192);
   const descriptor = openSync(path, 'r');
   try {
     const length = readSync(descriptor, start, 0, start.length, 0);
     if (length < start.length || start.readUInt32LE(24) !== 0xbeefc0de) throw new Error('another file in its place');
     const pageSize = start.readUInt32LE(48);
+    // Read after what it is held against: another process may be writing, which puts pages before the numbers that count them.
+    const { size } = fstatSync(descriptor);
     for (const page of [0, pageSize]) {
       const last = page + 152 <= length ? Number(start.readBigUInt64LE(page + 144)) : 0;
       if ((last + 1) * pageSize > size) throw new Error('a file that was cut short');

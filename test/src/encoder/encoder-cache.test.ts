@@ -87,6 +87,18 @@ test('what was taken on too long ago is had by the next', async () => {
   }
 });
 
+test('what many texts were taken on and given back leaves a database that opens again', async () => {
+  for (let round = 0; round < 6; round++) {
+    const asked = Array.from({ length: 300 }, (_, i) => ({ text: `text ${round} ${i}`, budget: '96' }));
+    const store = cache.space({ ...spaceA, dim: 576 });
+    const { release } = await store.claim(asked);
+    for (const { text, budget } of asked) store.write(text, budget, new Float32Array(576).fill(round));
+    await store.commit();
+    await release();
+    await (await openEncoderCache(folder)).close();
+  }
+});
+
 test('info counts by encoder', async () => {
   await keep(spaceA, 'one', 1, 2, 3);
   await keep(spaceA, 'two', 1, 2, 3);
