@@ -82,11 +82,11 @@ export const comparisons: readonly Comparison[] = [
     [steps('Gymnasium, 8 at once', 'gymnasium', 8), 20],
     [steps('Gymnasium, single', 'gymnasium', 1), 20],
   ]),
-  ...compare('PPO, walks and updates, 64 × 64, UMLS', 'rate', whole('kgwalk', 'ppo-64'), [
+  ...compare('PPO, walks and updates, 64 × 64, UMLS', 'rate', whole('SIMD on the host', 'ppo-64'), [
     [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-64'), 3],
     [whole('SB3 MaskablePPO, 512 walks at a time', 'sb3-64-wide')],
   ]),
-  ...compare('PPO, walks and updates, 400 × 400, UMLS', 'rate', whole('kgwalk', 'ppo-400'), [
+  ...compare('PPO, walks and updates, 400 × 400, UMLS', 'rate', whole('SIMD, native TensorFlow', 'ppo-400'), [
     [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-400'), 1.5],
     [whole('SB3 MaskablePPO, 512 walks at a time', 'sb3-400-wide')],
   ]),

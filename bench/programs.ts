@@ -47,7 +47,7 @@ export const programs: readonly Program[] = [
   ours('ppo-64', 'ppo-end-to-end', `{data}/umls --hidden 64 ${seconds}`),
   peer('sb3-64', 'sb3_ppo', `{data}/umls --hidden 64 ${seconds}`),
   peer('sb3-64-wide', 'sb3_ppo', `{data}/umls --hidden 64 --envs 512 --steps 2 ${seconds}`),
-  ours('ppo-400', 'ppo-end-to-end', `{data}/umls --hidden 400 ${seconds}`),
+  ours('ppo-400', 'ppo-end-to-end', `{data}/umls --hidden 400 --backend tensorflow ${seconds}`),
   peer('sb3-400', 'sb3_ppo', `{data}/umls --hidden 400 ${seconds}`),
   peer('sb3-400-wide', 'sb3_ppo', `{data}/umls --hidden 400 --envs 512 --steps 2 ${seconds}`),
   ours('update-native', 'ppo-update', `--backend tensorflow ${seconds}`),

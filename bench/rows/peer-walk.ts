@@ -14,17 +14,30 @@ export async function peerWalk(folder: string, dim = 64): Promise<LinkQueryOptio
   return { graph, queries: train, horizon: 2, hideQueryEdge: false, maxEdges: 49, vectors };
 }
 
-/** A folder, `--seconds`, `--threads`, `--seed`, and the numbers that a program takes beside them, with their defaults. */
-export function rowArguments<Name extends string>(defaults: Record<Name, number>) {
+/**
+ * A folder, `--seconds`, `--threads`, `--seed`, and what a program takes beside them, numbers and words, with their defaults.
+ */
+export function rowArguments<Name extends string, Word extends string = never>(
+  defaults: Record<Name, number>,
+  words = {} as Record<Word, string>,
+) {
   const all: Record<string, number> = { seconds: 5, threads: 1, seed: 0, ...defaults };
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: Object.fromEntries(
-      Object.entries(all).map(([name, value]) => [name, { type: 'string' as const, default: String(value) }]),
+      Object.entries({ ...all, ...words }).map(([name, value]) => [
+        name,
+        { type: 'string' as const, default: String(value) },
+      ]),
     ),
   });
   const [folder] = positionals;
   if (folder === undefined) throw new Error('expected the folder of train.txt, valid.txt and test.txt');
   const numbers = Object.fromEntries(Object.keys(all).map((name) => [name, Number(values[name])]));
-  return { folder, ...(numbers as Record<Name | 'seconds' | 'threads' | 'seed', number>) };
+  const said = Object.fromEntries(Object.keys(words).map((name) => [name, values[name]]));
+  return {
+    folder,
+    ...(numbers as Record<Name | 'seconds' | 'threads' | 'seed', number>),
+    ...(said as Record<Word, string>),
+  };
 }

@@ -3,21 +3,27 @@
  * 1,024 steps a round, minibatches of 256 steps, 4 epochs, policy and critic apart with two hidden layers each. The peer walks
  * with 8 environments, 128 steps each; here the round's 512 walks of two steps go side by side.
  *
- *     node dist/bench/rows/ppo-end-to-end.js FOLDER [--hidden 64] [--explorations 1] [--seconds 5]
+ *     node dist/bench/rows/ppo-end-to-end.js FOLDER [--hidden 64] [--explorations 1] [--backend host] [--seconds 5]
  *
  * FOLDER holds train.txt, valid.txt and test.txt with `head TAB relation TAB tail`. `--explorations` walks each query that many
- * times (fewer queries a round): states that walks share are computed once.
+ * times (fewer queries a round): states that walks share are computed once. `--backend` is `host`, or the backend that
+ * large products are left to, such as `tensorflow`.
  */
 import { basename } from 'node:path';
 import { createVectorWalker } from '../../agents/vector-walker/vector-walker.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
+import { backendOf, openBackend } from '../../src/tensor/backend.js';
 import { ppo } from '../../trainers/ppo/ppo.js';
 import { adamOf } from '../../trainers/ppo/ppo-phase.js';
 import { ppoSettings } from '../../trainers/ppo/settings.js';
 import { emitRate, startClock } from '../measure.js';
 import { peerWalk, rowArguments } from './peer-walk.js';
 
-const { folder, seconds, seed, hidden, explorations } = rowArguments({ hidden: 64, explorations: 1 });
+process.env.TF_NUM_INTRAOP_THREADS = '1';
+process.env.TF_NUM_INTEROP_THREADS = '1';
+
+const defaults = { hidden: 64, explorations: 1 };
+const { folder, seconds, seed, hidden, explorations, backend } = rowArguments(defaults, { backend: 'host' });
 const walks = 512;
 const settings = ppoSettings.parse({
   ...{ init: 'scratch', klCoef: 0, baseline: 'critic', gaeLambda: 0.95, gamma: 1 },
@@ -27,7 +33,8 @@ const settings = ppoSettings.parse({
 const options = await peerWalk(folder);
 const world = linkQueryWorld(options);
 const { vectors, maxActions } = { vectors: options.vectors, maxActions: world.maxActions };
-const { actor, critic } = createVectorWalker({ vectors, maxActions, hidden: [hidden, hidden], seed });
+const products = backend === 'host' ? {} : { tf: (await openBackend(backendOf(backend))).tf };
+const { actor, critic } = createVectorWalker({ vectors, maxActions, hidden: [hidden, hidden], seed, ...products });
 
 let clock = startClock();
 let steps = 0;
@@ -52,7 +59,7 @@ await ppo({
   },
 });
 emitRate({
-  variant: actor.parameters.backend,
+  variant: backend === 'host' ? backend : `host with products of ${backend}`,
   task: 'ppo-end-to-end',
   settings: {
     ...{ data: basename(folder), envs: walks, hidden: [hidden, hidden], n_steps: world.horizon },

@@ -7,6 +7,7 @@
 import { WorkbenchError } from '../../run/errors.js';
 import type { Rng } from '../../run/seeds.js';
 import type { Arena } from '../../simd/arena.js';
+import type { Kernels } from '../../simd/kernels.js';
 import { orthogonalValues, type HostTensor } from '../parameters.js';
 import { HostParameters, type HostOutputs } from './host-parameters.js';
 import { RowProducts, type FrozenTable } from './row-products.js';
@@ -47,9 +48,15 @@ export class HostMlp {
   /**
    * @param rngOf the generator of each parameter's start, by its name
    * @param arena where the tables lie
+   * @param kernels those of the arena; default: SIMD kernels alone
    * @throws WorkbenchError `usage` for hidden layers that are not multiples of 4; `native` without WebAssembly SIMD
    */
-  constructor({ tables, hidden, outputs, gain }: HostMlpShape, rngOf: (name: string) => Rng, arena: Arena) {
+  constructor(
+    { tables, hidden, outputs, gain }: HostMlpShape,
+    rngOf: (name: string) => Rng,
+    arena: Arena,
+    kernels?: Kernels,
+  ) {
     if (hidden.length === 0 || hidden.some((units) => units % 4 !== 0)) {
       throw new WorkbenchError(
         'usage',
@@ -60,7 +67,7 @@ export class HostMlp {
     const dims = tables.map(({ dim }) => dim);
     const inputDim = dims.reduce((sum, dim) => sum + dim, 0);
     this.#longest = Math.max(...this.#widths, ...dims);
-    this.parameters = new HostParameters(initial([inputDim, ...this.#widths], gain, rngOf), arena);
+    this.parameters = new HostParameters(initial([inputDim, ...this.#widths], gain, rngOf), arena, kernels);
     let begin = 0;
     this.#inputs = tables.map((table) => {
       const part = new RowProducts(this.parameters, table, begin, hidden[0]!);

@@ -1,6 +1,6 @@
 /** Trainable parameters on the host: one run of float32 in the memory of the SIMD kernels, with their slopes beside them. */
 import { Arena } from '../../simd/arena.js';
-import { openKernels, type Kernels } from '../../simd/kernels.js';
+import { openKernels } from '../../simd/kernels.js';
 import { WorkbenchError } from '../../run/errors.js';
 import type { HostTensor, StoredTensors } from '../parameters.js';
 import type { Outputs } from '../gradients.js';
@@ -17,7 +17,6 @@ const padded = (size: number) => Math.ceil(size / 4) * 4;
 /** Named parameters in insertion order, in one array each for values and slopes; behind each may stand up to 3 zeros. */
 export class HostParameters {
   readonly backend = 'host';
-  readonly kernels: Kernels;
   /** float32 [all parameters]: the values. */
   readonly values: Float32Array;
   /** float32, of the same layout: the slopes of the present step. */
@@ -29,18 +28,19 @@ export class HostParameters {
   /**
    * @param initial values by name, row-major; copied
    * @param arena where all of it lies, and what its network computes; networks may share one
+   * @param kernels those of the arena
    * @throws WorkbenchError `native` where there is no WebAssembly SIMD
    */
   constructor(
     initial: Readonly<Record<string, HostTensor>>,
     readonly arena = new Arena(),
+    readonly kernels = openKernels(arena.memory),
   ) {
     let end = 0;
     for (const [name, { shape, data }] of Object.entries(initial)) {
       this.#entries.set(name, { shape: shape.slice(), size: data.length, begin: end });
       end += padded(data.length);
     }
-    this.kernels = openKernels(this.arena.memory);
     this.values = this.arena.float32(end);
     this.slopes = this.arena.float32(end);
     for (const [name, { data }] of Object.entries(initial)) this.value(name).set(data);

@@ -3,6 +3,7 @@ import { createVectorWalker } from '../../../agents/vector-walker/vector-walker.
 import { LinkQueryBatch, linkQueryWorld } from '../../../envs/index.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { ppo } from '../../../trainers/ppo/ppo.js';
 import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
 import { ppoSettings } from '../../../trainers/ppo/settings.js';
@@ -21,15 +22,23 @@ function ring() {
   return { graph, queries: { heads: ofB(heads), relations: ofB(relations), tails: ofB(tails) }, vectors };
 }
 
-async function rewards(seed: number): Promise<{ rewards: number[]; ratio: number[]; weights: Float32Array }> {
+/** What a round of PPO is changed in, and the walker. */
+interface Changes {
+  hidden?: number[];
+  tf?: Tf;
+  settings?: Record<string, number>;
+}
+
+async function rewards(seed: number, { hidden = [32, 32], tf, settings: changed }: Changes = {}) {
   const options = { ...ring(), horizon: 2 };
   const world = linkQueryWorld(options);
   const { actor, critic } = createVectorWalker({
-    ...{ vectors: options.vectors, maxActions: world.maxActions, hidden: [32, 32], seed },
+    ...{ vectors: options.vectors, maxActions: world.maxActions, hidden, seed, ...(tf && { tf }) },
   });
   const settings = ppoSettings.parse({
     ...{ init: 'scratch', klCoef: 0, baseline: 'critic', samplesPerUpdate: 6, minibatchSamples: 3, explorations: 8 },
     ...{ updates: 60, learningRate: 5e-3, lrDecay: 'none', warmupUpdates: 0 },
+    ...changed,
   });
   const made: { rewards: number[]; ratio: number[] } = { rewards: [], ratio: [] };
   await ppo({
@@ -58,3 +67,18 @@ test('equal seeds give equal weights', async () => {
   expect(two.weights).toEqual(one.weights);
   expect(two.rewards).toEqual(one.rewards);
 });
+
+test.each(['cpu', 'wasm'] as const)(
+  'an update with large products by %s is that of the host but for rounding',
+  async (name) => {
+    const { tf } = await openBackend(name);
+    let calls = 0;
+    const counted: Tf = { ...tf, matMul: ((...args) => (calls++, tf.matMul(...args))) as Tf['matMul'] };
+    const round = { hidden: [512, 512], settings: { updates: 1, minibatchSamples: 6, learningRate: 1e-4 } };
+    const [host, both] = [await rewards(3, round), await rewards(3, { ...round, tf: counted })];
+    expect(calls).toBeGreaterThan(0);
+    expect(both.rewards).toEqual(host.rewards);
+    const differences = host.weights.map((weight, i) => Math.abs(weight - both.weights[i]!));
+    expect(differences.reduce((a, b) => Math.max(a, b))).toBeLessThan(1e-5);
+  },
+);
