@@ -2,9 +2,10 @@
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from './backend.js';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
-import { gradientsOf, type Loss } from './gradients.js';
+import { gradientsOf, recorded, type Loss, type Recording } from './gradients.js';
 import { hostValues, onHost, readTensor, sumOf } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
+import type { Gather } from './trainable.js';
 
 /** Decays, clip and what keeps divisions finite; each has a default. */
 export interface AdamWOptions {
@@ -47,11 +48,39 @@ export class AdamW {
    * @returns the gradients' global norm before clipping
    * @throws Diverged for a gradient, a moment or a weight that would not be finite; nothing has changed then
    */
-  async minimize(losses: readonly Loss[], learningRate: number): Promise<number> {
+  minimize(losses: readonly Loss[], learningRate: number): Promise<number> {
+    return this.#descend(async (parts) => {
+      for (const loss of losses) parts.push(await gradientsOf(this.#tf, loss, this.parameters.variables));
+    }, learningRate);
+  }
+
+  /** One step down the sum of what went back, as `Optimizer` says. */
+  step(gather: Gather, learningRate: number): Promise<number> {
+    return this.#descend(async (parts) => {
+      const recordings: Recording[] = [];
+      try {
+        await gather(async (outputs) => {
+          const recording = recorded(this.#tf, outputs, this.parameters.variables);
+          recordings.push(recording);
+          const values = await hostValues(this.#tf, recording.outputs);
+          const back = (slope: Float32Array) => {
+            parts.push(recording.gradients(slope));
+            recording.dispose();
+          };
+          return { values, back };
+        });
+      } finally {
+        recordings.forEach((recording) => recording.dispose());
+      }
+    }, learningRate);
+  }
+
+  /** @param gather adds the gradients of each part of the loss */
+  async #descend(gather: (parts: tfTypes.Tensor[][]) => Promise<void>, learningRate: number): Promise<number> {
     const tf = this.#tf;
     const held: tfTypes.Tensor[][] = [];
     try {
-      for (const loss of losses) held.push(await gradientsOf(tf, loss, this.parameters.variables));
+      await gather(held);
       if (held.length > 1)
         held.push(
           tf.tidy(() =>

@@ -28,34 +28,49 @@ export type Loss = HostLoss | (() => tfTypes.Scalar);
 /** @returns one gradient a variable, in their order; the caller's to dispose */
 export async function gradientsOf(tf: Tf, loss: Loss, variables: tfTypes.Variable[]): Promise<tfTypes.Tensor[]> {
   if (typeof loss === 'function') return tf.tidy(() => tf.engine().gradients(loss, variables).grads);
-  const { outputs, tape } = recorded(tf, () => loss.outputs() as tfTypes.Tensor, variables);
+  const recording = recorded(tf, () => loss.outputs(), variables);
   try {
-    const slope = loss.slope(await hostValues(tf, outputs));
-    return tf.tidy(() => {
-      const forward = () => {
-        tf.engine().state.activeTape.push(...tape);
-        return outputs;
-      };
-      return tf.engine().gradients(forward, variables, tf.tensor(slope, outputs.shape)).grads;
-    });
+    return recording.gradients(loss.slope(await hostValues(tf, recording.outputs)));
   } finally {
-    // What the engine has disposed of already stays disposed of.
-    for (const { saved } of tape) saved?.forEach((tensor) => tensor.dispose());
-    outputs.dispose();
+    recording.dispose();
   }
+}
+
+/** A forward pass from which nothing went back yet. */
+export interface Recording {
+  /** What it gave; the recording's own. */
+  readonly outputs: tfTypes.Tensor;
+  /** @param slope by every output @returns one gradient a variable, in their order; the caller's to dispose. Called at most once */
+  gradients(slope: Float32Array): tfTypes.Tensor[];
+  /** Frees what the way back needs; may be called again. */
+  dispose(): void;
 }
 
 /**
  * tfjs goes forward and back in one synchronous call. Its tape is taken away at the end of the forward pass, so that nothing
  * goes back yet, and handed in again once the slope is known: reading a tensor is asynchronous on some backends.
+ * @param forward every variable takes part in it
  */
-function recorded(tf: Tf, forward: () => tfTypes.Tensor, variables: tfTypes.Variable[]) {
+export function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
   const engine = tf.engine();
   let tape: typeof engine.state.activeTape = [];
   const run = () => {
-    const outputs = forward();
+    const made = forward() as tfTypes.Tensor;
     tape = engine.state.activeTape.splice(0);
+    return made;
+  };
+  const outputs = tf.tidy(() => engine.gradients(run, variables, undefined, true).value);
+  const again = () => {
+    engine.state.activeTape.push(...tape);
     return outputs;
   };
-  return { outputs: tf.tidy(() => engine.gradients(run, variables, undefined, true).value), tape };
+  return {
+    outputs,
+    gradients: (slope) => tf.tidy(() => engine.gradients(again, variables, tf.tensor(slope, outputs.shape)).grads),
+    dispose: () => {
+      // What the engine has disposed of already stays disposed of.
+      for (const { saved } of tape) saved?.forEach((tensor) => tensor.dispose());
+      outputs.dispose();
+    },
+  };
 }

@@ -19,8 +19,29 @@ export interface TrainedParameters {
   dispose(): void;
 }
 
+/** What a network gave, and the way back: adds to the gradient of a step. Called at most once. */
+export interface Recorded {
+  /** float32, row-major; not to be changed. */
+  values: Float32Array;
+  /** @param slope by every output */
+  back(slope: Float32Array): void;
+}
+
+/** Goes forward through one part of a step's loss. What is recorded takes memory until it goes back or the step ends. */
+export type RecordPart = (outputs: () => Outputs) => Promise<Recorded>;
+
+/** Records the parts of a step's loss and goes back through each. */
+export type Gather = (record: RecordPart) => Promise<void>;
+
 /** What changes the weights of one network. */
 export interface Optimizer {
+  /**
+   * One step down the gradient that `gather` adds up, once it is through: for losses on the outputs of several networks,
+   * whose steps are then taken inside each other.
+   * @returns the gradient's global norm before clipping
+   * @throws Diverged for numbers that are not finite, and what `gather` throws; nothing has changed then
+   */
+  step(gather: Gather, learningRate: number): Promise<number>;
   /**
    * One step down the gradient of a sum of losses.
    * @returns the gradient's global norm before clipping

@@ -15,7 +15,7 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { Rng, subSeed } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
-import type { HostLoss } from '../../src/tensor/gradients.js';
+import type { Gather } from '../../src/tensor/trainable.js';
 import { readTensor } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
 import { generalizedAdvantages, rewardsToGo } from '../../trainers/ppo/advantages.js';
@@ -164,8 +164,8 @@ test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async (
   });
   // The policy stays as it is, so that what a start earns does.
   const still = {
-    async minimize(losses: readonly HostLoss[]) {
-      for (const { outputs, slope } of losses) slope(await policy.head.parameters.read(outputs));
+    async step(gather: Gather) {
+      await gather(async (outputs) => ({ values: await policy.head.parameters.read(outputs), back: () => {} }));
       return 0;
     },
   } as unknown as AdamW;

@@ -1,7 +1,7 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
 import type { ActionLogProbs, Actor, TaskRequest, ValueNetwork } from '../../agents/actor.js';
 import { explainedLater, lossOrNot } from '../../src/tensor/diverged.js';
-import type { Optimizer } from '../../src/tensor/trainable.js';
+import type { Optimizer, RecordPart } from '../../src/tensor/trainable.js';
 import { minibatchParts } from './minibatch-parts.js';
 import { ppoObjective, type ObjectiveResult, type ObjectiveSettings } from './objective.js';
 import type { Minibatch } from './rollout-buffer.js';
@@ -56,27 +56,22 @@ export async function ppoStep<Observation, Request extends TaskRequest>(
       samples: await lossesBySample(learner, batch, settings),
     }),
     async () => {
-      const parts = [];
-      for (const part of cut) parts.push({ ...part, ...(await prepared(learner, batch, part)) });
-      const gradNorm = await optimizer.minimize(
-        parts.map(({ logits, objective, share }) => ({
-          outputs: logits,
-          slope: (scores) => {
-            const result = objective(scores, settings);
+      let gradNorm = NaN;
+      // Inside the critic's step, which goes back from the same objective.
+      const stepActor = async (recordValues?: RecordPart) => {
+        gradNorm = await optimizer.step(async (recordScores) => {
+          for (const part of cut) {
+            const { logits, values, objective } = prepared(learner, batch, part);
+            const [scores, estimates] = await Promise.all([recordScores(logits), values && recordValues?.(values)]);
+            const result = objective(scores.values, estimates?.values, settings);
             results.push(result);
-            return scaled(result.dLogits, share);
-          },
-        })),
-        learningRate,
-      );
-      actor.weightsChanged();
-      await critic?.optimizer.minimize(
-        parts.map(({ values, share }, i) => ({
-          outputs: values!,
-          slope: () => scaled(results[i]!.dValues, share),
-        })),
-        learningRate,
-      );
+            scores.back(scaled(result.dLogits, part.share));
+            estimates?.back(scaled(result.dValues, part.share));
+          }
+        }, learningRate);
+        actor.weightsChanged();
+      };
+      await (critic ? critic.optimizer.step(stepActor, learningRate) : stepActor());
       return {
         figures: { ...weightedMeans(results, shares), 'train/grad_norm': gradNorm },
         maxRatioDeviation: Math.max(...results.map(({ diagnostics }) => diagnostics.maxRatioDeviation)),
@@ -86,7 +81,7 @@ export async function ppoStep<Observation, Request extends TaskRequest>(
 }
 
 /** The host's share of the networks for a minibatch or a part of one. */
-async function prepared<Observation, Request>(
+function prepared<Observation, Request>(
   { actor, critic }: Learner<Observation, Request>,
   { known, anchored }: StepBatch<Request>,
   { states, transitions }: Minibatch,
@@ -94,10 +89,9 @@ async function prepared<Observation, Request>(
   // States of one sample side by side: what they share is read once for all of them.
   const requests = Array.from(states, (state) => known[state]!);
   const values = critic?.network.values(requests);
-  const estimates = values && (await critic!.network.parameters.read(values));
   const { offsets, masked, logits } = actor.score(requests);
   const anchorLogProbs = anchored && gatherSegments(anchored, states);
-  const objective = (scores: Float32Array, settings: ObjectiveSettings) =>
+  const objective = (scores: Float32Array, estimates: Float32Array | undefined, settings: ObjectiveSettings) =>
     ppoObjective(
       {
         logits: scores,
@@ -121,9 +115,10 @@ async function lossesBySample<Observation, Request extends TaskRequest>(
   const sums = new Map<string, { loss: number; share: number }>();
   const one = Array.from(batch.minibatch.states, () => 1);
   for (const part of minibatchParts(batch.minibatch, one, 1)) {
-    const { logits, objective } = await prepared(learner, batch, part);
+    const { logits, values, objective } = prepared(learner, batch, part);
     const scores = await learner.actor.parameters.read(logits);
-    const loss = lossOrNot(() => objective(scores, settings).losses.loss);
+    const estimates = values && (await learner.critic!.network.parameters.read(values));
+    const loss = lossOrNot(() => objective(scores, estimates, settings).losses.loss);
     const { id } = batch.known[part.states[0]!]!.task;
     const sum = sums.get(id) ?? { loss: 0, share: 0 };
     sums.set(id, { loss: sum.loss + part.share * loss, share: sum.share + part.share });

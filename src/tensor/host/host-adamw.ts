@@ -3,6 +3,7 @@ import { Diverged, firstNotFinite } from '../diverged.js';
 import type { AdamWOptions } from '../adamw.js';
 import type { HostTensor, StoredTensors } from '../parameters.js';
 import type { HostLoss } from '../gradients.js';
+import type { Gather } from '../trainable.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 
 /** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
@@ -29,14 +30,21 @@ export class HostAdamW {
    * @returns the slopes' global norm before clipping
    * @throws Diverged for a slope, a moment or a weight that would not be finite; nothing has changed then
    */
-  async minimize(losses: readonly HostLoss[], learningRate: number): Promise<number> {
+  minimize(losses: readonly HostLoss[], learningRate: number): Promise<number> {
+    return this.step(async (record) => {
+      for (const loss of losses) {
+        const { values, back } = await record(() => loss.outputs());
+        back(loss.slope(values));
+      }
+    }, learningRate);
+  }
+
+  /** One step down the sum of what went back, as `Optimizer` says. */
+  async step(gather: Gather, learningRate: number): Promise<number> {
     const { values, slopes, kernels } = this.parameters;
     const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = this.options;
     slopes.fill(0);
-    for (const { outputs, slope } of losses) {
-      const made = outputs() as HostOutputs;
-      made.back(slope(made.values));
-    }
+    await gather((outputs) => Promise.resolve(outputs() as HostOutputs));
     const norm = Math.sqrt(kernels.sumSquares(slopes.byteOffset, slopes.length));
     if (!Number.isFinite(norm)) throw this.#diverged([['gradient', slopes]], norm);
     const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;

@@ -4,6 +4,7 @@ import { AdamW, type AdamWOptions } from '../../../src/tensor/adamw.js';
 import { Diverged } from '../../../src/tensor/diverged.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
+import type { Gather } from '../../../src/tensor/trainable.js';
 
 const starts = { a: [1, -2, 0.5], b: [3, 0] };
 const targets = { a: [0, 1, 0.5], b: [-1, 2] };
@@ -182,6 +183,68 @@ describe('AdamW', () => {
       expect(await parameters.export()).toEqual(await parameterSet().export());
       optimizer.dispose();
       parameters.dispose();
+    });
+  });
+
+  describe('inside the step of another network, for losses on the outputs of both', () => {
+    const outputsOf = (parameters: ParameterSet) => () =>
+      tf.concat(parameters.variables.map((variable) => tf.reshape(variable, [-1])));
+    const slopeOf = (values: Float32Array, others: Float32Array, part: number) =>
+      values.map((value, i) => value * (i + part) - others[i]!);
+
+    /** One step of both in two parts. @param between called before each part goes back */
+    async function stepBoth(one: AdamW, other: AdamW, between: (part: number) => void): Promise<void> {
+      const inner: Gather = async (recordOther) => {
+        await one.step(async (recordOne) => {
+          for (const part of [1, 2]) {
+            const [mine, theirs] = await Promise.all([
+              recordOne(outputsOf(one.parameters)),
+              recordOther(outputsOf(other.parameters)),
+            ]);
+            between(part);
+            mine.back(slopeOf(mine.values, theirs.values, part));
+            theirs.back(slopeOf(theirs.values, mine.values, part));
+          }
+        }, 0.1);
+      };
+      await other.step(inner, 0.2);
+    }
+    const two = () => {
+      const [one, other] = [parameterSet(), parameterSet()];
+      other.get('a').assign(tf.tensor1d([4, 5, -6]));
+      return [new AdamW(one, { maxGradNorm: 1 }), new AdamW(other, { weightDecay: 0.1 })] as const;
+    };
+
+    test('is to the bit the step of each alone', async () => {
+      const [one, other] = two();
+      const [aloneOne, aloneOther] = two();
+      const values = await Promise.all([one, other].map(({ parameters }) => parameters.read(outputsOf(parameters))));
+      const alone = (optimizer: AdamW, others: Float32Array, rate: number) =>
+        optimizer.minimize(
+          [1, 2].map((part) => ({
+            outputs: outputsOf(optimizer.parameters),
+            slope: (mine: Float32Array) => slopeOf(mine, others, part),
+          })),
+          rate,
+        );
+      await alone(aloneOne, values[1]!, 0.1);
+      await alone(aloneOther, values[0]!, 0.2);
+      await stepBoth(one, other, () => {});
+      expect(await valuesOf(one.parameters)).toEqual(await valuesOf(aloneOne.parameters));
+      expect(await valuesOf(other.parameters)).toEqual(await valuesOf(aloneOther.parameters));
+      expect(await valuesOf(other.parameters)).not.toEqual(await valuesOf(two()[1].parameters));
+    });
+
+    test('changes neither and leaves no tensor behind where the loss throws', async () => {
+      const [one, other] = two();
+      const before = [await valuesOf(one.parameters), await valuesOf(other.parameters)];
+      const held = tf.memory().numTensors;
+      const failing = (part: number) => {
+        if (part === 2) throw new Error('not finite');
+      };
+      await expect(stepBoth(one, other, failing)).rejects.toThrow('not finite');
+      expect([await valuesOf(one.parameters), await valuesOf(other.parameters)]).toEqual(before);
+      expect(tf.memory().numTensors).toBe(held);
     });
   });
 

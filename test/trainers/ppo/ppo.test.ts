@@ -129,6 +129,30 @@ describe('PPO', () => {
     },
   );
 
+  test('goes forward through the critic once a gradient step', async () => {
+    const world = toyTwoHop();
+    const toy = await toyWalker(world, twoSteps);
+    let passes = 0;
+    const counted: ToyWalker = {
+      ...toy,
+      critic: (seed) => {
+        const critic = toy.critic(seed);
+        const values: typeof critic.values = (batch) => {
+          passes++;
+          return critic.values(batch);
+        };
+        return { ...critic, values };
+      },
+    };
+    const passesWith = async (updateEpochs: number) => {
+      passes = 0;
+      const settings = { ...fromScratch, updates: 1, updateEpochs, baseline: 'critic' } as const;
+      await trainPpo({ world, rules: twoSteps, toy: counted, settings });
+      return passes;
+    };
+    expect((await passesWith(4)) - (await passesWith(1))).toBe(3);
+  });
+
   test('stays at the clone under a heavy anchor, and leaves it without', async () => {
     const world = toyTwoHop();
     const toy = await toyWalker(world, twoSteps);
