@@ -1,41 +1,24 @@
 /** A folder of triples, with the ids and the subset of test that the Python peers use. */
-import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
+import { type LinkData as LinkGraph, readLinkData as readLinkGraph } from '../datasets/links/read-link-data.js';
 import type { TripleColumns } from '../src/kg/graph.js';
 
 /** Train, valid and test of a folder, in ids of first appearance. */
-export interface LinkData {
+export interface LinkData extends Pick<LinkGraph, 'train' | 'valid' | 'test'> {
   name: string;
   numEntities: number;
+  /** Without inverses. */
   numRelations: number;
-  train: TripleColumns;
-  valid: TripleColumns;
-  test: TripleColumns;
 }
 
-/** @param folder holds train.txt, valid.txt and test.txt, lines of `head TAB relation TAB tail` */
-export function readLinkData(folder: string): LinkData {
-  const entities = new Map<string, number>();
-  const relations = new Map<string, number>();
-  const idOf = (ids: Map<string, number>, name: string) => {
-    if (!ids.has(name)) ids.set(name, ids.size);
-    return ids.get(name)!;
-  };
-  const read = (part: string): TripleColumns => {
-    const lines = readFileSync(join(folder, `${part}.txt`), 'utf8')
-      .split(/\r?\n/)
-      .filter(Boolean);
-    const [heads, byRelation, tails] = [0, 1, 2].map(() => new Int32Array(lines.length)) as Int32Array[];
-    lines.forEach((line, i) => {
-      const [head, relation, tail] = line.split('\t') as [string, string, string];
-      heads![i] = idOf(entities, head);
-      byRelation![i] = idOf(relations, relation);
-      tails![i] = idOf(entities, tail);
-    });
-    return { heads: heads!, relations: byRelation!, tails: tails! };
-  };
-  const [train, valid, test] = [read('train'), read('valid'), read('test')];
-  return { name: basename(folder), numEntities: entities.size, numRelations: relations.size, train, valid, test };
+/**
+ * @param folder holds train.txt, valid.txt and test.txt, lines of `head TAB relation TAB tail`
+ * @throws WorkbenchError `data`
+ */
+export async function readLinkData(folder: string): Promise<LinkData> {
+  const name = basename(folder);
+  const { graph, train, valid, test } = await readLinkGraph(folder, name);
+  return { name, numEntities: graph.numEntities, numRelations: graph.numRelations / 2, train, valid, test };
 }
 
 /** Lines 0, s, 2s, … of test, s = ⌊n / 2000⌋, at most 2,000; all of a small test. */

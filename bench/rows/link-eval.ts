@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
   },
 });
 if (positionals[0] === undefined) throw new Error('expected the folder of train.txt, valid.txt and test.txt');
-const data = readLinkData(positionals[0]);
+const data = await readLinkData(positionals[0]);
 const [dim, threads, epochs] = [Number(values.dim), Number(values.threads), Number(values.epochs)];
 const overrides = [`norm=${values.norm}`, `dim=${dim}`, `epochs=${Math.max(1, epochs)}`, 'negatives=25'];
 const settings = loadConfig(transeSettings, { overrides, source: 'the arguments' });

@@ -47,7 +47,7 @@ const { values, positionals } = parseArgs({
   },
 });
 if (positionals[0] === undefined) throw new Error('expected the folder of train.txt, valid.txt and test.txt');
-const data = readLinkData(positionals[0]);
+const data = await readLinkData(positionals[0]);
 const { train, numEntities, numRelations } = data;
 const [threads, seed] = [Number(values.threads), Number(values.seed)];
 // Several threads share batches; one does not need them.
