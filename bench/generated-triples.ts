@@ -29,7 +29,7 @@ const [headPower, tailPower, relationPower] = [1.5, 3, 2.5];
  * Gives each triple as numbers, the same for a seed. Duplicates are drawn too, as files have them.
  * @param take receives head and tail in [0, entities), relation in [0, relations)
  */
-export function generateTriples(
+function generateTriples(
   { triples, entities, relations }: GeneratedSizes,
   seed: number,
   take: (head: number, relation: number, tail: number) => void,
