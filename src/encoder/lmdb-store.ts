@@ -23,6 +23,8 @@ export async function openStore(folder: string): Promise<RootDatabase> {
     mkdirSync(folder, { recursive: true });
     if (!existsSync(join(folder, 'data.mdb'))) requireSpace(folder, 0);
     checkDatabase(folder);
+    // Where this file cannot be opened, lmdb takes the process down (3.5.6).
+    closeSync(openSync(join(folder, 'lock.mdb'), 'a+'));
     return library.open({ path: folder, maxDbs: 4, noSubdir: false });
   } catch (error) {
     throw storeError(error, folder);

@@ -183,6 +183,12 @@ test('a damaged database is one clear error', async () => {
   });
 });
 
+test('a lock that cannot be opened is one clear error', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
+  mkdirSync(join(other, 'vectors/lock.mdb'), { recursive: true });
+  await expect(openEncoderCache(other)).rejects.toMatchObject({ code: 'failure' });
+});
+
 test('a folder that cannot be made is one clear error', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
