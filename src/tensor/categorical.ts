@@ -35,13 +35,27 @@ export function segmentLogSoftmax(logits: Float32Array, offsets: Int32Array): Fl
   return logProbs;
 }
 
-/** Entropy of each state's distribution in nats, float64 [numStates]. */
-export function segmentEntropy(logProbs: Float32Array, offsets: Int32Array): Float64Array {
+/**
+ * Entropy of each state's distribution in nats, float64 [numStates].
+ * @param probs exponentials of `logProbs`, where they are at hand
+ */
+export function segmentEntropy(
+  logProbs: Float32Array,
+  offsets: Int32Array,
+  probs: Float64Array = exponentials(logProbs),
+): Float64Array {
   const entropy = new Float64Array(offsets.length - 1);
   for (let s = 0; s < entropy.length; s++) {
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) entropy[s]! -= Math.exp(logProbs[i]!) * logProbs[i]!;
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) entropy[s]! -= probs[i]! * logProbs[i]!;
   }
   return entropy;
+}
+
+/** Probabilities, float64 [numActions]. */
+export function exponentials(logProbs: Float32Array): Float64Array {
+  const probs = new Float64Array(logProbs.length);
+  for (let i = 0; i < probs.length; i++) probs[i] = Math.exp(logProbs[i]!);
+  return probs;
 }
 
 /** Draws one action of one state; returns its index inside the state's list. */

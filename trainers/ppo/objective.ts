@@ -4,7 +4,7 @@
  */
 import type { MaskedActions } from '../../agents/actor.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { segmentEntropy, segmentLogSoftmax } from '../../src/tensor/categorical.js';
+import { exponentials, segmentEntropy, segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { finiteLoss } from '../../src/tensor/diverged.js';
 import { feasibilityLoss } from './feasibility.js';
 import type { PpoSettings } from './settings.js';
@@ -93,13 +93,15 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   const count = transitions.state.length;
   if (count === 0) throw new WorkbenchError('failure', 'expected transitions, got none, at ppoObjective');
   const logProbs = segmentLogSoftmax(masked ? gather(logits, masked.legal) : logits, offsets);
+  // Read by several terms: the exponential is what they cost.
+  const probs = exponentials(logProbs);
   const dLegal = new Float64Array(logProbs.length);
   const { weights, pulls, policyLoss, ...diagnostics } = surrogate(logProbs, offsets, transitions, settings, dLegal);
-  const { entropy, normalizedEntropy } = entropyBonus(logProbs, offsets, weights, settings.entropyCoef, dLegal);
-  const anchorKl = anchorPenalty(logProbs, input, weights, settings.klCoef, dLegal);
+  const { entropy, normalizedEntropy } = entropyBonus(logProbs, probs, offsets, weights, settings.entropyCoef, dLegal);
+  const anchorKl = anchorPenalty(logProbs, probs, input, weights, settings.klCoef, dLegal);
   // log π(a) = z(a) − logsumexp(z): every pull on a chosen action pushes on the whole list.
   for (let s = 0; s + 1 < offsets.length; s++) {
-    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLegal[i]! -= pulls[s]! * Math.exp(logProbs[i]!);
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLegal[i]! -= pulls[s]! * probs[i]!;
   }
   const dLogits = masked ? scatter(dLegal, masked.legal, logits.length) : dLegal;
   const { valueCoef, entropyCoef, klCoef, feasibilityCoef } = settings;
@@ -171,12 +173,13 @@ function surrogate(
 /** Mean entropy H; ∂H/∂z = −p (log p + H). */
 function entropyBonus(
   logProbs: Float32Array,
+  probs: Float64Array,
   offsets: Int32Array,
   weights: Float64Array,
   entropyCoef: number,
   dLogits: Float64Array,
 ) {
-  const entropies = segmentEntropy(logProbs, offsets);
+  const entropies = segmentEntropy(logProbs, offsets, probs);
   let entropy = 0;
   let normalized = 0;
   let choices = 0;
@@ -190,7 +193,7 @@ function entropyBonus(
     }
     if (entropyCoef === 0) continue;
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
-      dLogits[i]! += entropyCoef * weight * Math.exp(logProbs[i]!) * (logProbs[i]! + entropies[s]!);
+      dLogits[i]! += entropyCoef * weight * probs[i]! * (logProbs[i]! + entropies[s]!);
     }
   }
   return { entropy, normalizedEntropy: choices > 0 ? normalized / choices : 0 };
@@ -199,6 +202,7 @@ function entropyBonus(
 /** Mean K = Σ p (log p − log q) over the whole action list, not the drawn action alone; ∂K/∂z = p (log p − log q − K). */
 function anchorPenalty(
   logProbs: Float32Array,
+  probs: Float64Array,
   { offsets, anchorLogProbs }: ObjectiveInput,
   weights: Float64Array,
   klCoef: number,
@@ -213,11 +217,11 @@ function anchorPenalty(
   for (let s = 0; s < weights.length; s++) {
     let kl = 0;
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
-      kl += Math.exp(logProbs[i]!) * (logProbs[i]! - anchorLogProbs[i]!);
+      kl += probs[i]! * (logProbs[i]! - anchorLogProbs[i]!);
     }
     mean += weights[s]! * kl;
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) {
-      dLogits[i]! += klCoef * weights[s]! * Math.exp(logProbs[i]!) * (logProbs[i]! - anchorLogProbs[i]! - kl);
+      dLogits[i]! += klCoef * weights[s]! * probs[i]! * (logProbs[i]! - anchorLogProbs[i]! - kl);
     }
   }
   return mean;
