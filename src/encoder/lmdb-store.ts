@@ -23,7 +23,7 @@ export async function openStore(folder: string): Promise<RootDatabase> {
     mkdirSync(folder, { recursive: true });
     if (!existsSync(join(folder, 'data.mdb'))) requireSpace(folder, 0);
     checkDatabase(folder);
-    // Where this file cannot be opened, lmdb takes the process down (3.5.6).
+    // An open that fails in lmdb 3.5.6 frees memory twice and may take the process down: what may fail is tried before.
     closeSync(openSync(join(folder, 'lock.mdb'), 'a+'));
     return library.open({ path: folder, maxDbs: 4, noSubdir: false });
   } catch (error) {
