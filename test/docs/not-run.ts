@@ -9,6 +9,7 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ['models/demo/README.md', 'npx kgwalk models train', 'takes an hour; test/cli/models-train.test.ts does it small'],
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
   ['docs/guarantees.md', 'npm ', 'runs the tests'],
+  ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['npx kgwalk native install', 'npx kgwalk native remove'].map((begin): [string, string, string] => [
     'docs/native-tensorflow.md',
     begin,

@@ -12,5 +12,6 @@ runsAsWritten('docs/gpu.md');
 runsAsWritten('docs/guarantees.md');
 runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
 runsAsWritten('docs/native-tensorflow.md');
+runsAsWritten('docs/performance.md');
 runsAsWritten('docs/prompted-agents.md', { before: mainJob });
 runsAsWritten('models/demo/README.md');
