@@ -23,6 +23,22 @@ export const dataSettings = z.strictObject({
     .describe(
       'Only the first dialogues of every split, for quick tries; null: all. Numbers of a part say little of the whole.',
     ),
+  trainSamples: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'Train on a seeded draw of so many samples of dialogues, the same for every seed of a run; null: all. What is counted over train (popular targets, seen targets) is counted over the draw.',
+    ),
+  validSamples: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'Of valid, too, a seeded draw of so many samples of dialogues: in training and in `kgwalk evaluate RUN --split valid`; null: all. Test is never cut.',
+    ),
   subsets: z
     .union([z.literal('all'), z.array(z.string().min(1)).min(1)])
     .default('all')

@@ -68,12 +68,14 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
 }
 
 /** What walks over questions do not have, and what walks over relations do not. */
-function questionProblems({ env, transe, clone, ppo }: TrainSettings): string[] {
+function questionProblems({ data, env, transe, clone, ppo }: TrainSettings): string[] {
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
   const overEdges = env.id !== relationWalkId;
   const rules = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
   return [
+    ...wanted(data.trainSamples === null, 'data.trainSamples=null, which draws from dialogues,', data.trainSamples),
+    ...wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
     ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
     ...wanted(ppo.enabled && ppo.init === 'scratch', 'ppo.enabled=true and ppo.init=scratch', ppo.init),

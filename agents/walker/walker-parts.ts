@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { loadDataset } from '../../datasets/registry.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { splitSamples } from '../../datasets/split-samples.js';
 import { envSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
@@ -59,7 +59,7 @@ export async function policyOf({
     settings: settings.walker,
     graph,
     rules: { horizon, equalAtStep1 },
-    train: walkSamples(dataset.loadDialogues('train'), graph, settings.data),
+    train: splitSamples(dataset, graph, settings.data, 'train'),
     tables,
   });
   return restoredPolicy(tf, inputs, tensors);

@@ -44,9 +44,10 @@ export interface EvaluationInputs {
  */
 export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo[]): Promise<EvaluationInputs> {
   const { loadDataset } = await import('../../datasets/registry.js');
-  const { walkSamples } = await import('../../datasets/walk-samples.js');
+  const { splitSamples } = await import('../../datasets/split-samples.js');
   const { envSettings } = await import('../../envs/settings.js');
   const { seenEntities } = await import('../../evaluation/outcome.js');
+  const { drawn } = await import('../../src/run/drawn.js');
   const data = await dataOf(flags, runs);
   const settings = await settingsOf(flags, runs);
   const { horizon } = envSettings.parse(runs[0]?.config.env ?? {});
@@ -54,14 +55,14 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
   const dataset = loadDataset(data.dataset);
   const split = flags.data === undefined ? splitOf(flags.split) : undefined;
   const graph = await dataset.loadGraph(data.graph);
-  const train = walkSamples(dataset.loadDialogues('train'), graph, data);
+  const train = splitSamples(dataset, graph, data, 'train');
   const about: EvaluateOptions['about'] = {
     dataset: data.dataset,
     split: split ?? basename(flags.data!),
     turns: data.turns,
   };
   let samples: WalkSample[];
-  if (split) samples = split === 'train' ? train : walkSamples(dataset.loadDialogues(split), graph, data);
+  if (split) samples = split === 'train' ? train : splitSamples(dataset, graph, data, split);
   else {
     const { samplesOfFile } = await import('../../datasets/samples-of-file.js');
     const { sha256File } = await import('../../src/run/files.js');
@@ -78,7 +79,7 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
     );
   }
   const limited = limit !== undefined && limit < samples.length;
-  if (limited) samples = await drawn(samples, limit);
+  if (limited) samples = drawn(samples, limit, 'evaluate/limit');
   const name = split ?? `data-${basename(flags.data!, extname(flags.data!)).replace(/[^\w.-]+/g, '-')}`;
   // What changes the figures is in the name, so that nothing replaces a plain evaluation unnoticed.
   const suffixes = [
@@ -139,12 +140,4 @@ function countOf(text: string | undefined, flag: string): number | undefined {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1) return count;
   throw new WorkbenchError('usage', `expected a whole number from 1, got ${text}, at ${flag}`);
-}
-
-/** The same samples for every agent and at every call, in their order. */
-async function drawn(samples: readonly WalkSample[], limit: number): Promise<WalkSample[]> {
-  const { Rng } = await import('../../src/run/seeds.js');
-  const order = Rng.named(0, 'evaluate/limit').shuffle(samples.map((_, i) => i));
-  const chosen = new Set(order.slice(0, limit));
-  return samples.filter((_, i) => chosen.has(i));
 }

@@ -7,6 +7,8 @@ test('every key of the data settings has a default and a description', () => {
     graph: 'dialogue',
     turns: 'all',
     maxDialogues: null,
+    trainSamples: null,
+    validSamples: null,
     subsets: 'all',
     holdOut: 'question',
   });

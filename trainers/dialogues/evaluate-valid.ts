@@ -8,7 +8,7 @@ import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { evaluateAgent, type EvaluateOptions, type Evaluation } from '../../evaluation/evaluate.js';
 import { saveEvaluation } from '../../evaluation/save-evaluation.js';
-import { Rng } from '../../src/run/seeds.js';
+import { drawn } from '../../src/run/drawn.js';
 import type { DialogueSession } from './training.js';
 
 /**
@@ -16,9 +16,7 @@ import type { DialogueSession } from './training.js';
  */
 export async function evaluateOnValid(session: DialogueSession, policy: Policy): Promise<Record<string, number>> {
   const { settings, valid } = session;
-  const count = settings.ppo.evalSamples ?? valid.length;
-  const order = Rng.named(0, 'train/eval-samples').shuffle(Int32Array.from(valid.keys())).subarray(0, count).sort();
-  const samples = Array.from(order, (i) => valid[i]!);
+  const samples = drawn(valid, settings.ppo.evalSamples ?? Infinity, 'train/eval-samples');
   samples.forEach(madeFromSamples('choice', 'best checkpoint'));
   const line = session.progress('evaluate on valid', samples.length, 'samples');
   const { record } = await evaluatePolicy(session, policy, samples, {

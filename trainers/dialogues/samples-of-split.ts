@@ -1,6 +1,6 @@
 /** The samples that a run trains or is judged on. */
 import type { Dataset } from '../../datasets/registry.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { splitSamples } from '../../datasets/split-samples.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -14,7 +14,7 @@ export function samplesOfSplit(
   { data, env }: Pick<TrainSettings, 'data' | 'env'>,
   split: 'train' | 'valid',
 ): WalkSample[] {
-  const samples = walkSamples(dataset.loadDialogues(split), graph, data);
+  const samples = splitSamples(dataset, graph, data, split);
   if (goldWalks(samples, graph, env).length > 0) return samples;
   throw new WorkbenchError(
     'data',

@@ -2,17 +2,15 @@
 import type { TaskRequest } from '../../agents/actor.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { Rng } from '../../src/run/seeds.js';
+import { drawn } from '../../src/run/drawn.js';
 import { greedyWalks } from '../greedy-walks.js';
 import type { Session } from '../session.js';
 import type { OpenedWalk } from './walk.js';
 
 /** Indices of the valid questions that curves are made of: a seeded sample, or all of them. */
 export function evaluatedQuestions(count: number, limit: number | null): Int32Array {
-  const all = Int32Array.from({ length: count }, (_, i) => i);
-  return limit === null || limit >= count
-    ? all
-    : Rng.named(0, 'train/eval-samples').shuffle(all).subarray(0, limit).sort();
+  const all = Array.from({ length: count }, (_, i) => i);
+  return Int32Array.from(drawn(all, limit ?? Infinity, 'train/eval-samples'));
 }
 
 /**
