@@ -46,6 +46,11 @@ export function parseConfigText(text: string, source: string): ConfigSource {
   };
 }
 
+/** Whether a value is a section: keys with values, no list. */
+export function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** One `a.b=value` of the command line; the value is YAML, so `1` is a number and `[1, 2]` a list. */
 export interface Override {
   path: string[];

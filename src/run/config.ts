@@ -3,16 +3,15 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { display, expectation, isSection, keySchemaAt, keySchemaOf, nearestKey } from './config-keys.js';
 import type { KeySchema } from './config-keys.js';
-import { parseConfigText, parseOverride } from './config-source.js';
+import { readConfigFile } from './config-layers.js';
+import { isPlain, parseConfigText, parseOverride } from './config-source.js';
 import type { ConfigSource, Override } from './config-source.js';
 import { WorkbenchError } from './errors.js';
-import { readTextFile } from './files.js';
 import { printable } from './printable.js';
-import { longestConfig } from './yaml-limits.js';
 
 /** Where settings come from: a file or a text, then the command line. */
 export interface ConfigInput {
-  /** Path of a YAML file. */
+  /** Path of a YAML file, which may extend another (`readConfigFile`). */
   file?: string;
   /** YAML text, instead of a file. */
   text?: string;
@@ -28,9 +27,8 @@ export interface ConfigInput {
  * @throws WorkbenchError `config` that lists all problems, each with key, place, what was expected and what was got
  */
 export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): z.output<S> {
-  const text = input.file === undefined ? (input.text ?? '') : readTextFile(input.file, 'a config file', longestConfig);
   const name = input.file ?? input.source ?? 'config';
-  const source = parseConfigText(text, name);
+  const source = input.file === undefined ? parseConfigText(input.text ?? '', name) : readConfigFile(input.file);
   const read = (input.overrides ?? []).map(parseOverride);
   const problems = [...source.problems, ...read.flatMap((one) => ('problem' in one ? [one.problem] : []))];
   const overrides = read.flatMap((one) => ('problem' in one ? [] : [one]));
@@ -139,8 +137,4 @@ function configError(problems: readonly string[]): WorkbenchError {
   return new WorkbenchError('config', list, {
     hint: 'Every key is described by `kgwalk config explain KEY`.',
   });
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
