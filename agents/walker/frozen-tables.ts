@@ -17,6 +17,14 @@ export interface FrozenTables {
   relationDim: number;
 }
 
+/** Vectors of no width: of a network that trains its own. */
+export const noTables: FrozenTables = {
+  entities: new Float32Array(0),
+  entityDim: 0,
+  relations: new Float32Array(0),
+  relationDim: 0,
+};
+
 /** TransE vectors of the same graph. */
 export interface EmbeddingVectors {
   dim: number;

@@ -30,6 +30,10 @@ export interface WalkerHead {
 export interface HeadShape {
   contextDim: number;
   numEdgeFeatures: number;
+  numEntities: number;
   numRelations: number;
+  /** Of width 0 where vectors are trained. */
   tables: FrozenTables;
+  /** Places of the longest action list, staying counted: with `pathAware: false`, whose logits are places'. */
+  maxActions?: number | undefined;
 }

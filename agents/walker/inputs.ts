@@ -10,7 +10,7 @@ import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/walk-counts.js';
-import { frozenTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
+import { frozenTables, noTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
 import { createWalkerHead } from './create-head.js';
 import type { Policy } from './policy.js';
 import type { WalkerSettings } from './settings.js';
@@ -58,12 +58,21 @@ export async function inputsOf(
   vectors: FrozenVectors,
   options: Omit<WalkerInputOptions, 'encoder' | 'encoderSettings' | 'progress' | 'signal'>,
 ): Promise<WalkerInputs> {
-  const { tf, settings, graph, rules, train, transe } = options;
-  const tables = options.tables ?? (await frozenTables(tf, graph, vectors, transe, settings));
+  const { settings, graph, rules, train } = options;
+  const tables = await tablesOf(options, vectors);
   const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(graph, train) : undefined;
   const featurizer = new Featurizer({ graph, rules, vectors, edgeFeatures, ...(counts && { counts }) });
   return { settings, graph, tables, featurizer };
+}
+
+/** Those of the settings; of no width where vectors are trained, which are weights then. */
+async function tablesOf(
+  { tf, settings, graph, transe, tables }: Pick<WalkerInputOptions, 'tf' | 'settings' | 'graph' | 'transe' | 'tables'>,
+  vectors: FrozenVectors,
+): Promise<FrozenTables> {
+  if (settings.entityInit === 'random-trainable') return noTables;
+  return tables ?? (await frozenTables(tf, graph, vectors, transe, settings));
 }
 
 /**
@@ -75,7 +84,7 @@ export function createPolicy(tf: Tf, { settings, graph, tables, featurizer }: Wa
   const head = createWalkerHead(
     tf,
     settings,
-    { contextDim, numEdgeFeatures, numRelations: graph.numRelations, tables },
+    { contextDim, numEdgeFeatures, numEntities: graph.numEntities, numRelations: graph.numRelations, tables },
     seed,
   );
   return { head, featurizer };

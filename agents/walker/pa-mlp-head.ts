@@ -4,6 +4,7 @@
  */
 import type { Tf } from '../../src/tensor/backend.js';
 import { readTensor } from '../../src/tensor/ops.js';
+import { edgeScorerOf } from './edge-scorers/create-edge-scorer.js';
 import type { HeadShape, WalkerHead } from './head.js';
 import { createPaMlpNetwork } from './pa-mlp-network.js';
 import type { WalkerSettings } from './settings.js';
@@ -18,7 +19,8 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   const relations = new Float32Array((numRelations + 2) * relationDim);
   relations.set(shape.tables.relations);
   const tables = { ...shape.tables, relations };
-  const network = createPaMlpNetwork(tf, { stateDim, width: settings.width, tables }, seed);
+  const scorer = edgeScorerOf(tf, settings, { ...shape, tables });
+  const network = createPaMlpNetwork(tf, { stateDim, width: settings.width, scorer }, seed);
   const logits = (batch: StateBatch) => network.logits(stateVectors(batch, tables, stateDim), batch);
   return {
     parameters: network.parameters,

@@ -20,7 +20,26 @@ export const walkerSettings = z.strictObject({
     .enum(['name', 'transe'])
     .default('name')
     .describe('Frozen vector of a relation: text vector of its name, or TransE.'),
-  componentDim: z.int().min(2).max(1024).default(128).describe('Principal components kept of each entity part.'),
+  componentDim: z
+    .int()
+    .min(2)
+    .max(1024)
+    .default(128)
+    .describe(
+      'Principal components kept of each entity part. With entityInit=random-trainable: the dimension of an entity vector and of a relation vector, 200 in LLM-ARK.',
+    ),
+  entityInit: z
+    .enum(['frozen', 'random-trainable'])
+    .default('frozen')
+    .describe(
+      'Where the vectors of edges come from (pa-mlp head): `frozen` as entityVectors and relationVectors say; `random-trainable` draws those of entities and relations at random and trains them with the network, as LLM-ARK without TransE. Needs placeVectors=false.',
+    ),
+  pathAware: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether edges are scored by their vectors; false (pa-mlp head) gives one logit to each of env.maxOut places of the action list, as LLM-ARK without path awareness: what is learned holds for one graph and one order of edges.',
+    ),
   edgeFeatures: z
     .boolean()
     .default(true)

@@ -19,6 +19,8 @@ export interface StateBatch {
   offsets: Int32Array;
   /** int32 [N]: state of each action. */
   stateOf: Int32Array;
+  /** int32 [N]: index of each in the state's whole action list. */
+  actions: Int32Array;
   /** int32 [N]: relation of each action; `numRelations` (Equal) for staying. */
   relations: Int32Array;
   /** int32 [N]: entity that each action leads to. */
@@ -55,6 +57,7 @@ export function allocateBatch(numStates: number, numActions: number, shape: Batc
     scalars: new Float32Array(numStates * stateScalars.length),
     offsets: new Int32Array(numStates + 1),
     stateOf: new Int32Array(numActions),
+    actions: new Int32Array(numActions),
     relations: new Int32Array(numActions),
     tails: new Int32Array(numActions),
     edgeFeatures: new Float32Array(numActions * shape.numEdgeFeatures),

@@ -11,8 +11,9 @@ function tablesFile(runFolder: string): string {
   return join(runFiles(runFolder).embeddings, 'walker-tables.safetensors');
 }
 
-/** Writes the tables into the run, atomically. */
+/** Writes the tables into the run, atomically; nothing for tables of no width, whose run has trained vectors. */
 export function writeTables(runFolder: string, { entities, entityDim, relations, relationDim }: FrozenTables): void {
+  if (entityDim + relationDim === 0) return;
   const tensors = new Map<string, Tensor>([
     ['entities', { shape: [entities.length / entityDim, entityDim], data: entities }],
     ['relations', { shape: [relations.length / relationDim, relationDim], data: relations }],

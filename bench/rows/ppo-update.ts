@@ -12,6 +12,7 @@
 import { parseArgs } from 'node:util';
 import type { Actor, ValueNetwork } from '../../agents/actor.js';
 import { createValueNetwork } from '../../agents/walker/critic.js';
+import { frozenVectors } from '../../agents/walker/edge-scorers/vector-dots.js';
 import { createPaMlpNetwork } from '../../agents/walker/pa-mlp-network.js';
 import { Rng } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/tensor/adamw.js';
@@ -56,7 +57,11 @@ const minibatches = [minibatch(0), minibatch(1)] as const;
 let turn: Minibatch = minibatches[0];
 const known = Array.from({ length: shape.batch }, (_, state): Request => ({ task: { id: String(state) }, state }));
 
-const network = createPaMlpNetwork(tf, { stateDim: shape.state, width: shape.hidden, tables }, 0);
+const network = createPaMlpNetwork(
+  tf,
+  { stateDim: shape.state, width: shape.hidden, scorer: frozenVectors(tf, tables) },
+  0,
+);
 const critic = createValueNetwork(tf, shape.state, shape.hidden, 0);
 const actor: Pick<Actor<never, Request>, 'parameters' | 'numScores' | 'score' | 'weightsChanged'> = {
   parameters: network.parameters,
@@ -111,6 +116,7 @@ function minibatch(which: number) {
     edges: {
       numStates,
       stateOf,
+      actions: stateOf.map((state, i) => i - offsets[state]!),
       relations: stateOf.map(() => rng.integer(numRelations)),
       tails: stateOf.map((_, i) => which * entitiesEach + i),
     },

@@ -102,6 +102,12 @@ export function uniformFanIn(rng: Rng, fanIn: number, count: number): Float32Arr
   return Float32Array.from({ length: count }, () => (2 * rng.uniform() - 1) * bound);
 }
 
+/** Uniform in ±√(6 / (rows + columns)), float32 [rows · columns]: Xavier's start. @source Glorot and Bengio 2010, equation 16 */
+export function xavierUniform(rng: Rng, rows: number, columns: number): Float32Array {
+  const bound = Math.sqrt(6 / (rows + columns));
+  return Float32Array.from({ length: rows * columns }, () => (2 * rng.uniform() - 1) * bound);
+}
+
 /** Normal with the given standard deviation, float32 [count]. */
 export function normalValues(rng: Rng, deviation: number, count: number): Float32Array {
   return Float32Array.from({ length: count }, () => rng.normal() * deviation);

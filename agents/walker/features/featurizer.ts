@@ -148,6 +148,7 @@ export class Featurizer {
     for (let i = begin; i < end; i++) {
       const action = listed[i - begin]!;
       batch.stateOf[i] = s;
+      batch.actions[i] = action;
       batch.relations[i] = action < degree ? graph.relations[base + action]! : graph.equalRelation;
       batch.tails[i] = action < degree ? graph.tails[base + action]! : state.current;
     }

@@ -39,7 +39,13 @@ async function headOf(
   dropout = 0,
 ): Promise<WalkerHead> {
   const { contextDim, numEdgeFeatures } = featurizer;
-  const shape = { contextDim, numEdgeFeatures, numRelations: graph.numRelations, tables };
+  const shape = {
+    contextDim,
+    numEdgeFeatures,
+    numEntities: graph.numEntities,
+    numRelations: graph.numRelations,
+    tables,
+  };
   made = createWalkerHead(tf, tinySettings({ head: kind, dropout }), shape, 1);
   await randomize(made.parameters, 2);
   return made;
@@ -127,7 +133,13 @@ describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
 
   test('starts from its seed alone', async () => {
     const { contextDim, numEdgeFeatures } = featurizer;
-    const shape = { contextDim, numEdgeFeatures, numRelations: graph.numRelations, tables };
+    const shape = {
+      contextDim,
+      numEdgeFeatures,
+      numEntities: graph.numEntities,
+      numRelations: graph.numRelations,
+      tables,
+    };
     const weightsFrom = async (seed: number) => {
       const head = createWalkerHead(tf, tinySettings({ head: kind }), shape, seed);
       const weights = await head.parameters.export();
