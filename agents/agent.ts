@@ -1,6 +1,7 @@
 /** The one interface of everything that answers: trained walkers and baselines. */
 import type { WalkTask } from '../datasets/walk-sample.js';
 import type { Path } from '../src/kg/path.js';
+import type { ArkBeam } from '../src/metrics/ark/ark-ranks.js';
 
 /** A complete walk with its log-probability under the agent (or any score that orders walks the same way). */
 export interface RankedPath {
@@ -35,6 +36,8 @@ export interface Answer {
   text?: string;
   /** Share of probability on the first answer, in [0, 1]. */
   confidence?: number;
+  /** The beam of LLM-ARK's reference, of agents that walk two steps and were made to keep it. */
+  arkBeam?: ArkBeam;
   cost: Cost;
 }
 

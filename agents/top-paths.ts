@@ -20,10 +20,12 @@ export interface RankingSettings {
   twoHopBonus?: number;
   /** Orders equal scores, independently of ids. Default 0. */
   seed?: number;
+  /** Whether answers hold the beam of LLM-ARK's reference as well, for its countings. Default false. */
+  arkBeam?: boolean;
 }
 
 /** The ranked part of an `Answer`. */
-export type Ranking = Required<Pick<Answer, 'paths' | 'answers' | 'confidence'>>;
+export type Ranking = Required<Pick<Answer, 'paths' | 'answers' | 'confidence'>> & Pick<Answer, 'arkBeam'>;
 
 /** Collects the walks of one task after another; `begin` empties it. */
 export interface WalkCollector {
@@ -76,7 +78,7 @@ export function walkCollector(graph: Graph, { beamWidth, twoHopBonus = 0, seed =
       touched = [];
       walks.clear();
       start = task.start;
-      salt = createHash('sha256').update(`${seed}/${task.id}`).digest().readInt32LE(0);
+      salt = saltOf(seed, task.id);
     },
     add(prefix, last, logProb) {
       if (logProb === -Infinity) return;
@@ -152,8 +154,13 @@ export function rankAllWalks(graph: Graph, task: WalkTask, scores: WalkScores, c
   return collector.finish();
 }
 
+/** Int32 that `mix` begins with for the walks of a task. */
+export function saltOf(seed: number, taskId: string): number {
+  return createHash('sha256').update(`${seed}/${taskId}`).digest().readInt32LE(0);
+}
+
 /** Mixes 32 bits (MurmurHash3's finaliser); the order of its values follows no order of its arguments. */
-function mix(hash: number, value: number): number {
+export function mix(hash: number, value: number): number {
   let h = imul(hash ^ value, 0x9e3779b1);
   h = imul(h ^ (h >>> 16), 0x85ebca6b);
   h = imul(h ^ (h >>> 13), 0xc2b2ae35);

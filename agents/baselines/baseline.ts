@@ -3,6 +3,7 @@ import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Agent } from '../agent.js';
+import { arkBeamOfScores } from '../ark-beam.js';
 import { rankAllWalks, walkCollector } from '../top-paths.js';
 import type { RankingSettings, WalkScores } from '../top-paths.js';
 
@@ -31,7 +32,12 @@ export function rankingAgent(
     ...identity,
     async answer(tasks, onProgress) {
       return tasks.map((task, i) => {
-        const answer = { ...rankAllWalks(graph, task, scoresOf(task), collector), cost: {} };
+        const scores = scoresOf(task);
+        const answer = {
+          ...rankAllWalks(graph, task, scores, collector),
+          ...(ranking.arkBeam && { arkBeam: arkBeamOfScores(graph, task, scores) }),
+          cost: {},
+        };
         onProgress?.(i + 1);
         return answer;
       });

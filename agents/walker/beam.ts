@@ -2,8 +2,11 @@
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { applyAction, initialState, legalActions, type WalkState } from '../../envs/rules.js';
 import type { Path } from '../../src/kg/path.js';
+import type { ArkBeam } from '../../src/metrics/ark/ark-ranks.js';
+import { arkBeam } from '../ark-beam.js';
 import { boundedHeap } from '../bounded-heap.js';
 import type { Ranking, WalkCollector } from '../top-paths.js';
+import type { ActionLogProbs } from '../actor.js';
 import { actionLogProbs, type Policy } from './policy.js';
 
 interface PartialWalk {
@@ -13,6 +16,16 @@ interface PartialWalk {
   parent: number;
   /** Edge index of its last step, -1 before the first. */
   edge: number;
+}
+
+/** The walks of one task. */
+interface TaskWalks {
+  task: WalkTask;
+  all: PartialWalk[];
+  /** Positions in `all` of the walks that go on, best first. */
+  live: number[];
+  complete: CompleteWalk[];
+  arkBeam?: ArkBeam;
 }
 
 interface CompleteWalk {
@@ -27,22 +40,20 @@ interface CompleteWalk {
  * At each step the `beamWidth` most probable partial walks are expanded by all their legal actions; with a horizon of
  * two the second step is not pruned at all.
  * @param collector used by one task after another
+ * @param withArkBeam whether to keep LLM-ARK's beam too, out of the same scores; meant for a horizon of two and a `beamWidth` of at
+ *   least `arkBeamWidth`
  */
 export async function beamSearch(
   policy: Policy,
   tasks: readonly WalkTask[],
   beamWidth: number,
   collector: WalkCollector,
+  withArkBeam = false,
 ): Promise<Ranking[]> {
   const { graph, rules } = policy.featurizer.parts;
-  const walks = tasks.map((task) => {
+  const walks = tasks.map((task): TaskWalks => {
     const state = initialState(graph, task.start, rules);
-    return {
-      task,
-      all: [{ state, logProb: 0, parent: -1, edge: -1 }] as PartialWalk[],
-      live: state.done ? [] : [0],
-      complete: [] as CompleteWalk[],
-    };
+    return { task, all: [{ state, logProb: 0, parent: -1, edge: -1 }], live: state.done ? [] : [0], complete: [] };
   });
   for (let hop = 0; hop < rules.horizon; hop++) {
     const requests = walks.flatMap(({ task, all, live }) => live.map((i) => ({ task, state: all[i]!.state })));
@@ -50,6 +61,7 @@ export async function beamSearch(
     const { logProbs, offsets } = await actionLogProbs(policy, requests, true);
     let request = 0;
     for (const walk of walks) {
+      if (withArkBeam && hop === 1) walk.arkBeam = arkBeamOf(policy, walk, { logProbs, offsets }, request);
       const open = boundedHeap(beamWidth);
       for (const i of walk.live) {
         const partial = walk.all[i]!;
@@ -74,10 +86,36 @@ export async function beamSearch(
       });
     }
   }
-  return walks.map(({ task, all, complete }) => {
+  return walks.map(({ task, all, complete, arkBeam: kept }) => {
     collector.begin(task);
     // The root has no step: a walk right after it has no prefix.
     for (const { prefix, edge, logProb } of complete) collector.add(prefix > 0 ? prefix : -1, edge, logProb);
-    return collector.finish((prefix): Path => all[prefix]!.state.path);
+    const ranking = collector.finish((prefix): Path => all[prefix]!.state.path);
+    return withArkBeam ? { ...ranking, arkBeam: kept ?? arkBeam(graph, task, [], () => {}) } : ranking;
+  });
+}
+
+/**
+ * LLM-ARK's beam of one task, whose walks have taken one step. Walks that ended there are not in it: its reference masks staying.
+ * @param request position in `offsets` of the first of its live walks
+ */
+function arkBeamOf(
+  { featurizer }: Policy,
+  { task, all, live }: TaskWalks,
+  { logProbs, offsets }: ActionLogProbs,
+  request: number,
+): ArkBeam {
+  const { graph, rules } = featurizer.parts;
+  const firsts = live.map((i) => all[i]!.edge);
+  return arkBeam(graph, task, firsts, (slot, offer) => {
+    const { state, logProb } = all[live[slot]!]!;
+    const begin = offsets[request + slot]!;
+    const legal = legalActions(graph, state, rules);
+    const degree = graph.degree(state.current);
+    for (let place = 0; place < offsets[request + slot + 1]! - begin; place++) {
+      const action = legal?.[place] ?? place;
+      const edge = action === degree ? -1 : graph.offsets[state.current]! + action;
+      offer(edge, logProb + logProbs[begin + place]!);
+    }
   });
 }

@@ -27,6 +27,8 @@ export interface LoadWalkerOptions {
   checkpoint: string;
   beamWidth: number;
   twoHopBonus?: number;
+  /** Whether answers hold the beam of LLM-ARK's reference as well. Default false. */
+  arkBeam?: boolean;
   /** GGUF file, where it is no longer at the path that the run names. */
   modelPath?: string;
   /** Backend to compute with; default the run's own. Others differ in the last digits. */
@@ -57,7 +59,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     walkerRunSettings,
     options,
   );
-  const { beamWidth, twoHopBonus = 0, threads = 1, signal } = options;
+  const { beamWidth, twoHopBonus = 0, arkBeam = false, threads = 1, signal } = options;
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const encoder = await openEncoder();
@@ -75,6 +77,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       vectors: await encodeGraph(encoder, graph, { settings: settings.encoder }),
       beamWidth,
       twoHopBonus,
+      arkBeam,
     };
     const encode = (tasks: readonly WalkTask[]) => encodeTasks(encoder, tasks, { settings: settings.encoder });
     const walker =
@@ -91,9 +94,9 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
 }
 
 async function aloneWalker(parts: WalkerParts, encode: (tasks: readonly WalkTask[]) => Promise<TaskVectors>) {
-  const { settings, beamWidth, twoHopBonus } = parts;
+  const { settings, beamWidth, twoHopBonus, arkBeam } = parts;
   const policy = await policyOf(parts);
-  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, encode });
+  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam, encode });
   return { agent, close: async () => policy.head.dispose() };
 }
 

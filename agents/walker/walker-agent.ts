@@ -14,6 +14,8 @@ export interface WalkerAgentOptions {
   beamWidth: number;
   /** Added to the score of walks of two or more hops when ranking. Default 0. */
   twoHopBonus?: number;
+  /** Whether answers hold LLM-ARK's beam as well. Default false. */
+  arkBeam?: boolean;
   note?: string;
   /** Encodes the texts of tasks before they are walked; absent where the policy's featurizer holds them already. */
   encode?: (tasks: readonly WalkTask[]) => Promise<TaskVectors>;
@@ -25,7 +27,7 @@ export const tasksPerBatch = 16;
 /** Wraps a policy; the caller keeps and disposes its head. */
 export function walkerAgent(
   policy: Policy,
-  { name, note, beamWidth, twoHopBonus = 0, encode }: WalkerAgentOptions,
+  { name, note, beamWidth, twoHopBonus = 0, arkBeam = false, encode }: WalkerAgentOptions,
 ): Agent {
   const collector = walkCollector(policy.featurizer.parts.graph, { beamWidth, twoHopBonus });
   return {
@@ -36,7 +38,8 @@ export function walkerAgent(
       const reader = texts ? { ...policy, featurizer: policy.featurizer.over(texts) } : policy;
       const answers: Answer[] = [];
       for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
-        const rankings = await beamSearch(reader, tasks.slice(begin, begin + tasksPerBatch), beamWidth, collector);
+        const group = tasks.slice(begin, begin + tasksPerBatch);
+        const rankings = await beamSearch(reader, group, beamWidth, collector, arkBeam);
         answers.push(...rankings.map((ranking) => ({ ...ranking, cost: {} })));
         onProgress?.(answers.length);
         // Lets progress lines and interrupts through.

@@ -36,6 +36,8 @@ export interface WalkerParts {
   vectors: FrozenVectors;
   beamWidth: number;
   twoHopBonus: number;
+  /** Whether answers hold LLM-ARK's beam as well. */
+  arkBeam: boolean;
 }
 
 /**

@@ -14,9 +14,9 @@ export interface WalkerJob {
 }
 
 serveJobs(async (parts: WalkerParts) => {
-  const { settings, beamWidth, twoHopBonus } = parts;
+  const { settings, beamWidth, twoHopBonus, arkBeam } = parts;
   const policy = await policyOf(parts);
-  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus });
+  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam });
   return ({ tasks, texts }: WalkerJob) => {
     policy.featurizer.texts = texts;
     return agent.answer(tasks);

@@ -1,0 +1,123 @@
+/** The countings of LLM-ARK's published code on hand-made beams: each way in which they differ from the strict ones. */
+import { describe, expect, test } from '@jest/globals';
+import { arkBeamWidth, arkRanks, padEntity, type ArkBeam } from '../../../../src/metrics/ark/ark-ranks.js';
+import { finalEntities, hitAtK, pathRanks, targetRanks } from '../../../../src/metrics/path-hits.js';
+import type { Path, Triple } from '../../../../src/kg/path.js';
+
+const equal = 99;
+const start = 0;
+
+/** `walk(1, 10, 2, 20)` is start -1-> 10 -2-> 20; one step is followed by a stay. */
+function walk(relation: number, middle: number, second = equal, end = middle): Path {
+  return [
+    [start, relation, middle],
+    [middle, second, end],
+  ];
+}
+
+/** A beam of as many slots as walks or entities are given, whichever are more. */
+function beamOf(afterFirst: readonly number[], walks: readonly Path[]): ArkBeam {
+  const width = Math.max(afterFirst.length, walks.length);
+  const slots = Array.from({ length: width }, (_, slot) => slot);
+  return { start, afterFirst: slots.map((i) => afterFirst[i] ?? padEntity), walks: slots.map((i) => walks[i]) };
+}
+
+/** The strict ranks of the same walks. */
+function strictRanks(walks: readonly Path[], gold: Path) {
+  const ranked = walks.map((path, i) => ({ path, logProb: -1 - i }));
+  const { path } = pathRanks(ranked, gold, equal);
+  return { path, target: targetRanks(finalEntities(ranked, start, equal), gold.at(-1)![2]).target };
+}
+
+const oneHop = (relation: number, end: number): Path => [[start, relation, end] as Triple];
+
+describe('LLM-ARK’s countings of a hand-made beam', () => {
+  test('B-ARK-9: hits of both steps are joined by slot, although the second step sorted the walks anew', () => {
+    // After the first step entity 10 stood in slot 0; after the second its walk is the last, and slot 0 holds another.
+    const walks = [walk(2, 11, 5, 21), walk(2, 11, 5, 22), walk(1, 10, 4, 23), walk(1, 10)];
+    const beam = beamOf([10, 11, 12, 13], walks);
+    expect(arkRanks(beam, oneHop(1, 10), equal)).toEqual({ path: 4, target: 1, anyTarget: 1 });
+    expect(strictRanks(walks, oneHop(1, 10))).toEqual({ path: 4, target: 4 });
+    // Passed after the first step alone: a hit without any walk that ends there.
+    expect(arkRanks(beam, oneHop(1, 12), equal)).toEqual({ path: 0, target: 3, anyTarget: 3 });
+    expect(strictRanks(walks, oneHop(1, 12))).toEqual({ path: 0, target: 0 });
+    // Of both steps the earlier slot counts.
+    expect(arkRanks(beam, oneHop(1, 11), equal).target).toBe(2);
+    expect(arkRanks(beamOf([10, 12, 11], [walk(1, 10), walk(2, 11)]), oneHop(2, 11), equal).target).toBe(2);
+  });
+
+  test('B-ARK-9: slots that were pads after the first step are missing from the walks after the second', () => {
+    const walks = [walk(1, 10, 4, 20), walk(2, 11), walk(1, 10, 4, 21), walk(1, 10)];
+    const beam = beamOf([10, 11], walks);
+    expect(arkRanks(beam, walks[1]!, equal).path).toBe(2);
+    expect(arkRanks(beam, walks[2]!, equal).path).toBe(0);
+    expect(strictRanks(walks, walks[2]!).path).toBe(3);
+    // Their entities count as targets all the same.
+    expect(arkRanks(beam, walks[2]!, equal).anyTarget).toBe(3);
+    expect(arkRanks(beamOf([10, 11, 12], walks), walks[2]!, equal).path).toBe(3);
+    expect(arkRanks(beamOf([10, 11, 12], walks), walks[3]!, equal).path).toBe(0);
+  });
+
+  test('B-ARK-9: an entity in several slots is counted in each, so that wrong ones push the target down', () => {
+    const walks = [walk(1, 10, 4, 20), walk(2, 11, 4, 20), walk(3, 12, 4, 20), walk(1, 10, 5, 30)];
+    const beam = beamOf([10, 11, 12, 13], walks);
+    expect(arkRanks(beam, walk(1, 10, 5, 30), equal).anyTarget).toBe(4);
+    expect(strictRanks(walks, walk(1, 10, 5, 30)).target).toBe(2);
+  });
+
+  test('B-ARK-9: there are 20 slots, so what stands 21st is no hit at 25', () => {
+    expect(arkBeamWidth).toBe(20);
+    const many = Array.from({ length: 25 }, (_, i) => walk(1, 10, 4, 100 + i));
+    const kept = many.slice(0, arkBeamWidth);
+    const beam = beamOf(
+      kept.map((_, i) => 40 + i),
+      kept,
+    );
+    const [inside, outside] = [many[19]!, many[20]!];
+    expect(hitAtK(arkRanks(beam, inside, equal).path, 25)).toBe(1);
+    expect(hitAtK(arkRanks(beam, inside, equal).anyTarget, 25)).toBe(1);
+    expect(hitAtK(arkRanks(beam, outside, equal).path, 25)).toBe(0);
+    expect(hitAtK(arkRanks(beam, outside, equal).anyTarget, 25)).toBe(0);
+    expect(hitAtK(strictRanks(many, outside).path, 25)).toBe(1);
+    expect(hitAtK(strictRanks(many, outside).target, 25)).toBe(1);
+  });
+
+  test('a gold of one hop ends in a stay: the right edge and then another one is a wrong path with the right target', () => {
+    const walks = [walk(1, 10, 4, 20), walk(2, 11)];
+    const beam = beamOf([10, 11], walks);
+    expect(arkRanks(beam, oneHop(1, 10), equal)).toEqual({ path: 0, target: 1, anyTarget: 1 });
+    expect(arkRanks(beam, oneHop(2, 11), equal)).toEqual({ path: 2, target: 2, anyTarget: 2 });
+    // A gold that is written with its stay is the same gold.
+    expect(arkRanks(beam, walk(2, 11), equal)).toEqual(arkRanks(beam, oneHop(2, 11), equal));
+    // Another relation to the same entity is another path.
+    expect(arkRanks(beam, oneHop(3, 11), equal).path).toBe(0);
+  });
+
+  test('B-ARK-4: the target of a gold of two hops is the end of its first hop', () => {
+    const gold = walk(1, 10, 4, 20);
+    const walks = [walk(2, 11, 5, 30), walk(1, 10), gold];
+    const beam = beamOf([11, 10, 12], walks);
+    expect(arkRanks(beam, gold, equal)).toEqual({ path: 3, target: 2, anyTarget: 3 });
+    expect(strictRanks(walks, gold)).toEqual({ path: 3, target: 3 });
+  });
+
+  test('a target where the walk begins is hit at once', () => {
+    const loop = oneHop(1, start);
+    const walks = [walk(2, 11), walk(3, 12)];
+    expect(arkRanks(beamOf([11, 12], walks), loop, equal)).toEqual({ path: 0, target: 1, anyTarget: 1 });
+    const back = walk(2, 11, 5, start);
+    expect(arkRanks(beamOf([12, 11], [walk(3, 12), walk(2, 11)]), back, equal)).toEqual({
+      path: 0,
+      target: 2,
+      anyTarget: 1,
+    });
+    expect(strictRanks(walks, loop)).toEqual({ path: 0, target: 0 });
+  });
+
+  test('pads are nothing: no path, no target, not even an unknown one', () => {
+    const empty = beamOf([padEntity, padEntity], []);
+    expect(arkRanks(empty, oneHop(1, 10), equal)).toEqual({ path: 0, target: 0, anyTarget: 0 });
+    expect(arkRanks(empty, oneHop(1, padEntity), equal)).toEqual({ path: 0, target: 0, anyTarget: 0 });
+    expect(arkRanks(beamOf([10], [walk(1, 10)]), [...walk(1, 10, 4, 20), [20, 5, 30]], equal).path).toBe(0);
+  });
+});
