@@ -1,4 +1,5 @@
 /** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
+import { walkerSettings } from '../agents/walker/settings.js';
 import { parseDatasetName } from '../datasets/questions/question-registry.js';
 import { linkQueryId } from '../envs/link-query-world.js';
 import { envIds } from '../envs/registry.js';
@@ -8,6 +9,11 @@ import { envSettings } from '../envs/settings.js';
 import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { TrainSettings } from './train-settings.js';
+
+/** Settings of LLM-ARK's network, which the recommended head does not follow. */
+const ofPlainHead = ['placeVectors', 'stepEncoding', 'stateNorm', 'critic', 'precision'] as const;
+
+const usualWalker = walkerSettings.parse({});
 
 /**
  * @param hasClone whether the run's folder holds a cloned checkpoint already
@@ -43,6 +49,12 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     !transe.enabled && (walker.entityVectors.includes('transe') || walker.relationVectors === 'transe'),
     'expected transe.enabled=true with transe in walker.entityVectors or walker.relationVectors, got false',
   );
+  for (const key of ofPlainHead) {
+    refuse(
+      walker.head !== 'pa-mlp' && walker[key] !== usualWalker[key],
+      `expected walker.head=pa-mlp with walker.${key}=${walker[key]}, got ${walker.head}`,
+    );
+  }
   refuse(
     !evaluation.ks.includes(1),
     `expected 1 in evaluation.ks, since the best checkpoint is chosen by path@1, got ${evaluation.ks.join(', ')}`,

@@ -4,8 +4,10 @@ import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { matMul, matMulConst } from '../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
-import type { FrozenTables } from './frozen-tables.js';
-import { stateScalars, type StateBatch } from './state-batch.js';
+import { roundingOf } from './precision.js';
+import type { WalkerSettings } from './settings.js';
+import type { StateBatch } from './state-batch.js';
+import { createStateRows, type StateRowShape } from './state-rows.js';
 
 /** A network that values the states of a batch. */
 export interface Critic {
@@ -15,60 +17,58 @@ export interface Critic {
   dispose(): void;
 }
 
-/** The network that `createValueNetwork` builds over the dialogue's vectors, the start and the current entity. */
-export function createCritic(tf: Tf, tables: FrozenTables, contextDim: number, width: number, seed: number): Critic {
-  const stateDim = contextDim + 2 * tables.entityDim + stateScalars.length;
-  const { parameters, values } = createValueNetwork(tf, stateDim, width, seed);
+/** The critic that the settings name: the plain one reads what the plain head reads, the other no relations. */
+export function createCritic(tf: Tf, settings: WalkerSettings, shape: StateRowShape, seed: number): Critic {
+  const rows = createStateRows(settings, shape, settings.critic === 'plain');
+  const { critic: kind, width, precision } = settings;
+  const { parameters, values } = createValueNetwork(tf, { stateDim: rows.dim, width, kind, precision }, seed);
   return {
     parameters,
-    values: (batch) => values(stateVectors(batch, tables, contextDim, stateDim), batch.numStates),
+    values: (batch) => values(rows.of(batch), batch.numStates),
     dispose: () => parameters.dispose(),
   };
 }
 
+/** Sizes and kind of a network that values states. */
+export interface ValueNetworkOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
+  stateDim: number;
+  /** Units of each hidden layer. */
+  width: number;
+  /** Default `standard`. */
+  kind?: WalkerSettings['critic'];
+}
+
 /**
- * V = w·tanh(W2·tanh(W1·s + b1) + b2) + b over states that stand ready; orthogonal starts with gains √2 and 1.
- * @param width units of each hidden layer
+ * V = w·tanh(W2·tanh(W1·s + b1) + b2) + b over states that stand ready; orthogonal starts with gains √2 and 1. The plain
+ * kind has no biases, and gains 1 and 0.01.
  * @returns the parameters, the caller's to dispose, and what values float32 [count, stateDim] as float32 [count]
+ * @source the plain kind: LLM-ARK (Huang 2024), equation 6
  */
-export function createValueNetwork(tf: Tf, stateDim: number, width: number, seed: number) {
+export function createValueNetwork(
+  tf: Tf,
+  { stateDim, width, kind = 'standard', precision = 'f32' }: ValueNetworkOptions,
+  seed: number,
+) {
+  const biased = kind === 'standard';
+  const gains = biased ? { hidden: Math.SQRT2, out: 1 } : { hidden: 1, out: 0.01 };
+  const round = roundingOf(tf, precision);
   const parameters = new ParameterSet(tf);
   const layer = (name: string, rows: number, columns: number, gain: number) => {
     parameters.add(name, [rows, columns], orthogonalValues(Rng.named(seed, `walker/${name}`), rows, columns, gain));
-    parameters.add(`${name}.bias`, [columns], new Float32Array(columns));
+    if (biased) parameters.add(`${name}.bias`, [columns], new Float32Array(columns));
   };
-  layer('critic.1', stateDim, width, Math.SQRT2);
-  layer('critic.2', width, width, Math.SQRT2);
-  layer('critic.out', width, 1, 1);
-  const weight = (name: string) => parameters.get(name) as unknown as tfTypes.Tensor2D;
+  layer('critic.1', stateDim, width, gains.hidden);
+  layer('critic.2', width, width, gains.hidden);
+  layer('critic.out', width, 1, gains.out);
+  const weight = (name: string) => round(parameters.get(name) as unknown as tfTypes.Tensor2D);
+  const withBias = (product: tfTypes.Tensor2D, name: string) =>
+    round(biased ? (tf.add(product, weight(`${name}.bias`)) as tfTypes.Tensor2D) : product);
 
   const values = (states: Float32Array, count: number): tfTypes.Tensor1D => {
     const input = tf.tensor2d(states, [count, stateDim]);
-    const first = tf.tanh(tf.add(matMulConst(tf, input, weight('critic.1')), weight('critic.1.bias')));
-    const second = tf.tanh(tf.add(matMul(tf, first as tfTypes.Tensor2D, weight('critic.2')), weight('critic.2.bias')));
-    const out = tf.add(matMul(tf, second as tfTypes.Tensor2D, weight('critic.out')), weight('critic.out.bias'));
-    return tf.reshape(out, [-1]);
+    const first = round(tf.tanh(withBias(matMulConst(tf, input, weight('critic.1')), 'critic.1')));
+    const second = round(tf.tanh(withBias(matMul(tf, first, weight('critic.2')), 'critic.2')));
+    return tf.reshape(withBias(matMul(tf, second, weight('critic.out')), 'critic.out'), [-1]);
   };
   return { parameters, values };
-}
-
-function stateVectors(
-  batch: StateBatch,
-  { entities, entityDim }: FrozenTables,
-  contextDim: number,
-  stateDim: number,
-): Float32Array {
-  const states = new Float32Array(batch.numStates * stateDim);
-  for (let s = 0; s < batch.numStates; s++) {
-    const at = s * stateDim;
-    states.set(batch.context.subarray(s * contextDim, (s + 1) * contextDim), at);
-    [batch.start[s]!, batch.current[s]!].forEach((entity, i) => {
-      states.set(entities.subarray(entity * entityDim, (entity + 1) * entityDim), at + contextDim + i * entityDim);
-    });
-    states.set(
-      batch.scalars.subarray(s * stateScalars.length, (s + 1) * stateScalars.length),
-      at + contextDim + 2 * entityDim,
-    );
-  }
-  return states;
 }

@@ -29,6 +29,8 @@ export interface WalkerHead {
 /** Sizes and frozen tables that a head is built for. */
 export interface HeadShape {
   contextDim: number;
+  /** Steps of a walk; a state's `hop` is below. */
+  horizon: number;
   numEdgeFeatures: number;
   numEntities: number;
   numRelations: number;

@@ -12,6 +12,7 @@ import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/walk-counts.js';
 import { frozenTables, noTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
 import { createWalkerHead } from './create-head.js';
+import type { HeadShape } from './head.js';
 import type { Policy } from './policy.js';
 import type { WalkerSettings } from './settings.js';
 import { encodeGraph } from './text-vectors.js';
@@ -79,15 +80,15 @@ async function tablesOf(
  * A policy with fresh weights over given inputs; several may share them.
  * @param seed absent where weights are imported into it
  */
-export function createPolicy(tf: Tf, { settings, graph, tables, featurizer }: WalkerInputs, seed?: number): Policy {
-  const { contextDim, numEdgeFeatures } = featurizer;
-  const head = createWalkerHead(
-    tf,
-    settings,
-    { contextDim, numEdgeFeatures, numEntities: graph.numEntities, numRelations: graph.numRelations, tables },
-    seed,
-  );
-  return { head, featurizer };
+export function createPolicy(tf: Tf, inputs: WalkerInputs, seed?: number): Policy {
+  return { head: createWalkerHead(tf, inputs.settings, networkShape(inputs), seed), featurizer: inputs.featurizer };
+}
+
+/** What networks over these inputs are built for. */
+export function networkShape({ graph, tables, featurizer }: WalkerInputs): HeadShape {
+  const { contextDim, numEdgeFeatures, parts } = featurizer;
+  const { numEntities, numRelations } = graph;
+  return { contextDim, numEdgeFeatures, horizon: parts.rules.horizon, numEntities, numRelations, tables };
 }
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */

@@ -64,6 +64,36 @@ export const walkerSettings = z.strictObject({
     .max(0.9)
     .default(0.2)
     .describe('Share of state inputs and hidden units dropped while cloning.'),
+  placeVectors: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether the state of the plain head and of the critic also holds the vectors of where the walk is and how it came there; false is LLM-ARK as published: the text vector alone.',
+    ),
+  stepEncoding: z
+    .enum(['none', 'additive-sin', 'concat'])
+    .default('none')
+    .describe(
+      'How the state tells the step: `additive-sin` adds a sinusoidal vector of the step to the text vector, nothing at the first step, as LLM-ARK did; `concat` appends the step as one-hot, whose first layer is a learned vector of the step.',
+    ),
+  stateNorm: z
+    .enum(['none', 'layer'])
+    .default('none')
+    .describe(
+      '`layer` brings the text vector of a state to mean 0 and variance 1 before anything else: the vectors of language models have a few huge numbers.',
+    ),
+  critic: z
+    .enum(['standard', 'plain'])
+    .default('standard')
+    .describe(
+      'Network that values states: `plain` is the one of LLM-ARK, without biases, with a small start of its output, over the same state as the plain head.',
+    ),
+  precision: z
+    .enum(['f32', 'bf16'])
+    .default('f32')
+    .describe(
+      'Numbers of the forward pass: `bf16` rounds states, weights, edge vectors, activations and outputs of actor and critic to the 8 significant bits of bfloat16. Weights are kept and trained in float32.',
+    ),
 });
 
 /** Every setting with its value. */

@@ -62,7 +62,7 @@ const network = createPaMlpNetwork(
   { stateDim: shape.state, width: shape.hidden, scorer: frozenVectors(tf, tables) },
   0,
 );
-const critic = createValueNetwork(tf, shape.state, shape.hidden, 0);
+const critic = createValueNetwork(tf, { stateDim: shape.state, width: shape.hidden }, 0);
 const actor: Pick<Actor<never, Request>, 'parameters' | 'numScores' | 'score' | 'weightsChanged'> = {
   parameters: network.parameters,
   numScores: ({ state }) => turn.offsets[state + 1]! - turn.offsets[state]!,

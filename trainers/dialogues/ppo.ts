@@ -1,6 +1,6 @@
 /** PPO over dialogues: what is trained, on which walks, and from where. */
 import { createCritic } from '../../agents/walker/critic.js';
-import { createPolicy, restoredPolicy } from '../../agents/walker/inputs.js';
+import { createPolicy, networkShape, restoredPolicy } from '../../agents/walker/inputs.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
@@ -44,7 +44,7 @@ export async function dialoguePpo(
   const anchor = clone && settings.ppo.klCoef > 0 ? restoredPolicy(tf, inputs, clone.tensors) : undefined;
   const critic =
     settings.ppo.baseline === 'critic'
-      ? createCritic(tf, inputs.tables, featurizer.contextDim, settings.walker.width, settings.seed)
+      ? createCritic(tf, settings.walker, networkShape(inputs), settings.seed)
       : undefined;
   const learner = {
     actor: walkerActor(policy),

@@ -1,7 +1,7 @@
 /** Training of a walker over edges on questions: the network, features and texts of dialogues, a question a message. */
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import { createCritic } from '../../agents/walker/critic.js';
-import { createPolicy, walkerInputs } from '../../agents/walker/inputs.js';
+import { createPolicy, networkShape, walkerInputs } from '../../agents/walker/inputs.js';
 import { questionEdgeAgent } from '../../agents/walker/question-edge-agent.js';
 import type { Policy } from '../../agents/walker/policy.js';
 import { writeTables } from '../../agents/walker/tables-file.js';
@@ -53,15 +53,14 @@ export function edgeWalk(
     async open(session) {
       const { tf } = session;
       const inputs = await encode(session);
-      const { featurizer, tables } = inputs;
+      const { featurizer } = inputs;
       const policies: Policy[] = [];
       const policyOf = () => {
         policies.push(createPolicy(tf, inputs, seed));
         return policies.at(-1)!;
       };
       const actor = walkerActor(policyOf());
-      const critic =
-        ppo.baseline === 'critic' ? createCritic(tf, tables, featurizer.contextDim, walker.width, seed) : undefined;
+      const critic = ppo.baseline === 'critic' ? createCritic(tf, walker, networkShape(inputs), seed) : undefined;
       const learner = {
         actor,
         optimizer: adamOf(actor.parameters, ppo),

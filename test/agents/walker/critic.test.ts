@@ -20,7 +20,8 @@ type ValuesOf = (requests: typeof states) => Promise<Float32Array>;
 
 async function withCritic(body: (critic: Critic, valuesOf: ValuesOf) => Promise<void>): Promise<void> {
   const tables = await frozenTables(tf, world.graph, featurizer.parts.vectors, undefined, tinySettings());
-  const critic = createCritic(tf, tables, featurizer.contextDim, 6, 1);
+  const shape = { contextDim: featurizer.contextDim, horizon: 2, tables };
+  const critic = createCritic(tf, tinySettings(), shape, 1);
   await randomize(critic.parameters, 4);
   await body(critic, (requests) => readTensor(tf, () => critic.values(featurizer.batch(requests))));
   critic.dispose();

@@ -42,6 +42,7 @@ async function headOf(
   const shape = {
     contextDim,
     numEdgeFeatures,
+    horizon: 2,
     numEntities: graph.numEntities,
     numRelations: graph.numRelations,
     tables,
@@ -136,6 +137,7 @@ describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
     const shape = {
       contextDim,
       numEdgeFeatures,
+      horizon: 2,
       numEntities: graph.numEntities,
       numRelations: graph.numRelations,
       tables,
