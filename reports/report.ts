@@ -7,9 +7,10 @@ import { loadEvaluation } from './evaluation-data.js';
 import type { EvaluationData } from './evaluation-data.js';
 import { environmentView } from './environment.js';
 import { exampleView } from './examples.js';
-import type { Fact, FigureGroup, PageView, ResultView } from './html.js';
+import type { Fact, FigureGroup, PageView, PartView, ResultView } from './html.js';
 import { renderPage } from './html.js';
 import { diagnosticFigures, learningFigures } from './learning-figures.js';
+import { paperTables } from './llm-ark-tables.js';
 import { plain } from './numbers.js';
 import { pictureDrawer } from './pictures.js';
 import { collectQuestions } from './question-results.js';
@@ -69,7 +70,8 @@ export async function writeReport(
   const results: ResultView[] = [];
   for (const set of sets) {
     const [first, others] = [true, false].map((isFirst) => resultFigures(set, fileNameOf(set), isFirst));
-    results.push(resultView(set, { first: await draw(first!), others: await draw(others!) }, set !== sets[0]));
+    const figures = { first: await draw(first!), others: await draw(others!) };
+    results.push(resultView(set, figures, paperTables(set, dialogues), set !== sets[0]));
   }
   const valid = sets.find(({ split }) => split.includes('valid'));
   const main = sets[0] && mainRow(sets[0]);
@@ -167,7 +169,12 @@ function nameOf(groups: readonly RunGroup[]): string {
 }
 
 /** @param folded of sets after the first */
-function resultView(set: ResultSet, figures: Record<'first' | 'others', FigureGroup[]>, folded: boolean): ResultView {
+function resultView(
+  set: ResultSet,
+  figures: Record<'first' | 'others', FigureGroup[]>,
+  beside: readonly PartView[],
+  folded: boolean,
+): ResultView {
   const main = mainRow(set)!;
   const baseline = set.rows.find((row) => !row.own && row !== main);
   const slices = sliceTable(main, baseline);
@@ -181,6 +188,7 @@ function resultView(set: ResultSet, figures: Record<'first' | 'others', FigureGr
           'Percent of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over dialogues, averaged over seeds where there are several, then ± the standard deviation over seeds.',
       },
       { figures: figures.first },
+      ...beside,
       { heading: 'All figures, for every k', figures: figures.others, table: agentTable(set, true), folded: true },
       ...(slices.rows.length > 0 ? [{ heading: `By kind of sample: ${main.label}`, table: slices, folded: true }] : []),
       { heading: 'What can be answered at all', facts: coverageFacts(set), folded: true },

@@ -25,8 +25,10 @@ export interface ResultRow {
   own: boolean;
   /** Index of the group of runs that trained it; of a baseline, of the first group that was measured with it. */
   group: number;
-  /** How many evaluations were averaged. */
+  /** How many measurements were averaged. */
   seeds: number;
+  /** How many of them were counted as LLM-ARK's code counts, too: figures of that kind are averages only where all were. */
+  arkCounted: number;
   metrics: Figures;
   slices: Readonly<Record<string, Figures>>;
   /** One of the averaged records: coverage, cost, examples. */
@@ -121,14 +123,27 @@ function rowKey({ agent, note, checkpoint, twoHopBonus }: EvaluationRecord, grou
   return { label: labelOf(method, [checkpoint, ...bonus, ...(several ? [group.label] : [])]), own: true, ...aside };
 }
 
+/** Names of figures that `--count ark` adds to those that every evaluation has. */
+const arkMetric = /^(ark-|target-any@)/;
+
+function isArkCounted({ metrics }: EvaluationRecord): boolean {
+  return Object.keys(metrics).some((key) => arkMetric.test(key));
+}
+
+function strictMetrics({ metrics }: EvaluationRecord): EvaluationMetrics {
+  return Object.fromEntries(Object.entries(metrics).filter(([key]) => !arkMetric.test(key)));
+}
+
 function resultRow({ row, group, records }: Measured): ResultRow {
   // A baseline that knows no seed says the same in every run: that is one measurement, not several.
-  const byFigures = new Map(records.map((record) => [JSON.stringify(record.metrics), record]));
+  const twiceCounted = records.toSorted((a, b) => Number(isArkCounted(a)) - Number(isArkCounted(b)));
+  const byFigures = new Map(twiceCounted.map((record) => [JSON.stringify(strictMetrics(record)), record]));
   const distinct = row.own ? records : [...byFigures.values()];
   return {
     ...row,
     group,
     seeds: distinct.length,
+    arkCounted: distinct.filter(isArkCounted).length,
     metrics: average(distinct.map(({ metrics }) => metrics)),
     slices: averageSlices(distinct),
     record: records.find(({ examples }) => examples?.length) ?? records[0]!,
