@@ -4,6 +4,9 @@ import { readTextModel } from '../llm/gguf/text-model.js';
 /** How one vector is made of the vectors of a text's tokens; `last` where the file names nothing. */
 export type Pooling = 'mean' | 'cls' | 'last';
 
+/** What can be asked of a file: its own way, or another. `cls` alone needs a model that was trained for it. */
+export const poolingChoices = ['model', 'last', 'mean'] as const;
+
 /** How a model makes vectors. */
 export interface EmbeddingModel {
   architecture: string;
@@ -12,23 +15,39 @@ export interface EmbeddingModel {
   /** Longest input in tokens, special ones included. */
   contextLength: number;
   pooling: Pooling;
-  /** Whether a token sees only those before it, so that what a text begins with does not depend on how it goes on. */
+  /** llama.cpp's number of `pooling`, where the file itself says another; else undefined, and the file is taken as it is. */
+  poolingType: number | undefined;
+  /**
+   * Whether what a text begins with does not depend on how it goes on: each token sees only those before it, and the vector
+   * is that of the last.
+   */
   causal: boolean;
 }
 
+/** @source llama.h, `enum llama_pooling_type` */
 const poolings: Readonly<Record<number, Pooling>> = { 0: 'last', 1: 'mean', 2: 'cls', 3: 'last' };
+const poolingTypes = { last: 3, mean: 1 };
 
 /**
  * Reads and checks a model file in milliseconds, before anything heavy starts.
+ * @param asked `model` is the file's own pooling
  * @throws WorkbenchError `data` when the file is damaged or cannot give one vector a text
  */
-export function readEmbeddingModel(path: string): EmbeddingModel {
+export function readEmbeddingModel(path: string, asked: (typeof poolingChoices)[number] = 'model'): EmbeddingModel {
   const { architecture, metadata, size, refuse } = readTextModel(path, 'gives text vectors');
-  const poolingType = metadata.get(`${architecture}.pooling_type`) ?? 0;
-  if (poolingType === 4) throw refuse('a reranker, which gives scores');
-  const pooling = poolings[Number(poolingType)];
-  if (pooling === undefined) throw refuse(`unknown pooling type ${poolingType}`);
+  const ownType = metadata.get(`${architecture}.pooling_type`) ?? 0;
+  if (ownType === 4) throw refuse('a reranker, which gives scores');
+  const own = poolings[Number(ownType)];
+  if (own === undefined) throw refuse(`unknown pooling type ${ownType}`);
+  const pooling = asked === 'model' ? own : asked;
   const dim = metadata.has(`${architecture}.embedding_length_out`) ? 'embedding_length_out' : 'embedding_length';
-  const causal = pooling === 'last' && metadata.get(`${architecture}.attention.causal`) !== false;
-  return { architecture, dim: size(dim, 1), contextLength: size('context_length', 8), pooling, causal };
+  return {
+    architecture,
+    dim: size(dim, 1),
+    contextLength: size('context_length', 8),
+    pooling,
+    poolingType: pooling === own || pooling === 'cls' ? undefined : poolingTypes[pooling],
+    // A file that takes means reads in both directions, unless it says otherwise in a way that nobody has tried.
+    causal: own === 'last' && pooling === 'last' && metadata.get(`${architecture}.attention.causal`) !== false,
+  };
 }

@@ -1,6 +1,7 @@
 /** A text encoder without a model: words and character trigrams hashed into signed buckets. */
 import { WorkbenchError } from '../run/errors.js';
 import { distinctTexts, isBlank, normalizeL2 } from './encoded-texts.js';
+import { refuseOverlong } from './overlong.js';
 import { type EncodeOptions, noCounts, type StateEncoder } from './state-encoder.js';
 
 /**
@@ -17,8 +18,10 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
   }
   const counters = noCounts();
 
-  async function encode(texts: readonly string[], { maxTokens = Infinity, onProgress, signal }: EncodeOptions = {}) {
+  async function encode(texts: readonly string[], options: EncodeOptions = {}) {
+    const { maxTokens = Infinity, overlong, onProgress, signal } = options;
     const { distinct, rows } = distinctTexts(texts);
+    if (overlong === 'refuse') await refuseOverlong(distinct, maxTokens, { where: `hashed:${dim}`, countTokens });
     const matrix = new Float32Array(distinct.length * dim);
     const started = performance.now();
     let tokens = 0;
@@ -39,8 +42,12 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
     return { matrix, rows, dim };
   }
 
+  async function countTokens(texts: readonly string[]) {
+    return Int32Array.from(texts, (text) => wordsOf(text).length);
+  }
+
   const id = `hashed:${dim}:${normalize ? 'l2' : 'raw'}:v1`;
-  return { id, name: `hashed:${dim}`, dim, counters, encode, dispose: async () => {} };
+  return { id, name: `hashed:${dim}`, dim, counters, encode, countTokens, dispose: async () => {} };
 }
 
 /** Runs of letters and digits, and every other visible character by itself; lower case, composed form. */

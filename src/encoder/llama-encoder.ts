@@ -1,15 +1,17 @@
 /** Frozen text vectors of a local GGUF model, each computed once and kept on disk. */
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { llamaVersion } from '../llm/llama-library.js';
 import { WorkbenchError } from '../run/errors.js';
 import { hashedFile } from '../run/hashed-file.js';
-import { encodeTurn } from './encode-turn.js';
+import { encodeTurn, type Turn } from './encode-turn.js';
 import { readEmbeddingModel } from './embedding-model.js';
 import { distinctTexts, isBlank, normalizeL2 } from './encoded-texts.js';
 import { openEncoderCache } from './encoder-cache.js';
 import { type LlamaLanes, loadLlamaLanes } from './llama-lanes.js';
+import { type LlamaVocabulary, loadVocabulary, reservedPlaces } from './llama-vocabulary.js';
+import { refuseOverlong, surelyFits } from './overlong.js';
 import { blockTokens } from './prefix-lane.js';
 import type { EncoderSettings } from './settings.js';
 import { type EncodedTexts, type EncodeOptions, noCounts, type StateEncoder } from './state-encoder.js';
@@ -17,13 +19,15 @@ import { type EncodedTexts, type EncodeOptions, noCounts, type StateEncoder } fr
 /** Which model, how it computes, and where its vectors are kept. */
 export interface LlamaEncoderOptions {
   modelPath: string;
-  settings: Pick<EncoderSettings, 'normalize' | 'workers' | 'prefixReuse' | 'gpu'>;
+  settings: Pick<EncoderSettings, 'pooling' | 'normalize' | 'workers' | 'prefixReuse' | 'gpu'>;
   /** The folder of all caches. */
   cacheFolder: string;
 }
 
 /** Texts that are taken on together. Vectors that a killed run can lose: those since the last such turn. */
 const turnSize = 256;
+/** Texts whose tokens are counted before anything else gets its turn. */
+const countedAtOnce = 256;
 /** Milliseconds between two looks for vectors that somebody else is making. */
 const lookEvery = 200;
 
@@ -35,7 +39,8 @@ const lookEvery = 200;
  */
 export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<StateEncoder> {
   const { modelPath, settings } = options;
-  const { dim, contextLength, pooling, causal } = readEmbeddingModel(modelPath);
+  const model = readEmbeddingModel(modelPath, settings.pooling);
+  const { dim, contextLength, pooling, causal } = model;
   const version = llamaVersion();
   const cache = await openEncoderCache(options.cacheFolder);
   const file = await hashedFile(modelPath, (path) => cache.fileHash(path)).catch(async (error: unknown) => {
@@ -51,16 +56,46 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
   const counters = noCounts();
   const count = settings.workers || Math.min(4, availableParallelism());
   let lanes: Promise<LlamaLanes> | undefined;
+  let vocabulary: ReturnType<typeof loadVocabulary> | undefined;
 
   function openLanes(): Promise<LlamaLanes> {
-    lanes ??= loadLlamaLanes({ modelPath, contextLength, count, device: settings.gpu, reuse });
+    lanes ??= loadLlamaLanes({ modelPath, model, count, device: settings.gpu, reuse });
     lanes.catch(() => (lanes = undefined));
     return lanes;
   }
 
-  async function encode(texts: readonly string[], { maxTokens, onProgress, signal, lanes: most }: EncodeOptions = {}) {
+  /** The tokens of the model: of the one that is loaded, else without loading its weights. */
+  function openVocabulary(): Promise<LlamaVocabulary> {
+    if (lanes !== undefined) return lanes;
+    vocabulary ??= loadVocabulary(modelPath, contextLength);
+    vocabulary.catch(() => (vocabulary = undefined));
+    return vocabulary;
+  }
+
+  async function countTokens(texts: readonly string[]): Promise<Int32Array> {
+    const { distinct, rows } = distinctTexts(texts);
+    const counts = new Int32Array(distinct.length);
+    if (distinct.length > 0) {
+      const { tokenize } = await openVocabulary();
+      for (const [place, text] of distinct.entries()) {
+        if (place % countedAtOnce === countedAtOnce - 1) await setImmediate();
+        counts[place] = tokenize(text).length;
+      }
+    }
+    return rows.map((row) => counts[row]!);
+  }
+
+  async function encode(texts: readonly string[], options: EncodeOptions = {}) {
+    const { maxTokens, overlong, onProgress, signal, lanes: most } = options;
     const { distinct, rows } = distinctTexts(texts);
     const budget = Math.min(maxTokens ?? contextLength, contextLength);
+    if (overlong === 'refuse' && distinct.some((text) => !surelyFits(text, budget - reservedPlaces))) {
+      const limit = Math.min(budget, (await openVocabulary()).most);
+      await refuseOverlong(distinct, limit, {
+        where: `${modelPath} (context of ${contextLength} tokens)`,
+        countTokens,
+      });
+    }
     const matrix = new Float32Array(distinct.length * dim);
     const rowOf = (place: number) => matrix.subarray(place * dim, (place + 1) * dim);
     const keyOf = (place: number) => ({ text: distinct[place]!, budget: budgetKey(distinct[place]!, budget) });
@@ -88,33 +123,34 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
 
     /** Encodes and keeps places that nobody else is at. */
     async function encodeOwn(places: readonly number[]): Promise<void> {
-      const open = await (await openLanes()).open(budget);
-      // Loading the model is not the rate of encoding.
-      const started = performance.now();
+      const model = await openLanes();
+      const newest = Math.min(budget, model.most);
+      const tokens = places.map((place) => model.tokenize(distinct[place]!).slice(-newest));
+      const longest = tokens.reduce((most, { length }) => Math.max(most, length), 0);
+      const onVector: Turn['onVector'] = (i, { vector, evaluated, reused }) => {
+        const row = rowOf(places[i]!);
+        fill(row, vector, settings.normalize, modelPath);
+        const { text, budget: kept } = keyOf(places[i]!);
+        store.write(text, kept, row);
+        counters.encodes++;
+        counters.tokens += evaluated;
+        counters.reusedTokens += reused;
+        spent.tokens += evaluated;
+        spent.reused += reused;
+        done++;
+        tell();
+      };
       try {
-        await encodeTurn(
-          { ...open, lanes: open.lanes.slice(0, Math.max(1, most?.() ?? count)) },
-          {
-            texts: places.map((place) => distinct[place]!),
-            reuse,
-            onVector(i, { vector, evaluated: tokens, reused }) {
-              const row = rowOf(places[i]!);
-              fill(row, vector, settings.normalize, modelPath);
-              const { text, budget: kept } = keyOf(places[i]!);
-              store.write(text, kept, row);
-              counters.encodes++;
-              counters.tokens += tokens;
-              counters.reusedTokens += reused;
-              spent.tokens += tokens;
-              spent.reused += reused;
-              done++;
-              tell();
-            },
-            stopped: () => signal?.aborted ?? false,
-          },
-        );
+        await model.use(longest, async (all) => {
+          // Loading the model is not the rate of encoding.
+          const started = performance.now();
+          const free = all.slice(0, Math.max(1, most?.() ?? count));
+          const stopped = () => signal?.aborted ?? false;
+          await encodeTurn(free, { tokens, reuse, onVector, stopped }).finally(() => {
+            counters.seconds += (performance.now() - started) / 1000;
+          });
+        });
       } finally {
-        counters.seconds += (performance.now() - started) / 1000;
         // It must be known that the id still names the model that encoded.
         await file.check();
         await store.commit();
@@ -161,19 +197,18 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     dim,
     counters,
     encode,
+    countTokens,
     async dispose() {
       await (await lanes?.catch(() => undefined))?.dispose();
+      await (await vocabulary?.catch(() => undefined))?.dispose();
       await cache.close();
     },
   };
 }
 
-/**
- * The token budget as far as a text can feel it: plain ASCII never has more tokens than characters, so a short text has
- * one vector whatever the budget, and texts of several uses share it.
- */
+/** The token budget as far as a text can feel it: a short text has one vector whatever the budget, and its uses share it. */
 function budgetKey(text: string, maxTokens: number): string {
-  return text.length < maxTokens && /^[\x20-\x7e]*$/.test(text) ? 'whole' : String(maxTokens);
+  return surelyFits(text, maxTokens) ? 'whole' : String(maxTokens);
 }
 
 function fill(row: Float32Array, vector: ArrayLike<number>, normalize: boolean, path: string): void {

@@ -1,7 +1,9 @@
 /** A loaded model with several contexts that encode side by side in this process. */
 import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp';
 import { openLlama, type LlamaDevice } from '../llm/llama-library.js';
-import { WorkbenchError } from '../run/errors.js';
+import type { EmbeddingModel } from './embedding-model.js';
+import { growing, type Opened } from './growing.js';
+import { type LlamaVocabulary, refused, reservedPlaces, vocabularyOf } from './llama-vocabulary.js';
 import { blockTokens, prefixLane } from './prefix-lane.js';
 
 /** Encodes one text at a time. */
@@ -13,25 +15,20 @@ export interface EncoderLane {
   encode(tokens: readonly Token[]): Promise<{ vector: ArrayLike<number>; evaluated: number; reused: number }>;
 }
 
-/** Lanes of one size, and how texts become their input. */
-export interface OpenedLanes {
-  lanes: readonly EncoderLane[];
-  /** Tokens without special ones, the newest that count. */
-  tokenize(text: string): Token[];
-}
-
 /** A loaded model; dispose it after use. */
-export interface LlamaLanes {
-  /** Lanes for inputs of at most `maxTokens`, without special ones; opened once a size. */
-  open(maxTokens: number): Promise<OpenedLanes>;
+export interface LlamaLanes extends LlamaVocabulary {
+  /**
+   * Works on all lanes, each with room for inputs of `tokens` tokens, special ones not counted, at most `most`. Contexts grow
+   * with what they are asked for; vectors do not depend on their size (measured, bit for bit).
+   */
+  use<Result>(tokens: number, work: (lanes: readonly EncoderLane[]) => Promise<Result>): Promise<Result>;
   dispose(): Promise<void>;
 }
 
 /** Which model, and how its lanes compute. */
 export interface LlamaLanesOptions {
   modelPath: string;
-  /** Longest input in tokens. */
-  contextLength: number;
+  model: Pick<EmbeddingModel, 'architecture' | 'contextLength' | 'poolingType'>;
   /** Lanes, 1 or more. */
   count: number;
   device: LlamaDevice;
@@ -49,7 +46,8 @@ const contextStep = 256;
  * @throws WorkbenchError `native` when the library is missing or differs inside, `data` when it refuses the model
  */
 export async function loadLlamaLanes(options: LlamaLanesOptions): Promise<LlamaLanes> {
-  const { modelPath, contextLength, count, device, reuse } = options;
+  const { modelPath, count, device, reuse } = options;
+  const { architecture, contextLength, poolingType } = options.model;
   const llama = await openLlama(device);
   let model: LlamaModel;
   try {
@@ -58,44 +56,35 @@ export async function loadLlamaLanes(options: LlamaLanesOptions): Promise<LlamaL
       defaultContextFlashAttention: false,
       // A sliding window would forget the beginning.
       ...(reuse && { defaultContextSwaFullCache: true }),
+      ...(poolingType !== undefined && { metadataOverrides: { [architecture]: { pooling_type: poolingType } } }),
     });
   } catch (error) {
     throw refused(error, modelPath);
   }
-  const opened = new Map<number, Promise<OpenedLanes>>();
 
-  async function open(size: number): Promise<OpenedLanes> {
+  async function open(size: number): Promise<Opened<EncoderLane[]>> {
     const batchSize = reuse ? blockTokens : size;
     const create = () => model.createEmbeddingContext({ contextSize: size, batchSize, threads: 1 });
     const contexts = await Promise.all(Array.from({ length: count }, create)).catch((error: unknown) => {
       throw refused(error, modelPath);
     });
-    return { lanes: contexts.map(reuse ? prefixLane : wholeLane), ...tokenizer(model, contexts[0]!, size) };
+    return {
+      value: contexts.map(reuse ? prefixLane : wholeLane),
+      async close() {
+        for (const context of contexts) await context.dispose();
+      },
+    };
   }
 
+  const opened = growing(open);
   return {
-    async open(maxTokens) {
-      // A context takes one token less than its size, and up to two special ones beside the text's own.
-      const size = Math.min(contextLength, Math.ceil((maxTokens + 3) / contextStep) * contextStep);
-      let known = opened.get(size);
-      if (known === undefined) {
-        known = open(size);
-        known.catch(() => opened.delete(size));
-        opened.set(size, known);
-      }
-      const { lanes, tokenize } = await known;
-      return { lanes, tokenize: (text) => tokenize(text).slice(-maxTokens) };
+    ...vocabularyOf(model, contextLength),
+    use(tokens, work) {
+      const size = Math.min(contextLength, Math.ceil((tokens + reservedPlaces) / contextStep) * contextStep);
+      return opened.use(size, work);
     },
-    async dispose() {
-      await model.dispose();
-    },
+    dispose: () => model.dispose(),
   };
-}
-
-/** Tokens of a text as far as they fit into a context beside the special ones. */
-function tokenizer(model: LlamaModel, context: LlamaEmbeddingContext, size: number) {
-  const most = size - 1 - context.calculateInputLength([]);
-  return { tokenize: (text: string) => model.tokenize(text).slice(-most) };
 }
 
 /** Evaluates every text from empty, in one batch. */
@@ -108,12 +97,4 @@ function wholeLane(context: LlamaEmbeddingContext): EncoderLane {
       return { vector, evaluated: tokens.length + special, reused: 0 };
     },
   };
-}
-
-function refused(error: unknown, path: string): WorkbenchError {
-  const message = error instanceof Error ? error.message : String(error);
-  return new WorkbenchError('data', `expected a model that llama.cpp can load, got: ${message}, at ${path}`, {
-    hint: 'Check that the installed node-llama-cpp knows this architecture and that there is memory for it.',
-    cause: error,
-  });
 }

@@ -1,5 +1,6 @@
 /** Settings of the text encoder. */
 import { z } from 'zod';
+import { poolingChoices } from './embedding-model.js';
 
 /** The `encoder` section of a configuration file. */
 export const encoderSettings = z.strictObject({
@@ -8,6 +9,12 @@ export const encoderSettings = z.strictObject({
     .optional()
     .describe(
       'model that turns texts into vectors (also --model): a GGUF file, the name of a downloaded model, demo for the embedded one, or hashed:DIM for a model-free encoder for tests',
+    ),
+  pooling: z
+    .enum(poolingChoices)
+    .default('model')
+    .describe(
+      'how one vector is made of those of a text’s tokens: model as the file says (the last token’s where it says nothing), last, or mean of all tokens, which evaluates every text whole',
     ),
   normalize: z.boolean().default(true).describe('scale every vector to length 1 (L2)'),
   lastMessageTokens: z

@@ -13,6 +13,8 @@ export interface EncodedTexts {
 export interface EncodeOptions {
   /** Longest input in tokens; the oldest (first) tokens are dropped. Default: the model's own limit. */
   maxTokens?: number;
+  /** What becomes of longer texts: `refuse` is an error before anything is encoded. Default `drop-oldest`. */
+  overlong?: 'drop-oldest' | 'refuse';
   /** Called with distinct texts done, of how many, and tokens evaluated and served from a prefix so far. */
   onProgress?: (done: number, total: number, tokens: number, reusedTokens: number) => void;
   signal?: AbortSignal;
@@ -51,6 +53,9 @@ export interface StateEncoder {
   readonly name: string;
   readonly dim: number;
   readonly counters: EncoderCounters;
+  /** @throws WorkbenchError `data` for a text that is refused, `stopped`, and what the model's own errors are */
   encode(texts: readonly string[], options?: EncodeOptions): Promise<EncodedTexts>;
+  /** int32 [texts.length]: tokens of each text, special ones not counted, however long; nothing is encoded. */
+  countTokens(texts: readonly string[]): Promise<Int32Array>;
   dispose(): Promise<void>;
 }

@@ -132,9 +132,12 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
     await context.dispose();
   });
 
-  test('encodes a text as the last state of <s>, the text and </s>', async () => {
+  test.each([
+    { pooling: 'last', of: (states: Float64Array[]) => states.at(-1)! },
+    { pooling: 'mean', of: meanOf },
+  ])('encodes a text as the $pooling of the states of <s>, the text and </s>', async ({ pooling, of }) => {
     const { special, encode } = tokenizer;
-    const settings = encoderSettings.parse({ workers: 1 });
+    const settings = encoderSettings.parse({ workers: 1, pooling, prefixReuse: 'auto' });
     const cacheFolder = mkdtempSync(join(tmpdir(), 'kgwalk-encoder-'));
     const encoder = await openEncoder(settings, { modelPath: file.path, cacheFolder });
     const texts = [prompt, 'The Winter Sea', ' directed_by'];
@@ -142,11 +145,15 @@ describe.each(files)('$name, written here and run by llama.cpp', ({ open }) => {
     for (const [place, text] of texts.entries()) {
       const { states } = llamaForward(file.config, file.weights, [special.bos, ...encode(text), special.eos]);
       const vector = matrix.subarray(rows[place]! * dim, (rows[place]! + 1) * dim);
-      expect(centredCosine(vector, states.at(-1)!)).toBeGreaterThan(0.999);
+      expect(centredCosine(vector, of(states))).toBeGreaterThan(0.999);
     }
     await encoder.dispose();
   });
 });
+
+function meanOf(rows: readonly Float64Array[]): Float64Array {
+  return rows[0]!.map((_, k) => rows.reduce((sum, row) => sum + row[k]! / rows.length, 0));
+}
 
 function plainLogits({ config, weights }: OpenedLlama, ids: readonly number[]): Promise<ArrayLike<number>[]> {
   return Promise.resolve(llamaForward(config, weights, ids).logits);
