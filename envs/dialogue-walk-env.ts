@@ -4,7 +4,8 @@ import { Rng } from '../src/run/seeds.js';
 import type { DialogueWalkObservation, DialogueWalkWorld } from './dialogue-walk-world.js';
 import { InvalidAction, ResetNeeded, type Env, type ResetOptions, type ResetResult, type StepResult } from './env.js';
 import { applyAction, initialState, legalActions, numActions, type WalkState } from './rules.js';
-import { renderStateText, verbalizePath } from './state-text.js';
+import { verbalizePath } from './state-text/fields.js';
+import { renderStateText } from './state-text/render.js';
 import { hitsGold, shapingReward } from './walk-reward.js';
 
 /**

@@ -8,7 +8,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { defaultWalkRules, initialState, type WalkRules } from './rules.js';
 import type { EnvSettings } from './settings.js';
 import { dict, discrete, ids, multiBinary, oneOf, relationIds, sequence, text, type Space } from './spaces.js';
-import type { StateTextFields } from './state-text.js';
+import type { StateTextFields } from './state-text/fields.js';
 import type { Potential } from './walk-reward.js';
 
 /** What `makeEnv('kgwalk/OpenDialKG-v1', …)` takes. */

@@ -73,6 +73,7 @@ export {
   type WalkState,
 } from './rules.js';
 export { dict, discrete, ids, multiBinary, oneOf, sequence, text, vector, type Space } from './spaces.js';
-export { renderStateText, verbalizePath, type StateTextFields } from './state-text.js';
+export { verbalizePath, type StateTextFields } from './state-text/fields.js';
+export { renderStateText } from './state-text/render.js';
 export { VectorEnv, type Autoreset, type BatchedEnv, type VectorReset, type VectorStep } from './vector-env.js';
 export { embeddingPotential, hitsGold, shapingReward, type Potential } from './walk-reward.js';

@@ -4,11 +4,14 @@ import { numActions } from '../../envs/rules.js';
 import type { ActionLogProbs } from '../actor.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
 import type { WalkerHead } from './head.js';
+import type { StateReader } from './state-reader.js';
 
 /** A network with the featurizer that feeds it. */
 export interface Policy {
   head: WalkerHead;
   featurizer: Featurizer;
+  /** Where states are read one by one: must have read a request before the featurizer is asked for it. */
+  reader?: StateReader;
 }
 
 /** Legal actions scored at once; larger chunks no longer run faster and hold more memory. */
@@ -23,7 +26,8 @@ export async function actionLogProbs(
   requests: readonly StateRequest[],
   forRanking = false,
 ): Promise<ActionLogProbs> {
-  const { head } = policy;
+  const { head, reader } = policy;
+  await reader?.read(requests);
   const offsets = new Int32Array(requests.length + 1);
   const parts: Float32Array[] = [];
   for (const chunk of chunksByActions(policy.featurizer, requests)) {

@@ -17,6 +17,8 @@ export interface StateRequest {
   state: WalkState;
   /** Ascending indices of legal actions to list; default all. Only cloning samples; it corrects for it. */
   actions?: Int32Array;
+  /** float32 [dim]: vector of the state's full text, where states are read one by one (`StateReader`). */
+  vector?: Float32Array;
 }
 
 /** Vectors of the dialogues' texts by task id. */
@@ -35,6 +37,8 @@ export interface FeaturizerParts {
   counts?: WalkCounts;
   /** Whether to compute the features of edges at all. */
   edgeFeatures: boolean;
+  /** Whether each request brings the vector of its state's text; else the dialogue's texts stand for all states of a task. */
+  perStep?: boolean;
 }
 
 /** Builds batches; requests of one task should stand side by side, since a dialogue is read once for all of them. */
@@ -51,7 +55,7 @@ export class Featurizer {
     sources?: EdgeFeatureSources,
   ) {
     const { graph, vectors, counts } = parts;
-    this.contextDim = 2 * vectors.dim;
+    this.contextDim = parts.perStep ? vectors.dim : 2 * vectors.dim;
     this.numEdgeFeatures = parts.edgeFeatures ? edgeFeatureNames.length : 0;
     this.#sources = sources ?? {
       graph,
@@ -91,17 +95,21 @@ export class Featurizer {
   }
 
   #writeTask(batch: StateBatch, requests: readonly StateRequest[], begin: number, end: number, task: WalkTask): void {
-    const { vectors, counts } = this.parts;
+    const { vectors, counts, perStep } = this.parts;
+    for (let s = begin; s < end; s++) this.#writeState(batch, s, requests[s]!);
+    const write = () => {
+      for (let s = begin; s < end; s++) this.#writeActions(batch, s, requests[s]!);
+    };
+    if (perStep) {
+      for (let s = begin; s < end; s++) batch.context.set(stateVector(requests[s]!), s * this.contextDim);
+      return write();
+    }
     const last = this.#textVector('last', task);
     const window = this.#textVector('window', task);
     for (let s = begin; s < end; s++) {
       batch.context.set(last, s * this.contextDim);
       batch.context.set(window, s * this.contextDim + vectors.dim);
-      this.#writeState(batch, s, requests[s]!);
     }
-    const write = () => {
-      for (let s = begin; s < end; s++) this.#writeActions(batch, s, requests[s]!);
-    };
     if (this.numEdgeFeatures > 0) this.#sources.scratch.open(task, last, window);
     if (counts && this.numEdgeFeatures > 0) counts.without(task.dialogueId, write);
     else write();
@@ -155,6 +163,11 @@ export class Featurizer {
     if (this.numEdgeFeatures === 0) return;
     writeEdgeFeatures(this.#sources, task, state, listed, batch.edgeFeatures, begin * this.numEdgeFeatures);
   }
+}
+
+function stateVector({ task, vector }: StateRequest): Float32Array {
+  if (vector) return vector;
+  throw new WorkbenchError('failure', `expected an encoded state of task ${task.id}, got none, at Featurizer.batch`);
 }
 
 let integers = Int32Array.from({ length: 1024 }, (_, i) => i);
