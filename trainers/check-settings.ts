@@ -20,7 +20,7 @@ const usualWalker = walkerSettings.parse({});
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): void {
-  const { data, env, transe, walker, clone, ppo, evaluation } = settings;
+  const { data, env, stateText, transe, walker, clone, ppo, evaluation } = settings;
   const problems: string[] = [];
   const refuse = (wrong: boolean, problem: string) => wrong && problems.push(problem);
   const exact = ppo.enabled && ppo.gradient === 'exact';
@@ -55,6 +55,15 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
       `expected walker.head=pa-mlp with walker.${key}=${walker[key]}, got ${walker.head}`,
     );
   }
+  const perStep = stateText.encode === 'per-step';
+  refuse(
+    perStep && walker.head === 'candidate',
+    'expected walker.head=pa-mlp with stateText.encode=per-step, where there are no vectors of single messages for the features of edges, got candidate',
+  );
+  refuse(
+    perStep && stateText.walkTokens >= stateText.maxTokens,
+    `expected stateText.walkTokens below stateText.maxTokens, of which they are a part, got ${stateText.walkTokens} of ${stateText.maxTokens}`,
+  );
   refuse(
     !evaluation.ks.includes(1),
     `expected 1 in evaluation.ks, since the best checkpoint is chosen by path@1, got ${evaluation.ks.join(', ')}`,
@@ -80,7 +89,7 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
 }
 
 /** What walks over questions do not have, and what walks over relations do not. */
-function questionProblems({ data, env, transe, clone, ppo }: TrainSettings): string[] {
+function questionProblems({ data, env, stateText, transe, clone, ppo }: TrainSettings): string[] {
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
   const overEdges = env.id !== relationWalkId;
@@ -89,6 +98,7 @@ function questionProblems({ data, env, transe, clone, ppo }: TrainSettings): str
     ...wanted(data.trainSamples === null, 'data.trainSamples=null, which draws from dialogues,', data.trainSamples),
     ...wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
+    ...wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),
     ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
     ...wanted(ppo.enabled && ppo.init === 'scratch', 'ppo.enabled=true and ppo.init=scratch', ppo.init),
     ...wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),

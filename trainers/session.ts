@@ -8,7 +8,7 @@ import {
   type JsonObject,
 } from '../checkpoints/checkpoint.js';
 import { saveCheckpoint } from '../checkpoints/store.js';
-import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import { noCounts, type EncoderCounters, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
@@ -135,18 +135,27 @@ export function beginWith({ actor, critic }: Trainee, { tensors }: Checkpoint): 
   if (hasCritic) critic?.network.parameters.import(tensors);
 }
 
-/** What the encoder did for the run. */
-export function logEncoding({ encoder, logs }: Session): void {
-  const { encodes, cacheHits, damaged, tokens, reusedTokens, seconds } = encoder.counters;
-  logs.timing('encode', 1, {
-    'time/encodes': encodes,
-    'time/cache_hits': cacheHits,
-    ...(damaged > 0 && { 'time/cache_damaged': damaged }),
-    'time/tokens': tokens,
-    ...(reusedTokens > 0 && { 'time/tokens_shared': reusedTokens }),
-    'time/encode_seconds': Math.round(seconds * 1000) / 1000,
+/** What the encoder has done for the run since it was logged last. */
+export function logEncoding(
+  { encoder, logs }: Pick<Session, 'encoder' | 'logs'>,
+  phase: Phase = 'encode',
+  step = 1,
+): void {
+  const now = { ...encoder.counters };
+  const before = logged.get(encoder) ?? noCounts();
+  logged.set(encoder, now);
+  const since = (count: keyof EncoderCounters) => now[count] - before[count];
+  logs.timing(phase, step, {
+    'time/encodes': since('encodes'),
+    'time/cache_hits': since('cacheHits'),
+    ...(now.damaged > 0 && { 'time/cache_damaged': since('damaged') }),
+    'time/tokens': since('tokens'),
+    ...(now.reusedTokens > 0 && { 'time/tokens_shared': since('reusedTokens') }),
+    'time/encode_seconds': Math.round(since('seconds') * 1000) / 1000,
   });
 }
+
+const logged = new WeakMap<StateEncoder, EncoderCounters>();
 
 /** The settings as checkpoints keep them: without the place of the model, which the encoder's hash stands for. */
 export function checkpointConfig(settings: TrainSettings): JsonObject {

@@ -6,6 +6,7 @@ import { checkpointSettings } from '../checkpoints/settings.js';
 import { dataSettings } from '../datasets/settings.js';
 import { relationWalkSettings } from '../envs/relation-walk-settings.js';
 import { envSettings } from '../envs/settings.js';
+import { stateTextSettings } from '../envs/state-text/settings.js';
 import { evaluationSettings } from '../evaluation/settings.js';
 import { encoderSettings } from '../src/encoder/settings.js';
 import { loadConfig } from '../src/run/config.js';
@@ -37,6 +38,7 @@ export const trainSettings = z.strictObject({
     ),
   data: dataSettings.prefault({}),
   env: envSettings.prefault({}),
+  stateText: stateTextSettings.prefault({}),
   relationWalk: relationWalkSettings.prefault({}),
   encoder: encoderSettings.prefault({}),
   transe: transeSettings.prefault({}),

@@ -15,7 +15,8 @@ import { createWalkerHead } from './create-head.js';
 import type { HeadShape } from './head.js';
 import type { Policy } from './policy.js';
 import type { WalkerSettings } from './settings.js';
-import { encodeGraph } from './text-vectors.js';
+import type { StateReader } from './state-reader.js';
+import { encodeNames } from './text-vectors.js';
 
 /** What policies of one graph, encoder and train split share. */
 export interface WalkerInputs {
@@ -23,6 +24,8 @@ export interface WalkerInputs {
   graph: Graph;
   tables: FrozenTables;
   featurizer: Featurizer;
+  /** Where states are read one by one. */
+  reader?: StateReader | undefined;
 }
 
 /** What a walker's inputs are made from. */
@@ -37,6 +40,8 @@ export interface WalkerInputOptions {
   train: readonly WalkSample[];
   /** Asked for when a setting names TransE. */
   transe?: EmbeddingVectors | undefined;
+  /** Where states are read one by one, instead of the dialogue's texts. */
+  reader?: StateReader | undefined;
   /** Tables made before from the same inputs; default: made now. */
   tables?: FrozenTables | undefined;
   progress?: ProgressReporter;
@@ -45,8 +50,8 @@ export interface WalkerInputOptions {
 
 /** Encodes the names of the graph and prepares tables, counts and features. */
 export async function walkerInputs(options: WalkerInputOptions): Promise<WalkerInputs> {
-  const { encoderSettings, graph, encoder, progress, signal } = options;
-  const vectors = await encodeGraph(encoder, graph, {
+  const { settings, encoderSettings, graph, encoder, progress, signal } = options;
+  const vectors = await encodeNames(encoder, graph, settings, {
     settings: encoderSettings,
     ...(progress && { progress }),
     signal,
@@ -59,12 +64,13 @@ export async function inputsOf(
   vectors: FrozenVectors,
   options: Omit<WalkerInputOptions, 'encoder' | 'encoderSettings' | 'progress' | 'signal'>,
 ): Promise<WalkerInputs> {
-  const { settings, graph, rules, train } = options;
+  const { settings, graph, rules, train, reader } = options;
   const tables = await tablesOf(options, vectors);
   const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(graph, train) : undefined;
-  const featurizer = new Featurizer({ graph, rules, vectors, edgeFeatures, ...(counts && { counts }) });
-  return { settings, graph, tables, featurizer };
+  const perStep = reader !== undefined;
+  const featurizer = new Featurizer({ graph, rules, vectors, edgeFeatures, perStep, ...(counts && { counts }) });
+  return { settings, graph, tables, featurizer, reader };
 }
 
 /** Those of the settings; of no width where vectors are trained, which are weights then. */
@@ -81,7 +87,9 @@ async function tablesOf(
  * @param seed absent where weights are imported into it
  */
 export function createPolicy(tf: Tf, inputs: WalkerInputs, seed?: number): Policy {
-  return { head: createWalkerHead(tf, inputs.settings, networkShape(inputs), seed), featurizer: inputs.featurizer };
+  const { settings, featurizer, reader } = inputs;
+  const head = createWalkerHead(tf, settings, networkShape(inputs), seed);
+  return { head, featurizer, ...(reader && { reader }) };
 }
 
 /** What networks over these inputs are built for. */

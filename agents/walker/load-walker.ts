@@ -11,8 +11,9 @@ import { openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
 import type { TaskVectors } from './features/featurizer.js';
+import { StateReader } from './state-reader.js';
 import { readTables } from './tables-file.js';
-import { encodeGraph, encodeTasks } from './text-vectors.js';
+import { encodeNames, encodeTasks } from './text-vectors.js';
 import { threadedWalker } from './threaded-walker.js';
 import { walkerAgent } from './walker-agent.js';
 import { policyOf, walkerRunSettings } from './walker-parts.js';
@@ -60,6 +61,11 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     options,
   );
   const { beamWidth, twoHopBonus = 0, arkBeam = false, threads = 1, signal } = options;
+  if (threads > 1 && settings.stateText.encode === 'per-step') {
+    throw new WorkbenchError('usage', `expected one thread with stateText.encode=per-step, got --threads ${threads}`, {
+      hint: 'The language model, which takes nearly all of the time, uses the cores by itself: leave --threads out.',
+    });
+  }
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const encoder = await openEncoder();
@@ -74,14 +80,18 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix))),
       tables: readTables(folder),
       graph: graph.shared(),
-      vectors: await encodeGraph(encoder, graph, { settings: settings.encoder }),
+      vectors: await encodeNames(encoder, graph, settings.walker, { settings: settings.encoder }),
       beamWidth,
       twoHopBonus,
       arkBeam,
     };
     const encode = (tasks: readonly WalkTask[]) => encodeTasks(encoder, tasks, { settings: settings.encoder });
     const walker =
-      threads === 1 ? await aloneWalker(parts, encode) : threadedWalker(parts, { threads, encode, signal });
+      settings.stateText.encode === 'per-step'
+        ? await readingWalker(parts, encoder, signal)
+        : threads === 1
+          ? await aloneWalker(parts, encode)
+          : threadedWalker(parts, { threads, encode, signal });
     const close = async () => {
       await walker.close();
       await encoder.dispose();
@@ -97,6 +107,14 @@ async function aloneWalker(parts: WalkerParts, encode: (tasks: readonly WalkTask
   const { settings, beamWidth, twoHopBonus, arkBeam } = parts;
   const policy = await policyOf(parts);
   const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam, encode });
+  return { agent, close: async () => policy.head.dispose() };
+}
+
+/** Reads the text of every state that it comes to. */
+async function readingWalker(parts: WalkerParts, encoder: StateEncoder, signal: AbortSignal | undefined) {
+  const { settings, beamWidth, twoHopBonus, arkBeam } = parts;
+  const policy = await policyOf(parts, (graph) => new StateReader(encoder, graph, settings.stateText, signal));
+  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam });
   return { agent, close: async () => policy.head.dispose() };
 }
 

@@ -16,20 +16,24 @@ export class StateReader {
   /** What all states of a task begin with, trimmed. */
   readonly #beginnings = new WeakMap<WalkTask, string>();
 
+  /** @param signal aborted: `read` ends with what is encoded by then on disk */
   constructor(
     readonly encoder: StateEncoder,
     readonly graph: Graph,
     readonly settings: StateTextSettings,
+    readonly signal?: AbortSignal,
   ) {}
 
   /**
    * Attaches the vector of its text to each request that has none.
-   * @throws WorkbenchError `data` for a text that does not fit the model even without what may be left out; see `encode`
+   * @throws WorkbenchError `data` for a text that does not fit the model even without what may be left out, `stopped` once the
+   *   signal is aborted
    */
-  async read(requests: readonly StateRequest[], signal?: AbortSignal): Promise<void> {
+  async read(requests: readonly StateRequest[]): Promise<void> {
     const missing = requests.filter(({ vector }) => vector === undefined);
     if (missing.length === 0) return;
     const texts = await this.texts(missing);
+    const { signal } = this;
     const { matrix, rows, dim } = await this.encoder.encode(texts, { overlong: 'refuse', ...(signal && { signal }) });
     missing.forEach((request, i) => {
       request.vector = matrix.subarray(rows[i]! * dim, (rows[i]! + 1) * dim);
@@ -61,7 +65,11 @@ export class StateReader {
     const take = (count: number) => Array.from({ length: count }, () => counts.next().value as number);
     cut.forEach(({ fields, lines }, i) => {
       const [kept] = take(1);
-      const tokens = { kept: kept!, messages: take(lines.messages.length), earlierPaths: take(lines.earlierPaths.length) };
+      const tokens = {
+        kept: kept!,
+        messages: take(lines.messages.length),
+        earlierPaths: take(lines.earlierPaths.length),
+      };
       this.#beginnings.set(tasks[i]!, taskText(trimmedFields(fields, tokens, maxTokens - walkTokens), this.settings));
     });
   }

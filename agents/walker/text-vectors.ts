@@ -8,6 +8,7 @@ import type { ProgressReporter } from '../../src/run/progress.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { entityTexts, lastMessageText, relationTexts, windowText } from './features/dialogue-texts.js';
 import type { TaskVectors } from './features/featurizer.js';
+import type { WalkerSettings } from './settings.js';
 
 type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
 
@@ -29,6 +30,23 @@ export async function encodeGraph(
   const entities = await encodeShown(encoder, entityTexts(graph), { ...shown, label: 'encode entities' });
   const relations = await encodeShown(encoder, relationTexts(graph), { ...shown, label: 'encode relations' });
   return { dim: encoder.dim, entities: expand(entities), relations: expand(relations) };
+}
+
+/** As far as a walker reads them: where no name enters its network, none is encoded and the tables are empty. */
+export async function encodeNames(
+  encoder: StateEncoder,
+  graph: Graph,
+  walker: WalkerSettings,
+  options: EncodeWalkOptions,
+): Promise<FrozenVectors> {
+  if (readsNames(walker)) return encodeGraph(encoder, graph, options);
+  return { dim: encoder.dim, entities: new Float32Array(0), relations: new Float32Array(0) };
+}
+
+/** Whether names of the graph enter the network, as vectors or as features of edges. */
+function readsNames({ head, edgeFeatures, entityInit, entityVectors, relationVectors }: WalkerSettings): boolean {
+  if (head === 'candidate' && edgeFeatures) return true;
+  return entityInit === 'frozen' && (entityVectors.includes('name') || relationVectors === 'name');
 }
 
 /** Vectors of the texts of some tasks: two a turn, whatever the walk does. */

@@ -4,6 +4,7 @@ import { loadDataset } from '../../datasets/registry.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { splitSamples } from '../../datasets/split-samples.js';
 import { envSettings } from '../../envs/settings.js';
+import { stateTextSettings } from '../../envs/state-text/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
 import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
@@ -13,6 +14,7 @@ import type { FrozenTables } from './frozen-tables.js';
 import { inputsOf, restoredPolicy } from './inputs.js';
 import type { Policy } from './policy.js';
 import { walkerSettings } from './settings.js';
+import type { StateReader } from './state-reader.js';
 
 /** The settings of a run that loading needs; others may be there. */
 export const walkerRunSettings = z.object({
@@ -20,6 +22,7 @@ export const walkerRunSettings = z.object({
   backend: z.enum(['auto', ...backendNames]),
   data: dataSettings,
   env: envSettings,
+  stateText: stateTextSettings.prefault({}),
   encoder: encoderSettings,
   walker: walkerSettings,
 });
@@ -42,16 +45,13 @@ export interface WalkerParts {
 
 /**
  * Reads the dialogues of train and builds the policy; the caller disposes its head.
+ * @param openReader where states are read one by one
  * @throws WorkbenchError `data` for weights of other settings, `native` without a backend
  */
-export async function policyOf({
-  settings,
-  backend,
-  tensors,
-  tables,
-  vectors,
-  ...parts
-}: WalkerParts): Promise<Policy> {
+export async function policyOf(
+  { settings, backend, tensors, tables, vectors, ...parts }: WalkerParts,
+  openReader?: (graph: Graph) => StateReader | undefined,
+): Promise<Policy> {
   const dataset = loadDataset(settings.data.dataset);
   const graph = Graph.fromShared(parts.graph);
   const { tf } = await openBackend(backend);
@@ -63,6 +63,7 @@ export async function policyOf({
     rules: { horizon, equalAtStep1 },
     train: splitSamples(dataset, graph, settings.data, 'train'),
     tables,
+    reader: openReader?.(graph),
   });
   return restoredPolicy(tf, inputs, tensors);
 }

@@ -3,7 +3,7 @@ import { silentProgress, type ProgressReporter } from '../run/progress.js';
 import type { EncodedTexts, EncodeOptions, StateEncoder } from './state-encoder.js';
 
 /** What is said of it, and how it is encoded. */
-export interface EncodeShownOptions extends Pick<EncodeOptions, 'maxTokens' | 'lanes'> {
+export interface EncodeShownOptions extends Pick<EncodeOptions, 'maxTokens' | 'overlong' | 'lanes'> {
   /** Such as `encode messages`. */
   label: string;
   progress?: ProgressReporter | undefined;

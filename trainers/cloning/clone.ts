@@ -61,6 +61,7 @@ export async function clone(options: CloneOptions): Promise<void> {
   const { graph, rules } = policy.featurizer.parts;
   const golds = goldWalks(train, graph, rules, madeFromSamples('training', 'cloning'));
   const validGolds = goldWalks(valid, graph, rules, madeFromSamples('choice', 'loss after an epoch'));
+  for (const walks of [golds, validGolds]) await policy.reader?.read(walks.flatMap(({ states }) => states));
   const stepsPerEpoch = Math.ceil(golds.length / settings.batchSize);
   const numSteps = stepsPerEpoch * settings.epochs;
   const endEpoch = async (epoch: number) => {

@@ -9,6 +9,7 @@ import type { WalkSample } from '../../datasets/walk-sample.js';
 import { evaluateAgent, type EvaluateOptions, type Evaluation } from '../../evaluation/evaluate.js';
 import { saveEvaluation } from '../../evaluation/save-evaluation.js';
 import { drawn } from '../../src/run/drawn.js';
+import { logEncoding } from '../session.js';
 import type { DialogueSession } from './training.js';
 
 /**
@@ -48,6 +49,7 @@ export async function evaluateBest(session: DialogueSession): Promise<void> {
     });
     line.finish();
     await saveEvaluation(run.folder, 'valid-best', evaluation);
+    if (inputs.reader) logEncoding(session, 'encode', 2);
   } finally {
     policy.head.dispose();
   }

@@ -12,10 +12,11 @@ import { embeddingPotential } from '../../envs/walk-reward.js';
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import { goldWalks } from '../cloning/gold-states.js';
 import { expectedReward } from '../ppo/expected-reward.js';
-import { ppo } from '../ppo/ppo.js';
+import { ppo, type PpoUpdate } from '../ppo/ppo.js';
 import { adamOf, ppoPhase } from '../ppo/ppo-phase.js';
-import { beginWith } from '../session.js';
+import { beginWith, logEncoding } from '../session.js';
 import { evaluateOnValid } from './evaluate-valid.js';
+import { referenceCost, type ReferenceCost } from './reference-cost.js';
 import type { DialogueSession } from './training.js';
 
 /** @throws WorkbenchError `data` for a clone of other data or another encoder, put into the folder by hand */
@@ -74,6 +75,7 @@ export async function dialoguePpo(
   const note = madeFromSamples('training', exact ? 'policy gradient' : 'PPO');
   if (!exact) walkable.forEach((i) => note(train[i]!));
   try {
+    const watched = inputs.reader && referenceCost(envs, inputs.reader);
     await ppoPhase(session, {
       trainee: learner,
       best: 'eval/path@1',
@@ -82,7 +84,19 @@ export async function dialoguePpo(
       train: (shared) =>
         exact
           ? expectedReward({ ...shared, ...learner, policy, anchor, walks: goldWalks(train, graph, rules, note) })
-          : ppo({ ...shared, ...learner, anchor: anchor && walkerActor(anchor), envs, walkable }),
+          : ppo({
+              ...shared,
+              ...learner,
+              anchor: anchor && walkerActor(anchor),
+              envs: watched?.envs ?? envs,
+              walkable,
+              ...(watched && {
+                onUpdate: async (update: PpoUpdate) => {
+                  await logTextCost(session, watched, update.update);
+                  return shared.onUpdate?.(update);
+                },
+              }),
+            }),
     });
   } finally {
     envs.close();
@@ -92,4 +106,12 @@ export async function dialoguePpo(
     critic?.dispose();
     policy.head.dispose();
   }
+}
+
+/** What the texts of an update cost, and what they would have cost without anything shared. */
+async function logTextCost(session: DialogueSession, watched: ReferenceCost, update: number): Promise<void> {
+  const { encodes, tokens } = await watched.take();
+  if (session.replayed) return;
+  session.logs.timing('ppo', update, { 'time/reference_encodes': encodes, 'time/reference_tokens': tokens });
+  logEncoding(session, 'ppo', update);
 }

@@ -4,12 +4,15 @@ import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratc
 import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
 import { createPolicy, inputsOf, type WalkerInputs } from '../../agents/walker/inputs.js';
 import { writeTables } from '../../agents/walker/tables-file.js';
-import { encodeGraph, encodeTasks } from '../../agents/walker/text-vectors.js';
+import { StateReader } from '../../agents/walker/state-reader.js';
+import { encodeNames, encodeTasks } from '../../agents/walker/text-vectors.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { sourcesHash } from '../../datasets/manifest.js';
 import { loadDataset, type Dataset } from '../../datasets/registry.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
+import { initialState } from '../../envs/rules.js';
 import { seenEntities } from '../../evaluation/outcome.js';
+import { encodeShown } from '../../src/encoder/encode-shown.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { clonePhase } from '../cloning/clone-phase.js';
@@ -71,16 +74,29 @@ export async function openDialogueTraining(settings: TrainSettings): Promise<Tra
   };
 }
 
-/** Vectors of all that a run reads. */
+/** What a run reads before it walks. */
+interface RunTexts {
+  names: FrozenVectors;
+  /** Absent where states are read one by one. */
+  dialogues?: TaskVectors;
+  reader?: StateReader;
+}
+
+/** Vectors of all that a run reads; of states that are read one by one, those that walks begin with. */
 async function encodeTexts(
-  { settings, encoder }: Session,
+  { settings, encoder, signal }: Session,
   graph: Graph,
   tasks: readonly WalkTask[],
   beside: BesideOptions,
-): Promise<{ names: FrozenVectors; dialogues: TaskVectors }> {
+): Promise<RunTexts> {
   const options = { ...beside, settings: settings.encoder };
-  const names = await encodeGraph(encoder, graph, options);
-  return { names, dialogues: await encodeTasks(encoder, tasks, options) };
+  const names = await encodeNames(encoder, graph, settings.walker, options);
+  if (settings.stateText.encode === 'once') return { names, dialogues: await encodeTasks(encoder, tasks, options) };
+  const reader = new StateReader(encoder, graph, settings.stateText, signal);
+  const begun = tasks.map((task) => ({ task, state: initialState(graph, task.start, settings.env) }));
+  const texts = await reader.texts(begun.filter(({ state }) => !state.done));
+  await encodeShown(encoder, texts, { ...beside, label: 'encode first states', overlong: 'refuse' });
+  return { names, reader };
 }
 
 /** The network's inputs from text vectors and TransE; the tables are kept with the run. */
@@ -88,14 +104,14 @@ async function prepareInputs(
   session: Session,
   graph: Graph,
   train: readonly WalkSample[],
-  { names, dialogues }: Awaited<ReturnType<typeof encodeTexts>>,
+  { names, dialogues, reader }: RunTexts,
   transe: EmbeddingVectors | undefined,
 ): Promise<WalkerInputs> {
   const { tf, settings, run } = session;
   const { horizon, equalAtStep1 } = settings.env;
   const rules = { horizon, equalAtStep1 };
-  const inputs = await inputsOf(names, { tf, settings: settings.walker, graph, rules, train, transe });
-  inputs.featurizer.texts = dialogues;
+  const inputs = await inputsOf(names, { tf, settings: settings.walker, graph, rules, train, transe, reader });
+  if (dialogues) inputs.featurizer.texts = dialogues;
   writeTables(run.folder, inputs.tables);
   logEncoding(session);
   return inputs;

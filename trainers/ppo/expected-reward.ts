@@ -35,6 +35,7 @@ export interface ExpectedRewardOptions {
 export async function expectedReward(options: ExpectedRewardOptions): Promise<void> {
   const { walks, settings, seed, startUpdate = 0 } = options;
   const indices = Int32Array.from(walks.keys());
+  await options.policy.reader?.read(walks.flatMap(({ states }) => states));
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const chosen = samplesOf(update, indices, settings.samplesPerUpdate, seed).map((i) => walks[i]!);
