@@ -32,7 +32,7 @@ export interface LineTokens {
 /**
  * The fields without their oldest messages, and then without their oldest earlier paths, until the rest fits. What is protected
  * stays, even where it alone is longer.
- * @param budget tokens; those of a line are counted with its end
+ * @param budget tokens; those of a line are counted with its end, the heading of the earlier paths is not
  */
 export function trimmedFields<Fields extends TaskTextFields>(
   fields: Fields,
