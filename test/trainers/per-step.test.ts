@@ -1,0 +1,73 @@
+/** Runs whose walker reads the full text of every state: LLM-ARK's way. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { loadDataset } from '../../datasets/registry.js';
+import { walkSamples } from '../../datasets/walk-samples.js';
+import { readTimings } from '../../src/run/timing-log.js';
+import { train } from '../../trainers/train.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+const overrides = ['stateText.encode=per-step', 'walker.head=pa-mlp', 'walker.placeVectors=false'];
+const settings = (...more: string[]) => tinySettings(...overrides, ...more);
+const fromScratch = ['clone.enabled=false', 'ppo.init=scratch', 'ppo.klCoef=0', 'ppo.baseline=critic'];
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+test.each([
+  ['by cloning and PPO', []],
+  ['by PPO from scratch with a critic', fromScratch],
+])('trains %s, and goes on where it was stopped, byte for byte', async (name, more) => {
+  const [whole, broken] = [join(home, `${name}-whole`), join(home, `${name}-broken`)];
+  await train({ settings: settings(...more), folder: whole });
+  await expect(train({ settings: settings(...more), folder: broken, ...stopAt('ppo', 3) })).rejects.toMatchObject({
+    code: 'stopped',
+  });
+  await train({ settings: settings(...more), folder: broken, resume: 'last' });
+  expect(runHashes(broken)).toEqual(runHashes(whole));
+});
+
+test('answers as it did in training, from its folder alone', async () => {
+  const folder = join(home, 'answers');
+  await train({ settings: settings(), folder });
+  const walker = await loadWalkerRun(folder, { checkpoint: 'last', beamWidth: 30 });
+  try {
+    const dataset = loadDataset('opendialkg');
+    const tasks = walkSamples(dataset.loadDialogues('valid'), walker.graph).map(({ task }) => task);
+    const walkable = tasks.filter(({ start }) => start >= 0 && walker.graph.degree(start) > 0);
+    const answers = await walker.agent.answer(walkable);
+    for (const { paths } of answers) {
+      const total = paths.reduce((sum, { logProb }) => sum + Math.exp(logProb), 0);
+      expect(total).toBeCloseTo(1, 5);
+    }
+  } finally {
+    await walker.close();
+  }
+  await expect(loadWalkerRun(folder, { checkpoint: 'last', beamWidth: 30, threads: 2 })).rejects.toThrow(/one thread/);
+});
+
+test('B-ARK-17: counts what the reference would have encoded: each copy’s first state, and each that a step led to', async () => {
+  const folder = join(home, 'counted');
+  await train({ settings: settings(...fromScratch), folder });
+  const timings = readTimings(join(folder, 'timing.jsonl')).filter(({ phase }) => phase === 'ppo');
+  const total = (key: string) => timings.reduce((sum, figures) => sum + Number(figures[key] ?? 0), 0);
+  const { samplesPerUpdate, explorations, updates } = settings().ppo;
+  expect(total('time/reference_encodes')).toBe(samplesPerUpdate * explorations * updates + total('time/env_steps'));
+  expect(total('time/reference_tokens')).toBeGreaterThan(20 * total('time/reference_encodes'));
+});
