@@ -62,7 +62,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
     printNote(`${opening(run)}, texts encoded by ${run.settings.encoder.model ?? 'nothing'}`);
     const onBackend = (name: string, why: string) => printNote(`networks computed on ${name}: ${why}`);
     try {
-      await trainRun({ ...run, threads, progress, onTorn: tellTorn, onBackend, signal });
+      await trainRun({ ...run, threads, progress, onTorn: tellTorn, onNote: printNote, onBackend, signal });
     } catch (error) {
       if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
       throw stoppedError(run.folder, runs.slice(i + 1));

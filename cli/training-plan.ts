@@ -29,22 +29,18 @@ export async function trainingPlan(settings: RunSettings, hasClone: boolean): Pr
 }
 
 async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
-  const { loadDataset } = await import('../datasets/registry.js');
   const { entityTexts, lastMessageText, relationTexts, windowText } =
     await import('../agents/walker/features/dialogue-texts.js');
   const { goldWalks } = await import('../trainers/cloning/gold-states.js');
-  const { samplesOfSplit } = await import('../trainers/dialogues/samples-of-split.js');
-  const dataset = loadDataset(settings.data.dataset);
-  const graph = await dataset.loadGraph(settings.data.graph);
-  const train = samplesOfSplit(dataset, graph, settings, 'train');
-  const valid = samplesOfSplit(dataset, graph, settings, 'valid');
+  const { openDialogueData } = await import('../trainers/dialogues/data.js');
+  const { graph, walks, train, valid, notes } = await openDialogueData(settings);
   const tasks = [...train, ...valid].map(({ task }) => task);
   const { nameTokens, lastMessageTokens, windowTokens, windowMessages } = settings.encoder;
-  const golds = goldWalks(train, graph, settings.env).length;
+  const golds = goldWalks(train, walks.graph, settings.env).length;
   const { transe, clone } = settings;
   const updates = clone.epochs * Math.ceil(golds / clone.batchSize);
   return {
-    data: `${train.length} train and ${valid.length} valid samples on graph ${graph.name}`,
+    data: notes.join('; '),
     transe: transe.enabled ? `${transe.epochs} epochs at most over ${graph.numEdges} edges` : 'off',
     clone: clone.enabled ? `${updates} updates of ${clone.batchSize} samples` : 'off',
     ppo: ppoWork(settings, 'samples'),

@@ -39,7 +39,7 @@ export function walkSamples(
           startName: action.triples[0]![0],
           earlierPaths: paths.slice(0, index),
         },
-        gold: { path, target, inGraph: path.every((triple) => graph.edgeIndex(...triple) >= 0) },
+        gold: { path, target, inGraph: graph.holds(path) },
       });
     });
   }

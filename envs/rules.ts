@@ -1,6 +1,7 @@
 /**
  * The rules of a walk over edges, as pure functions: which actions a state has, where each leads, when the walk ends.
- * `step`, greedy and beam all call these, so training and evaluation can never see different action sets.
+ * `step`, greedy and beam all call these, so training and evaluation can never see different action sets. Which edges there
+ * are to choose from is said by the graph that they are given: `walkGraph` cuts it where settings ask for shorter lists.
  *
  * Actions of a state: action `i < degree` walks edge `graph.offsets[current] + i`; action `degree`, where it exists,
  * is Equal: staying. Every index below `numActions` is legal and no other is, so there is nothing to mask or pad; with
@@ -8,6 +9,7 @@
  */
 import type { Graph } from '../src/kg/graph.js';
 import type { Path, Triple } from '../src/kg/path.js';
+import type { EnvSettings } from './settings.js';
 
 /** What may be done in a walk. */
 export interface WalkRules {
@@ -21,6 +23,11 @@ export interface WalkRules {
 
 /** Two steps, no stay at the first: the setting of every published OpenDialKG walker. */
 export const defaultWalkRules: WalkRules = { horizon: 2, equalAtStep1: false };
+
+/** The rules that settings state. */
+export function walkRulesOf({ horizon, equalAtStep1 }: Pick<EnvSettings, 'horizon' | 'equalAtStep1'>): WalkRules {
+  return { horizon, equalAtStep1 };
+}
 
 /** Where a walk stands. Immutable: `applyAction` makes a new one. */
 export interface WalkState {

@@ -14,6 +14,7 @@ export type Potential = (state: WalkState, sample: WalkSample) => number;
  */
 export function hitsGold(graph: Graph, state: WalkState, gold: WalkGold, kind: EnvSettings['reward']['kind']): boolean {
   if (!gold.inGraph) return false;
+  if (kind === 'first-hop') return state.current === gold.path[0]?.[2];
   if (kind === 'target') return (gold.targets ?? [gold.target]).includes(state.current);
   return (
     pathKey(canonicalPath(state.path, graph.equalRelation)) === pathKey(canonicalPath(gold.path, graph.equalRelation))

@@ -1,6 +1,7 @@
 /** Runs an agent over samples and counts: the only place where a gold meets an agent's answer. */
 import type { Agent, Answer } from '../agents/agent.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
+import type { WalkGraph } from '../envs/walk-graph.js';
 import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationCost, EvaluationRecord } from '../src/run/records.js';
@@ -15,7 +16,10 @@ import { summarise, summariseSlices } from './summary.js';
 
 /** What an agent is evaluated over, and what the record says of it. */
 export interface EvaluateOptions {
+  /** The whole graph: what golds are held against. */
   graph: Graph;
+  /** The edges of it that the agent may walk. Default: all. */
+  walks?: WalkGraph;
   settings: EvaluationSettings;
   /** Entities of train gold paths, from `seenEntities`. */
   seenTargets: ReadonlySet<number>;
@@ -48,7 +52,7 @@ export interface Evaluation {
 export async function evaluateAgent(
   agent: Agent,
   samples: readonly WalkSample[],
-  { graph, settings, seenTargets, horizon, about, onProgress, signal }: EvaluateOptions,
+  { graph, walks = { graph }, settings, seenTargets, horizon, about, onProgress, signal }: EvaluateOptions,
 ): Promise<Evaluation> {
   const { beamWidth, ks } = settings;
   if (samples.length === 0) {
@@ -70,7 +74,8 @@ export async function evaluateAgent(
     { batchSize: settings.batchSize, ...(onProgress && { onProgress }), ...(signal && { signal }) },
   );
   const attemptOf = new Map<WalkSample, Attempt>(askable.map((sample, i) => [sample, attempts[i]!]));
-  const rows = samples.map((sample) => outcomeOf(sample, attemptOf.get(sample), { graph, beamWidth, seenTargets }));
+  const context = { graph, walked: walks.graph, beamWidth, seenTargets };
+  const rows = samples.map((sample) => outcomeOf(sample, attemptOf.get(sample), context));
   const answers = samples.map((sample) => {
     const attempt = attemptOf.get(sample);
     return attempt && 'answer' in attempt ? attempt.answer : undefined;
@@ -81,7 +86,8 @@ export async function evaluateAgent(
   });
 
   const { hashes, ...rest } = about;
-  const misses = missReasons.map((reason) => [reason, rows.filter(({ miss }) => miss === reason).length] as const);
+  const reasons = missReasons.filter((reason) => walks.selection || reason !== 'gold-edge-cut');
+  const misses = reasons.map((reason) => [reason, rows.filter(({ miss }) => miss === reason).length] as const);
   const record: EvaluationRecord = {
     schemaVersion: 1,
     agent: agent.name,
@@ -92,7 +98,8 @@ export async function evaluateAgent(
     beamWidth,
     twoHopBonus: settings.twoHopBonus,
     count: 'strict',
-    coverage: coverageOf(samples, graph, horizon),
+    coverage: coverageOf(samples, walks, horizon),
+    ...(walks.selection && { edges: walks.selection }),
     misses: Object.fromEntries(misses),
     metrics: summarise(rows, settings),
     slices: summariseSlices(rows, settings),

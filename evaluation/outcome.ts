@@ -7,7 +7,14 @@ import type { PathRanks, TargetRanks } from '../src/metrics/path-hits.js';
 import type { Attempt } from './answer-tasks.js';
 
 /** Why the gold path is not in the list; only the last says something about the agent's judgement. */
-export const missReasons = ['start-without-edges', 'gold-not-in-graph', 'agent-failed', 'not-ranked'] as const;
+export const missReasons = [
+  'start-without-edges',
+  'gold-not-in-graph',
+  /** The graph has it; the lists that `env.edgePolicy` made for the agent do not. */
+  'gold-edge-cut',
+  'agent-failed',
+  'not-ranked',
+] as const;
 /** One of `missReasons`. */
 export type MissReason = (typeof missReasons)[number];
 
@@ -31,6 +38,8 @@ export interface Outcome extends PathRanks, TargetRanks {
 /** What counting one sample needs beside it. */
 export interface OutcomeContext {
   graph: Graph;
+  /** The edges that the agent may walk. */
+  walked: Graph;
   beamWidth: number;
   seenTargets: ReadonlySet<number>;
 }
@@ -66,13 +75,19 @@ export function outcomeOf(sample: WalkSample, attempt: Attempt | undefined, cont
     logProb: paths[0]?.logProb ?? NaN,
     confidence: answer?.confidence ?? NaN,
   };
-  const miss = missReason(sample, attempt, ranks.path);
+  const miss = missReason(sample, attempt, ranks.path, context.walked);
   return miss ? { ...outcome, miss } : outcome;
 }
 
-function missReason({ gold }: WalkSample, attempt: Attempt | undefined, rank: number): MissReason | undefined {
+function missReason(
+  { gold }: WalkSample,
+  attempt: Attempt | undefined,
+  rank: number,
+  walked: Graph,
+): MissReason | undefined {
   if (rank > 0) return undefined;
   if (!attempt) return 'start-without-edges';
   if (!gold.inGraph) return 'gold-not-in-graph';
+  if (!walked.holds(gold.path)) return 'gold-edge-cut';
   return 'failure' in attempt ? 'agent-failed' : 'not-ranked';
 }

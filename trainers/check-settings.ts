@@ -9,6 +9,7 @@ import { envSettings } from '../envs/settings.js';
 import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { TrainSettings } from './train-settings.js';
+import { walkProblems } from './walk-problems.js';
 
 /** Settings of LLM-ARK's network, which the recommended head does not follow. */
 const ofPlainHead = ['placeVectors', 'stepEncoding', 'stateNorm', 'critic', 'precision'] as const;
@@ -79,7 +80,7 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     subsets !== undefined,
     `expected a data set alone at data.dataset, got ${data.dataset}; its parts are named by data.subsets: set data.dataset=${name} and data.subsets=[${subsets?.join(', ')}]`,
   );
-  if (questionWalkIds.includes(env.id)) problems.push(...questionProblems(settings));
+  problems.push(...(questionWalkIds.includes(env.id) ? questionProblems(settings) : walkProblems(settings)));
   if (problems.length === 0) return;
   const list =
     problems.length === 1
@@ -102,12 +103,16 @@ function questionProblems({ data, env, stateText, transe, clone, ppo }: TrainSet
     ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
     ...wanted(ppo.enabled && ppo.init === 'scratch', 'ppo.enabled=true and ppo.init=scratch', ppo.init),
     ...wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),
+    ...wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon),
     ...(overEdges
-      ? wanted(
-          env.reward.kind === 'target' && env.shaping === 'none',
-          'env.reward.kind=target, no shaping',
-          env.reward.kind,
-        )
+      ? [
+          ...wanted(
+            env.reward.kind === 'target' && env.shaping === 'none',
+            'env.reward.kind=target, no shaping',
+            env.reward.kind,
+          ),
+          ...wanted(env.edgePolicy === 'full', 'env.edgePolicy=full', env.edgePolicy),
+        ]
       : [
           ...wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean or none', ppo.baseline),
           ...wanted(rules.length === 0, 'the rules of the walk in the section relationWalk', rules.join(', ')),

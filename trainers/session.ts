@@ -44,6 +44,8 @@ export interface Session {
 /** What one kind of walk brings to a run: its data, read and checked, and its phases. */
 export interface Training {
   hashes: Required<Pick<CheckpointHashes, 'graph' | 'dataset'>>;
+  /** What whoever starts the run should know of its data, a line each. */
+  notes: readonly string[];
   /**
    * Every phase, up to the evaluation of the best.
    * @param from the checkpoint to go on from

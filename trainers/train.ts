@@ -38,6 +38,8 @@ export interface TrainOptions {
   progress?: ProgressReporter;
   /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
   onTorn?: ((file: string, bytes: number) => void) | undefined;
+  /** Told what there is to know of the data: how much is trained on, what leaks. */
+  onNote?: ((line: string) => void) | undefined;
   /** Told what computes the networks, and why that. */
   onBackend?: ((name: string, why: string) => void) | undefined;
   /** Aborted: the step is finished and saved, then `stopped` is thrown. */
@@ -53,10 +55,22 @@ export function train(options: TrainOptions): Promise<void> {
 }
 
 async function trainNoted(options: TrainOptions): Promise<void> {
-  const { settings, folder, resume, fork, threads = 1, progress = silentProgress, onTorn, onBackend, signal } = options;
+  const {
+    settings,
+    folder,
+    resume,
+    fork,
+    threads = 1,
+    progress = silentProgress,
+    onTorn,
+    onNote,
+    onBackend,
+    signal,
+  } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await openTraining(settings);
+  for (const note of training.notes) onNote?.(note);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;

@@ -1,6 +1,7 @@
 /** Everything a walker's network stands on, put together the same way for training and for answering. */
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkRules } from '../../envs/rules.js';
+import type { WalkGraph } from '../../envs/walk-graph.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -21,7 +22,10 @@ import { encodeNames } from './text-vectors.js';
 /** What policies of one graph, encoder and train split share. */
 export interface WalkerInputs {
   settings: WalkerSettings;
+  /** The whole graph: of its names, relations and edges tables are made. */
   graph: Graph;
+  /** The edges of it that walks may take: what the featurizer reads. */
+  walks: WalkGraph;
   tables: FrozenTables;
   featurizer: Featurizer;
   /** Where states are read one by one. */
@@ -34,6 +38,8 @@ export interface WalkerInputOptions {
   settings: WalkerSettings;
   encoderSettings: EncoderSettings;
   graph: Graph;
+  /** Default: every edge may be walked. */
+  walks?: WalkGraph;
   rules: WalkRules;
   encoder: StateEncoder;
   /** The train split: what the counts count. */
@@ -64,13 +70,20 @@ export async function inputsOf(
   vectors: FrozenVectors,
   options: Omit<WalkerInputOptions, 'encoder' | 'encoderSettings' | 'progress' | 'signal'>,
 ): Promise<WalkerInputs> {
-  const { settings, graph, rules, train, reader } = options;
+  const { settings, graph, walks = { graph }, rules, train, reader } = options;
   const tables = await tablesOf(options, vectors);
   const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
-  const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(graph, train) : undefined;
+  const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(walks.graph, train) : undefined;
   const perStep = reader !== undefined;
-  const featurizer = new Featurizer({ graph, rules, vectors, edgeFeatures, perStep, ...(counts && { counts }) });
-  return { settings, graph, tables, featurizer, reader };
+  const featurizer = new Featurizer({
+    graph: walks.graph,
+    rules,
+    vectors,
+    edgeFeatures,
+    perStep,
+    ...(counts && { counts }),
+  });
+  return { settings, graph, walks, tables, featurizer, reader };
 }
 
 /** Those of the settings; of no width where vectors are trained, which are weights then. */

@@ -3,7 +3,9 @@ import { checkFits, optimizerPrefix, type CheckpointHeader } from '../../checkpo
 import { sourcesHash } from '../../datasets/manifest.js';
 import { loadDataset } from '../../datasets/registry.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
+import { walkGraph, type WalkGraph } from '../../envs/walk-graph.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { NetworkSize } from '../../src/tensor/auto-order.js';
@@ -43,7 +45,10 @@ export interface LoadWalkerOptions {
 /** A trained walker, ready to answer; close it after use. */
 export interface LoadedWalker {
   agent: Agent;
+  /** The whole graph. */
   graph: Graph;
+  /** The edges of it that the walker takes. */
+  walks: WalkGraph;
   encoder: StateEncoder;
   header: CheckpointHeader;
   close(): Promise<void>;
@@ -68,6 +73,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
   }
   const dataset = loadDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
+  const walks = walkGraph(graph, settings.env, dataset);
   const encoder = await openEncoder();
   try {
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
@@ -80,6 +86,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix))),
       tables: readTables(folder),
       graph: graph.shared(),
+      walkedRows: walks.selection && rowsOf(walks.graph),
       vectors: await encodeNames(encoder, graph, settings.walker, { settings: settings.encoder }),
       beamWidth,
       twoHopBonus,
@@ -96,12 +103,14 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       await walker.close();
       await encoder.dispose();
     };
-    return { agent: walker.agent, graph, encoder, header, close };
+    return { agent: walker.agent, graph, walks, encoder, header, close };
   } catch (error) {
     await encoder.dispose();
     throw error;
   }
 }
+
+const rowsOf = ({ offsets, relations, tails }: Graph): AdjacencyRows => ({ offsets, relations, tails });
 
 async function aloneWalker(parts: WalkerParts, encode: (tasks: readonly WalkTask[]) => Promise<TaskVectors>) {
   const { settings, beamWidth, twoHopBonus, arkBeam } = parts;

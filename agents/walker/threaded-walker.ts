@@ -30,7 +30,11 @@ export function threadedWalker(
     module: new URL('./walker-worker.js', import.meta.url),
     threads,
     // The graph lies in shared memory already.
-    data: { ...inSharedMemory({ ...parts, graph: undefined }), graph: parts.graph },
+    data: {
+      ...inSharedMemory({ ...parts, graph: undefined, walkedRows: undefined }),
+      graph: parts.graph,
+      walkedRows: parts.walkedRows,
+    },
     memoryHint: 'Lower --threads: every thread holds dialogues and beams. Or lower --beam-width.',
     signal,
   });

@@ -3,9 +3,11 @@ import { z } from 'zod';
 import { loadDataset } from '../../datasets/registry.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { splitSamples } from '../../datasets/split-samples.js';
+import { walkRulesOf } from '../../envs/rules.js';
 import { envSettings } from '../../envs/settings.js';
 import { stateTextSettings } from '../../envs/state-text/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
+import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
 import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
@@ -35,6 +37,8 @@ export interface WalkerParts {
   tables: FrozenTables | undefined;
   /** Its arrays are the same memory in every thread. */
   graph: SharedGraph;
+  /** Rows of the graph that walks may take, shared alike; absent where those are all. */
+  walkedRows: AdjacencyRows | undefined;
   /** Of the names of the graph. */
   vectors: FrozenVectors;
   beamWidth: number;
@@ -54,16 +58,17 @@ export async function policyOf(
 ): Promise<Policy> {
   const dataset = loadDataset(settings.data.dataset);
   const graph = Graph.fromShared(parts.graph);
+  const walked = parts.walkedRows ? graph.withRows(parts.walkedRows) : graph;
   const { tf } = await openBackend(backend);
-  const { horizon, equalAtStep1 } = settings.env;
   const inputs = await inputsOf(vectors, {
     tf,
     settings: settings.walker,
     graph,
-    rules: { horizon, equalAtStep1 },
+    walks: { graph: walked },
+    rules: walkRulesOf(settings.env),
     train: splitSamples(dataset, graph, settings.data, 'train'),
     tables,
-    reader: openReader?.(graph),
+    reader: openReader?.(walked),
   });
   return restoredPolicy(tf, inputs, tensors);
 }

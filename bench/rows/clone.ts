@@ -54,7 +54,9 @@ async function measure(): Promise<void> {
   const { tf, name } = await openBackend(backendOf(values.backend));
   const dataset = loadDataset('opendialkg', { home });
   const graph = await dataset.loadGraph(settings.data.graph);
-  const [train, valid] = (['train', 'valid'] as const).map((split) => samplesOfSplit(dataset, graph, settings, split));
+  const [train, valid] = (['train', 'valid'] as const).map((split) =>
+    samplesOfSplit(dataset, { graph, walks: { graph } }, settings, split),
+  );
   const encoder = hashedEncoder(384);
   const { horizon, equalAtStep1 } = settings.env;
   const inputs = await walkerInputs({

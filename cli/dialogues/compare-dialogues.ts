@@ -1,6 +1,6 @@
 /** `kgwalk compare` on dialogues: several agents and runs on the same samples. */
 import type { Evaluation } from '../../evaluation/evaluate.js';
-import { evaluateShown } from './evaluate-dialogues.js';
+import { evaluateShown, inputsOf } from './evaluate-dialogues.js';
 import type { AgentFlags } from './named-agents.js';
 import { printJson } from '../output.js';
 
@@ -21,8 +21,8 @@ export async function compareDialogues(names: string[], flags: CompareFlags): Pr
   try {
     const { inputs, agents } = opened;
     const evaluations: (Evaluation & { name: string })[] = [];
-    for (const { name, agent, about } of agents) {
-      evaluations.push({ name, ...(await evaluateShown(agent, inputs, about)) });
+    for (const one of agents) {
+      evaluations.push({ name: one.name, ...(await evaluateShown(one.agent, inputsOf(one, inputs), one.about)) });
     }
     // Every run keeps its own evaluation and those of the untrained agents, which its report shows beside it.
     for (const { runFolder } of agents) {

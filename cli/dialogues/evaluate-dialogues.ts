@@ -2,7 +2,7 @@
 import type { Agent } from '../../agents/agent.js';
 import type { Evaluation } from '../../evaluation/evaluate.js';
 import type { EvaluationInputs } from './evaluation-inputs.js';
-import type { AgentFlags } from './named-agents.js';
+import type { AgentFlags, OpenedAgent } from './named-agents.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printJson, printLine, printNote } from '../output.js';
 import { threadsOf } from '../threads.js';
@@ -29,7 +29,7 @@ export async function evaluateDialogues(run: string | undefined, flags: Evaluate
   const opened = await openAgents([{ name: (run ?? flags.agent)!, kind: run === undefined ? 'agent' : 'run' }], flags);
   try {
     const [one] = opened.agents;
-    const evaluation = await evaluateShown(one!.agent, opened.inputs, one!.about);
+    const evaluation = await evaluateShown(one!.agent, inputsOf(one!, opened.inputs), one!.about);
     const { record, answers, failures } = evaluation;
     if (flags.predictions !== undefined) {
       writePredictions(flags.predictions, { samples: opened.inputs.samples, answers, graph: opened.inputs.graph });
@@ -54,17 +54,26 @@ export async function evaluateDialogues(run: string | undefined, flags: Evaluate
   }
 }
 
-/** Evaluates with a progress line, and says on standard error where the agent failed. */
+/** What one agent is evaluated with. */
+export function inputsOf({ walks }: Pick<OpenedAgent, 'walks'>, inputs: EvaluationInputs): EvaluationInputs {
+  return walks ? { ...inputs, walks } : inputs;
+}
+
+/** Evaluates with a progress line, and says on standard error where the agent failed and what its edges give away. */
 export async function evaluateShown(
   agent: Agent,
-  { graph, samples, seenTargets, settings, horizon, about }: EvaluationInputs,
+  { graph, walks, samples, seenTargets, settings, horizon, about }: EvaluationInputs,
   more: Partial<EvaluationInputs['about']> = {},
   { progress, signal }: Watch = terminalWatch(),
 ): Promise<Evaluation> {
   const { evaluateAgent } = await import('../../evaluation/evaluate.js');
+  const { leakWarning } = await import('../../evaluation/edge-notes.js');
+  const warning = walks && leakWarning(walks);
+  if (warning !== undefined) printNote(`${agent.name}: ${warning}`);
   const line = progress(agent.name, samples.length, 'samples');
   const evaluation = await evaluateAgent(agent, samples, {
     graph,
+    ...(walks && { walks }),
     settings,
     seenTargets,
     horizon,

@@ -3,6 +3,7 @@ import { basename, extname } from 'node:path';
 import type { Dataset } from '../../datasets/registry.js';
 import type { DataSettings } from '../../datasets/settings.js';
 import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
+import type { WalkGraph } from '../../envs/walk-graph.js';
 import type { EvaluateOptions } from '../../evaluation/evaluate.js';
 import type { EvaluationSettings } from '../../evaluation/settings.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -26,6 +27,8 @@ export interface EvaluationInputs {
   dataset: Dataset;
   data: DataSettings;
   graph: Graph;
+  /** The edges that an agent may walk, where its run says: see `OpenedAgent`. */
+  walks?: WalkGraph;
   train: WalkSample[];
   samples: WalkSample[];
   seenTargets: ReadonlySet<number>;

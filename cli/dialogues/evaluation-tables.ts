@@ -32,6 +32,12 @@ export function printEvaluation(record: EvaluationRecord): void {
   printLine(
     `gold in graph ${share(goldInGraph)}, start has edges ${share(startHasEdges)}, upper bound ${share(reachable ?? goldInGraph)}, actions at the start ${meanActions.toFixed(1)} on average`,
   );
+  const { edges } = record;
+  if (edges) {
+    printLine(
+      `edges ${edges.policy}, at most ${edges.maxOut} actions a state: gold left ${share(record.coverage.goldWalkable ?? 0)}, ${edges.kept} of ${edges.edges} edges, ${edges.entitiesCut} entities cut`,
+    );
+  }
   const misses = Object.entries(record.misses ?? {}).filter(([, count]) => count > 0);
   printLine(`gold not ranked: ${misses.map(([reason, count]) => `${reason} ${count}`).join(', ') || 'never'}`);
   printLine('percent; brackets: 95 % bootstrap over dialogues');

@@ -1,6 +1,7 @@
 /** Agents as the command line names them: untrained ones by name, trained ones by their run. */
 import type { Agent } from '../../agents/agent.js';
 import type { AgentResources } from '../../agents/registry.js';
+import type { WalkGraph } from '../../envs/walk-graph.js';
 import type { EvaluateOptions } from '../../evaluation/evaluate.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
@@ -36,6 +37,8 @@ export interface OpenedAgent {
   notes: ProvenanceNotes;
   /** Folder of its run; absent for untrained agents. */
   runFolder?: string;
+  /** The edges that it may walk, where its run says; absent: all. */
+  walks?: WalkGraph;
 }
 
 /** All named agents over one set of samples; close them after use. */
@@ -128,6 +131,7 @@ async function openWalker(
     agent: loaded.agent,
     about: { checkpoint, seed: run.config.seed as number, hashes },
     runFolder: run.folder,
+    walks: loaded.walks,
   };
 }
 

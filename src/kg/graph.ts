@@ -2,6 +2,7 @@
 import { adjacencyOf, type AdjacencyRows, type RelationColumn } from './adjacency.js';
 import { graphHash } from './graph-hash.js';
 import { NameTable, type NameColumns } from './name-table.js';
+import type { Path } from './path.js';
 
 /** Triples as ids, three parallel arrays of equal length. */
 export interface TripleColumns {
@@ -86,6 +87,11 @@ export class Graph {
     return { name, relationNames, madeFrom, entities, offsets, relations, tails, hash: this.#hash };
   }
 
+  /** A graph of the same names and ids with other edges: `rows` become its own. Its hash is its own, too. */
+  withRows(rows: AdjacencyRows): Graph {
+    return new Graph(this.name, this.#entities, this.relationNames, rows, this.madeFrom);
+  }
+
   /**
    * Name of each entity id. The first use makes a string of every name, which stay: with millions of entities ask
    * `entityName` for those that are needed.
@@ -144,6 +150,11 @@ export class Graph {
       else high = middle - 1;
     }
     return -1;
+  }
+
+  /** Whether every step of a path is an edge. */
+  holds(path: Path): boolean {
+    return path.every(([head, relation, tail]) => this.edgeIndex(head, relation, tail) >= 0);
   }
 
   /** sha256 (hex) over names and edges: a checkpoint belongs to one graph. */

@@ -45,9 +45,18 @@ export const evaluationRecord: z.ZodType<EvaluationRecord> = openObject({
   coverage: openObject({
     goldInGraph: anyNumber,
     startHasEdges: anyNumber,
+    goldWalkable: anyNumber.optional(),
     reachable: anyNumber.optional(),
     meanActions: anyNumber,
   }),
+  edges: openObject({
+    policy: text,
+    maxOut: count,
+    entitiesCut: count,
+    edges: count,
+    kept: count,
+    brought: counts.optional(),
+  }).optional(),
   misses: counts.optional(),
   metrics,
   slices,

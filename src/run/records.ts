@@ -109,10 +109,27 @@ export interface Coverage {
   goldInGraph: number;
   /** Share of samples whose start has an edge. */
   startHasEdges: number;
+  /** Share of samples whose gold path the agent may walk; absent where that is every edge of the graph. */
+  goldWalkable?: number;
   /** Share of samples whose gold the agent's horizon can reach: the upper bound of its path@k. */
   reachable?: number;
   /** Mean number of actions at the first step. */
   meanActions: number;
+}
+
+/** What a policy of edges left of the graph. */
+export interface EdgeRecord {
+  /** `topk-degree` or `ark`. */
+  policy: string;
+  /** Longest list of actions, staying included. */
+  maxOut: number;
+  /** Entities with shorter lists than they have edges. */
+  entitiesCut: number;
+  /** Edges of the whole graph, and those that may be walked. */
+  edges: number;
+  kept: number;
+  /** Of `ark`, by split: edges that may be walked only because its dialogues walk them. Any of valid or test is a leak. */
+  brought?: Record<string, number>;
 }
 
 /** What answering the split cost, in all. */
@@ -158,7 +175,12 @@ export interface EvaluationRecord {
   /** Added to the score of two-hop walks when ranking; 0 unless asked for. */
   twoHopBonus?: number;
   coverage: Coverage;
-  /** Samples whose gold path is not in the list, by reason: `start-without-edges`, `gold-not-in-graph`, `agent-failed`, `not-ranked`. */
+  /** Which edges the agent may walk, as its run says; absent: all. */
+  edges?: EdgeRecord;
+  /**
+   * Samples whose gold path is not in the list, by reason: `start-without-edges`, `gold-not-in-graph`, `gold-edge-cut` (with
+   * `edges`), `agent-failed`, `not-ranked`.
+   */
   misses?: Record<string, number>;
   metrics: EvaluationMetrics;
   /** By `name=value`: `hops=1`, `sender=user`, `target=unseen` … */

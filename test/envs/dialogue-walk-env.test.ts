@@ -145,6 +145,8 @@ describe('the registry of environments', () => {
       id,
       horizon: 2,
       equalAtStep1: false,
+      edgePolicy: 'full',
+      maxOut: 50,
       reward: { kind: 'path', hit: 1, miss: 0 },
       shaping: 'none',
     });

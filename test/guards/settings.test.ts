@@ -113,7 +113,7 @@ describe('PPO', () => {
 
   test('has no other setting, but those of the phase and of masked policies', () =>
     expectAllKeys(ppoSettings.shape, changes, [
-      ...['enabled', 'init', 'gradient', 'evalEvery', 'evalSamples', 'patience', 'feasibilityCoef'],
+      ...['enabled', 'init', 'gradient', 'evalEvery', 'evalSamples', 'patience', 'feasibilityCoef', 'trainHorizon'],
     ]));
 });
 

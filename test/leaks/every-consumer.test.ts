@@ -17,6 +17,7 @@ const handsOn: Record<string, string> = {
   'envs/walk-reward.ts': 'scores a walk',
   'trainers/cloning/gold-states.ts': 'makes gold walks, noted by who asks for them',
   'trainers/cloning/objective.ts': 'takes gold walks, noted where they were made',
+  'trainers/dialogues/data.ts': 'loads the splits',
   'trainers/dialogues/samples-of-split.ts': 'loads a split',
   'trainers/dialogues/training.ts': 'gives the splits to the phases',
   'trainers/ppo/expected-reward.ts': 'takes gold walks, noted where they were made',

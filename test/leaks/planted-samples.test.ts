@@ -56,7 +56,7 @@ async function cloneOn(train: readonly WalkSample[], valid = dialogues.train): P
   const featurizer = await toyFeaturizer({ graph, samples: [...dialogues.train, ...dialogues.test] });
   const walker = tinySettings({ width: 4, embeddingDim: 4, hidden: 4 });
   const tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, walker);
-  const policy = createPolicy(tf, { settings: walker, graph, featurizer, tables }, 1);
+  const policy = createPolicy(tf, { settings: walker, graph, walks: { graph }, featurizer, tables }, 1);
   const optimizer = new AdamW(policy.head.parameters, {});
   const settings = cloneSettings.parse({ epochs: 1, batchSize: 2, warmupSteps: 1 });
   await clone({ policy, optimizer, train, valid, settings, seed: 1 });

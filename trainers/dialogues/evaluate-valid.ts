@@ -69,6 +69,7 @@ async function evaluatePolicy(
   const { beamWidth, twoHopBonus } = settings.evaluation;
   return evaluateAgent(walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus }), samples, {
     graph: inputs.graph,
+    walks: inputs.walks,
     settings: settings.evaluation,
     seenTargets,
     horizon: settings.env.horizon,

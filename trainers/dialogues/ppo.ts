@@ -38,8 +38,8 @@ export async function dialoguePpo(
   from: Checkpoint | undefined,
 ): Promise<void> {
   const { tf, settings, inputs, train } = session;
-  const { graph, featurizer } = inputs;
-  const { rules } = featurizer.parts;
+  const { featurizer } = inputs;
+  const { graph, rules } = featurizer.parts;
   const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
   const policy = createPolicy(tf, inputs, settings.seed);
   const anchor = clone && settings.ppo.klCoef > 0 ? restoredPolicy(tf, inputs, clone.tensors) : undefined;
@@ -63,7 +63,7 @@ export async function dialoguePpo(
     {
       graph,
       samples: train,
-      rules,
+      rules: { ...rules, horizon: settings.ppo.trainHorizon ?? rules.horizon },
       reward: settings.env.reward,
       gamma: settings.ppo.gamma,
       ...(shaping && { potential: embeddingPotential(shaping.entities, shaping.dim) }),

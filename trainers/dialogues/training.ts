@@ -8,9 +8,9 @@ import { StateReader } from '../../agents/walker/state-reader.js';
 import { encodeNames, encodeTasks } from '../../agents/walker/text-vectors.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { sourcesHash } from '../../datasets/manifest.js';
-import { loadDataset, type Dataset } from '../../datasets/registry.js';
+import type { Dataset } from '../../datasets/registry.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
-import { initialState } from '../../envs/rules.js';
+import { initialState, walkRulesOf } from '../../envs/rules.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import { encodeShown } from '../../src/encoder/encode-shown.js';
 import type { Graph } from '../../src/kg/graph.js';
@@ -22,9 +22,10 @@ import { logEncoding, type Session, type Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
 import { dialogueTriples } from '../transe/dialogue-triples.js';
 import { keepInRun, pretrainEmbeddings, replayTransE, type Pretrained } from '../transe/pretrain.js';
+import { openDialogueData } from './data.js';
 import { evaluateBest } from './evaluate-valid.js';
 import { dialoguePpo } from './ppo.js';
-import { samplesOfSplit } from './samples-of-split.js';
+import type { RunGraphs } from './samples-of-split.js';
 
 /** A run with what it trains on. */
 export interface DialogueSession extends Session {
@@ -36,18 +37,16 @@ export interface DialogueSession extends Session {
 
 /** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
 export async function openDialogueTraining(settings: TrainSettings): Promise<Training> {
-  const dataset = loadDataset(settings.data.dataset);
-  const graph = await dataset.loadGraph(settings.data.graph);
-  const train = samplesOfSplit(dataset, graph, settings, 'train');
-  const valid = samplesOfSplit(dataset, graph, settings, 'valid');
+  const { dataset, graph, walks, train, valid, notes } = await openDialogueData(settings);
   return {
     hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest) },
+    notes,
     async run(session, from) {
       const { run, replayed } = session;
       if (from?.header.kind === 'embedding') return replayPretraining(session, dataset, graph, from);
       const tasks = [...train, ...valid].map(({ task }) => task);
       const texts = encodeBeside(session, session.threads ?? 1, (options) =>
-        encodeTexts(session, graph, tasks, options),
+        encodeTexts(session, { graph, walks }, tasks, options),
       );
       let transe: Pretrained | undefined;
       try {
@@ -57,7 +56,7 @@ export async function openDialogueTraining(settings: TrainSettings): Promise<Tra
         throw error;
       }
       run.update({ phase: 'encode' });
-      const inputs = await prepareInputs(session, graph, train, await texts.join(), transe?.table);
+      const inputs = await prepareInputs(session, { graph, walks }, train, await texts.join(), transe?.table);
       run.update({ done: { ...run.state.done, encode: true } });
       const dialogues = { ...session, inputs, train, valid, seenTargets: seenEntities(train) };
       if (settings.clone.enabled && from?.header.phase !== 'ppo') {
@@ -85,15 +84,15 @@ interface RunTexts {
 /** Vectors of all that a run reads; of states that are read one by one, those that walks begin with. */
 async function encodeTexts(
   { settings, encoder, signal }: Session,
-  graph: Graph,
+  { graph, walks }: RunGraphs,
   tasks: readonly WalkTask[],
   beside: BesideOptions,
 ): Promise<RunTexts> {
   const options = { ...beside, settings: settings.encoder };
   const names = await encodeNames(encoder, graph, settings.walker, options);
   if (settings.stateText.encode === 'once') return { names, dialogues: await encodeTasks(encoder, tasks, options) };
-  const reader = new StateReader(encoder, graph, settings.stateText, signal);
-  const begun = tasks.map((task) => ({ task, state: initialState(graph, task.start, settings.env) }));
+  const reader = new StateReader(encoder, walks.graph, settings.stateText, signal);
+  const begun = tasks.map((task) => ({ task, state: initialState(walks.graph, task.start, settings.env) }));
   const texts = await reader.texts(begun.filter(({ state }) => !state.done));
   await encodeShown(encoder, texts, { ...beside, label: 'encode first states', overlong: 'refuse' });
   return { names, reader };
@@ -102,15 +101,14 @@ async function encodeTexts(
 /** The network's inputs from text vectors and TransE; the tables are kept with the run. */
 async function prepareInputs(
   session: Session,
-  graph: Graph,
+  graphs: RunGraphs,
   train: readonly WalkSample[],
   { names, dialogues, reader }: RunTexts,
   transe: EmbeddingVectors | undefined,
 ): Promise<WalkerInputs> {
   const { tf, settings, run } = session;
-  const { horizon, equalAtStep1 } = settings.env;
-  const rules = { horizon, equalAtStep1 };
-  const inputs = await inputsOf(names, { tf, settings: settings.walker, graph, rules, train, transe, reader });
+  const rules = walkRulesOf(settings.env);
+  const inputs = await inputsOf(names, { tf, settings: settings.walker, ...graphs, rules, train, transe, reader });
   if (dialogues) inputs.featurizer.texts = dialogues;
   writeTables(run.folder, inputs.tables);
   logEncoding(session);

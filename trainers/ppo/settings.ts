@@ -87,6 +87,15 @@ export const ppoSettings = z.strictObject({
     .describe(
       'Weight of the exact KL divergence from the clone, averaged over visited states, in nats. Below 0.3 the tail of the ranking suffers.',
     ),
+  trainHorizon: z
+    .int()
+    .min(1)
+    .max(8)
+    .nullable()
+    .default(null)
+    .describe(
+      'Steps after which walks of training end; null: env.horizon. Evaluation always walks env.horizon. 1 is what the scripts of LLM-ARK train on.',
+    ),
   evalEvery: z.int().min(1).default(20).describe('Rounds between evaluations on valid.'),
   evalSamples: z.int().min(1).nullable().default(500).describe('Seeded sample of valid for them; null: all of it.'),
   patience: z

@@ -38,8 +38,8 @@ export class WalkCounts {
     const note = madeFromSamples('frequency table', 'walk counts', { counts: walkCountNames });
     for (const sample of samples) {
       const { task, gold } = sample;
-      // Questions tell where a walk may end, and no way there.
-      if (!gold.inGraph || gold.path.length === 0) continue;
+      // Questions tell where a walk may end, and no way there. A graph cut to lists of edges may lack what samples walk.
+      if (!gold.inGraph || gold.path.length === 0 || !graph.holds(gold.path)) continue;
       note(sample);
       this.#add(gold.path, 1);
       const paths = this.#byDialogue.get(task.dialogueId);

@@ -26,6 +26,7 @@ beforeAll(async () => {
     settings: walker,
     graph,
     featurizer,
+    walks: { graph },
     tables: await frozenTables(tf, graph, vectors, undefined, walker),
   };
 });
