@@ -148,6 +148,8 @@ export function logEncoding(
   logged.set(encoder, now);
   const since = (count: keyof EncoderCounters) => now[count] - before[count];
   logs.timing(phase, step, {
+    'time/asked_texts': since('requests'),
+    'time/asked_tokens': since('askedTokens'),
     'time/encodes': since('encodes'),
     'time/cache_hits': since('cacheHits'),
     ...(now.damaged > 0 && { 'time/cache_damaged': since('damaged') }),

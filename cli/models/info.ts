@@ -1,4 +1,5 @@
 /** `kgwalk models info`. */
+import { poolingsOf } from '../../src/encoder/embedding-model.js';
 import { modelRecord } from '../../src/llm/download-model.js';
 import { describeModel } from '../../src/llm/gguf/describe-model.js';
 import { isModelPath, modelFile } from '../../src/llm/model-files.js';
@@ -10,10 +11,11 @@ import { megabytes } from './sizes.js';
 export async function describe(spec: string, { json }: { json?: boolean }): Promise<void> {
   const file = modelFile(spec);
   const facts = describeModel(file);
+  const poolings = poolingsOf(file);
   const sha256 = await sha256File(file);
   const record = isModelPath(spec) ? undefined : modelRecord(spec);
   const source = record && { url: record.url, hashFrom: record.hashFrom };
-  if (json) return printJson({ file, ...facts, sha256, ...source });
+  if (json) return printJson({ file, ...facts, poolings, sha256, ...source });
   const { embeddingLength, heads, keyValueHeads, tokenizer, vocabulary, pooling, contextLength } = facts;
   const shared = keyValueHeads === undefined || keyValueHeads === heads ? '' : `, ${keyValueHeads} of keys and values`;
   const rows: [string, string | number | undefined][] = [
@@ -26,10 +28,8 @@ export async function describe(spec: string, { json }: { json?: boolean }): Prom
     ['heads', heads === undefined ? undefined : `${heads}${shared}`],
     ['vocabulary', `${vocabulary ?? 'none'}${tokenizer === undefined ? '' : ` tokens (${tokenizer})`}`],
     ['chat template', facts.chatTemplate === 'none' ? 'none: prompts are laid out plainly' : facts.chatTemplate],
-    [
-      'text vectors',
-      embeddingLength === undefined ? undefined : `${embeddingLength} numbers, pooling ${pooling ?? 'last token'}`,
-    ],
+    ['text vectors', poolings.length === 0 ? 'none' : `${embeddingLength} numbers, pooling ${pooling ?? 'last token'}`],
+    ['poolings', poolings.length === 0 ? undefined : `${poolings.join(', ')} (encoder.pooling)`],
     ['licence', record?.licence ?? facts.licence],
     ['from', source?.url],
     ['sha256', sha256],

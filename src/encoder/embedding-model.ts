@@ -1,5 +1,6 @@
 /** The facts of a GGUF file that decide whether and how it gives text vectors. */
 import { readTextModel } from '../llm/gguf/text-model.js';
+import { WorkbenchError } from '../run/errors.js';
 
 /** How one vector is made of the vectors of a text's tokens; `last` where the file names nothing. */
 export type Pooling = 'mean' | 'cls' | 'last';
@@ -50,4 +51,14 @@ export function readEmbeddingModel(path: string, asked: (typeof poolingChoices)[
     // A file that takes means reads in both directions, unless it says otherwise in a way that nobody has tried.
     causal: own === 'last' && pooling === 'last' && metadata.get(`${architecture}.attention.causal`) !== false,
   };
+}
+
+/** What can be asked of a file; nothing of one that gives no text vectors. */
+export function poolingsOf(path: string): Pooling[] {
+  try {
+    return [...new Set([readEmbeddingModel(path).pooling, ...poolingChoices.filter((choice) => choice !== 'model')])];
+  } catch (error) {
+    if (error instanceof WorkbenchError) return [];
+    throw error;
+  }
 }

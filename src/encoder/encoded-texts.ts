@@ -20,6 +20,13 @@ export function distinctTexts(texts: readonly string[]): DistinctTexts {
   return { distinct: [...places.keys()], rows };
 }
 
+/** int32 [count]: how many of the asked texts each distinct one is. */
+export function timesAsked(rows: Int32Array, count: number): Int32Array {
+  const times = new Int32Array(count);
+  for (const row of rows) times[row]!++;
+  return times;
+}
+
 /** Whether a text says nothing: its vector is zero and no model sees it. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';

@@ -35,6 +35,10 @@ export interface VectorStore {
   read(text: string, budget: string, into: Float32Array): boolean;
   /** Keeps a vector for the next commit. @param vector float32 [dim], copied */
   write(text: string, budget: string, vector: Float32Array): void;
+  /** Tokens of the text's input, special ones included, if anybody wrote them: vectors of earlier versions came without. */
+  readTokens(text: string, budget: string): number | undefined;
+  /** Keeps how many tokens a text's input has, for the next commit. */
+  writeTokens(text: string, budget: string, tokens: number): void;
   /**
    * Takes on texts to encode. What another encoder or process has taken on and not finished is not had: its vectors can be
    * read once they are there.
@@ -82,7 +86,7 @@ const checksumBytes = 4;
 export async function openEncoderCache(cacheFolder: string): Promise<EncoderCache> {
   const folder = vectorsFolder(cacheFolder);
   const root = await openStore(folder);
-  const { vectors, spaces, files, claimed } = await openTables(root, folder);
+  const { vectors, tokens, spaces, files, claimed } = await openTables(root, folder);
   const claims = claimsIn(root, claimed);
   // Closing a database whose commit failed would wait for ever.
   let failed = false;
@@ -95,6 +99,7 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
     space(space) {
       const prefix = sha256(JSON.stringify([space.encoder, space.mode, space.dim])).subarray(0, prefixBytes);
       const waiting = new Map<string, Buffer>();
+      const waitingTokens = new Map<string, Buffer>();
       const keyOf = (text: string, budget: string) =>
         Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, 24)]);
       let damaged = 0;
@@ -122,6 +127,19 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
           sum.writeUInt32LE(checksum(key, numbers));
           waiting.set(key.toString('hex'), Buffer.concat([numbers, sum]));
         },
+        readTokens(text, budget) {
+          const key = keyOf(text, budget);
+          const bytes = guarded(folder, () => tokens.get(key));
+          if (bytes?.length !== 4 + checksumBytes) return undefined;
+          return bytes.readUInt32LE(4) === checksum(key, bytes.subarray(0, 4)) ? bytes.readUInt32LE(0) : undefined;
+        },
+        writeTokens(text, budget, count) {
+          const key = keyOf(text, budget);
+          const bytes = Buffer.alloc(4 + checksumBytes);
+          bytes.writeUInt32LE(count);
+          bytes.writeUInt32LE(checksum(key, bytes.subarray(0, 4)), 4);
+          waitingTokens.set(key.toString('hex'), bytes);
+        },
         async claim(texts) {
           requireSpace(folder, 256 * texts.length);
           const keys = texts.map(({ text, budget }) => keyOf(text, budget));
@@ -137,13 +155,15 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
           };
         },
         async commit() {
-          if (waiting.size === 0) return;
+          if (waiting.size + waitingTokens.size === 0) return;
           // Pages are written anew rather than in place, and several of them a key.
-          requireSpace(folder, 4 * waiting.size * (space.dim * 4 + 64));
+          requireSpace(folder, 4 * (waiting.size * (space.dim * 4 + 64) + waitingTokens.size * 64));
           // One turn of the event loop, so one transaction.
           const puts: Promise<boolean>[] = [spaces.put(prefix.toString('hex'), space)];
           for (const [key, bytes] of waiting) puts.push(vectors.put(Buffer.from(key, 'hex'), bytes));
+          for (const [key, bytes] of waitingTokens) puts.push(tokens.put(Buffer.from(key, 'hex'), bytes));
           waiting.clear();
+          waitingTokens.clear();
           try {
             await Promise.all(puts);
             await root.flushed;
@@ -177,7 +197,7 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
     },
     async clear() {
       const entries = vectors.getKeysCount();
-      await Promise.all([vectors.clearAsync(), spaces.clearAsync(), files.clearAsync(), claimed.clearAsync()]);
+      await Promise.all([vectors, tokens, spaces, files, claimed].map((table) => table.clearAsync()));
       await root.close();
       // An emptied database keeps its size on disk, so the files go too.
       rmSync(folder, { recursive: true, force: true });
@@ -202,6 +222,7 @@ async function openTables(root: RootDatabase, folder: string) {
   try {
     return {
       vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
+      tokens: root.openDB<Buffer, Buffer>({ name: 'tokens', encoding: 'binary', keyEncoding: 'binary' }),
       spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
       files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
       claimed: root.openDB<Claim, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),

@@ -1,6 +1,6 @@
 /** A text encoder without a model: words and character trigrams hashed into signed buckets. */
 import { WorkbenchError } from '../run/errors.js';
-import { distinctTexts, isBlank, normalizeL2 } from './encoded-texts.js';
+import { distinctTexts, isBlank, normalizeL2, timesAsked } from './encoded-texts.js';
 import { refuseOverlong } from './overlong.js';
 import { type EncodeOptions, noCounts, type StateEncoder } from './state-encoder.js';
 
@@ -25,6 +25,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
     const matrix = new Float32Array(distinct.length * dim);
     const started = performance.now();
     let tokens = 0;
+    const asked = timesAsked(rows, distinct.length);
     distinct.forEach((text, place) => {
       if (signal?.aborted) throw new WorkbenchError('stopped', `stopped after ${place} of ${distinct.length} texts`);
       if (isBlank(text)) return;
@@ -33,6 +34,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
       for (const word of words) addWord(row, word);
       if (normalize) normalizeL2(row);
       tokens += words.length;
+      counters.askedTokens += asked[place]! * words.length;
       counters.encodes++;
     });
     counters.requests += texts.length;

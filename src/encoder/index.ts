@@ -1,5 +1,5 @@
 /** `kgwalk/encoder`: frozen text vectors from a GGUF model or by hashing, and their cache on disk. */
-export { readEmbeddingModel, type EmbeddingModel, type Pooling } from './embedding-model.js';
+export { poolingsOf, readEmbeddingModel, type EmbeddingModel, type Pooling } from './embedding-model.js';
 export { openEncoderCache, type CacheInfo, type EncoderCache } from './encoder-cache.js';
 export { hashedEncoder } from './hashed-encoder.js';
 export { openLlamaEncoder, type LlamaEncoderOptions } from './llama-encoder.js';

@@ -7,7 +7,7 @@ import { WorkbenchError } from '../run/errors.js';
 import { hashedFile } from '../run/hashed-file.js';
 import { encodeTurn, type Turn } from './encode-turn.js';
 import { readEmbeddingModel } from './embedding-model.js';
-import { distinctTexts, isBlank, normalizeL2 } from './encoded-texts.js';
+import { distinctTexts, isBlank, normalizeL2, timesAsked } from './encoded-texts.js';
 import { openEncoderCache } from './encoder-cache.js';
 import { type LlamaLanes, loadLlamaLanes } from './llama-lanes.js';
 import { type LlamaVocabulary, loadVocabulary, reservedPlaces } from './llama-vocabulary.js';
@@ -101,6 +101,8 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     const keyOf = (place: number) => ({ text: distinct[place]!, budget: budgetKey(distinct[place]!, budget) });
     let done = 0;
     const spent = { tokens: 0, reused: 0 };
+    /** Of each text's input, special ones included; -1 while nobody has counted. */
+    const inputTokens = Int32Array.from(distinct, (text) => (isBlank(text) ? 0 : -1));
     let told = -1;
     const tell = () => {
       if (told !== done) onProgress?.((told = done), distinct.length, spent.tokens, spent.reused);
@@ -112,6 +114,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
         const { text, budget: kept } = keyOf(place);
         if (isBlank(text)) return false;
         if (!store.read(text, kept, rowOf(place))) return true;
+        inputTokens[place] = store.readTokens(text, kept) ?? -1;
         counters.cacheHits++;
         return false;
       });
@@ -132,6 +135,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
         fill(row, vector, settings.normalize, modelPath);
         const { text, budget: kept } = keyOf(places[i]!);
         store.write(text, kept, row);
+        store.writeTokens(text, kept, (inputTokens[places[i]!] = evaluated + reused));
         counters.encodes++;
         counters.tokens += evaluated;
         counters.reusedTokens += reused;
@@ -170,6 +174,19 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
       return places.filter((_, i) => !had[i]);
     }
 
+    /** Counts the tokens of vectors that an earlier version left in the cache, once and for all. */
+    async function countUncounted(): Promise<void> {
+      const places = [...inputTokens.keys()].filter((place) => inputTokens[place] === -1);
+      if (places.length === 0) return;
+      const { most: fit, special } = await openVocabulary();
+      const counts = await countTokens(places.map((place) => distinct[place]!));
+      places.forEach((place, i) => {
+        const { text, budget: kept } = keyOf(place);
+        store.writeTokens(text, kept, (inputTokens[place] = Math.min(counts[i]!, budget, fit) + special));
+      });
+      await store.commit();
+    }
+
     counters.requests += texts.length;
     let missing = missingOf(distinct.map((_, place) => place));
     // Texts that begin alike come into one turn.
@@ -188,6 +205,8 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
         hint: 'The vectors so far are kept; the same command goes on from there.',
       });
     }
+    await countUncounted();
+    timesAsked(rows, distinct.length).forEach((times, place) => (counters.askedTokens += times * inputTokens[place]!));
     return { matrix, rows, dim } satisfies EncodedTexts;
   }
 

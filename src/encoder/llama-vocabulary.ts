@@ -10,17 +10,17 @@ export const reservedPlaces = 3;
 export interface LlamaVocabulary {
   /** Without special tokens. */
   tokenize(text: string): Token[];
+  /** Tokens that every input has beside its text's own. */
+  special: number;
   /** Most tokens of a text that the model takes, beside the special ones. */
   most: number;
 }
 
 /** @param contextLength of the model, in tokens */
 export function vocabularyOf(model: LlamaModel, contextLength: number): LlamaVocabulary {
-  return {
-    tokenize: (text) => model.tokenize(text),
-    // The library leaves one place of a context free.
-    most: contextLength - 1 - specialTokens(model),
-  };
+  const special = specialTokens(model);
+  // The library leaves one place of a context free.
+  return { tokenize: (text) => model.tokenize(text), special, most: contextLength - 1 - special };
 }
 
 /**

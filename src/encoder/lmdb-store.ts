@@ -25,7 +25,7 @@ export async function openStore(folder: string): Promise<RootDatabase> {
     checkDatabase(folder);
     // An open that fails in lmdb 3.5.6 frees memory twice and may take the process down: what may fail is tried before.
     closeSync(openSync(join(folder, 'lock.mdb'), 'a+'));
-    return library.open({ path: folder, maxDbs: 4, noSubdir: false });
+    return library.open({ path: folder, maxDbs: 5, noSubdir: false });
   } catch (error) {
     throw storeError(error, folder);
   }

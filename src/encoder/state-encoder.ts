@@ -26,6 +26,11 @@ export interface EncodeOptions {
 export interface EncoderCounters {
   /** Texts asked for, duplicates included. */
   requests: number;
+  /**
+   * Tokens of the texts asked for, duplicates included: what a program would have evaluated that shares nothing, keeps
+   * nothing and evaluates every text whole. Blank texts have none.
+   */
+  askedTokens: number;
   /** Forward passes of the model: distinct texts that no cache held. */
   encodes: number;
   /** Distinct texts that the disk cache held. */
@@ -42,7 +47,7 @@ export interface EncoderCounters {
 
 /** The counts of an encoder that has done nothing. */
 export function noCounts(): EncoderCounters {
-  return { requests: 0, encodes: 0, cacheHits: 0, damaged: 0, tokens: 0, reusedTokens: 0, seconds: 0 };
+  return { requests: 0, askedTokens: 0, encodes: 0, cacheHits: 0, damaged: 0, tokens: 0, reusedTokens: 0, seconds: 0 };
 }
 
 /** Turns texts into vectors of one length; equal texts get equal vectors. Dispose it after use. */

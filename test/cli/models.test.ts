@@ -164,6 +164,7 @@ describe('kgwalk models info', () => {
       contextLength: 512,
       layers: 2,
       embeddingLength: 4,
+      poolings: ['last', 'mean'],
       heads: 4,
       keyValueHeads: 2,
       vocabulary: 2,
@@ -175,6 +176,7 @@ describe('kgwalk models info', () => {
     const { out } = await kgwalk('models', 'info', 'Tiny-Q8');
     expect(out).toMatch(/^heads +4, 2 of keys and values$/m);
     expect(out).toMatch(/^text vectors +4 numbers, pooling last token$/m);
+    expect(out).toMatch(/^poolings +last, mean \(encoder\.pooling\)$/m);
   });
 
   test('of the embedded model', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readEmbeddingModel } from '../../../src/encoder/embedding-model.js';
+import { poolingsOf, readEmbeddingModel } from '../../../src/encoder/embedding-model.js';
 import { type Entry, plainEntries, type TinyGguf, tinyGguf } from '../../fixtures/tiny-gguf.js';
 
 const path = join(mkdtempSync(join(tmpdir(), 'kgwalk-model-')), 'm.gguf');
@@ -16,7 +16,29 @@ const without = (key: string) => plainEntries.filter(([name]) => name !== key);
 const withEntry = (...entry: Entry) => [...without(entry[0]), entry];
 
 test('the facts that matter are read', () => {
-  expect(read({})).toEqual({ architecture: 'bert', dim: 4, contextLength: 512, pooling: 'mean', causal: false });
+  expect(read({})).toEqual({
+    architecture: 'bert',
+    dim: 4,
+    contextLength: 512,
+    pooling: 'mean',
+    poolingType: undefined,
+    causal: false,
+  });
+});
+
+test('another pooling than the file’s is told to the library, the same one is not', () => {
+  writeFileSync(path, tinyGguf({ entries: without('bert.pooling_type') }));
+  expect(readEmbeddingModel(path, 'model')).toMatchObject({ pooling: 'last', poolingType: undefined, causal: true });
+  expect(readEmbeddingModel(path, 'last')).toMatchObject({ pooling: 'last', poolingType: undefined, causal: true });
+  expect(readEmbeddingModel(path, 'mean')).toMatchObject({ pooling: 'mean', poolingType: 1, causal: false });
+  expect(poolingsOf(path)).toEqual(['last', 'mean']);
+  writeFileSync(path, tinyGguf({ entries: withEntry('bert.pooling_type', 4, 2) }));
+  expect(readEmbeddingModel(path)).toMatchObject({ pooling: 'cls', poolingType: undefined });
+  expect(readEmbeddingModel(path, 'last')).toMatchObject({ pooling: 'last', poolingType: 3, causal: false });
+  expect(poolingsOf(path)).toEqual(['cls', 'last', 'mean']);
+  writeFileSync(path, tinyGguf({ entries: withEntry('bert.pooling_type', 4, 4) }));
+  expect(() => readEmbeddingModel(path, 'mean')).toThrow(/reranker/);
+  expect(poolingsOf(path)).toEqual([]);
 });
 
 test('a model that names no pooling gives the last token', () => {

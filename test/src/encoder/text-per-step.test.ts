@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEncoderCache } from '../../../src/encoder/encoder-cache.js';
+import { openEncoder } from '../../../src/encoder/open-encoder.js';
+import { encoderSettings } from '../../../src/encoder/settings.js';
+import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { tinyLlama } from '../../fixtures/tiny-llama.js';
+
+let modelPath: string;
+beforeAll(async () => {
+  modelPath = (await tinyLlama()).path;
+});
+const opened: StateEncoder[] = [];
+afterAll(async () => {
+  for (const encoder of opened) await encoder.dispose();
+});
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'kgwalk-per-step-'));
+async function open(settings: object = {}, cacheFolder = newFolder(), model = modelPath): Promise<StateEncoder> {
+  const encoder = await openEncoder(encoderSettings.parse({ workers: 1, ...settings }), {
+    modelPath: model,
+    cacheFolder,
+  });
+  opened.push(encoder);
+  return encoder;
+}
+
+const begin = 'The film The Winter Sea was directed by Mara Lind. Who wrote it? ';
+/** Two explorations of each of three states: every text twice. */
+const asked = [1, 2, 3, 1, 2, 3].map((i) => `${begin}Now at ${'node '.repeat(i)}${i}`);
+const long = begin.repeat(12);
+
+test('B-ARK-17: encodes are distinct states, and what the copies would have cost is counted beside', async () => {
+  for (const prefixReuse of ['off', 'auto']) {
+    const encoder = await open({ prefixReuse });
+    const counts = await encoder.countTokens(asked);
+    await encoder.encode(asked);
+    await encoder.encode(asked.slice(0, 2));
+    const { encodes, tokens, reusedTokens, requests, askedTokens } = encoder.counters;
+    expect({ encodes, requests }).toEqual({ encodes: 3, requests: 8 });
+    // This model puts one token before and one after each text.
+    const whole = (texts: number) => counts.subarray(0, texts).reduce((sum, count) => sum + count + 2, 0);
+    expect(tokens + reusedTokens).toBe(whole(3));
+    expect(askedTokens).toBe(whole(6) + whole(2));
+  }
+});
+
+test('texts from the cache are counted like others, those too whose tokens nobody kept', async () => {
+  const folder = newFolder();
+  const first = await open({}, folder);
+  const { matrix, dim } = await first.encode(asked);
+  const warm = await open({}, folder);
+  await warm.encode(asked);
+  expect(warm.counters).toMatchObject({ encodes: 0, tokens: 0, askedTokens: first.counters.askedTokens });
+
+  // A cache as earlier versions wrote it: the vectors alone.
+  const old = newFolder();
+  const cache = await openEncoderCache(old);
+  const space = { encoder: first.id, name: first.name, mode: 'cpu', dim };
+  const store = cache.space(space);
+  asked.slice(0, 3).forEach((text, i) => store.write(text, 'whole', matrix.subarray(i * dim, (i + 1) * dim)));
+  await store.commit();
+  const encoder = await open({}, old);
+  await encoder.encode(asked);
+  expect(encoder.counters).toMatchObject({ encodes: 0, cacheHits: 3, askedTokens: first.counters.askedTokens });
+  expect(cache.space(space).readTokens(asked[0]!, 'whole')).toBe((await first.countTokens(asked))[0]! + 2);
+  await cache.close();
+});
+
+test('B-ARK-8: a text that does not fit is refused where nothing may be cut, before anything is encoded', async () => {
+  const encoder = await open();
+  const [count] = await encoder.countTokens([long]);
+  expect(count).toBeGreaterThan(256);
+  const refused = encoder.encode([...asked, long], { overlong: 'refuse' });
+  await expect(refused).rejects.toMatchObject({
+    code: 'data',
+    message: expect.stringMatching(
+      new RegExp(`at most 253 tokens, got one of ${count}: "The film The Winter Sea .*…", at .*context of 256 tokens`),
+    ),
+  });
+  expect(encoder.counters).toMatchObject({ encodes: 0, askedTokens: 0 });
+  await expect(encoder.encode([asked[0]!], { overlong: 'refuse', maxTokens: 5 })).rejects.toThrow(/at most 5 tokens/);
+  // Where nobody refuses, the end of it is what counts.
+  await encoder.encode([long]);
+  expect(encoder.counters).toMatchObject({ encodes: 1, askedTokens: 255 });
+});
+
+test('exactly what fits is not refused, and a vector that was cut does not pass for a whole one', async () => {
+  const encoder = await open();
+  let text = `${begin.repeat(5)}é`;
+  while ((await encoder.countTokens([text]))[0]! < 253) text += ' 7';
+  expect(await encoder.countTokens([text])).toEqual(Int32Array.of(253));
+  await encoder.encode([text, long]);
+  await encoder.encode([text], { overlong: 'refuse' });
+  await expect(encoder.encode([`${text} 7`], { overlong: 'refuse' })).rejects.toMatchObject({ code: 'data' });
+  await expect(encoder.encode([long], { overlong: 'refuse' })).rejects.toMatchObject({ code: 'data' });
+});
+
+test('means are other vectors under another id, of whole texts, in every order', async () => {
+  const [last, mean] = [await open(), await open({ pooling: 'mean' })];
+  const auto = await open({ pooling: 'mean', prefixReuse: 'auto' });
+  expect(mean.id).toBe(last.id.replace(':last:', ':mean:'));
+  expect(auto.id).toBe(mean.id);
+  const [a, b] = [(await last.encode(asked)).matrix, (await mean.encode(asked)).matrix];
+  expect(a).not.toEqual(b);
+  expect((await auto.encode(asked.slice(1, 4))).matrix.subarray(2 * auto.dim)).toEqual(b.subarray(0, auto.dim));
+  expect(auto.counters.reusedTokens).toBe(0);
+  // What the file says anyway is the same encoder.
+  expect((await open({ pooling: 'last' })).id).toBe(last.id);
+});
+
+test('the hashed encoder counts its own tokens, and refuses and counts alike', async () => {
+  const encoder = await open({}, newFolder(), 'hashed:16');
+  expect(await encoder.countTokens(['', 'one, two', 'Three'])).toEqual(Int32Array.of(0, 3, 1));
+  await encoder.encode(['one two', 'one two', 'three', ' ']);
+  expect(encoder.counters).toMatchObject({ requests: 4, encodes: 2, tokens: 3, askedTokens: 5 });
+  const refused = encoder.encode(['one two three'], { maxTokens: 2, overlong: 'refuse' });
+  await expect(refused).rejects.toThrow(/at most 2 tokens, got one of 3: "one two three", at hashed:16/);
+});
