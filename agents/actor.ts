@@ -40,6 +40,8 @@ export interface TaskRequest {
  */
 export interface Actor<Observation, Request> {
   readonly parameters: TrainedParameters;
+  /** What its scores are rounded to; default f32. */
+  readonly precision?: 'f32' | 'bf16' | undefined;
   requestOf(observation: Observation): Request;
   /**
    * Equal for equal states of one sample: whatever logits and values depend on. States that walks of a sample share are

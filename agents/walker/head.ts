@@ -8,6 +8,8 @@ import type { StateBatch } from './state-batch.js';
 /** A network that scores legal actions. */
 export interface WalkerHead {
   readonly parameters: ParameterSet;
+  /** What its logits are rounded to; default f32. */
+  readonly precision?: 'f32' | 'bf16';
   /**
    * Scores every legal action of a batch; differentiable.
    * @param dropout generator of dropout masks; absent means no dropout

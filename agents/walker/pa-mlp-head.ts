@@ -18,10 +18,12 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   relations.set(shape.tables.relations);
   const tables = { ...shape.tables, relations };
   const scorer = edgeScorerOf(tf, settings, { ...shape, tables });
-  const network = createPaMlpNetwork(tf, { stateDim: rows.dim, width: settings.width, scorer }, seed);
+  const { width, precision } = settings;
+  const network = createPaMlpNetwork(tf, { stateDim: rows.dim, width, scorer, precision }, seed);
   const logits = (batch: StateBatch) => network.logits(rows.of(batch), batch);
   return {
     parameters: network.parameters,
+    precision,
     logits,
     infer: (batch) => readTensor(tf, () => logits(batch)),
     ...(network.rank && { rank: (batch) => network.rank!(rows.of(batch), batch) }),

@@ -11,6 +11,8 @@ import { hostValues, matMul, matMulConst } from '../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
 import type { Edges, MakeEdgeScorer } from './edge-scorers/edge-scorer.js';
 import { createHostForward } from './host-forward.js';
+import { roundingOf } from './precision.js';
+import type { WalkerSettings } from './settings.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -22,20 +24,29 @@ export interface PaMlpNetwork {
    * @returns float32 [N] logits of the edges; differentiable, owned by the caller
    */
   logits(states: Float32Array, edges: Edges): tfTypes.Tensor1D;
-  /** The same on the host, in a little other digits; absent where there are no SIMD kernels. */
+  /** The same on the host, in a little other digits; absent where there are no SIMD kernels, and with bf16. */
   rank?(states: Float32Array, edges: Edges): Promise<Float32Array>;
   /** Tells `rank` that weights changed. */
   weightsChanged(): void;
 }
 
+/** What a network is built of. */
+export interface PaMlpNetworkOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
+  /** Numbers of a state; with precision bf16 rounded already, as `state-rows` makes them. */
+  stateDim: number;
+  /** Units of each hidden layer. */
+  width: number;
+  /** Makes logits of the last layer, whose width it says. */
+  scorer: MakeEdgeScorer;
+}
+
 /**
- * @param width units of each hidden layer
- * @param scorer makes logits of the last layer, whose width it says
+ * With precision bf16 there is no `rank`: ranking goes by what is trained.
  * @param seed of an orthogonal start, which takes a second or so; zeros without it, for weights to be imported
  */
 export function createPaMlpNetwork(
   tf: Tf,
-  { stateDim, width, scorer: makeScorer }: { stateDim: number; width: number; scorer: MakeEdgeScorer },
+  { stateDim, width, scorer: makeScorer, precision = 'f32' }: PaMlpNetworkOptions,
   seed?: number,
 ): PaMlpNetwork {
   const parameters = new ParameterSet(tf);
@@ -52,19 +63,21 @@ export function createPaMlpNetwork(
   const scorer = makeScorer(parameters, seed);
   const { name: last, width: outputs } = scorer.layer;
   layer(last, width, outputs, 0.01);
-  const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;
-  const host = kernelsRun()
+  const round = roundingOf(tf, precision);
+  const weight = (name: string) => round(parameters.get(name) as unknown as Tensor2D);
+  const hostRanks = precision === 'f32' && kernelsRun();
+  const host = hostRanks
     ? createHostForward([stateDim, width, width, outputs], () =>
-        Promise.all(['pa.1', 'pa.2', last].map((name) => hostValues(tf, weight(name)))),
+        Promise.all(['pa.1', 'pa.2', last].map((name) => hostValues(tf, parameters.get(name)))),
       )
     : undefined;
   return {
     parameters,
     logits: (states, edges) => {
       const input = tf.tensor2d(states, [edges.numStates, stateDim]);
-      const first = tf.tanh(matMulConst(tf, input, weight('pa.1'))) as Tensor2D;
-      const second = tf.tanh(matMul(tf, first, weight('pa.2'))) as Tensor2D;
-      return scorer.logits(matMul(tf, second, weight(last)), edges);
+      const first = round(tf.tanh(round(matMulConst(tf, input, weight('pa.1')))));
+      const second = round(tf.tanh(round(matMul(tf, first, weight('pa.2')))));
+      return round(scorer.logits(round(matMul(tf, second, weight(last))), edges));
     },
     ...(host && {
       rank: async (states, edges) => scorer.rank(await host.forward(states, edges.numStates), edges),

@@ -13,6 +13,7 @@ export function walkerActor(policy: Policy): Actor<DialogueWalkObservation, Stat
   const { graph, rules } = featurizer.parts;
   return {
     parameters: head.parameters,
+    precision: head.precision,
     requestOf: ({ task, start, current, hop, path }) => ({ task, state: { start, current, hop, path, done: false } }),
     stateKey: ({ path }) => pathKey(path),
     numScores: ({ state }) => numActions(graph, state, rules),

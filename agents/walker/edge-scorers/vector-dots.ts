@@ -7,6 +7,8 @@ import { xavierUniform } from '../../../src/tensor/parameters.js';
 import { addRowDots } from '../../../src/tensor/row-dots.js';
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { FrozenTables } from '../frozen-tables.js';
+import { roundingOf } from '../precision.js';
+import type { WalkerSettings } from '../settings.js';
 import type { Edges, MakeEdgeScorer } from './edge-scorer.js';
 
 type Tensor2D = tfTypes.Tensor2D;
@@ -26,17 +28,25 @@ export function frozenVectors(tf: Tf, tables: FrozenTables): MakeEdgeScorer {
   });
 }
 
+/** Sizes of trained tables, and the numbers that the forward pass reads them as. */
+export interface TrainedVectorsOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
+  numEntities: number;
+  /** Rows of relations, that of staying included. */
+  numRelations: number;
+  /** Of an entity's vector and of a relation's. */
+  dim: number;
+}
+
 /**
  * Tables that are parameters. A step's time and memory grow with both tables, since Adam moves every row at every step by
  * the momentum it has.
- * @param numRelations rows of relations, that of staying included
- * @param dim of an entity's vector and of a relation's
  * @source LLM-ARK (Huang 2024), section 4.6, the ablation without TransE
  */
 export function trainedVectors(
   tf: Tf,
-  { numEntities, numRelations, dim }: { numEntities: number; numRelations: number; dim: number },
+  { numEntities, numRelations, dim, precision = 'f32' }: TrainedVectorsOptions,
 ): MakeEdgeScorer {
+  const round = roundingOf(tf, precision);
   return (parameters, seed) => {
     const table = (name: string, rows: number) => {
       const values =
@@ -57,8 +67,8 @@ export function trainedVectors(
       logits: (outputs, edges) => {
         const columns = (begin: number) => tf.slice(outputs, [0, begin], [edges.numStates, dim]);
         return tf.add(
-          pairDot(tf, columns(0), relations, edges.stateOf, edges.relations),
-          pairDot(tf, columns(dim), entities, edges.stateOf, edges.tails),
+          pairDot(tf, columns(0), round(relations), edges.stateOf, edges.relations),
+          pairDot(tf, columns(dim), round(entities), edges.stateOf, edges.tails),
         );
       },
       rank: async (outputs, edges) => hostDots(outputs, edges, await (onHost ??= read())),

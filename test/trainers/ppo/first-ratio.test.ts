@@ -45,9 +45,15 @@ async function deviations<Observation, Request extends TaskRequest>(
 const backends = await backendsHere(['tensorflow-gpu', 'webgpu', 'tensorflow']);
 
 describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-6 on %s', (backend) => {
-  test.each(['candidate', 'pa-mlp'] as const)('under the %s head', async (head) => {
+  const published = { head: 'pa-mlp', placeVectors: false, stepEncoding: 'additive-sin', stateNorm: 'layer' } as const;
+  test.each([
+    ['candidate', { head: 'candidate' }],
+    ['pa-mlp', { head: 'pa-mlp' }],
+    ['published pa-mlp', published],
+    ['bf16 pa-mlp', { ...published, precision: 'bf16' }],
+  ] as const)('under the %s head', async (_, settings) => {
     const world = toyTwoHop();
-    const toy = await toyWalker(world, rules, { head }, backend);
+    const toy = await toyWalker(world, rules, settings, backend);
     const policy = toy.policy(1);
     await randomize(policy.head.parameters, 3);
     policy.head.weightsChanged();

@@ -88,6 +88,16 @@ async function greedyHits(policy: Policy, { graph, samples }: ToyWorld, rules: W
 
 const mean = (numbers: number[]) => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
 
+/** LLM-ARK's network as published: the text alone, and its critic. */
+const published = { head: 'pa-mlp', placeVectors: false, stepEncoding: 'additive-sin', critic: 'plain' } as const;
+
+const walkers = {
+  candidate: { head: 'candidate' },
+  'pa-mlp': { head: 'pa-mlp' },
+  published,
+  'published bf16': { ...published, precision: 'bf16' },
+} as const;
+
 describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
   test.each([
     ['a bandit', 'candidate', 'group-mean'],
@@ -95,9 +105,12 @@ describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
     ['a two-hop graph', 'candidate', 'group-mean'],
     ['a two-hop graph', 'pa-mlp', 'group-mean'],
     ['a two-hop graph', 'pa-mlp', 'critic'],
+    ['a bandit', 'published', 'critic'],
+    ['a bandit', 'published bf16', 'critic'],
+    ['a two-hop graph', 'published', 'critic'],
   ] as const)('of %s from scratch, head %s, baseline %s', async (name, head, baseline) => {
     const [world, rules] = name === 'a bandit' ? [toyBandit(), oneStep] : [toyTwoHop(), twoSteps];
-    const toy = await toyWalker(world, rules, { head });
+    const toy = await toyWalker(world, rules, walkers[head]);
     const { policy, of } = await trainPpo({ world, rules, toy, settings: { ...fromScratch, baseline } });
     const rewards = of('rollout/reward');
     expect(mean(rewards.slice(0, 3))).toBeLessThan(0.4);

@@ -1,0 +1,156 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { createCritic } from '../../../agents/walker/critic.js';
+import { createWalkerHead } from '../../../agents/walker/create-head.js';
+import { frozenTables, type FrozenTables } from '../../../agents/walker/frozen-tables.js';
+import type { WalkerHead } from '../../../agents/walker/head.js';
+import { actionLogProbs } from '../../../agents/walker/policy.js';
+import type { WalkerSettings } from '../../../agents/walker/settings.js';
+import { createStateRows } from '../../../agents/walker/state-rows.js';
+import { walkerActor } from '../../../agents/walker/walker-actor.js';
+import { roundedToBfloat16 } from '../../../src/tensor/bfloat16.js';
+import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { gradientsOf } from '../../../src/tensor/gradients.js';
+import { hostValues, readTensor } from '../../../src/tensor/ops.js';
+import type { HostTensor, ParameterSet } from '../../../src/tensor/parameters.js';
+import { expectClose } from '../../fixtures/gradient-check.js';
+import { backendsHere } from '../../fixtures/tensor-backends.js';
+import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { toyTwoHop } from '../../fixtures/toy-walks.js';
+
+const world = toyTwoHop();
+const { graph } = world;
+const states = reachableStates(world);
+const featurizer = await toyFeaturizer(world, { edgeFeatures: false });
+const batch = featurizer.batch(states);
+const settingsOf = (changes: Partial<WalkerSettings> = {}) =>
+  tinySettings({ head: 'pa-mlp', precision: 'bf16', ...changes });
+
+const round = (value: number) => roundedToBfloat16(Float32Array.of(value))[0]!;
+
+/** input · W + b in bfloat16: read and given in it, summed in more. */
+function layer(input: readonly number[], { shape, data }: HostTensor, bias?: HostTensor): number[] {
+  const columns = shape[1]!;
+  return Array.from({ length: columns }, (_, c) =>
+    round(input.reduce((sum, value, r) => sum + value * round(data[r * columns + c]!), round(bias?.data[c] ?? 0))),
+  );
+}
+
+const tanh = (values: number[]) => values.map((value) => round(Math.tanh(value)));
+
+describe.each(await backendsHere())('bf16 on %s', (backend) => {
+  let tf: Tf;
+  let tables: FrozenTables;
+  beforeAll(async () => {
+    ({ tf } = await openBackend(backend));
+    tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, tinySettings());
+  });
+
+  const shape = () => ({
+    contextDim: featurizer.contextDim,
+    numEdgeFeatures: 0,
+    horizon: 2,
+    numEntities: graph.numEntities,
+    numRelations: graph.numRelations,
+    tables,
+  });
+
+  async function withHead(changes: Partial<WalkerSettings>, body: (head: WalkerHead) => Promise<void>) {
+    const head = createWalkerHead(tf, settingsOf(changes), shape(), 1);
+    await randomize(head.parameters, 2);
+    await body(head);
+    head.dispose();
+  }
+
+  test('rounds states, weights, edge vectors, activations and logits of the plain head', async () => {
+    await withHead({}, async (head) => {
+      const logits = await readTensor(tf, () => head.logits(batch));
+      const weights = await head.parameters.export();
+      const rows = createStateRows(settingsOf(), shape(), true);
+      const all = rows.of(batch);
+      const outputs = states.map((_, s) => {
+        const first = tanh(layer([...all.subarray(s * rows.dim, (s + 1) * rows.dim)], weights['pa.1']!));
+        return layer(tanh(layer(first, weights['pa.2']!)), weights['pa.out']!);
+      });
+      const { entities, entityDim, relations, relationDim } = tables;
+      const expected = Array.from(batch.stateOf, (state, i) => {
+        const row = (table: Float32Array, at: number, dim: number) => [...table.subarray(at * dim, (at + 1) * dim)];
+        const stays = batch.relations[i]! >= graph.numRelations;
+        const relation = stays
+          ? new Array<number>(relationDim).fill(0)
+          : row(relations, batch.relations[i]!, relationDim);
+        const edge = [...relation, ...row(entities, batch.tails[i]!, entityDim)];
+        return round(edge.reduce((sum, value, k) => sum + round(value) * outputs[state]![k]!, 0));
+      });
+      // Float32 sums in another order than these may end at the next number of 8 bits, at a few places.
+      const same = expected.filter((value, i) => value === logits[i]).length;
+      expect(same).toBeGreaterThan(0.95 * logits.length);
+      expectClose(logits, expected, 0.05);
+      expect(roundedToBfloat16(logits)).toEqual(logits);
+      expect(head.precision).toBe('bf16');
+    });
+  });
+
+  test('ranks by what it trains, to the bit', async () => {
+    await withHead({}, async (head) => {
+      expect(head.rank).toBeUndefined();
+      expect(await head.infer(batch)).toEqual(await readTensor(tf, () => head.logits(batch)));
+      const policy = { head, featurizer };
+      const { offsets, logits } = walkerActor(policy).score(states);
+      const scored = segmentLogSoftmax(await readTensor(tf, logits as () => ReturnType<typeof head.logits>), offsets);
+      for (const forRanking of [false, true]) {
+        expect((await actionLogProbs(policy, states, forRanking)).logProbs).toEqual(scored);
+      }
+    });
+  });
+
+  test('B-ARK-13: log-probabilities are float32', async () => {
+    await withHead({}, async (head) => {
+      const { logProbs, offsets } = await actionLogProbs({ head, featurizer }, states);
+      expect(roundedToBfloat16(logProbs)).not.toEqual(logProbs);
+      for (let s = 0; s < states.length; s++) {
+        const own = logProbs.subarray(offsets[s], offsets[s + 1]);
+        expect(own.reduce((sum, value) => sum + Math.exp(value), 0)).toBeCloseTo(1, 6);
+      }
+    });
+  });
+
+  test.each(['standard', 'plain'] as const)('rounds all that the %s critic reads and gives', async (critic) => {
+    const network = createCritic(tf, settingsOf({ critic }), shape(), 1);
+    await randomize(network.parameters, 4);
+    const weights = await network.parameters.export();
+    const values = await readTensor(tf, () => network.values(batch));
+    expect(roundedToBfloat16(values)).toEqual(values);
+    const rows = createStateRows(settingsOf(), shape(), critic === 'plain');
+    const all = rows.of(batch);
+    const expected = states.map((_, s) => {
+      const through = (input: number[], name: string) => layer(input, weights[name]!, weights[`${name}.bias`]);
+      const first = tanh(through([...all.subarray(s * rows.dim, (s + 1) * rows.dim)], 'critic.1'));
+      return through(tanh(through(first, 'critic.2')), 'critic.out')[0]!;
+    });
+    expect(expected.filter((value, s) => value === values[s]).length).toBeGreaterThan(0.9 * states.length);
+    expectClose(values, expected, 0.05);
+    network.dispose();
+  });
+
+  test('moves weights by the gradient at the rounded numbers, which small changes reach', async () => {
+    const gradientOf = async (parameters: ParameterSet, build: () => ReturnType<WalkerHead['logits']>) => {
+      const loss = { outputs: build, slope: (outputs: Float32Array) => outputs.map((_, i) => Math.cos(i)) };
+      const tensors = await gradientsOf(tf, loss, parameters.variables);
+      const gradient = await Promise.all(tensors.map((tensor) => hostValues(tf, tensor)));
+      tf.dispose(tensors);
+      return gradient.flatMap((values) => [...values]);
+    };
+    const gradients: number[][] = [];
+    for (const precision of ['f32', 'bf16'] as const) {
+      await withHead({ precision }, async (head) => {
+        gradients.push(await gradientOf(head.parameters, () => head.logits(batch)));
+      });
+    }
+    const [exact, rounded] = gradients as [number[], number[]];
+    const length = (values: number[]) => Math.hypot(...values);
+    const apart = length(exact.map((value, i) => value - rounded[i]!)) / length(exact);
+    expect(apart).toBeLessThan(0.02);
+    expect(apart).toBeGreaterThan(1e-4);
+  });
+});
