@@ -1,4 +1,5 @@
 /** `kgwalk evaluate`: one agent on one split, of dialogues or of questions. */
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluateFlags } from './dialogues/evaluate-dialogues.js';
@@ -13,7 +14,13 @@ export function register(program: Command): void {
     .description('how often an agent is right, with intervals, slices, coverage and cost')
     .argument('[run]', 'name or folder of a run')
     .option('--agent <name>', 'an untrained agent instead of a run: frequency, fiske, tog …')
-    .option('--predictions <file>', 'dialogues: write all ranked paths, by name, to a .jsonl or .csv file');
+    .option('--predictions <file>', 'dialogues: write all ranked paths, by name, to a .jsonl or .csv file')
+    .addOption(
+      new Option(
+        '--count <how>',
+        'dialogues: strict, or ark: beside it the countings of LLM-ARK’s published code, to compare with its paper alone',
+      ).choices(['strict', 'ark']),
+    );
   addThreadsOption(addInputOptions(command), 'walks of a run on dialogues').action(evaluate);
 }
 

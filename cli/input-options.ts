@@ -16,6 +16,7 @@ const onlyOf: Record<DatasetKind, readonly string[]> = {
     'beamWidth',
     'twoHopBonus',
     'predictions',
+    'count',
     'start',
     'dialogue',
   ],

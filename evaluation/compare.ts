@@ -10,7 +10,7 @@ export interface Comparison {
   agent: string;
   against: string;
   /**
-   * Agent minus reference by metric key, over the same samples. Tests are not corrected for their number: with many
+   * Agent minus reference by metric key, over the same samples, of what was counted for both. Tests are not corrected for their number: with many
    * agents some p below 0.05 is chance.
    */
   differences: Record<string, PairedDifference>;
@@ -44,8 +44,10 @@ export function compareEvaluations(
       });
     }
     const columns = metricColumns(rows, ks);
-    const results = pairedDifferences([...columns.values()], [...baseline.values()], dialogues, { resamples });
-    const differences = Object.fromEntries([...columns.keys()].map((key, c) => [key, results[c]!]));
+    const keys = [...columns.keys()].filter((key) => baseline.has(key));
+    const of = (some: ReadonlyMap<string, Float64Array>) => keys.map((key) => some.get(key)!);
+    const results = pairedDifferences(of(columns), of(baseline), dialogues, { resamples });
+    const differences = Object.fromEntries(keys.map((key, c) => [key, results[c]!]));
     return [{ agent: name, against: reference.name, differences }];
   });
 }

@@ -5,6 +5,7 @@ import type { WalkGraph } from '../envs/walk-graph.js';
 import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationCost, EvaluationRecord } from '../src/run/records.js';
+import { checkArkCount, keepingArkBeam } from './ark-count.js';
 import { answerTasks } from './answer-tasks.js';
 import type { Attempt } from './answer-tasks.js';
 import { coverageOf } from './coverage.js';
@@ -25,6 +26,8 @@ export interface EvaluateOptions {
   seenTargets: ReadonlySet<number>;
   /** Most edges of a walk, for the upper bound. Default 2. */
   horizon?: number;
+  /** `ark`: also as LLM-ARK's reference counts; the agent must keep its beam (`arkBeam`). Default `strict` alone. */
+  count?: EvaluationRecord['count'];
   /** What is evaluated, for the record. */
   about: Pick<EvaluationRecord, 'dataset' | 'split' | 'turns' | 'checkpoint' | 'seed'> & {
     hashes?: Omit<EvaluationRecord['hashes'], 'graph'>;
@@ -47,12 +50,23 @@ export interface Evaluation {
 /**
  * Evaluates an agent. Every sample is in every denominator: a start without edges, a gold that the graph lacks and a
  * task on which the agent threw are misses, counted by reason. The agent sees tasks, never golds.
- * @throws WorkbenchError `data` without samples, `config` for a beam narrower than the largest k; see `answerTasks`
+ * @throws WorkbenchError `data` without samples, `config` for a beam narrower than the largest k, `usage` for `ark` with an agent
+ *   that does not keep that beam or a horizon other than two; see `answerTasks`
  */
 export async function evaluateAgent(
   agent: Agent,
   samples: readonly WalkSample[],
-  { graph, walks = { graph }, settings, seenTargets, horizon, about, onProgress, signal }: EvaluateOptions,
+  {
+    graph,
+    walks = { graph },
+    settings,
+    seenTargets,
+    horizon,
+    count = 'strict',
+    about,
+    onProgress,
+    signal,
+  }: EvaluateOptions,
 ): Promise<Evaluation> {
   const { beamWidth, ks } = settings;
   if (samples.length === 0) {
@@ -67,14 +81,15 @@ export async function evaluateAgent(
       },
     );
   }
+  if (count === 'ark') checkArkCount({ horizon, beamWidth });
   const askable = samples.filter(({ task }) => graph.degree(task.start) > 0);
   const attempts = await answerTasks(
-    agent,
+    count === 'ark' ? keepingArkBeam(agent) : agent,
     askable.map(({ task }) => task),
     { batchSize: settings.batchSize, ...(onProgress && { onProgress }), ...(signal && { signal }) },
   );
   const attemptOf = new Map<WalkSample, Attempt>(askable.map((sample, i) => [sample, attempts[i]!]));
-  const context = { graph, walked: walks.graph, beamWidth, seenTargets };
+  const context = { graph, walked: walks.graph, beamWidth, seenTargets, withArk: count === 'ark' };
   const rows = samples.map((sample) => outcomeOf(sample, attemptOf.get(sample), context));
   const answers = samples.map((sample) => {
     const attempt = attemptOf.get(sample);
@@ -97,7 +112,7 @@ export async function evaluateAgent(
     n: samples.length,
     beamWidth,
     twoHopBonus: settings.twoHopBonus,
-    count: 'strict',
+    count,
     coverage: coverageOf(samples, walks, horizon),
     ...(walks.selection && { edges: walks.selection }),
     misses: Object.fromEntries(misses),

@@ -1,4 +1,5 @@
 /** `kgwalk/evaluation`: run agents over samples, count with intervals, compare, save. */
+export { arkCountWarning } from './ark-count.js';
 export * from './compare.js';
 export * from './coverage.js';
 export * from './evaluate.js';

@@ -1,7 +1,9 @@
 /** What one agent made of one sample. */
+import type { Answer } from '../agents/agent.js';
 import type { Sender } from '../datasets/dialogue.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
 import type { Graph } from '../src/kg/graph.js';
+import { arkRanks, type ArkRanks } from '../src/metrics/ark/ark-ranks.js';
 import { pathRanks, targetRanks } from '../src/metrics/path-hits.js';
 import type { PathRanks, TargetRanks } from '../src/metrics/path-hits.js';
 import type { Attempt } from './answer-tasks.js';
@@ -33,6 +35,8 @@ export interface Outcome extends PathRanks, TargetRanks {
   logProb: number;
   /** The agent's own, NaN where it gives none. */
   confidence: number;
+  /** As LLM-ARK's reference counts, where that was asked for. */
+  ark?: ArkRanks;
 }
 
 /** What counting one sample needs beside it. */
@@ -42,6 +46,8 @@ export interface OutcomeContext {
   walked: Graph;
   beamWidth: number;
   seenTargets: ReadonlySet<number>;
+  /** Whether to count as LLM-ARK's reference does, too. */
+  withArk: boolean;
 }
 
 /** Entities on train gold paths: a target among them was seen in training. */
@@ -74,9 +80,16 @@ export function outcomeOf(sample: WalkSample, attempt: Attempt | undefined, cont
     ...ranks,
     logProb: paths[0]?.logProb ?? NaN,
     confidence: answer?.confidence ?? NaN,
+    ...(context.withArk && { ark: arkRanksOf(sample, answer, context.graph) }),
   };
   const miss = missReason(sample, attempt, ranks.path, context.walked);
   return miss ? { ...outcome, miss } : outcome;
+}
+
+/** The same samples can be hit as in the strict counts, so that the two differ in nothing but the counting. */
+function arkRanksOf({ gold }: WalkSample, answer: Answer | undefined, { equalRelation }: Graph): ArkRanks {
+  if (!answer?.arkBeam || !gold.inGraph) return { path: 0, target: 0, anyTarget: 0 };
+  return arkRanks(answer.arkBeam, gold.path, equalRelation);
 }
 
 function missReason(

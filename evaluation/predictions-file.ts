@@ -3,6 +3,8 @@ import { extname } from 'node:path';
 import type { Answer } from '../agents/agent.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
 import type { Graph } from '../src/kg/graph.js';
+import { canonicalPath } from '../src/kg/path.js';
+import { padEntity, type ArkBeam } from '../src/metrics/ark/ark-ranks.js';
 import { csvCell } from '../src/run/csv.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
@@ -25,8 +27,8 @@ export function checkPredictionsName(file: string): void {
 
 /**
  * Writes all ranked paths. JSON lines: one sample a line, `{id, dialogue, sender, start, gold, paths: [{path, logProb}],
- * answers: [{entity, logProb, summedLogProb}], confidence}`, a path being [head, relation, tail] names. CSV: one path a
- * line, `id,rank,log_prob,target,path,gold`, paths as JSON; a sample without paths has one line with rank 0.
+ * answers: [{entity, logProb, summedLogProb}], confidence}`, a path being [head, relation, tail] names; where LLM-ARK's beam was
+ * kept, also `arkBeam: [{afterFirst, path}]`, what each of its slots held after the first step and after both. CSV: one path a line, `id,rank,log_prob,target,path,gold`, paths as JSON; a sample without paths has one line with rank 0.
  */
 export function writePredictions(file: string, predictions: Predictions): void {
   checkPredictionsName(file);
@@ -46,8 +48,18 @@ function jsonLines({ samples, answers, graph }: Predictions): string[] {
       paths: answer?.paths.map(({ path, logProb }) => ({ path: namedPath(path, graph), logProb })) ?? [],
       answers: answer?.answers.map((ranked) => ({ ...ranked, entity: graph.entityNames[ranked.entity] })) ?? [],
       confidence: answer?.confidence,
+      arkBeam: answer?.arkBeam && namedSlots(answer.arkBeam, graph),
     });
   });
+}
+
+/** Slots that held a walk; the stay that ends a walk of one edge is left out, as in all paths. */
+function namedSlots({ afterFirst, walks }: ArkBeam, graph: Graph) {
+  const held = walks.filter((walk, slot) => walk || afterFirst[slot] !== padEntity);
+  return held.map((walk, slot) => ({
+    afterFirst: graph.entityNames[afterFirst[slot]!],
+    path: walk && namedPath(canonicalPath(walk, graph.equalRelation), graph),
+  }));
 }
 
 function csvLines({ samples, answers, graph }: Predictions): string[] {

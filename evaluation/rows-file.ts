@@ -8,7 +8,8 @@ import type { Outcome } from './outcome.js';
 /**
  * Writes one row a sample. Columns: `id`, `dialogue`, `sender`, `miss` (utf8, empty where the gold was ranked), `hops`,
  * `path`, `entity_path`, `relation_path`, `target`, `target_sum` (int32 ranks from 1, 0 = absent), `seen`, `first` (bool),
- * `log_prob`, `confidence` (float64, of the best path; NaN where absent). Equal rows give equal bytes.
+ * `log_prob`, `confidence` (float64, of the best path; NaN where absent). Where it was counted as LLM-ARK's reference does, also
+ * `ark_path`, `ark_target`, `target_any`. Equal rows give equal bytes.
  */
 export async function writeRowsArrow(file: string, rows: readonly Outcome[]): Promise<void> {
   const arrow = await import('apache-arrow');
@@ -31,6 +32,11 @@ export async function writeRowsArrow(file: string, rows: readonly Outcome[]): Pr
     miss: words(({ miss }) => miss ?? ''),
     log_prob: float(({ logProb }) => logProb),
     confidence: float(({ confidence }) => confidence),
+    ...(rows[0]?.ark && {
+      ark_path: int(({ ark }) => ark!.path),
+      ark_target: int(({ ark }) => ark!.target),
+      target_any: int(({ ark }) => ark!.anyTarget),
+    }),
   });
   writeFileAtomic(file, arrow.tableToIPC(table, 'file'));
 }

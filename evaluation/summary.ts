@@ -13,6 +13,9 @@ const rankNames = {
   summedTarget: 'target-sum',
 } as const;
 
+/** As LLM-ARK's reference counts them; only where outcomes hold its ranks. */
+const arkNames = { path: 'ark-path', target: 'ark-target', anyTarget: 'target-any' } as const;
+
 /** Slices by `name=value`; samples outside every value of a name are in none of its slices. */
 const sliceTests: Record<string, (outcome: Outcome) => boolean> = {
   'hops=1': ({ hops }) => hops === 1,
@@ -31,7 +34,10 @@ export interface SummaryOptions {
   resamples: number;
 }
 
-/** Figures of single samples by metric key, float64 [numSamples] each, in [0, 1]: `path@1` … `mrr`, `target-mrr`. */
+/**
+ * Figures of single samples by metric key, float64 [numSamples] each, in [0, 1]: `path@1` … `mrr`, `target-mrr`, and where they
+ * were counted `ark-path@1` …
+ */
 export function metricColumns(outcomes: readonly Outcome[], ks: readonly number[]): Map<string, Float64Array> {
   const columns = new Map<string, Float64Array>();
   for (const [rank, name] of Object.entries(rankNames) as [keyof typeof rankNames, string][]) {
@@ -49,6 +55,14 @@ export function metricColumns(outcomes: readonly Outcome[], ks: readonly number[
     'target-mrr',
     Float64Array.from(outcomes, ({ target }) => reciprocalRank(target)),
   );
+  if (!outcomes[0]?.ark) return columns;
+  for (const [rank, name] of Object.entries(arkNames) as [keyof typeof arkNames, string][]) {
+    for (const k of ks)
+      columns.set(
+        `${name}@${k}`,
+        Float64Array.from(outcomes, ({ ark }) => hitAtK(ark![rank], k)),
+      );
+  }
   return columns;
 }
 

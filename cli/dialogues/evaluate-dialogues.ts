@@ -25,10 +25,12 @@ export async function evaluateDialogues(run: string | undefined, flags: Evaluate
       hint: 'Untrained agents answer on one thread: leave --threads out.',
     });
   }
+  if (flags.count === 'ark' && flags.agent !== undefined) await refuseWithoutSteps(flags.agent);
   const { openAgents } = await import('./named-agents.js');
   const opened = await openAgents([{ name: (run ?? flags.agent)!, kind: run === undefined ? 'agent' : 'run' }], flags);
   try {
     const [one] = opened.agents;
+    if (flags.count === 'ark') printNote(`warning: ${(await import('../../evaluation/ark-count.js')).arkCountWarning}`);
     const evaluation = await evaluateShown(one!.agent, inputsOf(one!, opened.inputs), one!.about);
     const { record, answers, failures } = evaluation;
     if (flags.predictions !== undefined) {
@@ -59,10 +61,18 @@ export function inputsOf({ walks }: Pick<OpenedAgent, 'walks'>, inputs: Evaluati
   return walks ? { ...inputs, walks } : inputs;
 }
 
+/** @throws WorkbenchError `usage` for an agent that names walks: before its language model is opened */
+async function refuseWithoutSteps(agent: string): Promise<void> {
+  const { arkPrompts } = await import('../../agents/prompted/ark/ark-agent.js');
+  const { refuseArkCount } = await import('../../evaluation/ark-count.js');
+  const naming: readonly string[] = arkPrompts;
+  if (naming.includes(agent)) refuseArkCount(agent);
+}
+
 /** Evaluates with a progress line, and says on standard error where the agent failed and what its edges give away. */
 export async function evaluateShown(
   agent: Agent,
-  { graph, walks, samples, seenTargets, settings, horizon, about }: EvaluationInputs,
+  { graph, walks, samples, seenTargets, settings, horizon, count, about }: EvaluationInputs,
   more: Partial<EvaluationInputs['about']> = {},
   { progress, signal }: Watch = terminalWatch(),
 ): Promise<Evaluation> {
@@ -77,6 +87,7 @@ export async function evaluateShown(
     settings,
     seenTargets,
     horizon,
+    count,
     about: { ...about, ...more, hashes: { ...about.hashes, ...more.hashes } },
     onProgress: (done) => line.update(done),
     signal,

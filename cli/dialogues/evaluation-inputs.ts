@@ -20,6 +20,7 @@ export interface InputFlags {
   limit?: string;
   beamWidth?: string;
   twoHopBonus?: string;
+  count?: 'strict' | 'ark';
 }
 
 /** Everything that agents on dialogues are evaluated with, loaded. */
@@ -35,6 +36,8 @@ export interface EvaluationInputs {
   settings: EvaluationSettings;
   /** Of the run's environment; 2 where there is no run. */
   horizon: number;
+  /** `ark`: LLM-ARK's countings are asked for beside the strict ones. */
+  count: 'strict' | 'ark';
   about: EvaluateOptions['about'];
   /** Names the samples and what was changed in file names: `valid`, `test-limit200`, `data-mine`, `valid-bonus0.6`. */
   label: string;
@@ -54,6 +57,11 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
   const data = await dataOf(flags, runs);
   const settings = await settingsOf(flags, runs);
   const { horizon } = envSettings.parse(runs[0]?.config.env ?? {});
+  const { count = 'strict' } = flags;
+  if (count === 'ark') {
+    const { checkArkCount } = await import('../../evaluation/ark-count.js');
+    checkArkCount({ horizon, beamWidth: settings.beamWidth });
+  }
   const limit = countOf(flags.limit, '--limit');
   const dataset = loadDataset(data.dataset);
   const split = flags.data === undefined ? splitOf(flags.split) : undefined;
@@ -91,7 +99,8 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
     flags.twoHopBonus !== undefined && `-bonus${settings.twoHopBonus}`,
   ];
   const label = name + suffixes.filter(Boolean).join('');
-  return { dataset, data, graph, train, samples, seenTargets: seenEntities(train), settings, horizon, about, label };
+  const seenTargets = seenEntities(train);
+  return { dataset, data, graph, train, samples, seenTargets, settings, horizon, count, about, label };
 }
 
 async function dataOf(flags: InputFlags, runs: readonly RunInfo[]): Promise<DataSettings> {

@@ -6,6 +6,9 @@ import type { Row } from '../output.js';
 
 const families = ['path', 'entity-path', 'relation-path', 'target', 'target-sum'];
 
+/** Strict counts beside LLM-ARK's of the same thing. */
+const countings = ['path', 'ark-path', 'target', 'target-any', 'ark-target'];
+
 /** Prints metrics by k, slices, and what could not be answered. */
 export function printEvaluation(record: EvaluationRecord): void {
   printLine(headline(record));
@@ -19,7 +22,16 @@ export function printEvaluation(record: EvaluationRecord): void {
     ...['mrr', 'target-mrr'].map((metric) => ({ metric, [`k=${ks[0]}`]: bracketed(record.metrics[metric]) })),
   ]);
   printLine();
-  const columns = shortColumns(ks);
+  if (record.count === 'ark') {
+    const counted = (k: number) =>
+      countings.map((family) => [`${family}@k`, bracketed(record.metrics[`${family}@${k}`])] as const);
+    printTable(ks.map((k) => ({ k, ...Object.fromEntries(counted(k)) })));
+    printLine();
+  }
+  const columns = [
+    ...shortColumns(ks),
+    ...(record.count === 'ark' ? ['ark-path', 'ark-target'].map((family) => `${family}@${ks[0]}`) : []),
+  ];
   printTable(
     Object.entries({ all: record.metrics, ...record.slices }).map(([slice, metrics]) => ({
       slice,

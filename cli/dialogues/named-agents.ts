@@ -104,7 +104,7 @@ async function openUntrained(name: string, resources: AgentResources): Promise<O
 async function openWalker(
   name: string,
   { run, checkpoint }: { run: RunInfo; checkpoint: string },
-  { settings: { beamWidth, twoHopBonus } }: EvaluationInputs,
+  { settings: { beamWidth, twoHopBonus }, count }: EvaluationInputs,
   { encoder, backend, threads }: AgentFlags,
   closers: (() => Promise<void>)[],
 ): Promise<Omit<OpenedAgent, 'notes'>> {
@@ -116,6 +116,7 @@ async function openWalker(
     checkpoint,
     beamWidth,
     twoHopBonus,
+    arkBeam: count === 'ark',
     ...(encoder !== undefined && { modelPath: encoder }),
     ...(backend !== undefined && { backend: backendOf(backend) }),
     threads: threadsOf(threads),
@@ -146,7 +147,7 @@ function runOf(name: string, agentNames: readonly string[], checkpoint: string):
 }
 
 async function resourcesOf(
-  { dataset, graph, train, settings }: EvaluationInputs,
+  { dataset, graph, train, settings, count }: EvaluationInputs,
   run: RunInfo | undefined,
   flags: AgentFlags,
   closers: (() => Promise<void>)[],
@@ -158,7 +159,7 @@ async function resourcesOf(
   return {
     graph,
     train,
-    ranking: settings,
+    ranking: { ...settings, arkBeam: count === 'ark' },
     async embedding() {
       const { transeTable } = await import('./transe-table.js');
       return transeTable(graph, dataset, run);

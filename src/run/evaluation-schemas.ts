@@ -40,7 +40,7 @@ export const evaluationRecord: z.ZodType<EvaluationRecord> = openObject({
   beamWidth: anyNumber,
   checkpoint: text.optional(),
   seed: anyNumber.optional(),
-  count: z.literal('strict'),
+  count: z.enum(['strict', 'ark']),
   twoHopBonus: anyNumber.optional(),
   coverage: openObject({
     goldInGraph: anyNumber,

@@ -100,7 +100,7 @@ export interface Estimate {
   n: number;
 }
 
-/** By name: `path@1`, `entity-path@5`, `target@25`, `mrr` … */
+/** By name: `path@1`, `entity-path@5`, `target@25`, `mrr`, `ark-target@1` … */
 export type EvaluationMetrics = Record<string, Estimate>;
 
 /** How much of the split can be answered at all. */
@@ -170,8 +170,11 @@ export interface EvaluationRecord {
   /** `best`, `last`, `clone` or a step. */
   checkpoint?: string;
   seed?: number;
-  /** How hits are counted: exact triples for paths, distinct entities for targets. */
-  count: 'strict';
+  /**
+   * How hits are counted. `strict`: exact triples for paths, distinct entities for targets. `ark`: beside these also as LLM-ARK's
+   * published code counts, under `ark-path@k`, `ark-target@k` (end of the gold's first hop) and `target-any@k` (its last entity).
+   */
+  count: 'strict' | 'ark';
   /** Added to the score of two-hop walks when ranking; 0 unless asked for. */
   twoHopBonus?: number;
   coverage: Coverage;

@@ -56,7 +56,7 @@ test('a run and its evaluations do not depend on threads, nor on when they were 
     const folder = join(home, `run-${i}`);
     kgwalk('train', ...tiny, '--set', 'transe.batchSize=64', '--run-dir', folder, ...words);
     const predictions = join(folder, 'evaluations', 'train.jsonl');
-    kgwalk('evaluate', folder, '--split', 'train', '--predictions', predictions, ...words);
+    kgwalk('evaluate', folder, '--split', 'train', '--count', 'ark', '--predictions', predictions, ...words);
     return folder;
   });
   const [first, ...others] = folders.map(runHashes);

@@ -151,6 +151,62 @@ describe('an evaluation', () => {
   });
 });
 
+describe('an evaluation that also counts as LLM-ARK’s code does', () => {
+  const [mann, pacino] = [director[0]![2], star[0]![2]];
+  const staying = (path: Path): Path => [...path, [path[0]![2], world.equalRelation, path[0]![2]]];
+  const walker = agentOf((task) => {
+    if (task.id === 'broken') throw new Error('no more memory');
+    const arkBeam = { start: task.start, afterFirst: [pacino, mann], walks: [staying(director), other] };
+    return { ...answerOf(task, director, star), arkBeam };
+  }, 'walker');
+  const counted = { ...options, count: 'ark' as const };
+
+  test('has both counts of the same samples, failures and unreachable golds as misses of both', async () => {
+    const { record, rows } = await evaluateAgent(walker, samples, counted);
+    const missed = { path: 0, target: 0, anyTarget: 0 };
+    expect(rows.map(({ ark }) => ark)).toEqual([
+      { path: 1, target: 1, anyTarget: 1 },
+      { path: 0, target: 1, anyTarget: 1 },
+      { path: 2, target: 1, anyTarget: 2 },
+      ...[missed, missed, missed],
+    ]);
+    const strict = await evaluateAgent(walker, samples, options);
+    expect(record).toMatchObject({ count: 'ark', metrics: strict.record.metrics });
+    expect(strict.rows).toEqual(rows.map(({ ark: _, ...row }) => row));
+    expect(Object.keys(record.metrics)).toHaveLength(5 * (5 + 3) + 2);
+    expect(record.metrics['ark-target@1']!.value).toBe(3 / 6);
+    expect(record.metrics['ark-path@3']!.value).toBe(2 / 6);
+    expect(record.slices['hops=2']!['target-any@1']!.value).toBe(0);
+  });
+
+  test('refuses agents that name walks, walks of other lengths and beams too narrow', async () => {
+    const seen: string[] = [];
+    const naming = agentOf((task) => {
+      seen.push(task.id);
+      return answerOf(task, director);
+    }, 'naming');
+    await expect(evaluateAgent(naming, samples, counted)).rejects.toMatchObject({
+      code: 'usage',
+      message: 'expected an agent that walks step by step, got naming, at --count ark',
+    });
+    // At its first answers, not at its last.
+    expect(seen).toHaveLength(settings.batchSize);
+    const usage = { code: 'usage', message: expect.stringContaining('--count ark') };
+    await expect(evaluateAgent(walker, samples, { ...counted, horizon: 3 })).rejects.toMatchObject(usage);
+    const narrow = { ...settings, ks: [1], beamWidth: 19 };
+    await expect(evaluateAgent(walker, samples, { ...counted, settings: narrow })).rejects.toMatchObject(usage);
+  });
+
+  test('is compared by what both were counted for', async () => {
+    const named = [
+      { name: 'a', ...(await evaluateAgent(walker, samples, counted)) },
+      { name: 'b', ...(await evaluateAgent(walker, samples, options)) },
+    ];
+    const [comparison] = compareEvaluations(named, settings);
+    expect(Object.keys(comparison!.differences)).toEqual(Object.keys(named[1]!.record.metrics));
+  });
+});
+
 describe('a comparison', () => {
   const many = Array.from({ length: 120 }, (_, i) => sampleOf(`s${i}`, i % 3 ? director : star));
   test('tests each agent against the last on the same samples', async () => {

@@ -1,0 +1,111 @@
+/** `kgwalk evaluate --count ark`: LLM-ARK's countings beside the strict ones, of runs and of baselines. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stderr } from 'node:process';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { tableFromIPC } from 'apache-arrow';
+import { Command } from 'commander';
+import { register } from '../../cli/evaluate.js';
+import { refuseOtherKind } from '../../cli/input-options.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import type { EvaluationRecord } from '../../src/run/records.js';
+import { train } from '../../trainers/train.js';
+import { captureOutput } from '../fixtures/captured-output.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { rewriteConfig, tinySettings } from '../fixtures/tiny-training.js';
+
+useOwnHome();
+const captured = captureOutput();
+let warned = '';
+
+async function evaluate(...words: string[]): Promise<string> {
+  captured.text = warned = '';
+  jest.spyOn(stderr, 'write').mockImplementation((text) => Boolean((warned += String(text))));
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  register(program);
+  program.commands.forEach((command) => command.exitOverride().configureOutput({ writeErr: () => {} }));
+  await program.parseAsync(['node', 'kgwalk', 'evaluate', ...words]);
+  return captured.text;
+}
+const recordOf = async (...words: string[]) => JSON.parse(await evaluate(...words, '--json')) as EvaluationRecord;
+
+beforeEach(async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
+});
+
+const arkKeys = ['ark-path', 'ark-target', 'target-any'].flatMap((name) =>
+  [1, 3, 5, 10, 25].map((k) => `${name}@${k}`),
+);
+
+/** The record without what `--count ark` adds. */
+function strictPart({ count: _, metrics, slices, ...rest }: EvaluationRecord) {
+  const without = (figures: object) => Object.entries(figures).filter(([key]) => !arkKeys.includes(key));
+  return {
+    ...rest,
+    metrics: without(metrics),
+    slices: Object.entries(slices).map(([name, of]) => [name, without(of)]),
+  };
+}
+
+describe('kgwalk evaluate --count ark', () => {
+  test('of a run keeps the strict figures to the bit, adds the others everywhere, and warns', async () => {
+    const folder = join(folderWith({}), 'run');
+    await train({ settings: tinySettings('data.dataset=toy'), folder });
+    const file = join(folder, 'evaluations', 'valid-best.json');
+    const strict = await recordOf(folder, '--split', 'valid');
+    expect(warned).not.toContain('warning');
+    const [saved, arrow] = [readFileSync(file, 'utf8'), readFileSync(file.replace('.json', '.arrow'))];
+    const both = await recordOf(folder, '--split', 'valid', '--count', 'ark');
+    expect(warned.match(/^warning: .*LLM-ARK.*$/gm)).toHaveLength(1);
+    expect(both.count).toBe('ark');
+    expect(strictPart(both)).toEqual(strictPart(strict));
+    for (const figures of [both.metrics, ...Object.values(both.slices)]) {
+      expect(Object.keys(figures)).toEqual(expect.arrayContaining(arkKeys));
+    }
+    expect(both.metrics['ark-path@1']!.n).toBe(both.n);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ count: 'ark', metrics: both.metrics });
+    const columns = (bytes: Uint8Array) => tableFromIPC(bytes).schema.fields.map(({ name }) => name);
+    expect(columns(readFileSync(file.replace('.json', '.arrow')))).toEqual([
+      ...columns(arrow),
+      ...['ark_path', 'ark_target', 'target_any'],
+    ]);
+    // And back: without it the evaluation is what it was.
+    await evaluate(folder, '--split', 'valid', '--count', 'strict');
+    expect(readFileSync(file, 'utf8')).toBe(saved);
+
+    rewriteConfig(folder, (config) => ({ ...config, env: { ...config.env, horizon: 1 } }));
+    await expect(evaluate(folder, '--count', 'ark')).rejects.toMatchObject({
+      code: 'usage',
+      message: 'expected walks of two steps, got env.horizon 1, at --count ark',
+    });
+  }, 60_000);
+
+  test('of a baseline prints both side by side, and writes what each slot held', async () => {
+    const words = ['--agent', 'memory', '--dataset', 'toy', '--count', 'ark'];
+    const text = await evaluate(...words);
+    expect(text).toMatch(/k +path@k +ark-path@k +target@k +target-any@k +ark-target@k/);
+    expect(text).toMatch(/slice .* ark-path@1 +ark-target@1/);
+    expect(await evaluate(...words.slice(0, -2))).not.toContain('ark');
+    const predictions = join(folderWith({}), 'out.jsonl');
+    await evaluate(...words, '--predictions', predictions);
+    const [first] = readFileSync(predictions, 'utf8').trim().split('\n');
+    const { arkBeam, paths } = JSON.parse(first!) as { arkBeam: object[]; paths: { path: unknown }[] };
+    expect(arkBeam[0]).toMatchObject({ afterFirst: expect.any(String), path: paths[0]!.path });
+  });
+
+  test.each([
+    [['--agent', 'random', '--count', 'loose'], /Allowed choices are strict, ark/],
+    [
+      ['--agent', 'ark-opa', '--count', 'ark', '--model', 'x.gguf'],
+      /expected an agent that walks step by step, got ark-opa, at --count ark/,
+    ],
+  ])('%j is refused before any work', async (words, message) => {
+    await expect(evaluate(...words, '--dataset', 'toy')).rejects.toThrow(message);
+    expect([captured.text, warned]).toEqual(['', '']);
+  });
+
+  test('questions have no such counting', () => {
+    expect(() => refuseOtherKind({ count: 'ark' }, 'questions')).toThrow(/got --count, which is for dialogues/);
+  });
+});
