@@ -70,6 +70,8 @@ const questions = [
 ];
 const shrunk: Readonly<Record<string, readonly string[]>> = {
   opendialkg: dialogues,
+  'llm-ark-2024': dialogues,
+  'llm-ark-2024-ui': dialogues,
   demo: [...dialogues, 'clone.batchSize=16'],
   'demo-questions': questions,
   metaqa: questions,
