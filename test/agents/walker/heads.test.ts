@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Featurizer } from '../../../agents/walker/features/featurizer.js';
-import { frozenTables, type FrozenTables } from '../../../agents/walker/frozen-tables.js';
+import { frozenTables, noTables, type FrozenTables } from '../../../agents/walker/frozen-tables.js';
 import { createWalkerHead } from '../../../agents/walker/create-head.js';
-import type { WalkerHead } from '../../../agents/walker/head.js';
+import type { HeadShape, WalkerHead } from '../../../agents/walker/head.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
@@ -13,9 +13,20 @@ import { toyTwoHop } from '../../fixtures/toy-walks.js';
 const world = toyTwoHop();
 const { graph } = world;
 const states = reachableStates(world);
+/** Heads by what they are called here. */
+const kinds = {
+  candidate: { head: 'candidate' },
+  'pa-mlp': { head: 'pa-mlp' },
+  'pa-mlp with trained vectors': { head: 'pa-mlp', entityInit: 'random-trainable', placeVectors: false },
+  'pa-mlp over places': { head: 'pa-mlp', pathAware: false },
+} as const;
+type Kind = keyof typeof kinds;
+const plain = await toyFeaturizer(world, { edgeFeatures: false });
 const featurizers = {
   candidate: await toyFeaturizer(world),
-  'pa-mlp': await toyFeaturizer(world, { edgeFeatures: false }),
+  'pa-mlp': plain,
+  'pa-mlp with trained vectors': plain,
+  'pa-mlp over places': plain,
 };
 
 let tf: Tf;
@@ -32,27 +43,22 @@ afterEach(() => {
   made = undefined;
 });
 
-/** A head with random weights. */
-async function headOf(
-  kind: 'candidate' | 'pa-mlp',
-  featurizer: Featurizer = featurizers[kind],
-  dropout = 0,
-): Promise<WalkerHead> {
-  const { contextDim, numEdgeFeatures } = featurizer;
-  const shape = {
-    contextDim,
-    numEdgeFeatures,
-    horizon: 2,
-    numEntities: graph.numEntities,
-    numRelations: graph.numRelations,
-    tables,
+function shapeOf(kind: Kind, { contextDim, numEdgeFeatures }: Featurizer): HeadShape {
+  const { numEntities, numRelations } = graph;
+  return {
+    ...{ contextDim, numEdgeFeatures, numEntities, numRelations, horizon: 2, maxActions: 6 },
+    tables: kind === 'pa-mlp with trained vectors' ? noTables : tables,
   };
-  made = createWalkerHead(tf, tinySettings({ head: kind, dropout }), shape, 1);
+}
+
+/** A head with random weights. */
+async function headOf(kind: Kind, featurizer: Featurizer = featurizers[kind], dropout = 0): Promise<WalkerHead> {
+  made = createWalkerHead(tf, tinySettings({ ...kinds[kind], dropout }), shapeOf(kind, featurizer), 1);
   await randomize(made.parameters, 2);
   return made;
 }
 
-describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
+describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
   const featurizer = featurizers[kind];
 
   test('scores each legal action, and infers what it trains on', async () => {
@@ -133,17 +139,8 @@ describe.each(['candidate', 'pa-mlp'] as const)('the %s head', (kind) => {
   });
 
   test('starts from its seed alone', async () => {
-    const { contextDim, numEdgeFeatures } = featurizer;
-    const shape = {
-      contextDim,
-      numEdgeFeatures,
-      horizon: 2,
-      numEntities: graph.numEntities,
-      numRelations: graph.numRelations,
-      tables,
-    };
     const weightsFrom = async (seed: number) => {
-      const head = createWalkerHead(tf, tinySettings({ head: kind }), shape, seed);
+      const head = createWalkerHead(tf, tinySettings(kinds[kind]), shapeOf(kind, featurizer), seed);
       const weights = await head.parameters.export();
       head.dispose();
       return weights;
