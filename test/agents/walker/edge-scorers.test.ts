@@ -1,0 +1,157 @@
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Edges, MakeEdgeScorer } from '../../../agents/walker/edge-scorers/edge-scorer.js';
+import { slots } from '../../../agents/walker/edge-scorers/slots.js';
+import { frozenVectors, trainedVectors } from '../../../agents/walker/edge-scorers/vector-dots.js';
+import { createPaMlpNetwork, type PaMlpNetwork } from '../../../agents/walker/pa-mlp-network.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { gradientsOf } from '../../../src/tensor/gradients.js';
+import { readTensor } from '../../../src/tensor/ops.js';
+import { expectClose } from '../../fixtures/gradient-check.js';
+import { randomize } from '../../fixtures/toy-walker.js';
+
+const dim = 3;
+const [numEntities, numRelations] = [7, 4];
+/** Staying is relation 3. Entities 5 and 6 and relation 1 are no edge's. */
+const edges: Edges = {
+  numStates: 2,
+  stateOf: Int32Array.of(0, 0, 0, 1, 1),
+  actions: Int32Array.of(0, 1, 2, 0, 3),
+  relations: Int32Array.of(0, 2, 3, 0, 2),
+  tails: Int32Array.of(1, 2, 0, 1, 4),
+};
+const states = Float32Array.from({ length: 8 }, (_, i) => Math.sin(i + 1));
+
+let tf: Tf;
+beforeAll(async () => {
+  ({ tf } = await openBackend('wasm'));
+});
+
+let made: PaMlpNetwork | undefined;
+afterEach(() => {
+  made?.parameters.dispose();
+  made = undefined;
+});
+
+function networkOf(scorer: MakeEdgeScorer, seed?: number): PaMlpNetwork {
+  return (made = createPaMlpNetwork(tf, { stateDim: 4, width: 5, scorer }, seed));
+}
+
+const trained = () => trainedVectors(tf, { numEntities, numRelations, dim });
+const logitsOf = (network: PaMlpNetwork, of = edges) => readTensor(tf, () => network.logits(states, of));
+
+describe('trained vectors', () => {
+  test('score as frozen ones of the same numbers', async () => {
+    const network = networkOf(trained(), 1);
+    await randomize(network.parameters, 2);
+    const weights = await network.parameters.export();
+    const logits = await logitsOf(network);
+    network.parameters.dispose();
+    const frozen = networkOf(
+      frozenVectors(tf, {
+        ...{ entities: weights['pa.entities']!.data, entityDim: dim },
+        ...{ relations: weights['pa.relations']!.data, relationDim: dim },
+      }),
+    );
+    frozen.parameters.import(weights);
+    expectClose(logits, await logitsOf(frozen));
+  });
+
+  test('have the slopes of finite differences, in every number of both tables', async () => {
+    const { parameters, logits } = networkOf(trained(), 1);
+    await randomize(parameters, 3);
+    const weightOf = (i: number) => Math.cos(i + 1);
+    const objective = async () =>
+      (await readTensor(tf, () => logits(states, edges))).reduce((sum, value, i) => sum + value * weightOf(i), 0);
+    const loss = {
+      outputs: () => logits(states, edges),
+      slope: (outputs: Float32Array) => outputs.map((_, i) => weightOf(i)),
+    };
+    const tensors = await gradientsOf(tf, loss, parameters.variables);
+    const gradients = await Promise.all(tensors.map((tensor) => tensor.data()));
+    tf.dispose(tensors);
+    const start = await parameters.export();
+    const step = 2 ** -6;
+    for (const name of ['pa.relations', 'pa.entities']) {
+      const { shape, data } = start[name]!;
+      const gradient = gradients[parameters.names.indexOf(name)]!;
+      const at = async (i: number, offset: number) => {
+        parameters.import({ ...start, [name]: { shape, data: data.with(i, data[i]! + offset) } });
+        return objective();
+      };
+      for (let i = 0; i < data.length; i++) {
+        const slope = ((await at(i, step)) - (await at(i, -step))) / (2 * step);
+        expect(gradient[i]).toBeCloseTo(slope, 3);
+      }
+      const rows = Array.from({ length: shape[0]! }, (_, row) => row);
+      const moved = rows.filter((row) => gradient.slice(row * dim, (row + 1) * dim).some((value) => value !== 0));
+      expect(moved).toEqual(name === 'pa.relations' ? [0, 2, 3] : [0, 1, 2, 4]);
+    }
+  });
+
+  test('start within Xavier’s bounds and fill them, each table from its own draws', async () => {
+    const large = trainedVectors(tf, { numEntities: 300, numRelations: 40, dim: 20 });
+    const { 'pa.entities': entities, 'pa.relations': relations } = await networkOf(large, 1).parameters.export();
+    for (const { shape, data } of [entities!, relations!]) {
+      const bound = Math.sqrt(6 / (shape[0]! + shape[1]!));
+      const largest = Math.max(...data.map(Math.abs));
+      expect(largest).toBeLessThanOrEqual(Math.fround(bound));
+      expect(largest).toBeGreaterThan(0.98 * bound);
+    }
+    expect(entities!.data[0]! / relations!.data[0]!).not.toBeCloseTo(Math.sqrt(60 / 320), 3);
+  });
+});
+
+describe('places', () => {
+  const places = (count = 6) => slots(tf, { count, equalRelation: 3 });
+  /** Logits of one slot alone are other than 0. */
+  async function onlySlot(network: PaMlpNetwork, slot: number) {
+    await randomize(network.parameters, 4);
+    const weights = await network.parameters.export();
+    const { shape, data } = weights['pa.slots']!;
+    const kept = data.map((value, i) => (i % shape[1]! === slot ? value : 0));
+    network.parameters.import({ ...weights, 'pa.slots': { shape, data: kept } });
+  }
+
+  test('give staying the first slot, and an edge the one after its place in the list', async () => {
+    const network = networkOf(places(), 1);
+    const slotOf = [1, 2, 0, 1, 4];
+    for (let slot = 0; slot < 6; slot++) {
+      await onlySlot(network, slot);
+      const seen = Array.from(await logitsOf(network), (logit) => logit !== 0);
+      expect(seen).toEqual(slotOf.map((own) => own === slot));
+    }
+  });
+
+  test('do not read where an edge leads', async () => {
+    const network = networkOf(places(), 1);
+    await randomize(network.parameters, 5);
+    const elsewhere = { ...edges, tails: edges.tails.map((tail) => 6 - tail), relations: Int32Array.of(1, 0, 3, 2, 1) };
+    expect(await logitsOf(network, elsewhere)).toEqual(await logitsOf(network));
+  });
+
+  test('refuse a list that is longer than they are, on the host as well', async () => {
+    const network = networkOf(places(4), 1);
+    const refused = expect.objectContaining({
+      code: 'config',
+      message: 'expected action lists of at most 4 places, staying counted, with walker.pathAware=false, got one of 5',
+    }) as WorkbenchError;
+    await expect(logitsOf(network)).rejects.toThrow(refused);
+    await expect(network.rank!(states, edges)).rejects.toThrow(refused);
+    const shorter = { ...edges, actions: Int32Array.of(0, 1, 2, 0, 2) };
+    expect(await logitsOf(network, shorter)).toHaveLength(5);
+  });
+
+  test('learn nothing in slots without an action', async () => {
+    const { parameters, logits } = networkOf(places(), 1);
+    await randomize(parameters, 6);
+    const rng = Rng.named(1, 'test/slopes');
+    const loss = { outputs: () => logits(states, edges), slope: (out: Float32Array) => out.map(() => rng.normal()) };
+    const tensors = await gradientsOf(tf, loss, parameters.variables);
+    const gradient = await tensors[parameters.names.indexOf('pa.slots')]!.data();
+    tf.dispose(tensors);
+    const learned = [0, 1, 2, 3, 4, 5].filter((slot) => gradient.some((value, i) => i % 6 === slot && value !== 0));
+    expect(learned).toEqual([0, 1, 2, 4]);
+  });
+});
