@@ -35,12 +35,16 @@ const checkpointHeader = z.strictObject({
   config: jsonObject,
   /** sha256 (hex) of the canonical config. */
   configHash: z.string(),
-  /** What the tensors belong to: hash of graph, vocabulary and data set, id of the encoder; absent where it plays no part. */
+  /**
+   * What the tensors belong to: hash of graph, vocabulary, data set and order of the slots, id of the encoder; absent where it
+   * plays no part.
+   */
   hashes: z.strictObject({
     graph: z.string().optional(),
     vocabulary: z.string().optional(),
     encoder: z.string().optional(),
     dataset: z.string().optional(),
+    slots: z.string().optional(),
   }),
   phase: z.enum(phases),
   /** Updates done in the phase: epochs when cloning or embedding, PPO iterations. */
@@ -100,6 +104,8 @@ const remedies: Record<keyof CheckpointHashes, string> = {
   vocabulary: 'Entities or relations have other ids here: use the data it was trained on, or train again.',
   encoder: 'Give the model file it was trained with (`--model` or `--encoder`), or train again with this one.',
   dataset: 'Import the same release of the data set, or train again on this one.',
+  slots:
+    'Its network knows edges by their place: use the env.edgePolicy, env.maxOut and data that it was trained with, or train again.',
 };
 
 /**

@@ -8,11 +8,15 @@ import { relationWalkId } from '../envs/relation-walk-env.js';
 import { envSettings } from '../envs/settings.js';
 import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { ablationProblems } from './ablation-problems.js';
 import type { TrainSettings } from './train-settings.js';
 import { walkProblems } from './walk-problems.js';
 
 /** Settings of LLM-ARK's network, which the recommended head does not follow. */
-const ofPlainHead = ['placeVectors', 'stepEncoding', 'stateNorm', 'critic', 'precision'] as const;
+const ofPlainHead = [
+  ...(['placeVectors', 'stepEncoding', 'stateNorm', 'critic', 'precision'] as const),
+  ...(['entityInit', 'pathAware'] as const),
+];
 
 const usualWalker = walkerSettings.parse({});
 
@@ -65,6 +69,7 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     perStep && stateText.walkTokens >= stateText.maxTokens,
     `expected stateText.walkTokens below stateText.maxTokens, of which they are a part, got ${stateText.walkTokens} of ${stateText.maxTokens}`,
   );
+  problems.push(...ablationProblems(settings));
   refuse(
     !evaluation.ks.includes(1),
     `expected 1 in evaluation.ks, since the best checkpoint is chosen by path@1, got ${evaluation.ks.join(', ')}`,

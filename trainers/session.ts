@@ -43,7 +43,7 @@ export interface Session {
 
 /** What one kind of walk brings to a run: its data, read and checked, and its phases. */
 export interface Training {
-  hashes: Required<Pick<CheckpointHashes, 'graph' | 'dataset'>>;
+  hashes: Required<Pick<CheckpointHashes, 'graph' | 'dataset'>> & Pick<CheckpointHashes, 'slots'>;
   /** What whoever starts the run should know of its data, a line each. */
   notes: readonly string[];
   /**

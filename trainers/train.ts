@@ -76,8 +76,8 @@ async function trainNoted(options: TrainOptions): Promise<void> {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
     const { tf, name: backend, why } = await openBackend(wanted, networkSize(settings, encoder.dim));
     onBackend?.(backend, before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why);
-    const { graph, dataset } = training.hashes;
-    const hashes = { graph, encoder: encoder.id, dataset };
+    const { graph, dataset, slots } = training.hashes;
+    const hashes = { graph, encoder: encoder.id, dataset, ...(slots !== undefined && { slots }) };
     const from = before && checkpointToResume(before, resume!, settings, hashes);
     const forked = fork && (await forkedWeights(fork, settings, hashes));
     const config = before?.config ?? plainSettings(settings);

@@ -30,6 +30,8 @@ export interface WalkerInputs {
   featurizer: Featurizer;
   /** Where states are read one by one. */
   reader?: StateReader | undefined;
+  /** Places of the longest action list, where they are what is scored. */
+  maxActions?: number | undefined;
 }
 
 /** What a walker's inputs are made from. */
@@ -48,6 +50,8 @@ export interface WalkerInputOptions {
   transe?: EmbeddingVectors | undefined;
   /** Where states are read one by one, instead of the dialogue's texts. */
   reader?: StateReader | undefined;
+  /** Places of the longest action list, staying counted; asked for with `pathAware: false`. */
+  maxActions?: number | undefined;
   /** Tables made before from the same inputs; default: made now. */
   tables?: FrozenTables | undefined;
   progress?: ProgressReporter;
@@ -83,7 +87,8 @@ export async function inputsOf(
     perStep,
     ...(counts && { counts }),
   });
-  return { settings, graph, walks, tables, featurizer, reader };
+  const maxActions = settings.pathAware ? undefined : options.maxActions;
+  return { settings, graph, walks, tables, featurizer, reader, maxActions };
 }
 
 /** Those of the settings; of no width where vectors are trained, which are weights then. */
@@ -106,10 +111,10 @@ export function createPolicy(tf: Tf, inputs: WalkerInputs, seed?: number): Polic
 }
 
 /** What networks over these inputs are built for. */
-export function networkShape({ graph, tables, featurizer }: WalkerInputs): HeadShape {
+export function networkShape({ graph, tables, featurizer, maxActions }: WalkerInputs): HeadShape {
   const { contextDim, numEdgeFeatures, parts } = featurizer;
   const { numEntities, numRelations } = graph;
-  return { contextDim, numEdgeFeatures, horizon: parts.rules.horizon, numEntities, numRelations, tables };
+  return { contextDim, numEdgeFeatures, horizon: parts.rules.horizon, numEntities, numRelations, tables, maxActions };
 }
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */

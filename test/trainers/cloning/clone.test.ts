@@ -1,13 +1,15 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { beamSearch } from '../../../agents/walker/beam.js';
-import { frozenTables } from '../../../agents/walker/frozen-tables.js';
+import { frozenTables, noTables } from '../../../agents/walker/frozen-tables.js';
 import { createPolicy, type WalkerInputs } from '../../../agents/walker/inputs.js';
+import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { clone, type CloneEpoch, type CloneStep } from '../../../trainers/cloning/clone.js';
 import { cloneSettings } from '../../../trainers/cloning/settings.js';
+import { ablations, longestList } from '../../fixtures/toy-policy.js';
 import { tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
@@ -18,20 +20,26 @@ let tf: Tf;
 let inputs: WalkerInputs;
 beforeAll(async () => {
   ({ tf } = await openBackend('wasm'));
-  const featurizer = await toyFeaturizer(world);
+  inputs = await inputsWith({});
+});
+
+async function inputsWith(changes: Partial<WalkerSettings>): Promise<WalkerInputs> {
   const { graph } = world;
-  const walker = tinySettings({ width: 12, embeddingDim: 8, hidden: 8 });
+  const walker = tinySettings({ width: 12, embeddingDim: 8, hidden: 8, ...changes });
+  const featurizer = await toyFeaturizer(world, { edgeFeatures: walker.head === 'candidate' });
   const { vectors } = featurizer.parts;
-  inputs = {
+  const trained = walker.entityInit === 'random-trainable';
+  return {
     settings: walker,
     graph,
     featurizer,
     walks: { graph },
-    tables: await frozenTables(tf, graph, vectors, undefined, walker),
+    tables: trained ? noTables : await frozenTables(tf, graph, vectors, undefined, walker),
+    maxActions: longestList(graph),
   };
-});
+}
 
-function trainee() {
+function trainee(inputs: WalkerInputs) {
   const policy = createPolicy(tf, inputs, 1);
   const optimizer = new AdamW(policy.head.parameters, { weightDecay: settings.weightDecay, maxGradNorm: 1 });
   const dispose = () => {
@@ -44,27 +52,30 @@ function trainee() {
 const data = { train: world.samples, valid: world.samples, seed: 1 };
 
 describe('behaviour cloning', () => {
-  test('learns the golds of a toy world: the beam ranks each first', async () => {
-    const before = tf.memory().numTensors;
-    const { policy, optimizer, dispose } = trainee();
-    const epochs: CloneEpoch[] = [];
-    await clone({
-      ...data,
-      policy,
-      optimizer,
-      settings: { ...settings, epochs: 40, batchSize: 5, maxCandidates: 64 },
-      onEpoch: (epoch) => void epochs.push(epoch),
-    });
-    expect(epochs.at(-1)!.validLoss).toBeLessThan(0.2 * epochs[0]!.validLoss);
-    const tasks = world.samples.map(({ task }) => task);
-    const rankings = await beamSearch(policy, tasks, 10, walkCollector(world.graph, { beamWidth: 10 }));
-    expect(rankings.map(({ paths }) => paths[0]!.path)).toEqual(world.samples.map(({ gold }) => gold.path));
-    dispose();
-    expect(tf.memory().numTensors).toBe(before);
-  });
+  test.each([['candidate', {}], ['pa-mlp', { head: 'pa-mlp' }], ...Object.entries(ablations)] as const)(
+    'learns the golds of a toy world, head %s: the beam ranks each first',
+    async (_name, walker) => {
+      const before = tf.memory().numTensors;
+      const { policy, optimizer, dispose } = trainee(await inputsWith(walker));
+      const epochs: CloneEpoch[] = [];
+      await clone({
+        ...data,
+        policy,
+        optimizer,
+        settings: { ...settings, epochs: 40, batchSize: 5, maxCandidates: 64 },
+        onEpoch: (epoch) => void epochs.push(epoch),
+      });
+      expect(epochs.at(-1)!.validLoss).toBeLessThan(0.2 * epochs[0]!.validLoss);
+      const tasks = world.samples.map(({ task }) => task);
+      const rankings = await beamSearch(policy, tasks, 10, walkCollector(world.graph, { beamWidth: 10 }));
+      expect(rankings.map(({ paths }) => paths[0]!.path)).toEqual(world.samples.map(({ gold }) => gold.path));
+      dispose();
+      expect(tf.memory().numTensors).toBe(before);
+    },
+  );
 
   test('counts steps and epochs, warms up and cools down', async () => {
-    const { policy, optimizer, dispose } = trainee();
+    const { policy, optimizer, dispose } = trainee(inputs);
     const steps: CloneStep[] = [];
     const epochs: CloneEpoch[] = [];
     await clone({
@@ -83,29 +94,33 @@ describe('behaviour cloning', () => {
     dispose();
   });
 
-  test('stopped and resumed from weights, optimizer and step ends equal to the bit', async () => {
-    const whole = trainee();
-    await clone({ ...data, ...whole, settings });
+  test.each([['candidate', {}], ...Object.entries(ablations)] as const)(
+    'stopped and resumed from weights, optimizer and step ends equal to the bit, head %s',
+    async (_name, walker) => {
+      const inputs = await inputsWith(walker);
+      const whole = trainee(inputs);
+      await clone({ ...data, ...whole, settings });
 
-    const first = trainee();
-    const stop = new AbortController();
-    const stopped = clone({
-      ...data,
-      ...first,
-      settings,
-      signal: stop.signal,
-      onStep: ({ step }) => {
-        if (step === 5) stop.abort();
-      },
-    });
-    await expect(stopped).rejects.toBeInstanceOf(WorkbenchError);
-    const { steps, tensors } = await first.optimizer.exportState('');
+      const first = trainee(inputs);
+      const stop = new AbortController();
+      const stopped = clone({
+        ...data,
+        ...first,
+        settings,
+        signal: stop.signal,
+        onStep: ({ step }) => {
+          if (step === 5) stop.abort();
+        },
+      });
+      await expect(stopped).rejects.toBeInstanceOf(WorkbenchError);
+      const { steps, tensors } = await first.optimizer.exportState('');
 
-    const second = trainee();
-    second.policy.head.parameters.import(await first.policy.head.parameters.export());
-    second.optimizer.importState('', steps, tensors);
-    await clone({ ...data, ...second, settings, startStep: 5 });
-    expect(await second.policy.head.parameters.export()).toEqual(await whole.policy.head.parameters.export());
-    for (const one of [whole, first, second]) one.dispose();
-  });
+      const second = trainee(inputs);
+      second.policy.head.parameters.import(await first.policy.head.parameters.export());
+      second.optimizer.importState('', steps, tensors);
+      await clone({ ...data, ...second, settings, startStep: 5 });
+      expect(await second.policy.head.parameters.export()).toEqual(await whole.policy.head.parameters.export());
+      for (const one of [whole, first, second]) one.dispose();
+    },
+  );
 });

@@ -12,7 +12,7 @@ import { ppoSettings } from '../../../trainers/ppo/settings.js';
 import { often } from '../../fixtures/long-tests.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 import { shake, toyRelationWalker } from '../../fixtures/toy-relation-walker.js';
-import { toyWalker } from '../../fixtures/toy-policy.js';
+import { ablations, toyWalker } from '../../fixtures/toy-policy.js';
 import { randomize } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
@@ -51,6 +51,7 @@ describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-
     ['pa-mlp', { head: 'pa-mlp' }],
     ['published pa-mlp', published],
     ['bf16 pa-mlp', { ...published, precision: 'bf16' }],
+    ...Object.entries(ablations),
   ] as const)('under the %s head', async (_, settings) => {
     const world = toyTwoHop();
     const toy = await toyWalker(world, rules, settings, backend);

@@ -9,7 +9,7 @@ import { argmaxSegment } from '../../../src/tensor/categorical.js';
 import { ppo, type PpoUpdate } from '../../../trainers/ppo/ppo.js';
 import { entropyCoefAt, samplesOf } from '../../../trainers/ppo/schedule.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo/settings.js';
-import { toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
+import { ablations, toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
 import { graphOf, sampleOf, toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
 
 const oneStep = { horizon: 1, equalAtStep1: false };
@@ -96,6 +96,7 @@ const walkers = {
   'pa-mlp': { head: 'pa-mlp' },
   published,
   'published bf16': { ...published, precision: 'bf16' },
+  ...ablations,
 } as const;
 
 describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
@@ -108,6 +109,8 @@ describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
     ['a bandit', 'published', 'critic'],
     ['a bandit', 'published bf16', 'critic'],
     ['a two-hop graph', 'published', 'critic'],
+    ['a two-hop graph', 'trained vectors', 'critic'],
+    ['a two-hop graph', 'places', 'critic'],
   ] as const)('of %s from scratch, head %s, baseline %s', async (name, head, baseline) => {
     const [world, rules] = name === 'a bandit' ? [toyBandit(), oneStep] : [toyTwoHop(), twoSteps];
     const toy = await toyWalker(world, rules, walkers[head]);

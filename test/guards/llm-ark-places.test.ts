@@ -1,0 +1,70 @@
+/** LLM-ARK's bugs where a network knows edges by their place alone, by their ids in the catalogue. */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createWalkerHead } from '../../agents/walker/create-head.js';
+import { noTables } from '../../agents/walker/frozen-tables.js';
+import { actionLogProbs } from '../../agents/walker/policy.js';
+import { openBackend } from '../../src/tensor/backend.js';
+import { numActions } from '../../envs/rules.js';
+import { reachableStates, tinySettings, toyFeaturizer, randomize } from '../fixtures/toy-walker.js';
+import { longestList } from '../fixtures/toy-policy.js';
+import { graphOf, sampleOf } from '../fixtures/toy-walks.js';
+
+const triples = fc
+  .record({ entities: fc.integer({ min: 1, max: 40 }), relations: fc.integer({ min: 1, max: 6 }) })
+  .chain(({ entities, relations }) =>
+    fc.array(fc.tuple(fc.nat(entities - 1), fc.nat(relations - 1), fc.nat(entities - 1)), {
+      minLength: 1,
+      maxLength: 60,
+    }),
+  );
+
+test('B-ARK-3: a place without an edge has no probability, whatever its logit and the sizes of the graph', async () => {
+  const { tf } = await openBackend('wasm');
+  await fc.assert(
+    fc.asyncProperty(triples, fc.boolean(), fc.nat(9), async (drawn, equalAtStep1, spare) => {
+      const graph = graphOf(
+        'random',
+        drawn.map(([h, r, t]) => [`e${h}`, `r${r}`, `e${t}`]),
+      );
+      const rules = { horizon: 2, equalAtStep1 };
+      const samples = graph.entityNames.map((name) => sampleOf(graph, name, 'a message', name, [[name, 'r0', name]]));
+      const featurizer = await toyFeaturizer({ graph, samples }, { rules, edgeFeatures: false });
+      const { contextDim } = featurizer;
+      const { numEntities, numRelations } = graph;
+      const maxActions = longestList(graph) + spare;
+      const head = createWalkerHead(
+        tf,
+        tinySettings({ head: 'pa-mlp', pathAware: false, placeVectors: false }),
+        { contextDim, numEdgeFeatures: 0, horizon: 2, numEntities, numRelations, maxActions, tables: noTables },
+        1,
+      );
+      await randomize(head.parameters, 2);
+      const requests = reachableStates({ graph, samples: samples.slice(0, 8) }, rules);
+      const before = await actionLogProbs({ head, featurizer }, requests);
+      for (const [s, { state }] of requests.entries()) {
+        const own = before.logProbs.subarray(before.offsets[s], before.offsets[s + 1]);
+        expect(own).toHaveLength(numActions(graph, state, rules));
+        expect(own.reduce((sum, logProb) => sum + Math.exp(logProb), 0)).toBeCloseTo(1, 5);
+      }
+      // Places that a state has no action in are made the likeliest of all: its probabilities stay.
+      const weights = await head.parameters.export();
+      const { shape, data } = weights['pa.slots']!;
+      for (const [s, request] of requests.entries()) {
+        const { state } = request;
+        const legal = new Set(Array.from({ length: graph.degree(state.current) }, (_, i) => i + 1));
+        if (state.hop > 0 || equalAtStep1) legal.add(0);
+        const huge = data.map((value, i) => (legal.has(i % maxActions) ? value : 1000 * value));
+        head.parameters.import({ ...weights, 'pa.slots': { shape, data: huge } });
+        head.weightsChanged();
+        for (const forRanking of [false, true]) {
+          const { logProbs } = await actionLogProbs({ head, featurizer }, [request], forRanking);
+          const own = before.logProbs.subarray(before.offsets[s], before.offsets[s + 1]);
+          logProbs.forEach((value, i) => expect(value).toBeCloseTo(own[i]!, 4));
+        }
+      }
+      head.dispose();
+    }),
+    { numRuns: 20 },
+  );
+});
