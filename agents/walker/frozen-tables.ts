@@ -17,7 +17,12 @@ export interface FrozenTables {
   relationDim: number;
 }
 
-/** Vectors of no width: of a network that trains its own. */
+/** Whether a network of these settings reads frozen vectors: in its states, or of edges. */
+export function readsTables({ entityInit, pathAware, placeVectors }: WalkerSettings): boolean {
+  return entityInit === 'frozen' && (pathAware || placeVectors);
+}
+
+/** Vectors of no width: of a network that reads none. */
 export const noTables: FrozenTables = {
   entities: new Float32Array(0),
   entityDim: 0,

@@ -36,7 +36,7 @@ export interface HeadShape {
   numEdgeFeatures: number;
   numEntities: number;
   numRelations: number;
-  /** Of width 0 where vectors are trained. */
+  /** Of width 0 where the network reads none. */
   tables: FrozenTables;
   /** Places of the longest action list, staying counted: with `pathAware: false`, whose logits are places'. */
   maxActions?: number | undefined;

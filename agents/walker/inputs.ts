@@ -11,7 +11,7 @@ import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/walk-counts.js';
-import { frozenTables, noTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
+import { frozenTables, noTables, readsTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
 import { createWalkerHead } from './create-head.js';
 import type { HeadShape } from './head.js';
 import type { Policy } from './policy.js';
@@ -91,12 +91,12 @@ export async function inputsOf(
   return { settings, graph, walks, tables, featurizer, reader, maxActions };
 }
 
-/** Those of the settings; of no width where vectors are trained, which are weights then. */
+/** Those of the settings; of no width where the network reads none. */
 async function tablesOf(
   { tf, settings, graph, transe, tables }: Pick<WalkerInputOptions, 'tf' | 'settings' | 'graph' | 'transe' | 'tables'>,
   vectors: FrozenVectors,
 ): Promise<FrozenTables> {
-  if (settings.entityInit === 'random-trainable') return noTables;
+  if (!readsTables(settings)) return noTables;
   return tables ?? (await frozenTables(tf, graph, vectors, transe, settings));
 }
 

@@ -11,7 +11,7 @@ function tablesFile(runFolder: string): string {
   return join(runFiles(runFolder).embeddings, 'walker-tables.safetensors');
 }
 
-/** Writes the tables into the run, atomically; nothing for tables of no width, whose run has trained vectors. */
+/** Writes the tables into the run, atomically; nothing for tables of no width, which no network reads. */
 export function writeTables(runFolder: string, { entities, entityDim, relations, relationDim }: FrozenTables): void {
   if (entityDim + relationDim === 0) return;
   const tensors = new Map<string, Tensor>([

@@ -8,6 +8,7 @@ import type { ProgressReporter } from '../../src/run/progress.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { entityTexts, lastMessageText, relationTexts, windowText } from './features/dialogue-texts.js';
 import type { TaskVectors } from './features/featurizer.js';
+import { readsTables } from './frozen-tables.js';
 import type { WalkerSettings } from './settings.js';
 
 type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
@@ -44,9 +45,9 @@ export async function encodeNames(
 }
 
 /** Whether names of the graph enter the network, as vectors or as features of edges. */
-function readsNames({ head, edgeFeatures, entityInit, entityVectors, relationVectors }: WalkerSettings): boolean {
-  if (head === 'candidate' && edgeFeatures) return true;
-  return entityInit === 'frozen' && (entityVectors.includes('name') || relationVectors === 'name');
+function readsNames(walker: WalkerSettings): boolean {
+  if (walker.head === 'candidate' && walker.edgeFeatures) return true;
+  return readsTables(walker) && (walker.entityVectors.includes('name') || walker.relationVectors === 'name');
 }
 
 /** Vectors of the texts of some tasks: two a turn, whatever the walk does. */

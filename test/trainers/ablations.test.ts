@@ -1,0 +1,168 @@
+/** Runs of LLM-ARK's ablations without TransE and without path awareness: stopped, resumed, opened again, refused. */
+import { existsSync, cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { readIndex } from '../../checkpoints/store.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { loadDataset } from '../../datasets/registry.js';
+import { walkSamples } from '../../datasets/walk-samples.js';
+import { readMetrics } from '../../src/run/metric-log.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { forkSettings } from '../../trainers/fork.js';
+import { train } from '../../trainers/train.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { rewriteConfig, runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+
+const ablations = {
+  'without TransE': ['walker.entityInit=random-trainable', 'walker.placeVectors=false', 'walker.componentDim=6'],
+  'without path awareness': ['walker.pathAware=false', 'env.edgePolicy=topk-degree', 'env.maxOut=3'],
+};
+type Ablation = keyof typeof ablations;
+
+const settingsOf = (ablation: Ablation, ...more: string[]) =>
+  tinySettings(
+    ...['walker.head=pa-mlp', 'transe.enabled=false', 'ppo.baseline=critic', 'ppo.learningRate=0.05'],
+    ...ablations[ablation],
+    ...more,
+  );
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+const unbroken = {} as Record<Ablation, string>;
+let runs = 0;
+const newFolder = () => join(home, `run-${++runs}`);
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  for (const ablation of Object.keys(ablations) as Ablation[]) {
+    unbroken[ablation] = newFolder();
+    await train({ settings: settingsOf(ablation), folder: unbroken[ablation] });
+  }
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+/** What the run's walker answers to the tasks of train. */
+async function answersOf(folder: string, checkpoint: string) {
+  const { agent, graph, close } = await loadWalkerRun(folder, { checkpoint, beamWidth: 5 });
+  try {
+    const { data } = settingsOf('without TransE');
+    const samples = walkSamples(loadDataset(data.dataset).loadDialogues('train'), graph, data);
+    return await agent.answer(samples.map(({ task }) => task));
+  } finally {
+    await close();
+  }
+}
+
+describe.each(Object.keys(ablations) as Ablation[])('a run %s', (ablation) => {
+  test('clones and trains by the probabilities that it walks with', () => {
+    const records = readMetrics(join(unbroken[ablation], 'metrics.jsonl'));
+    const ratios = records.flatMap(({ metrics }) => metrics['train/first_ratio_deviation'] ?? []);
+    expect(ratios).toHaveLength(4);
+    expect(Math.max(...ratios)).toBeLessThanOrEqual(1e-6);
+    expect(readIndex(unbroken[ablation]).clone).toBeDefined();
+  });
+
+  test.each([
+    ['cloning', 'clone', 4, 2],
+    ['PPO', 'ppo', 3, 1],
+  ])('stopped in %s and resumed leaves the bytes of one that never was', async (_phase, label, done, nth) => {
+    const folder = newFolder();
+    const settings = settingsOf(ablation);
+    await expect(train({ settings, folder, ...stopAt(label, done, nth) })).rejects.toMatchObject({ code: 'stopped' });
+    await train({ settings, folder, resume: 'last' });
+    expect(runHashes(folder)).toEqual(runHashes(unbroken[ablation]));
+  });
+
+  test('answers the same wherever it is opened, and something else after training', async () => {
+    const copy = newFolder();
+    cpSync(unbroken[ablation], copy, { recursive: true });
+    const answers = await answersOf(unbroken[ablation], 'last');
+    expect(answers.flatMap(({ paths }) => paths).length).toBeGreaterThan(2);
+    expect(await answersOf(copy, 'last')).toEqual(answers);
+    expect(await answersOf(copy, 'clone')).not.toEqual(answers);
+  });
+});
+
+describe('vectors that are trained', () => {
+  const tensorsOf = (which: 'clone' | 'last') =>
+    readCheckpoint(readIndex(unbroken['without TransE'])[which]!.file).tensors;
+
+  test('are weights: in every checkpoint with their moments, moved by PPO, and nowhere else', () => {
+    const [clone, last] = [tensorsOf('clone'), tensorsOf('last')];
+    for (const name of ['pa.entities', 'pa.relations']) {
+      expect(Object.keys(last)).toEqual(expect.arrayContaining([name, `optimizer/first/${name}`]));
+      expect(last[name]!.shape[1]).toBe(6);
+      expect(last[name]!.data).not.toEqual(clone[name]!.data);
+    }
+    expect(existsSync(join(unbroken['without TransE'], 'embeddings/walker-tables.safetensors'))).toBe(false);
+  });
+});
+
+describe('B-ARK-14: weights of places', () => {
+  const places = 'without path awareness';
+
+  test('carry a hash of the order of edges, which others have no use for', () => {
+    const { header } = readCheckpoint(readIndex(unbroken[places]).last!.file);
+    expect(header.hashes.slots).toMatch(/^[0-9a-f]{64}$/);
+    expect(openRun(unbroken[places]).environment.hashes.slots).toBe(header.hashes.slots);
+    const { header: other } = readCheckpoint(readIndex(unbroken['without TransE']).last!.file);
+    expect(other.hashes).not.toHaveProperty('slots');
+  });
+
+  test.each([
+    ['longer lists', { maxOut: 4 }],
+    ['lists of another policy', { edgePolicy: 'ark' as const }],
+  ])('are not opened over %s', async (_what, change) => {
+    const folder = newFolder();
+    cpSync(unbroken[places], folder, { recursive: true });
+    rewriteConfig(folder, (config) => ({ ...config, env: { ...config.env, ...change } }));
+    await expect(answersOf(folder, 'last')).rejects.toMatchObject({
+      code: 'data',
+      message: expect.stringMatching(/^expected a checkpoint of slots [0-9a-f]{64}, got one of [0-9a-f]{64}, at /),
+      hint: expect.stringContaining('env.maxOut'),
+    });
+  });
+
+  test('are no start for a run over other lists', async () => {
+    const run = unbroken[places];
+    const settings = forkSettings(openRun(run), ['env.maxOut=4']);
+    const forked = train({ settings, folder: newFolder(), fork: { run, checkpoint: 'last' } });
+    await expect(forked).rejects.toMatchObject({ code: 'data', message: expect.stringContaining('of slots') });
+  });
+});
+
+describe('ablations that contradict', () => {
+  test.each([
+    [['walker.head=candidate', 'walker.entityInit=random-trainable'], 'expected walker.head=pa-mlp'],
+    [['walker.entityInit=random-trainable', 'walker.entityVectors=[transe]', 'transe.enabled=true'], 'no transe'],
+    [['walker.entityInit=random-trainable', 'walker.relationVectors=transe', 'transe.enabled=true'], 'no transe'],
+    [['walker.entityInit=random-trainable', 'walker.placeVectors=true'], 'expected walker.placeVectors=false'],
+    [['walker.pathAware=false'], 'expected env.edgePolicy=ark or topk-degree'],
+    [['walker.pathAware=false', 'walker.head=candidate', 'env.edgePolicy=ark'], 'expected walker.head=pa-mlp'],
+    [['walker.pathAware=false', 'walker.entityInit=random-trainable', 'env.edgePolicy=ark'], 'entityInit=frozen'],
+    [['walker.pathAware=false', 'walker.entityInit=random-trainable', 'walker.head=candidate'], '5 problems:'],
+  ])('%j are refused in one error', async (overrides, message) => {
+    const settings = tinySettings(
+      'walker.head=pa-mlp',
+      'transe.enabled=false',
+      'data.dataset=not-looked-at',
+      ...overrides,
+    );
+    const placed = overrides.some((one) => one.startsWith('walker.placeVectors') || one.endsWith('head=candidate'));
+    const refused = train({
+      settings: placed ? settings : { ...settings, walker: { ...settings.walker, placeVectors: false } },
+      folder: newFolder(),
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(message) });
+  });
+});
