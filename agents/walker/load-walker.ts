@@ -14,6 +14,7 @@ import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
 import type { TaskVectors } from './features/featurizer.js';
 import { StateReader } from './state-reader.js';
+import { slotOrder } from './slot-order.js';
 import { readTables } from './tables-file.js';
 import { encodeNames, encodeTasks } from './text-vectors.js';
 import { threadedWalker } from './threaded-walker.js';
@@ -55,7 +56,7 @@ export interface LoadedWalker {
 }
 
 /**
- * Loads data, encoder, tables and weights; refuses a checkpoint of another graph, data set or encoder.
+ * Loads data, encoder, tables and weights; refuses a checkpoint of another graph, data set, encoder or order of slots.
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend, `usage` for
  * several threads on a backend that has its own
  */
@@ -76,7 +77,8 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
   const walks = walkGraph(graph, settings.env, dataset);
   const encoder = await openEncoder();
   try {
-    const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest) };
+    const slots = slotOrder(settings, walks.graph);
+    const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest), slots };
     checkFits(header, expected, file);
     const wanted = options.backend ?? settings.backend;
     const size = { rows: statesAtOnce, inputs: 2 * encoder.dim, units: settings.walker.width };

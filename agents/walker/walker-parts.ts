@@ -68,6 +68,7 @@ export async function policyOf(
     rules: walkRulesOf(settings.env),
     train: splitSamples(dataset, graph, settings.data, 'train'),
     tables,
+    maxActions: settings.env.maxOut,
     reader: openReader?.(walked),
   });
   return restoredPolicy(tf, inputs, tensors);

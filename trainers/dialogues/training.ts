@@ -3,6 +3,7 @@ import type { EmbeddingVectors } from '../../agents/walker/frozen-tables.js';
 import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
 import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
 import { createPolicy, inputsOf, type WalkerInputs } from '../../agents/walker/inputs.js';
+import { slotOrder } from '../../agents/walker/slot-order.js';
 import { writeTables } from '../../agents/walker/tables-file.js';
 import { StateReader } from '../../agents/walker/state-reader.js';
 import { encodeNames, encodeTasks } from '../../agents/walker/text-vectors.js';
@@ -38,8 +39,9 @@ export interface DialogueSession extends Session {
 /** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
 export async function openDialogueTraining(settings: TrainSettings): Promise<Training> {
   const { dataset, graph, walks, train, valid, notes } = await openDialogueData(settings);
+  const slots = slotOrder(settings, walks.graph);
   return {
-    hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest) },
+    hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest), ...(slots !== undefined && { slots }) },
     notes,
     async run(session, from) {
       const { run, replayed } = session;
@@ -108,7 +110,10 @@ async function prepareInputs(
 ): Promise<WalkerInputs> {
   const { tf, settings, run } = session;
   const rules = walkRulesOf(settings.env);
-  const inputs = await inputsOf(names, { tf, settings: settings.walker, ...graphs, rules, train, transe, reader });
+  const maxActions = settings.env.maxOut;
+  const inputs = await inputsOf(names, {
+    ...{ tf, settings: settings.walker, ...graphs, rules, train, transe, reader, maxActions },
+  });
   if (dialogues) inputs.featurizer.texts = dialogues;
   writeTables(run.folder, inputs.tables);
   logEncoding(session);
