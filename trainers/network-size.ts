@@ -1,4 +1,5 @@
 /** How large a training's networks are, by which `auto` chooses what computes them. */
+import { contextDimOf } from '../agents/walker/features/featurizer.js';
 import { relationWalkId } from '../envs/relation-walk-env.js';
 import type { NetworkSize } from '../src/tensor/auto-order.js';
 import type { TrainSettings } from './train-settings.js';
@@ -8,11 +9,11 @@ import type { TrainSettings } from './train-settings.js';
  * @param textDim dimension of the encoder's vectors
  */
 export function networkSize(settings: TrainSettings, textDim: number): NetworkSize {
-  const { clone, ppo, env, relationWalk, relationWalker, walker } = settings;
+  const { clone, ppo, env, stateText, relationWalk, relationWalker, walker } = settings;
   const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
   if (env.id === relationWalkId) {
     return { rows: states * relationWalk.horizon, inputs: textDim, units: relationWalker.questionWidth };
   }
-  // Last message and window.
-  return { rows: states * env.horizon, inputs: 2 * textDim, units: walker.width };
+  const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
+  return { rows: states * env.horizon, inputs, units: walker.width };
 }

@@ -6,6 +6,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { openBackend, type BackendName } from '../../src/tensor/backend.js';
 import { openTrainedRun, type LoadedQuestionWalker, type OpenTrainedRun } from '../trained-run.js';
+import { contextDimOf } from './features/featurizer.js';
 import { restoredPolicy, walkerInputs } from './inputs.js';
 import { questionEdgeAgent } from './question-edge-agent.js';
 import { readTables } from './tables-file.js';
@@ -43,7 +44,7 @@ export async function loadQuestionEdgeRun(
     checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: stored }, file);
     const { tf } = await openBackend(options.backend ?? settings.backend, {
       rows: 64,
-      inputs: 2 * encoder.dim,
+      inputs: contextDimOf(encoder.dim, false),
       units: walker.width,
     });
     const inputs = await walkerInputs({

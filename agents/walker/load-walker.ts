@@ -12,7 +12,7 @@ import type { NetworkSize } from '../../src/tensor/auto-order.js';
 import { openBackend, type BackendName } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
-import type { TaskVectors } from './features/featurizer.js';
+import { contextDimOf, type TaskVectors } from './features/featurizer.js';
 import { StateReader } from './state-reader.js';
 import { slotOrder } from './slot-order.js';
 import { readTables } from './tables-file.js';
@@ -67,7 +67,8 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     options,
   );
   const { beamWidth, twoHopBonus = 0, arkBeam = false, threads = 1, signal } = options;
-  if (threads > 1 && settings.stateText.encode === 'per-step') {
+  const perStep = settings.stateText.encode === 'per-step';
+  if (threads > 1 && perStep) {
     throw new WorkbenchError('usage', `expected one thread with stateText.encode=per-step, got --threads ${threads}`, {
       hint: 'The language model, which takes nearly all of the time, uses the cores by itself: leave --threads out.',
     });
@@ -81,7 +82,8 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest), slots };
     checkFits(header, expected, file);
     const wanted = options.backend ?? settings.backend;
-    const size = { rows: statesAtOnce, inputs: 2 * encoder.dim, units: settings.walker.width };
+    const inputs = contextDimOf(encoder.dim, perStep);
+    const size = { rows: statesAtOnce, inputs, units: settings.walker.width };
     const parts: WalkerParts = {
       settings,
       backend: threads === 1 ? (await openBackend(wanted, size)).name : await threadableBackend(wanted, size),
@@ -95,12 +97,11 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       arkBeam,
     };
     const encode = (tasks: readonly WalkTask[]) => encodeTasks(encoder, tasks, { settings: settings.encoder });
-    const walker =
-      settings.stateText.encode === 'per-step'
-        ? await readingWalker(parts, encoder, signal)
-        : threads === 1
-          ? await aloneWalker(parts, encode)
-          : threadedWalker(parts, { threads, encode, signal });
+    const walker = perStep
+      ? await readingWalker(parts, encoder, signal)
+      : threads === 1
+        ? await aloneWalker(parts, encode)
+        : threadedWalker(parts, { threads, encode, signal });
     const close = async () => {
       await walker.close();
       await encoder.dispose();

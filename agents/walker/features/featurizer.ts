@@ -41,6 +41,14 @@ export interface FeaturizerParts {
   perStep?: boolean;
 }
 
+/**
+ * Width of the text that a state brings: one vector of all of it, or those of the last message and of the window.
+ * @param dim of a text vector
+ */
+export function contextDimOf(dim: number, perStep: boolean): number {
+  return perStep ? dim : 2 * dim;
+}
+
 /** Builds batches; requests of one task should stand side by side, since a dialogue is read once for all of them. */
 export class Featurizer {
   /** Vectors of the tasks that batches are asked for; set them first. */
@@ -55,7 +63,7 @@ export class Featurizer {
     sources?: EdgeFeatureSources,
   ) {
     const { graph, vectors, counts } = parts;
-    this.contextDim = parts.perStep ? vectors.dim : 2 * vectors.dim;
+    this.contextDim = contextDimOf(vectors.dim, parts.perStep === true);
     this.numEdgeFeatures = parts.edgeFeatures ? edgeFeatureNames.length : 0;
     this.#sources = sources ?? {
       graph,

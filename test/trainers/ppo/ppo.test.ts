@@ -235,6 +235,23 @@ describe('PPO', () => {
     const training = trainPpo({ world, rules: oneStep, toy, settings: fromScratch, start });
     await expect(training).rejects.toThrow('expected probability ratios of 1 before the first step');
   });
+
+  test('B-ARK-2: allows scores in bfloat16 a step of those where a device rounds by the shape of a batch, and no more', async () => {
+    const world = toyBandit();
+    const toy = await toyWalker(world, oneStep, { ...published, precision: 'bf16' });
+    const off = (by: number, backend: string) => {
+      const honest = toy.policy(1);
+      const infer: Policy['head']['infer'] = async (batch) =>
+        (await honest.head.infer(batch)).map((logit, i) => logit + (i % 2) * by);
+      Object.defineProperty(honest.head.parameters, 'backend', { value: backend });
+      const start = { ...honest, head: { ...honest.head, infer } };
+      return trainPpo({ world, rules: oneStep, toy, settings: { ...fromScratch, updates: 1 }, start });
+    };
+    const refusal = 'expected probability ratios of 1 before the first step';
+    await expect(off(1 / 32, 'wasm')).rejects.toThrow(refusal);
+    await off(1 / 32, 'tensorflow');
+    await expect(off(1, 'tensorflow')).rejects.toThrow(refusal);
+  });
 });
 
 describe('the samples of updates', () => {
