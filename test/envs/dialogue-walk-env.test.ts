@@ -46,6 +46,15 @@ describe('kgwalk/OpenDialKG-v1', () => {
     expect(walk(env, 0, ['written_by nolan', 'born_in london']).reward).toBe(0);
   });
 
+  test('pays for the end of the first hop when asked to, which the last hop of the gold is not', () => {
+    const reward = { kind: 'first-hop', hit: 1, miss: -1 } as const;
+    const env = makeEnv(id, { graph, samples, reward, rules: { horizon: 1, equalAtStep1: false } });
+    expect(walk(env, 0, ['written_by nolan'])).toMatchObject({ reward: 1, terminated: true, info: { hit: true } });
+    expect(walk(env, 0, ['genre heist'])).toMatchObject({ reward: -1, terminated: true, info: { hit: false } });
+    // The target of this one is Halifax, and no gold of one hop leads there.
+    expect(walk(env, 2, ['starring page']).reward).toBe(1);
+  });
+
   test('never pays for a gold outside the graph', () => {
     const outside = [
       sampleOf(graph, 'x', 'hi', 'film', [['film', 'genre', 'atlantis']]),

@@ -103,6 +103,26 @@ describe('a round of walks', () => {
     expect([...toGo]).toEqual([0.5, 0.5, 0.5, 0.5, 0.5, 1, 1, 1, 1, 1]);
   });
 
+  test.each([
+    ['hits', 0, 1],
+    ['misses', 1, -1],
+  ])('B-ARK-11: a walk that %s under the paper’s γ and λ is discounted once', async (_, sample, reward) => {
+    // The gold actor goes to Tenet; in the second world the gold is elsewhere.
+    const elsewhere = { ...world.samples[0]!, gold: world.samples[2]!.gold };
+    const samples = [sample === 0 ? world.samples[0]! : elsewhere];
+    const paid = { ...world, samples, reward: { kind: 'path', hit: 1, miss: -1 } } as ToyWorld;
+    const { buffer } = await round(paid, goldActor(world).actor, 1);
+    expect([...buffer.rollout.rewards]).toEqual([0, reward]);
+    const toGo = rewardsToGo(buffer.rollout, 0.95);
+    expect(toGo[0]).toBeCloseTo(0.95 * reward, 6);
+    expect(toGo[1]).toBe(reward);
+    // Values are 0 without a critic: the advantage of the first step is γλ times that of the last, its return too.
+    const { advantages, returns } = generalizedAdvantages(buffer.rollout, 0.95, 0.95);
+    expect([...advantages, ...returns].map((value) => value.toFixed(6))).toEqual(
+      [0.95 * 0.95 * reward, reward, 0.95 * 0.95 * reward, reward].map((value) => value.toFixed(6)),
+    );
+  });
+
   test('B-ARK-17: a state that copies of a walk share is scored once, and a walk that is over never', async () => {
     const { actor, asked } = goldActor(world);
     const { buffer } = await round(world, actor, 8);
