@@ -1,6 +1,7 @@
 /** LLM-ARK's two tables, redrawn with runs of its walker beside the paper's rows. */
 import { basename } from 'node:path';
 import { shareCell } from './cells.js';
+import { edgeNotes } from './edge-lists.js';
 import type { Cell, PartView, Table } from './html.js';
 import { printedKs, printedModels, printedSystems } from './llm-ark-figures.js';
 import type { PrintedModel, PrintedRow } from './llm-ark-figures.js';
@@ -103,6 +104,7 @@ function ourLines({ row, settings: { encode, precision }, label, models }: Ours)
   const about = [
     `${encode === 'per-step' ? 'text per step' : 'text once'}, ${precision}`,
     ...(models.length > 1 ? [models.join(' + ')] : []),
+    ...edgeNotes(row.record),
     ...(row.seeds > 1 ? [`mean of ${row.seeds} seeds`] : []),
   ];
   const line = (counting: string, path: string | undefined, target: string, details: string[] = []): Line => ({

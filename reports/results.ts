@@ -123,15 +123,13 @@ function rowKey({ agent, note, checkpoint, twoHopBonus }: EvaluationRecord, grou
   return { label: labelOf(method, [checkpoint, ...bonus, ...(several ? [group.label] : [])]), own: true, ...aside };
 }
 
-/** Names of figures that `--count ark` adds to those that every evaluation has. */
-const arkMetric = /^(ark-|target-any@)/;
-
-function isArkCounted({ metrics }: EvaluationRecord): boolean {
-  return Object.keys(metrics).some((key) => arkMetric.test(key));
+function isArkCounted({ count }: EvaluationRecord): boolean {
+  return count === 'ark';
 }
 
+/** Without what `--count ark` adds to the figures that every evaluation has. */
 function strictMetrics({ metrics }: EvaluationRecord): EvaluationMetrics {
-  return Object.fromEntries(Object.entries(metrics).filter(([key]) => !arkMetric.test(key)));
+  return Object.fromEntries(Object.entries(metrics).filter(([key]) => !/^(ark-|target-any@)/.test(key)));
 }
 
 function resultRow({ row, group, records }: Measured): ResultRow {

@@ -1,4 +1,5 @@
 /** The result of a report in one sentence, and what must stand beside it. */
+import { edgeReservations } from './edge-lists.js';
 import { figureNames } from './figure-names.js';
 import { percent, plain } from './numbers.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
@@ -64,6 +65,7 @@ export function reservations(
     ...(walks && groups.length > 1
       ? [`The result is the highest of ${groups.length} settings, chosen by this very figure.`]
       : []),
+    ...(walks ? edgeReservations(walks) : []),
     ...(asked?.labels.includes('fixture')
       ? [
           'The graph of the questions is a fixture, collected partly from the gold answers: these are no benchmark results.',

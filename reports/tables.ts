@@ -1,5 +1,6 @@
 /** The tables of a report: results, slices, coverage, cost. */
 import { shareCell } from './cells.js';
+import { edgeNotes } from './edge-lists.js';
 import type { Fact, Table } from './html.js';
 import { phaseTitles } from './measures.js';
 import { duration, percent, plain } from './numbers.js';
@@ -26,14 +27,11 @@ export function agentTable({ rows, n }: ResultSet, all = false): Table {
     : ['path@1', 'target@1'].filter((key) => rows.some(({ metrics }) => metrics[key]));
   return {
     head: ['agent', ...keys.map((key) => `${key}, %`), 'samples'],
-    rows: rows.map(({ label, note, own, seeds, metrics }) => {
+    rows: rows.map(({ label, note, own, seeds, metrics, record }) => {
+      const details = [...(note ? [note] : []), ...edgeNotes(record), ...(seeds > 1 ? [`mean of ${seeds} seeds`] : [])];
       return {
         own,
-        cells: [
-          { text: label, details: [...(note ? [note] : []), ...(seeds > 1 ? [`mean of ${seeds} seeds`] : [])] },
-          ...keys.map((key) => shareCell(metrics[key])),
-          { text: plain(n) },
-        ],
+        cells: [{ text: label, details }, ...keys.map((key) => shareCell(metrics[key])), { text: plain(n) }],
       };
     }),
   };
@@ -70,6 +68,7 @@ export function coverageFacts({ rows, n }: ResultSet): Fact[] {
     { name: 'samples', value: plain(n) },
     ...share('start has edges', coverage?.startHasEdges),
     ...share('gold path in the graph', coverage?.goldInGraph),
+    ...share('gold path may be walked', coverage?.goldWalkable),
     ...share('upper bound of path@k', coverage?.reachable),
     ...(coverage ? [{ name: 'edges at the start, mean', value: plain(coverage.meanActions) }] : []),
     ...missed.map(([reason, count]) => ({

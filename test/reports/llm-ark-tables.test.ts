@@ -144,6 +144,23 @@ describe('the tables of the paper', () => {
     expect([baseline.seeds, baseline.metrics['path@1']!.deviation]).toEqual([1, undefined]);
   });
 
+  test('say which edges a walker may walk, and warn where dialogues of test chose some', async () => {
+    const edges = { policy: 'ark', maxOut: 50, entitiesCut: 234, edges: 173128, kept: 150000 };
+    const coverage = { goldInGraph: 0.99, startHasEdges: 1, goldWalkable: 0.926, reachable: 0.92, meanActions: 22 };
+    const pageOf = async (brought: Record<string, number>) => {
+      const place = join(folder, `edges-${Object.keys(brought).join('-')}`);
+      const evaluation = madeUpArkEvaluation('a', 0.2, { checkpoint: 'best', coverage, edges: { ...edges, brought } });
+      writeMadeUpRun(place, { config: { name: 'a', seed: 1, ...arkSettings }, evaluations: [evaluation] });
+      const { page } = await writeReport([openRun(place, folder)], { to: join(place, 'out') });
+      return readFileSync(page, 'utf8');
+    };
+    const [honest, leaking] = [await pageOf({ train: 30 }), await pageOf({ train: 30, test: 1 })];
+    expect(honest.match(/edges ark, 50 actions, 92\.6 % of golds left/g)!.length).toBeGreaterThanOrEqual(2);
+    expect(honest).toContain('gold path may be walked');
+    expect(honest).not.toContain('chose edges of');
+    expect(leaking).toContain('Dialogues of valid and test chose edges of PPO (best)');
+  });
+
   test('stand on the page, with their source and what forbids the comparison', async () => {
     const place = run({ name: 'a', ark: true });
     const { page } = await writeReport([openRun(place, folder)], { to: join(folder, 'out') });
