@@ -184,8 +184,7 @@ function resultView(
     parts: [
       {
         table: agentTable(set),
-        caption:
-          'Percent of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over dialogues, averaged over seeds where there are several, then ± the standard deviation over seeds.',
+        caption: captionOf(set),
       },
       { figures: figures.first },
       ...beside,
@@ -194,6 +193,12 @@ function resultView(
       { heading: 'What can be answered at all', facts: coverageFacts(set), folded: true },
     ],
   };
+}
+
+function captionOf({ rows }: ResultSet): string {
+  const ark =
+    ' ark-path, target-any and ark-target repeat the bookkeeping of LLM-ARK’s published code (ark-target: for the end of the gold’s first hop): they compare with that paper alone, and with no other column.';
+  return `Percent of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over dialogues, averaged over seeds where there are several, then ± the standard deviation over seeds.${rows.some(({ arkCounted }) => arkCounted > 0) ? ark : ''}`;
 }
 
 function titleOf({ dataset, split, graph, turns }: ResultSet): string {

@@ -22,9 +22,7 @@ const sliceNames: Record<string, string> = {
 
 /** Every agent with its first answers; `all` its figures for every k. */
 export function agentTable({ rows, n }: ResultSet, all = false): Table {
-  const keys = all
-    ? metricKeys(rows)
-    : ['path@1', 'target@1'].filter((key) => rows.some(({ metrics }) => metrics[key]));
+  const keys = all ? metricKeys(rows) : countedKeys(rows, (name) => (ksOf(rows, name).includes(1) ? [1] : []));
   return {
     head: ['agent', ...keys.map((key) => `${key}, %`), 'samples'],
     rows: rows.map(({ label, note, own, seeds, metrics, record }) => {
@@ -148,8 +146,22 @@ function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string
   ]);
 }
 
+/** What stands beside a strict count where LLM-ARK's code counted too. */
+const arkBeside: Readonly<Record<string, readonly string[]>> = {
+  path: ['ark-path'],
+  target: ['target-any', 'ark-target'],
+};
+
+/** Keys of path@k and target@k, each beside the other countings of the same that some row has. */
+function countedKeys(rows: readonly ResultRow[], ksOfName: (name: string) => readonly number[]): string[] {
+  const keys = ['path', 'target'].flatMap((name) =>
+    ksOfName(name).flatMap((k) => [name, ...arkBeside[name]!].map((counting) => `${counting}@${k}`)),
+  );
+  return keys.filter((key) => rows.some(({ metrics }) => metrics[key]));
+}
+
 function metricKeys(rows: readonly ResultRow[]): string[] {
-  const keys = ['path', 'target'].flatMap((name) => ksOf(rows, name).map((k) => `${name}@${k}`));
+  const keys = countedKeys(rows, (name) => ksOf(rows, name));
   return [...keys, ...(rows.some(({ metrics }) => metrics.mrr) ? ['mrr'] : [])];
 }
 

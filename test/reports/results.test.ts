@@ -2,9 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { groupRuns } from '../../reports/run-data.js';
 import type { RunData } from '../../reports/run-data.js';
 import { collectResults, ksOf, shownKs } from '../../reports/results.js';
+import { agentTable } from '../../reports/tables.js';
 import { nothingEvaluated, reservations, walkResult } from '../../reports/summary.js';
 import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
-import { madeUpEvaluation } from '../fixtures/made-up-runs.js';
+import { madeUpArkEvaluation, madeUpEvaluation } from '../fixtures/made-up-runs.js';
 
 function run(id: string, config: Record<string, unknown>, evaluations: EvaluationRecord[] = []): RunData {
   return { info: { id, config } as RunInfo, metrics: [], timings: [], evaluations, answered: [] };
@@ -50,6 +51,29 @@ describe('results', () => {
     expect(own!.metrics['path@1']!.deviation).toBeCloseTo(0.02 / Math.SQRT2, 12);
     expect(baseline).toMatchObject({ label: 'most frequent', own: false, seeds: 1 });
     expect(baseline!.metrics['path@1']!.deviation).toBeUndefined();
+  });
+
+  test('counted in both ways stand beside each other, and without columns where nobody was', () => {
+    const ark = madeUpArkEvaluation('walker', 0.28, { checkpoint: 'best' });
+    const setOf = (first: EvaluationRecord) =>
+      collectResults(groupRuns([run('r', { seed: 1 }, [first, madeUpEvaluation('frequency', 0.2)])]))[0]!;
+    const { head, rows } = agentTable(setOf(ark));
+    const at = (key: string) => head.indexOf(`${key}, %`);
+    expect(head.slice(1, -1).map((key) => key.split('@')[0])).toEqual([
+      'path',
+      'ark-path',
+      'target',
+      'target-any',
+      'ark-target',
+    ]);
+    expect(rows.map(({ cells }) => cells[at('ark-path@1')]!.text)).toEqual([
+      (100 * ark.metrics['ark-path@1']!.value).toFixed(1),
+      '',
+    ]);
+    const all = agentTable(setOf(ark), true).head;
+    expect(all.indexOf('ark-path@25, %')).toBe(all.indexOf('path@25, %') + 1);
+    expect(all.filter((key) => key.startsWith('ark-'))).toHaveLength(2 * 5);
+    expect(agentTable(setOf(walker(0.28))).head).toEqual(['agent', 'path@1, %', 'target@1, %', 'samples']);
   });
 
   test('on other samples stand apart, those that did not choose the checkpoint first', () => {

@@ -5,12 +5,16 @@ import { randomBaseline } from '../../../agents/baselines/random.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { beamSearch } from '../../../agents/walker/beam.js';
 import { actionLogProbs, type Policy } from '../../../agents/walker/policy.js';
+import { Featurizer } from '../../../agents/walker/features/featurizer.js';
+import { StateReader } from '../../../agents/walker/state-reader.js';
 import { walkerAgent } from '../../../agents/walker/walker-agent.js';
 import type { StateBatch } from '../../../agents/walker/state-batch.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import { actionTriple, applyAction, initialState, type WalkRules, type WalkState } from '../../../envs/rules.js';
+import { stateTextSettings } from '../../../envs/state-text/settings.js';
 import { evaluateAgent } from '../../../evaluation/evaluate.js';
 import { evaluationSettings } from '../../../evaluation/settings.js';
+import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { Graph } from '../../../src/kg/graph.js';
 import type { Path, Triple } from '../../../src/kg/path.js';
 import { arkRanks, type ArkRanks } from '../../../src/metrics/ark/ark-ranks.js';
@@ -223,21 +227,36 @@ describe('LLM-ARK’s beam out of the strict one', () => {
     }
   });
 
-  test('scores no state twice, and changes nothing else in the answers', async () => {
-    const { graph, samples } = uninformedWorld();
-    const tasks = samples.slice(0, 40).map(({ task }) => task);
-    const answersOf = async (arkBeam: boolean) => {
-      const scored = { states: 0 };
-      const policy = await policyOver(graph, samples, noiseHead(scored));
-      const answers = await walkerAgent(policy, { name: 'noise', beamWidth: 30, arkBeam }).answer(tasks);
-      return { scored: scored.states, answers };
-    };
-    const [strict, both] = [await answersOf(false), await answersOf(true)];
-    expect(both.scored).toBe(strict.scored);
-    expect(both.answers.map(({ arkBeam, ...answer }) => ({ ...answer, kept: arkBeam !== undefined }))).toEqual(
-      strict.answers.map((answer) => ({ ...answer, kept: true })),
-    );
-  });
+  test.each([
+    ['once a task', false],
+    ['at every state', true],
+  ])(
+    'B-ARK-17: with the text read %s no state is encoded or scored twice, and the rest is what it was',
+    async (_, perStep) => {
+      const { graph, samples } = uninformedWorld();
+      const some = samples.slice(0, 40);
+      const evaluate = async (count: 'strict' | 'ark') => {
+        const scored = { states: 0 };
+        const encoder = hashedEncoder(16);
+        const policy = await policyOver(graph, samples, noiseHead(scored));
+        const reader = new StateReader(encoder, graph, stateTextSettings.parse({ encode: 'per-step' }));
+        const reading = { ...policy, reader, featurizer: new Featurizer({ ...policy.featurizer.parts, perStep }) };
+        const ranking = { beamWidth: settings.beamWidth, arkBeam: count === 'ark' };
+        const agent = walkerAgent(perStep ? reading : policy, { name: 'noise', ...ranking });
+        const options = { graph, settings, seenTargets: new Set<number>(), about, count };
+        const { answers } = await evaluateAgent(agent, some, options);
+        return { scored: scored.states, encoded: { ...encoder.counters, seconds: 0 }, answers };
+      };
+      const [strict, both] = [await evaluate('strict'), await evaluate('ark')];
+      expect(both.scored).toBe(strict.scored);
+      expect(both.encoded).toEqual(strict.encoded);
+      expect(both.encoded.requests).toBe(perStep ? both.scored : 0);
+      const asked = both.answers.map((answer) => answer!);
+      expect(asked.map(({ arkBeam, ...answer }) => ({ ...answer, kept: arkBeam !== undefined }))).toEqual(
+        strict.answers.map((answer) => ({ ...answer, kept: true })),
+      );
+    },
+  );
 
   test('a stay at the first step is no part of it', async () => {
     const { graph, samples } = uninformedWorld();
