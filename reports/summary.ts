@@ -57,10 +57,12 @@ export function reservations(
   groups: readonly RunGroup[],
   asked: QuestionSet | undefined,
 ): string[] {
-  const bound = walks && mainRow(walks)?.record.coverage?.reachable;
+  const record = walks && mainRow(walks)?.record;
+  const bound = record?.coverage?.reachable;
+  const within = record?.edges ? 'With these edges and this horizon' : 'With this graph and horizon';
   return [
     ...(bound !== undefined && bound < 0.9995
-      ? [`With this graph and horizon no walk can exceed ${percent(bound)}\u00a0%.`]
+      ? [`${within} no walk can exceed ${percent(bound)}\u00a0%.`]
       : []),
     ...(walks && groups.length > 1
       ? [`The result is the highest of ${groups.length} settings, chosen by this very figure.`]

@@ -157,6 +157,7 @@ describe('the tables of the paper', () => {
     const [honest, leaking] = [await pageOf({ train: 30 }), await pageOf({ train: 30, test: 1 })];
     expect(honest.match(/edges ark, 50 actions, 92\.6 % of golds left/g)!.length).toBeGreaterThanOrEqual(2);
     expect(honest).toContain('gold path may be walked');
+    expect(honest).toContain('With these edges and this horizon no walk can exceed 92.0');
     expect(honest).not.toContain('chose edges of');
     expect(leaking).toContain('Dialogues of valid and test chose edges of PPO (best)');
   });
