@@ -23,7 +23,7 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
   const { trainingPlan } = await import('./training-plan.js');
   const { openEncoder } = await import('../src/encoder/open-encoder.js');
   const { cacheFolder } = await import('../src/run/locations.js');
-  const { data, transe, clone, ppo, texts } = await trainingPlan(settings, hasClone);
+  const { data, transe, clone, ppo, texts, walks } = await trainingPlan(settings, hasClone);
   const groups = distinctTexts(texts);
   const total = (of: (group: TextGroup) => number) => groups.reduce((sum, group) => sum + of(group), 0);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
@@ -42,14 +42,19 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
     return [
       { phase: 'data', work: data },
       { phase: 'transe', work: transe },
-      {
-        phase: 'encode',
-        work: `${total((group) => group.texts.length)} distinct texts, about ${total(tokensOf)} tokens, ${share} % of them new`,
-        time:
-          rate === undefined
-            ? 'all cached'
-            : `about ${Math.ceil(missing / rate / 60)} min at ${Math.round(rate)} tokens/s`,
-      },
+      ...(total((group) => group.texts.length) === 0
+        ? []
+        : [
+            {
+              phase: 'encode',
+              work: `${total((group) => group.texts.length)} distinct texts, about ${total(tokensOf)} tokens, ${share} % of them new`,
+              time:
+                rate === undefined
+                  ? 'all cached'
+                  : `about ${Math.ceil(missing / rate / 60)} min at ${Math.round(rate)} tokens/s`,
+            },
+          ]),
+      ...(walks ? await (await import('./state-plan.js')).stateRows(walks, settings, encoder) : []),
       { phase: 'clone', work: clone },
       { phase: 'ppo', work: ppo },
     ];

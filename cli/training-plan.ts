@@ -1,5 +1,6 @@
 /** The work of a training run, phase by phase, without doing it. */
 import type { RunSettings } from '../presets/schema.js';
+import type { PlannedWalks } from './walked-states.js';
 
 /** Texts of one kind and how many tokens of them count. */
 export interface TextGroup {
@@ -15,6 +16,8 @@ export interface TrainingPlan {
   clone: string;
   ppo: string;
   texts: TextGroup[];
+  /** What is walked where every state of a walk is encoded; its texts are not among `texts`. */
+  walks?: PlannedWalks;
 }
 
 /**
@@ -31,6 +34,7 @@ export async function trainingPlan(settings: RunSettings, hasClone: boolean): Pr
 async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
   const { entityTexts, lastMessageText, relationTexts, windowText } =
     await import('../agents/walker/features/dialogue-texts.js');
+  const { readsNames } = await import('../agents/walker/text-vectors.js');
   const { goldWalks } = await import('../trainers/cloning/gold-states.js');
   const { openDialogueData } = await import('../trainers/dialogues/data.js');
   const { graph, walks, train, valid, notes } = await openDialogueData(settings);
@@ -39,16 +43,19 @@ async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
   const golds = goldWalks(train, walks.graph, settings.env).length;
   const { transe, clone } = settings;
   const updates = clone.epochs * Math.ceil(golds / clone.batchSize);
+  const names = { texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens };
+  const messages = [
+    { texts: tasks.map(lastMessageText), maxTokens: lastMessageTokens },
+    { texts: tasks.map((task) => windowText(task, windowMessages)), maxTokens: windowTokens },
+  ];
+  const perStep = settings.stateText.encode === 'per-step';
   return {
     data: notes.join('; '),
     transe: transe.enabled ? `${transe.epochs} epochs at most over ${graph.numEdges} edges` : 'off',
     clone: clone.enabled ? `${updates} updates of ${clone.batchSize} samples` : 'off',
     ppo: ppoWork(settings, 'samples'),
-    texts: [
-      { texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens },
-      { texts: tasks.map(lastMessageText), maxTokens: lastMessageTokens },
-      { texts: tasks.map((task) => windowText(task, windowMessages)), maxTokens: windowTokens },
-    ],
+    texts: [...(readsNames(settings.walker) ? [names] : []), ...(perStep ? [] : messages)],
+    ...(perStep && { walks: { graph: walks.graph, train, valid } }),
   };
 }
 

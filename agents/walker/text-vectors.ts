@@ -45,7 +45,7 @@ export async function encodeNames(
 }
 
 /** Whether names of the graph enter the network, as vectors or as features of edges. */
-function readsNames(walker: WalkerSettings): boolean {
+export function readsNames(walker: WalkerSettings): boolean {
   if (walker.head === 'candidate' && walker.edgeFeatures) return true;
   return readsTables(walker) && (walker.entityVectors.includes('name') || walker.relationVectors === 'name');
 }

@@ -49,7 +49,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
   }
 
   const id = `hashed:${dim}:${normalize ? 'l2' : 'raw'}:v1`;
-  return { id, name: `hashed:${dim}`, dim, counters, encode, countTokens, dispose: async () => {} };
+  return { id, name: `hashed:${dim}`, dim, prefixBlock: 0, counters, encode, countTokens, dispose: async () => {} };
 }
 
 /** Runs of letters and digits, and every other visible character by itself; lower case, composed form. */

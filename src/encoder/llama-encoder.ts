@@ -214,6 +214,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     id,
     name,
     dim,
+    prefixBlock: reuse ? blockTokens : 0,
     counters,
     encode,
     countTokens,

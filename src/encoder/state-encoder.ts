@@ -57,6 +57,8 @@ export interface StateEncoder {
   /** What to call it in reports, such as the model file's name. */
   readonly name: string;
   readonly dim: number;
+  /** Tokens of a beginning that are kept together for the next text; 0 where every text is evaluated whole. */
+  readonly prefixBlock: number;
   readonly counters: EncoderCounters;
   /** @throws WorkbenchError `data` for a text that is refused, `stopped`, and what the model's own errors are */
   encode(texts: readonly string[], options?: EncodeOptions): Promise<EncodedTexts>;

@@ -34,6 +34,19 @@ describe('a dry run', () => {
     });
   });
 
+  test('counts the states that walks come to where each is encoded', async () => {
+    await importOpenDialKg({ from: folderWith(releaseFiles) });
+    const plain = ['walker.head=pa-mlp', 'clone.enabled=false', 'ppo.init=scratch', 'ppo.klCoef=0'];
+    const phases = await work(tinySettings('stateText.encode=per-step', ...plain));
+    expect(Object.keys(phases)).toEqual(['data', 'transe', 'encode', 'first states', 'later states', 'clone', 'ppo']);
+    expect(phases).toMatchObject({
+      'first states': expect.stringMatching(/^\d distinct texts, about \d+ tokens, 100 % of them new$/),
+      'later states': expect.stringMatching(
+        /^at most \d+ texts in training and \d+ on valid, of \d+ that there are; about \d+ tokens, 100 % of them new$/,
+      ),
+    });
+  });
+
   test('refuses what training would refuse', async () => {
     await expect(dryRun(filmSettings('clone.enabled=true'))).rejects.toMatchObject({ code: 'config' });
   });

@@ -1,0 +1,128 @@
+/** A few real texts of states: how long they are, what they have in common, how fast they are encoded here. */
+import { setImmediate } from 'node:timers/promises';
+import type { StateReader } from '../agents/walker/state-reader.js';
+import type { WalkTask } from '../datasets/walk-sample.js';
+import { applyAction, initialState, type WalkRules, type WalkState } from '../envs/rules.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import type { Graph } from '../src/kg/graph.js';
+import { drawn } from '../src/run/drawn.js';
+import { Rng } from '../src/run/seeds.js';
+
+/** Texts of one task: of the state that its walks begin in, and of some that they come to after one step. */
+export interface TaskTexts {
+  first: string;
+  later: string[];
+}
+
+/** Tasks whose texts are looked at, and states of each beside the first. */
+const sampleSize = { tasks: 150, later: 3 };
+/** Seconds of encoding after which no further texts are encoded to see how fast it goes. */
+const probeSeconds = 4;
+/** Tasks whose texts are encoded together for that. */
+const probeTogether = 2;
+
+/** The texts of a seeded draw of tasks, none of whose walks are over where they begin. */
+export async function sampleTexts(
+  reader: StateReader,
+  tasks: readonly WalkTask[],
+  graph: Graph,
+  rules: WalkRules,
+): Promise<TaskTexts[]> {
+  const rng = Rng.named(0, 'dry-run/states');
+  const sampled: TaskTexts[] = [];
+  for (const task of drawn(tasks, sampleSize.tasks, 'dry-run/tasks')) {
+    const start = initialState(graph, task.start, rules);
+    const edges = rng.shuffle(Int32Array.from({ length: graph.degree(task.start) }, (_, edge) => edge));
+    const later: WalkState[] = Array.from(edges.subarray(0, sampleSize.later), (edge) =>
+      applyAction(graph, start, edge, rules),
+    ).filter(({ done }) => !done);
+    const [first, ...others] = await reader.texts([start, ...later].map((state) => ({ task, state })));
+    sampled.push({ first: first!, later: others });
+  }
+  return sampled;
+}
+
+/** Lengths of texts; means over a sample. */
+export interface TextLengths {
+  /** Tokens of a text, special ones aside. */
+  first: number;
+  later: number;
+  /** Of the tokens of a later text, those that all such texts of its task begin with, as far as a lane can keep them. */
+  beginning: number;
+  /** Characters a token. */
+  characters: number;
+}
+
+/** @param block tokens of a beginning that are kept together */
+export async function textLengths(
+  sample: readonly TaskTexts[],
+  { countTokens, prefixBlock: block }: StateEncoder,
+): Promise<TextLengths> {
+  const firsts = sample.map(({ first }) => first);
+  const laters = sample.flatMap(({ later }) => later);
+  const beginnings = sample.map(({ later }) =>
+    later.reduce((one, other) => one.slice(0, common(one, other)), later[0] ?? ''),
+  );
+  const [first, later, beginning] = [
+    await countTokens(firsts),
+    await countTokens(laters),
+    await countTokens(beginnings),
+  ];
+  const characters = firsts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, sumOf(first));
+  const kept = beginning.map((tokens) => (block > 0 ? tokens - (tokens % block) : 0));
+  return { first: mean(first), later: mean(later), beginning: mean(kept), characters };
+}
+
+/** Tokens that texts share with the one before when they follow each other in the order of their beginnings, about. */
+export function sharedInOrder(texts: readonly string[], charactersPerToken: number, block: number): number {
+  if (block === 0) return 0;
+  const order = [...texts].sort();
+  return order.reduce((sum, text, i) => {
+    const tokens = i === 0 ? 0 : common(order[i - 1]!, text) / charactersPerToken;
+    return sum + Math.floor(tokens / block) * block;
+  }, 0);
+}
+
+/** What a short encoding showed. */
+export interface ProbedSpeed {
+  /** Tokens evaluated a second; undefined where everything was cached. */
+  rate: number | undefined;
+  /** Shares of texts in [0, 1] that were not cached. */
+  fresh: { first: number; later: number };
+}
+
+/** Encodes texts until it is clear how fast that goes; what is encoded stays in the cache. */
+export async function probeSpeed(sample: readonly TaskTexts[], encoder: StateEncoder): Promise<ProbedSpeed> {
+  const seen = { first: 0, later: 0 };
+  const fresh = { first: 0, later: 0 };
+  const before = { ...encoder.counters };
+  const seconds = () => encoder.counters.seconds - before.seconds;
+  for (let at = 0; at < sample.length && seconds() < probeSeconds; at += probeTogether) {
+    const tasks = sample.slice(at, at + probeTogether);
+    for (const [kind, texts] of [
+      ['first', tasks.map(({ first }) => first)],
+      ['later', tasks.flatMap(({ later }) => later)],
+    ] as const) {
+      const encodes = encoder.counters.encodes;
+      await encoder.encode(texts, { overlong: 'refuse' });
+      fresh[kind] += encoder.counters.encodes - encodes;
+      seen[kind] += new Set(texts).size;
+    }
+    await setImmediate();
+  }
+  const tokens = encoder.counters.tokens - before.tokens;
+  return {
+    rate: tokens > 0 ? tokens / seconds() : undefined,
+    fresh: { first: fresh.first / Math.max(1, seen.first), later: fresh.later / Math.max(1, seen.later) },
+  };
+}
+
+function common(one: string, other: string): number {
+  const most = Math.min(one.length, other.length);
+  let length = 0;
+  while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++;
+  return length;
+}
+
+const sumOf = (values: Int32Array) => values.reduce((sum, value) => sum + value, 0);
+const mean = (values: Int32Array) => sumOf(values) / Math.max(1, values.length);
