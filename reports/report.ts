@@ -196,9 +196,13 @@ function resultView(
 }
 
 function captionOf({ rows }: ResultSet): string {
+  const counted = rows.filter(({ arkCounted }) => arkCounted > 0);
+  const partly = counted.some(({ arkCounted, seeds }) => arkCounted < seeds)
+    ? ' They are left out where not all seeds were counted so.'
+    : '';
   const ark =
     ' ark-path, target-any and ark-target repeat the bookkeeping of LLM-ARK’s published code (ark-target: for the end of the gold’s first hop): they compare with that paper alone, and with no other column.';
-  return `Percent of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over dialogues, averaged over seeds where there are several, then ± the standard deviation over seeds.${rows.some(({ arkCounted }) => arkCounted > 0) ? ark : ''}`;
+  return `Percent of all samples, failures included. Below each figure: 95\u00a0% bootstrap interval over dialogues, averaged over seeds where there are several, then ± the standard deviation over seeds.${counted.length > 0 ? ark + partly : ''}`;
 }
 
 function titleOf({ dataset, split, graph, turns }: ResultSet): string {

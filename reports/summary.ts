@@ -61,9 +61,7 @@ export function reservations(
   const bound = record?.coverage?.reachable;
   const within = record?.edges ? 'With these edges and this horizon' : 'With this graph and horizon';
   return [
-    ...(bound !== undefined && bound < 0.9995
-      ? [`${within} no walk can exceed ${percent(bound)}\u00a0%.`]
-      : []),
+    ...(bound !== undefined && bound < 0.9995 ? [`${within} no walk can exceed ${percent(bound)}\u00a0%.`] : []),
     ...(walks && groups.length > 1
       ? [`The result is the highest of ${groups.length} settings, chosen by this very figure.`]
       : []),
