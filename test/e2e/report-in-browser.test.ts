@@ -11,6 +11,7 @@ import type { Browser } from '../fixtures/browser.js';
 import { madeUpAnswers, madeUpQuestionExample, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
 import {
   hostileName,
+  madeUpArkEvaluation,
   madeUpCurves,
   madeUpEvaluation,
   madeUpExamples,
@@ -41,9 +42,14 @@ if (program === undefined)
         ],
       });
     }
+    // One whose page has the tables of LLM-ARK's paper, too.
+    writeMadeUpRun(join(folder, 'reader'), {
+      config: { name: 'reader', ...{ walker: { head: 'pa-mlp', placeVectors: false }, ppo: { enabled: true } } },
+      evaluations: [madeUpArkEvaluation('reader', 0.25, { checkpoint: 'best' })],
+    });
     const said = { record: madeUpAnswers('fiske', 0.6), examples: [madeUpQuestionExample({ question: hostileName })] };
     const { page } = await writeReport(
-      [1, 2, 3].map((seed) => openRun(join(folder, `talker-s${seed}`), folder)),
+      ['talker-s1', 'talker-s2', 'talker-s3', 'reader'].map((name) => openRun(join(folder, name), folder)),
       {
         to: join(folder, 'page'),
         evaluations: [
@@ -95,6 +101,21 @@ if (program === undefined)
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(700);
     expect(await page.evaluate<boolean>('[...document.images].every((one) => one.currentSrc === one.src)')).toBe(true);
     expect(await page.evaluate<string>('getComputedStyle(document.body).color')).toBe('rgb(31, 41, 51)');
+  }, 60_000);
+
+  test('the paper’s tables hold every figure, and ours stand out', async () => {
+    const page = await browser.visit(url, 1440, 'light');
+    const shown = await page.evaluate<{ rows: number; own: number; wide: boolean }[]>(
+      `[...document.querySelectorAll('h4')].filter((one) => one.textContent.startsWith('LLM-ARK')).map((one) => {
+        const table = one.nextElementSibling;
+        return { rows: table.querySelectorAll('tbody tr').length, own: table.querySelectorAll('tr.own').length,
+          wide: table.scrollWidth > table.clientWidth };
+      })`,
+    );
+    expect(shown).toEqual([
+      { rows: 15, own: 3, wide: false },
+      { rows: 8, own: 3, wide: false },
+    ]);
   }, 60_000);
 
   test('names from data are text, and tables can be reached by keys', async () => {
