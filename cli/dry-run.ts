@@ -23,7 +23,7 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
   const { trainingPlan } = await import('./training-plan.js');
   const { openEncoder } = await import('../src/encoder/open-encoder.js');
   const { cacheFolder } = await import('../src/run/locations.js');
-  const { data, transe, clone, ppo, texts, walks } = await trainingPlan(settings, hasClone);
+  const { data, notes, transe, clone, ppo, texts, walks } = await trainingPlan(settings, hasClone);
   const groups = distinctTexts(texts);
   const total = (of: (group: TextGroup) => number) => groups.reduce((sum, group) => sum + of(group), 0);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
@@ -41,6 +41,7 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
     const share = Math.round((100 * missing) / Math.max(1, total(tokensOf)));
     return [
       { phase: 'data', work: data },
+      ...notes.map((note) => ({ phase: 'note', work: note })),
       { phase: 'transe', work: transe },
       ...(total((group) => group.texts.length) === 0
         ? []

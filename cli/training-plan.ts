@@ -11,6 +11,8 @@ export interface TextGroup {
 /** One line a phase, and the texts that would be encoded. */
 export interface TrainingPlan {
   data: string;
+  /** What else there is to know of the data, such as edges that leak; a line each. */
+  notes: string[];
   /** Phases that a kind of walk lacks are `off`. */
   transe: string;
   clone: string;
@@ -37,7 +39,8 @@ async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
   const { readsNames } = await import('../agents/walker/text-vectors.js');
   const { goldWalks } = await import('../trainers/cloning/gold-states.js');
   const { openDialogueData } = await import('../trainers/dialogues/data.js');
-  const { graph, walks, train, valid, notes } = await openDialogueData(settings);
+  const { graph, walks, train, valid, ...known } = await openDialogueData(settings);
+  const [data, ...notes] = known.notes;
   const tasks = [...train, ...valid].map(({ task }) => task);
   const { nameTokens, lastMessageTokens, windowTokens, windowMessages } = settings.encoder;
   const golds = goldWalks(train, walks.graph, settings.env).length;
@@ -50,7 +53,8 @@ async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
   ];
   const perStep = settings.stateText.encode === 'per-step';
   return {
-    data: notes.join('; '),
+    data: data!,
+    notes,
     transe: transe.enabled ? `${transe.epochs} epochs at most over ${graph.numEdges} edges` : 'off',
     clone: clone.enabled ? `${updates} updates of ${clone.batchSize} samples` : 'off',
     ppo: ppoWork(settings, 'samples'),
@@ -72,6 +76,7 @@ async function questionPlan(settings: RunSettings): Promise<TrainingPlan> {
     : settings.relationWalker;
   return {
     data: `${train.length} train and ${valid.length} valid questions on graph ${graph.name}`,
+    notes: [],
     transe: 'off',
     clone: 'off',
     ppo: ppoWork(settings, 'questions'),
