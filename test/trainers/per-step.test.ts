@@ -17,6 +17,12 @@ let home: string;
 const overrides = ['stateText.encode=per-step', 'walker.head=pa-mlp', 'walker.placeVectors=false'];
 const settings = (...more: string[]) => tinySettings(...overrides, ...more);
 const fromScratch = ['clone.enabled=false', 'ppo.init=scratch', 'ppo.klCoef=0', 'ppo.baseline=critic'];
+const everyPart = [
+  'walker.critic=plain',
+  'walker.stepEncoding=concat',
+  'walker.stateNorm=layer',
+  'walker.precision=bf16',
+];
 
 beforeAll(async () => {
   home = folderWith({});
@@ -33,6 +39,7 @@ afterAll(() => {
 test.each([
   ['by cloning and PPO', []],
   ['by PPO from scratch with a critic', fromScratch],
+  ['by PPO with every part of LLM-ARK’s network', [...fromScratch, ...everyPart]],
 ])('trains %s, and goes on where it was stopped, byte for byte', async (name, more) => {
   const [whole, broken] = [join(home, `${name}-whole`), join(home, `${name}-broken`)];
   await train({ settings: settings(...more), folder: whole });
@@ -43,9 +50,12 @@ test.each([
   expect(runHashes(broken)).toEqual(runHashes(whole));
 });
 
-test('answers as it did in training, from its folder alone', async () => {
-  const folder = join(home, 'answers');
-  await train({ settings: settings(), folder });
+test.each([
+  ['float32', []],
+  ['bfloat16, told the step', everyPart],
+])('answers as it did in training, from its folder alone, in %s', async (name, more) => {
+  const folder = join(home, `answers in ${name}`);
+  await train({ settings: settings(...more), folder });
   const walker = await loadWalkerRun(folder, { checkpoint: 'last', beamWidth: 30 });
   try {
     const dataset = loadDataset('opendialkg');
