@@ -25,43 +25,54 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
   const { cacheFolder } = await import('../src/run/locations.js');
   const { data, notes, transe, clone, ppo, texts, walks } = await trainingPlan(settings, hasClone);
   const groups = distinctTexts(texts);
-  const total = (of: (group: TextGroup) => number) => groups.reduce((sum, group) => sum + of(group), 0);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
-    // A spread of texts stands for all of them; their vectors stay in the cache.
+    // A spread of those that no cache holds stands for all of them; their vectors stay in the cache.
     let missing = 0;
     for (const group of groups) {
-      const probe = group.texts.filter((_, i) => i % Math.ceil(group.texts.length / probeSize) === 0);
-      const before = encoder.counters.encodes;
+      const held = encoder.held(group.texts, group);
+      const texts = group.texts.filter((_, i) => held[i] === 0);
+      const probe = texts.filter((_, i) => i % Math.ceil(texts.length / probeSize) === 0);
       await encoder.encode(probe, { maxTokens: group.maxTokens });
-      missing += tokensOf(group) * ((encoder.counters.encodes - before) / Math.max(1, probe.length));
+      missing += tokensOf({ ...group, texts });
     }
     const { tokens, seconds } = encoder.counters;
     const rate = seconds > 0 ? tokens / seconds : undefined;
-    const share = Math.round((100 * missing) / Math.max(1, total(tokensOf)));
+    const states = walks && (await (await import('./state-plan.js')).stateRows(walks, settings, encoder));
     return [
       { phase: 'data', work: data },
       ...notes.map((note) => ({ phase: 'note', work: note })),
       { phase: 'transe', work: transe },
-      ...(total((group) => group.texts.length) === 0
-        ? []
-        : [
-            {
-              phase: 'encode',
-              work: `${total((group) => group.texts.length)} distinct texts, about ${total(tokensOf)} tokens, ${share} % of them new`,
-              time:
-                rate === undefined
-                  ? 'all cached'
-                  : `about ${Math.ceil(missing / rate / 60)} min at ${Math.round(rate)} tokens/s`,
-            },
-          ]),
-      ...(walks ? await (await import('./state-plan.js')).stateRows(walks, settings, encoder) : []),
+      ...encodeRow(groups, missing, rate),
+      ...(states ?? []),
       { phase: 'clone', work: clone },
       { phase: 'ppo', work: ppo },
     ];
   } finally {
     await encoder.dispose();
   }
+}
+
+/**
+ * The texts that are encoded before anything is trained; no row where there are none.
+ * @param missing tokens of those that no cache holds
+ * @param rate tokens a second; undefined where there are none
+ */
+function encodeRow(groups: readonly TextGroup[], missing: number, rate: number | undefined): Row[] {
+  const total = (of: (group: TextGroup) => number) => groups.reduce((sum, group) => sum + of(group), 0);
+  const [texts, tokens] = [total((group) => group.texts.length), total(tokensOf)];
+  if (texts === 0) return [];
+  const share = Math.round((100 * missing) / Math.max(1, tokens));
+  return [
+    {
+      phase: 'encode',
+      work: `${texts} distinct texts, about ${tokens} tokens, ${share} % of them new`,
+      time:
+        rate === undefined
+          ? 'all cached'
+          : `about ${Math.ceil(missing / rate / 60)} min at ${Math.round(rate)} tokens/s`,
+    },
+  ];
 }
 
 /** Every text in the first group that asks for it; blank ones in none. */

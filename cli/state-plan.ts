@@ -4,7 +4,7 @@ import { initialState, walkRulesOf } from '../envs/rules.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Row } from './output.js';
-import { probeSpeed, sampleTexts, sharedInOrder, textLengths } from './state-probe.js';
+import { freshShare, probeSpeed, sampleTexts, sharedInOrder, textLengths } from './state-probe.js';
 import { laterStates, type PlannedWalks } from './walked-states.js';
 
 /** Tokens of some texts, and of them those that need no evaluation because the text before begins alike. */
@@ -25,7 +25,14 @@ export async function stateRows(walks: PlannedWalks, settings: RunSettings, enco
   const first = [...new Set(await reader.texts(begun))];
   const sample = await sampleTexts(reader, tasks, graph, rules);
   const lengths = await textLengths(sample, encoder);
-  const { rate, fresh } = await probeSpeed(sample, encoder);
+  const fresh = {
+    first: freshShare(first, encoder),
+    later: freshShare(
+      sample.flatMap((texts) => texts.later),
+      encoder,
+    ),
+  };
+  const rate = await probeSpeed(sample, encoder);
 
   const later = laterStates(walks, settings);
   const most = later.training + later.valid;
@@ -55,7 +62,8 @@ function tokensWork({ all, shared }: Tokens): string {
 }
 
 function timeOf({ all, shared }: Tokens, fresh: number, rate: number | undefined): string {
-  if (rate === undefined) return 'a sample of them is cached';
+  if (fresh === 0) return 'all cached';
+  if (rate === undefined) return 'not measured: a sample of them is cached';
   const hours = ((all - shared) * fresh) / rate / 3600;
   const length = hours < 1 ? `${Math.ceil(hours * 60)} min` : `${hours.toFixed(1)} h`;
   return `about ${length} at ${Math.round(rate)} tokens/s`;

@@ -83,38 +83,33 @@ export function sharedInOrder(texts: readonly string[], charactersPerToken: numb
   }, 0);
 }
 
-/** What a short encoding showed. */
-export interface ProbedSpeed {
-  /** Tokens evaluated a second; undefined where everything was cached. */
-  rate: number | undefined;
-  /** Shares of texts in [0, 1] that were not cached. */
-  fresh: { first: number; later: number };
-}
-
-/** Encodes texts until it is clear how fast that goes; what is encoded stays in the cache. */
-export async function probeSpeed(sample: readonly TaskTexts[], encoder: StateEncoder): Promise<ProbedSpeed> {
-  const seen = { first: 0, later: 0 };
-  const fresh = { first: 0, later: 0 };
+/**
+ * Tokens evaluated a second, from texts that no cache holds, as many as make it clear; undefined where it holds all. Their
+ * vectors stay in the cache.
+ */
+export async function probeSpeed(sample: readonly TaskTexts[], encoder: StateEncoder): Promise<number | undefined> {
   const before = { ...encoder.counters };
   const seconds = () => encoder.counters.seconds - before.seconds;
   for (let at = 0; at < sample.length && seconds() < probeSeconds; at += probeTogether) {
     const tasks = sample.slice(at, at + probeTogether);
-    for (const [kind, texts] of [
-      ['first', tasks.map(({ first }) => first)],
-      ['later', tasks.flatMap(({ later }) => later)],
-    ] as const) {
-      const encodes = encoder.counters.encodes;
-      await encoder.encode(texts, { overlong: 'refuse' });
-      fresh[kind] += encoder.counters.encodes - encodes;
-      seen[kind] += new Set(texts).size;
-    }
+    await encoder.encode(
+      tasks.map(({ first }) => first),
+      { overlong: 'refuse' },
+    );
+    await encoder.encode(
+      tasks.flatMap(({ later }) => later),
+      { overlong: 'refuse' },
+    );
     await setImmediate();
   }
   const tokens = encoder.counters.tokens - before.tokens;
-  return {
-    rate: tokens > 0 ? tokens / seconds() : undefined,
-    fresh: { first: fresh.first / Math.max(1, seen.first), later: fresh.later / Math.max(1, seen.later) },
-  };
+  return tokens > 0 ? tokens / seconds() : undefined;
+}
+
+/** The share of texts in [0, 1] that no cache holds. */
+export function freshShare(texts: readonly string[], encoder: StateEncoder): number {
+  const held = encoder.held(texts).reduce((sum, one) => sum + one, 0);
+  return 1 - held / Math.max(1, texts.length);
 }
 
 function common(one: string, other: string): number {

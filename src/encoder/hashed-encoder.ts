@@ -44,12 +44,24 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
     return { matrix, rows, dim };
   }
 
+  const held = (texts: readonly string[]) => new Uint8Array(texts.length);
+
   async function countTokens(texts: readonly string[]) {
     return Int32Array.from(texts, (text) => wordsOf(text).length);
   }
 
   const id = `hashed:${dim}:${normalize ? 'l2' : 'raw'}:v1`;
-  return { id, name: `hashed:${dim}`, dim, prefixBlock: 0, counters, encode, countTokens, dispose: async () => {} };
+  return {
+    id,
+    name: `hashed:${dim}`,
+    dim,
+    prefixBlock: 0,
+    counters,
+    encode,
+    held,
+    countTokens,
+    dispose: async () => {},
+  };
 }
 
 /** Runs of letters and digits, and every other visible character by itself; lower case, composed form. */

@@ -85,6 +85,12 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     return rows.map((row) => counts[row]!);
   }
 
+  function held(texts: readonly string[], { maxTokens }: Pick<EncodeOptions, 'maxTokens'> = {}): Uint8Array {
+    const budget = Math.min(maxTokens ?? contextLength, contextLength);
+    const row = new Float32Array(dim);
+    return Uint8Array.from(texts, (text) => Number(isBlank(text) || store.read(text, budgetKey(text, budget), row)));
+  }
+
   async function encode(texts: readonly string[], options: EncodeOptions = {}) {
     const { maxTokens, overlong, onProgress, signal, lanes: most } = options;
     const { distinct, rows } = distinctTexts(texts);
@@ -217,6 +223,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     prefixBlock: reuse ? blockTokens : 0,
     counters,
     encode,
+    held,
     countTokens,
     async dispose() {
       await (await lanes?.catch(() => undefined))?.dispose();

@@ -62,6 +62,8 @@ export interface StateEncoder {
   readonly counters: EncoderCounters;
   /** @throws WorkbenchError `data` for a text that is refused, `stopped`, and what the model's own errors are */
   encode(texts: readonly string[], options?: EncodeOptions): Promise<EncodedTexts>;
+  /** uint8 [texts.length]: 1 where the cache holds the vector, so that no model is needed for it; nothing is encoded. */
+  held(texts: readonly string[], options?: Pick<EncodeOptions, 'maxTokens'>): Uint8Array;
   /** int32 [texts.length]: tokens of each text, special ones not counted, however long; nothing is encoded. */
   countTokens(texts: readonly string[]): Promise<Int32Array>;
   dispose(): Promise<void>;

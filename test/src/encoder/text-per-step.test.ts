@@ -69,6 +69,15 @@ test('texts from the cache are counted like others, those too whose tokens nobod
   await cache.close();
 });
 
+test('what is held is known without encoding, by text and budget', async () => {
+  const encoder = await open();
+  await encoder.encode(asked.slice(0, 2));
+  await encoder.encode([long], { maxTokens: 40 });
+  expect(encoder.held([...asked, ' '])).toEqual(Uint8Array.of(1, 1, 0, 1, 1, 0, 1));
+  expect([encoder.held([long])[0], encoder.held([long], { maxTokens: 40 })[0]]).toEqual([0, 1]);
+  expect(encoder.counters).toMatchObject({ encodes: 3, cacheHits: 0, requests: 3 });
+});
+
 test('B-ARK-8: a text that does not fit is refused where nothing may be cut, before anything is encoded', async () => {
   const encoder = await open();
   const [count] = await encoder.countTokens([long]);
