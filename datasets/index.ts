@@ -40,6 +40,7 @@ export { datasetStatistics } from './statistics.js';
 export type { DataSettings } from './settings.js';
 export { dataSettings } from './settings.js';
 export type { SplitName, WalkGold, WalkSample, WalkTask } from './walk-sample.js';
+export { splitSamples, type SplitSettings } from './split-samples.js';
 export type { WalkSampleOptions } from './walk-samples.js';
 export { walkSamples } from './walk-samples.js';
 export { readLinkData, type LinkData } from './links/read-link-data.js';

@@ -69,6 +69,7 @@ export {
   legalActions,
   mayStay,
   numActions,
+  walkRulesOf,
   type WalkRules,
   type WalkState,
 } from './rules.js';
@@ -76,4 +77,5 @@ export { dict, discrete, ids, multiBinary, oneOf, sequence, text, vector, type S
 export { verbalizePath, type StateTextFields } from './state-text/fields.js';
 export { renderStateText } from './state-text/render.js';
 export { VectorEnv, type Autoreset, type BatchedEnv, type VectorReset, type VectorStep } from './vector-env.js';
+export { walkGraph, type EdgeSelection, type WalkGraph } from './walk-graph.js';
 export { embeddingPotential, hitsGold, shapingReward, type Potential } from './walk-reward.js';

@@ -116,12 +116,16 @@ describe('ark', () => {
   test('takes what dialogues walk before the order of the graph, and loses one of the first maxOut', () => {
     const front = ['small arm 10', 'one arm 11', 'small arm 09'];
     const rest = edgesOf(hubGraph, 'hub').filter((edge) => !front.includes(edge));
-    for (const maxOut of [4, 5, 8]) {
+    const lost = new Set<number>();
+    for (const maxOut of [4, 5, 6, 7, 8, 9]) {
       const first = [...front, ...rest].slice(0, maxOut);
       const kept = edgesOf(at(maxOut).graph, 'hub');
       expect(kept).toHaveLength(maxOut - 1);
       expect(first).toEqual(expect.arrayContaining(kept));
+      lost.add(first.findIndex((edge) => !kept.includes(edge)) / (maxOut - 1));
     }
+    // Not always the last one.
+    expect(Math.min(...lost)).toBeLessThan(1);
   });
 
   test('asks for the dialogues', () => {

@@ -2,9 +2,11 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { StateReader } from '../../agents/walker/state-reader.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { readTargetRows } from '../../evaluation/rows-file.js';
+import { evaluationProvenance } from '../../evaluation/save-evaluation.js';
 import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { readProvenance } from '../../src/run/provenance/record.js';
@@ -97,6 +99,27 @@ describe('edges', () => {
     }
   });
 
+  test('that are cut are in no text of a state', async () => {
+    const texts = jest.spyOn(StateReader.prototype, 'texts');
+    try {
+      const perStep = ['stateText.encode=per-step', 'stateText.outPaths=9', 'walker.head=pa-mlp'];
+      const shown = async (...overrides: string[]) => {
+        const { folder } = await trained(...perStep, ...overrides);
+        await evaluated(folder, 'valid');
+        const all = (await Promise.all(texts.mock.results.map(({ value }) => value as Promise<string[]>))).flat();
+        texts.mockClear();
+        return all.filter((text) => text.includes('Step 1 at Ada Quill'));
+      };
+      const edge = '~made_by -> Paper Moons';
+      const [whole, cut] = [await shown(), await shown('env.edgePolicy=topk-degree', 'env.maxOut=3')];
+      expect([whole.length > 0, cut.length > 0]).toEqual([true, true]);
+      expect(whole.every((text) => text.includes(edge))).toBe(true);
+      expect(cut.some((text) => text.includes(edge))).toBe(false);
+    } finally {
+      texts.mockRestore();
+    }
+  });
+
   test('that leave no gold of valid are refused before anything is written', async () => {
     // Of Ada Quill's edges the one to Glass Harbor is left, of which valid knows nothing.
     const settings = tinySettings('env.edgePolicy=topk-degree', 'env.maxOut=2');
@@ -153,6 +176,10 @@ describe('samples', () => {
       const again = await evaluated(folder, 'valid');
       expect(again.n).toBe(1);
       expect(again.metrics).toEqual(record.metrics);
+      const made = readProvenance(evaluationProvenance(runFiles(folder).evaluations, 'valid-best'))!;
+      const counted = made.artifacts.filter(({ name }) => name === 'walk counts');
+      for (const { samples } of counted) expect(made.sets[samples!]!.count).toBe(2);
+      expect(counted).toHaveLength(overrides.includes('walker.head=pa-mlp') ? 0 : 1);
       expect((await evaluated(folder, 'train')).n).toBe(2);
       expect((await evaluated(folder, 'test')).n).toBe(1);
       const { sets, artifacts } = readProvenance(runFiles(folder).provenance)!;
