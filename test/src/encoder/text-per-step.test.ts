@@ -108,16 +108,38 @@ test('exactly what fits is not refused, and a vector that was cut does not pass 
 });
 
 test('means are other vectors under another id, of whole texts, in every order', async () => {
-  const [last, mean] = [await open(), await open({ pooling: 'mean' })];
+  const folder = newFolder();
+  const [last, mean] = [await open({}, folder), await open({ pooling: 'mean' }, folder)];
   const auto = await open({ pooling: 'mean', prefixReuse: 'auto' });
   expect(mean.id).toBe(last.id.replace(':last:', ':mean:'));
   expect(auto.id).toBe(mean.id);
   const [a, b] = [(await last.encode(asked)).matrix, (await mean.encode(asked)).matrix];
+  expect(mean.counters).toMatchObject({ encodes: 3, cacheHits: 0 });
   expect(a).not.toEqual(b);
   expect((await auto.encode(asked.slice(1, 4))).matrix.subarray(2 * auto.dim)).toEqual(b.subarray(0, auto.dim));
   expect(auto.counters.reusedTokens).toBe(0);
   // What the file says anyway is the same encoder.
   expect((await open({ pooling: 'last' })).id).toBe(last.id);
+});
+
+test('an id, so the cache key, names file, pooling, scale, size of a batch and library, as it always did', async () => {
+  const rest = (pooling: string, batch: string) =>
+    new RegExp(`^gguf:[0-9a-f]{64}:${pooling}:l2:${batch}:node-llama-cpp@[0-9.]+$`);
+  expect((await open()).id).toMatch(rest('last', 'single'));
+  expect((await open({ prefixReuse: 'auto' })).id).toMatch(rest('last', 'blocks-16'));
+  expect((await open({ pooling: 'mean', prefixReuse: 'auto' })).id).toMatch(rest('mean', 'single'));
+});
+
+test.each(['last', 'mean'])('a vector (%s) does not depend on how large contexts have grown', async (pooling) => {
+  // A model of a longer context than the steps in which contexts grow.
+  const model = (await tinyLlama({ contextLength: 1024 })).path;
+  const fresh = await open({ pooling }, newFolder(), model);
+  const grown = await open({ pooling }, newFolder(), model);
+  await grown.encode([asked[1]!]);
+  // More than 512 tokens after fewer than 256.
+  await grown.encode([begin.repeat(20)]);
+  expect((await grown.encode([asked[0]!])).matrix).toEqual((await fresh.encode([asked[0]!])).matrix);
+  expect((await fresh.encode([long])).matrix).toEqual((await grown.encode([long])).matrix);
 });
 
 test('the hashed encoder counts its own tokens, and refuses and counts alike', async () => {
