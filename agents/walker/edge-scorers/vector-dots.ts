@@ -2,9 +2,10 @@
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { frozenDots } from '../../../src/tensor/frozen-dots.js';
-import { hostValues, pairDot } from '../../../src/tensor/ops.js';
+import { hostValues } from '../../../src/tensor/ops.js';
 import { xavierUniform } from '../../../src/tensor/parameters.js';
 import { addRowDots } from '../../../src/tensor/row-dots.js';
+import { trainedDots } from '../../../src/tensor/trained-dots.js';
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { FrozenTables } from '../frozen-tables.js';
 import { roundingOf } from '../precision.js';
@@ -47,6 +48,7 @@ export function trainedVectors(
   { numEntities, numRelations, dim, precision = 'f32' }: TrainedVectorsOptions,
 ): MakeEdgeScorer {
   const round = roundingOf(tf, precision);
+  const dots = trainedDots(tf);
   return (parameters, seed) => {
     const table = (name: string, rows: number) => {
       const values =
@@ -64,13 +66,11 @@ export function trainedVectors(
     let onHost: Promise<FrozenTables> | undefined;
     return {
       layer: { name: 'pa.out', width: 2 * dim },
-      logits: (outputs, edges) => {
-        const columns = (begin: number) => tf.slice(outputs, [0, begin], [edges.numStates, dim]);
-        return tf.add(
-          pairDot(tf, columns(0), round(relations), edges.stateOf, edges.relations),
-          pairDot(tf, columns(dim), round(entities), edges.stateOf, edges.tails),
-        );
-      },
+      logits: (outputs, edges) =>
+        dots(outputs, [round(relations), round(entities)], {
+          left: edges.stateOf,
+          right: [edges.relations, edges.tails],
+        }),
       rank: async (outputs, edges) => hostDots(outputs, edges, await (onHost ??= read())),
       weightsChanged: () => (onHost = undefined),
     };

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Rng } from '../../../src/run/seeds.js';
 import { holdTables, inPlace } from '../../../src/tensor/held-tables.js';
 import { addRowDots, addRowDotsGradient, type RowPairs, type Rows } from '../../../src/tensor/row-dots.js';
+import { simdRowDots } from '../../../src/tensor/simd-row-dots.js';
 
 /** The same sums, one pair after the other. */
 function plainDots(out: Float32Array, left: Rows, right: Rows, { width, left: p, right: q }: RowPairs): void {
@@ -76,6 +77,25 @@ describe('dot products of paired rows', () => {
         addRowDotsGradient(ours!, upstream, right, pairs);
         plainGradient(plain!, upstream, right, pairs);
         expect(ours!.values).toEqual(plain!.values);
+      }),
+    );
+  });
+
+  test('are, with their gradient, the same to the bit by SIMD over rows that change', () => {
+    fc.assert(
+      fc.property(fc.array(cases, { minLength: 1, maxLength: 4 }), (shapes) => {
+        const simd = simdRowDots();
+        for (const shape of shapes) {
+          const { left, right, pairs, begun, upstream } = problem(shape);
+          const [ours, plain] = [begun.slice(), begun.slice()];
+          simd.addRowDots(ours, left, right, pairs);
+          addRowDots(plain, left, right, pairs);
+          expect(ours).toEqual(plain);
+          const [mine, theirs] = [left, left].map(({ values, ...place }) => ({ ...place, values: values.slice() }));
+          simd.addRowDotsGradient(mine!, upstream, right, pairs);
+          addRowDotsGradient(theirs!, upstream, right, pairs);
+          expect(mine!.values).toEqual(theirs!.values);
+        }
       }),
     );
   });

@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import type * as tfTypes from '@tensorflow/tfjs';
+import { Rng } from '../../../src/run/seeds.js';
+import { openBackend } from '../../../src/tensor/backend.js';
+import { gradientsOf } from '../../../src/tensor/gradients.js';
+import { pairDot, readTensor } from '../../../src/tensor/ops.js';
+import { trainedDots } from '../../../src/tensor/trained-dots.js';
+import { backendsHere } from '../../fixtures/tensor-backends.js';
+
+const widths = [3, 6];
+const heights = [5, 9];
+
+/** States with 0 to 40 edges, whose tails repeat. */
+function problem(seed: number) {
+  const rng = Rng.named(seed, 'test/dots');
+  const counts = Array.from({ length: 6 }, () => rng.integer(41));
+  const left = Int32Array.from(counts.flatMap((count, state) => Array<number>(count).fill(state)));
+  const right = heights.map((height) => left.map(() => rng.integer(height - 1)));
+  const numbers = (rows: number, columns: number) =>
+    Array.from({ length: rows }, () => Array.from({ length: columns }, () => rng.normal()));
+  const slopes = Float32Array.from(left, () => rng.normal());
+  return {
+    states: numbers(6, 9),
+    tables: heights.map((height, k) => numbers(height, widths[k]!)),
+    left,
+    right,
+    slopes,
+  };
+}
+
+const backends = await backendsHere(['tensorflow-gpu']);
+
+describe.each(backends)('dot products with trained rows on %s', (backend) => {
+  test('are those of pairs of rows, table by table, with every gradient', async () => {
+    const { tf } = await openBackend(backend);
+    const dots = trainedDots(tf);
+    for (let seed = 0; seed < 5; seed++) {
+      const { states, tables, left, right, slopes } = problem(seed);
+      const variables = [states, ...tables].map((values) => tf.variable(tf.tensor2d(values)));
+      const [own, ...rows] = variables as unknown as [tfTypes.Tensor2D, ...tfTypes.Tensor2D[]];
+      const ours = () => dots(own, rows, { left, right });
+      const plain = () => {
+        const part = (k: number, column: number) =>
+          pairDot(tf, tf.slice(own, [0, column], [6, widths[k]!]), rows[k]!, left, right[k]!);
+        return tf.add(part(0, 0), part(1, 3));
+      };
+      const outcome = async (outputs: () => tfTypes.Tensor) => {
+        const gradients = await gradientsOf(tf, { outputs, slope: () => slopes }, variables);
+        const values = await Promise.all(gradients.map((gradient) => gradient.data()));
+        tf.dispose(gradients);
+        return [await readTensor(tf, outputs), ...values];
+      };
+      const [got, expected] = [await outcome(ours), await outcome(plain)];
+      // To the bit where the same sums are made in the same order.
+      if (['wasm', 'cpu'].includes(backend)) expect(got).toEqual(expected);
+      expected.forEach((values, k) => values.forEach((value, i) => expect(got[k]![i]).toBeCloseTo(value, 4)));
+      // The last row of each table is nobody's.
+      [1, 2].forEach((k) => expect(got[k + 1]!.slice(-widths[k - 1]!).every((value) => value === 0)).toBe(true));
+      tf.dispose(variables);
+    }
+  });
+});
