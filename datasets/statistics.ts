@@ -1,5 +1,5 @@
 /** What a data set looks like on one of its graphs: sizes, difficulty, and what train gives away. */
-import { Rng } from '../src/run/seeds.js';
+import { drawn } from '../src/run/drawn.js';
 import type { Graph } from '../src/kg/graph.js';
 import { inversePrefix } from '../src/kg/graph.js';
 import { countReachable } from '../src/kg/reach.js';
@@ -8,7 +8,7 @@ import { spreadOf } from '../src/metrics/spread.js';
 import type { Dialogue, PathAction, Sender } from './dialogue.js';
 import { splitNames } from './manifest.js';
 import type { Dataset } from './registry.js';
-import type { SplitName, WalkSample } from './walk-sample.js';
+import type { SplitName } from './walk-sample.js';
 import { walkSamples } from './walk-samples.js';
 
 /** Figures of one split. */
@@ -93,7 +93,10 @@ function splitStatistics(dialogues: readonly Dialogue[], graph: Graph) {
     },
     startDegree: spreadOf(samples.map(({ task }) => graph.degree(task.start))),
     actions: spreadOf(ids.map(([head]) => graph.degree(head))),
-    withinTwoHops: spreadOf(drawn(samples, reachSamples).map(({ task }) => countReachable(graph, task.start, 2))),
+    withinTwoHops: spreadOf(
+      // The same samples whatever the graph.
+      drawn(samples, reachSamples, 'statistics/reach').map(({ task }) => countReachable(graph, task.start, 2)),
+    ),
     startsWithoutEdges: samples.filter(({ task }) => graph.degree(task.start) === 0).length,
     pathCoverage: shareOf(samples, ({ gold }) => gold.inGraph),
     tripleCoverage: shareOf(ids, (triple) => graph.edgeIndex(...triple) >= 0),
@@ -119,10 +122,4 @@ function tally(values: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return counts;
-}
-
-/** The same samples whatever the graph. */
-function drawn(samples: readonly WalkSample[], limit: number): WalkSample[] {
-  const order = Rng.named(0, 'statistics/reach').shuffle(Int32Array.from(samples.keys()));
-  return Array.from(order.subarray(0, limit), (index) => samples[index]!);
 }

@@ -1,5 +1,5 @@
 /** What a question data set looks like: sizes, answers, templates, and how far its graph carries its gold. */
-import { Rng } from '../../src/run/seeds.js';
+import { drawn } from '../../src/run/drawn.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Spread } from '../../src/metrics/spread.js';
 import { spreadOf } from '../../src/metrics/spread.js';
@@ -97,9 +97,8 @@ function countSplits(dataset: QuestionDataset, stored: readonly { question: Stor
 
 function reachOf(samples: readonly QuestionSample[], graph: Graph): SubsetStatistics['reach'] {
   const asked = samples.filter(({ gold }) => gold.answers.length > 0);
-  const order = Rng.named(0, 'questions/reach').shuffle(Int32Array.from(asked.keys()));
-  const drawn = Array.from(order.subarray(0, reachQuestions), (index) => asked[index]!);
-  const distances = drawn.flatMap(({ task, gold }) =>
+  const some = drawn(asked, reachQuestions, 'questions/reach');
+  const distances = some.flatMap(({ task, gold }) =>
     answerDistances(
       graph,
       task.topics.map(({ entity }) => entity),
@@ -108,5 +107,5 @@ function reachOf(samples: readonly QuestionSample[], graph: Graph): SubsetStatis
     ),
   );
   const within = (hops: number) => shareOf(distances.filter((distance) => distance <= hops).length, distances.length);
-  return { questions: drawn.length, within: { 1: within(1), 2: within(2), 3: within(3) } };
+  return { questions: some.length, within: { 1: within(1), 2: within(2), 3: within(3) } };
 }
