@@ -100,8 +100,15 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
       const prefix = sha256(JSON.stringify([space.encoder, space.mode, space.dim])).subarray(0, prefixBytes);
       const waiting = new Map<string, Buffer>();
       const waitingTokens = new Map<string, Buffer>();
-      const keyOf = (text: string, budget: string) =>
-        Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, 24)]);
+      // A vector and its tokens are asked for one after the other.
+      let last: { text: string; budget: string; key: Buffer } | undefined;
+      const keyOf = (text: string, budget: string) => {
+        if (text !== last?.text || budget !== last.budget) {
+          const key = Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, 24)]);
+          last = { text, budget, key };
+        }
+        return last.key;
+      };
       let damaged = 0;
       return {
         get damaged() {
