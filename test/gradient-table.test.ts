@@ -7,6 +7,7 @@ const table: Readonly<Record<string, string>> = {
   // Operations with gradients of their own.
   'src/tensor/ops.ts': 'src/tensor/ops.test.ts',
   'src/tensor/frozen-dots.ts': 'src/tensor/ops.test.ts',
+  'src/tensor/trained-dots.ts': 'agents/walker/edge-scorers.test.ts',
   // Straight through what it rounds: by what is defined, since slopes of steps are none.
   'src/tensor/bfloat16.ts': 'src/tensor/bfloat16.test.ts',
   'models/llama/causal-attention.ts': 'models/llama/gradients.test.ts',
