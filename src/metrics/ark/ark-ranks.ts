@@ -65,8 +65,11 @@ function pathRank({ afterFirst, walks }: ArkBeam, hops: Path, equalRelation: num
  */
 function targetRank({ start, afterFirst, walks }: ArkBeam, target: number): number {
   if (start === target) return 1;
-  return 1 + afterFirst.findIndex((entity, slot) => {
-    const end = walks[slot]?.at(-1)?.[2];
-    return (entity !== padEntity && entity === target) || end === target;
-  });
+  return (
+    1 +
+    afterFirst.findIndex((entity, slot) => {
+      const end = walks[slot]?.at(-1)?.[2];
+      return (entity !== padEntity && entity === target) || end === target;
+    })
+  );
 }
