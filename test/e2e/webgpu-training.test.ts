@@ -1,38 +1,22 @@
 /** A whole run on WebGPU, where nothing is read synchronously: on a GPU or, as in CI, on a driver in software. */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { loadDataset } from '../../datasets/registry.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../trainers/train.js';
 import { backendsHere } from '../fixtures/tensor-backends.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { stopAt, tinySettings } from '../fixtures/tiny-training.js';
 
 const there = (await backendsHere([])).includes('webgpu');
 const onWebgpu = there ? test : test.skip;
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
-
-beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+const home = useReleaseHome();
 
 const settingsOn = (backend: string) =>
   tinySettings(`backend=${backend}`, 'transe.enabled=false', 'clone.epochs=1', 'ppo.updates=2', 'ppo.baseline=critic');
@@ -40,7 +24,7 @@ const settingsOn = (backend: string) =>
 onWebgpu(
   'cloning, PPO with a critic and evaluation give the plain backend’s numbers, also of a run that was stopped',
   async () => {
-    const [plain, gpu] = ['cpu', 'webgpu'].map((backend) => join(home, backend)) as [string, string];
+    const [plain, gpu] = ['cpu', 'webgpu'].map((backend) => join(home(), backend)) as [string, string];
     await train({ settings: settingsOn('cpu'), folder: plain });
     const stopped = train({ settings: settingsOn('webgpu'), folder: gpu, ...stopAt('ppo', 1) });
     await expect(stopped).rejects.toMatchObject({ code: 'stopped' });

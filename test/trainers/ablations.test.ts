@@ -1,19 +1,17 @@
 /** Runs of LLM-ARK's ablations without TransE and without path awareness: stopped, resumed, opened again, refused. */
-import { existsSync, cpSync, rmSync } from 'node:fs';
+import { existsSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDataset } from '../../datasets/registry.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { forkSettings } from '../../trainers/fork.js';
 import { train } from '../../trainers/train.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { rewriteConfig, runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
 
 const ablations = {
@@ -29,26 +27,16 @@ const settingsOf = (ablation: Ablation, ...more: string[]) =>
     ...more,
   );
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
+const home = useReleaseHome();
 const unbroken = {} as Record<Ablation, string>;
 let runs = 0;
-const newFolder = () => join(home, `run-${++runs}`);
+const newFolder = () => join(home(), `run-${++runs}`);
 
 beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
   for (const ablation of Object.keys(ablations) as Ablation[]) {
     unbroken[ablation] = newFolder();
     await train({ settings: settingsOf(ablation), folder: unbroken[ablation] });
   }
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 /** What the run's walker answers to the tasks of train. */

@@ -1,19 +1,15 @@
 /** Runs whose walker reads the full text of every state: LLM-ARK's way. */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDataset } from '../../datasets/registry.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
 import { readTimings } from '../../src/run/timing-log.js';
 import { train } from '../../trainers/train.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
+const home = useReleaseHome();
 const overrides = ['stateText.encode=per-step', 'walker.head=pa-mlp', 'walker.placeVectors=false'];
 const settings = (...more: string[]) => tinySettings(...overrides, ...more);
 const fromScratch = ['clone.enabled=false', 'ppo.init=scratch', 'ppo.klCoef=0', 'ppo.baseline=critic'];
@@ -24,24 +20,12 @@ const everyPart = [
   'walker.precision=bf16',
 ];
 
-beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
-
 test.each([
   ['by cloning and PPO', []],
   ['by PPO from scratch with a critic', fromScratch],
   ['by PPO with every part of LLM-ARK’s network', [...fromScratch, ...everyPart]],
 ])('trains %s, and goes on where it was stopped, byte for byte', async (name, more) => {
-  const [whole, broken] = [join(home, `${name}-whole`), join(home, `${name}-broken`)];
+  const [whole, broken] = [join(home(), `${name}-whole`), join(home(), `${name}-broken`)];
   await train({ settings: settings(...more), folder: whole });
   await expect(train({ settings: settings(...more), folder: broken, ...stopAt('ppo', 3) })).rejects.toMatchObject({
     code: 'stopped',
@@ -54,7 +38,7 @@ test.each([
   ['float32', []],
   ['bfloat16, told the step', everyPart],
 ])('answers as it did in training, from its folder alone, in %s', async (name, more) => {
-  const folder = join(home, `answers in ${name}`);
+  const folder = join(home(), `answers in ${name}`);
   await train({ settings: settings(...more), folder });
   const walker = await loadWalkerRun(folder, { checkpoint: 'last', beamWidth: 30 });
   try {
@@ -73,7 +57,7 @@ test.each([
 });
 
 test('B-ARK-17: counts what the reference would have encoded: each copy’s first state, and each that a step led to', async () => {
-  const folder = join(home, 'counted');
+  const folder = join(home(), 'counted');
   await train({ settings: settings(...fromScratch), folder });
   const timings = readTimings(join(folder, 'timing.jsonl')).filter(({ phase }) => phase === 'ppo');
   const total = (key: string) => timings.reduce((sum, figures) => sum + Number(figures[key] ?? 0), 0);

@@ -1,10 +1,8 @@
 /** Which samples, edges and steps a run trains on, and that its evaluations are of the same: on the tiny release. */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { StateReader } from '../../agents/walker/state-reader.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { readTargetRows } from '../../evaluation/rows-file.js';
 import { evaluationProvenance } from '../../evaluation/save-evaluation.js';
 import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
@@ -15,28 +13,15 @@ import type { EvaluationRecord } from '../../src/run/records.js';
 import { openRun, runFiles } from '../../src/run/run-folder.js';
 import { train } from '../../trainers/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
+const home = useReleaseHome();
 let runs = 0;
-
-beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
 
 /** Trains, and reads what the run says of itself. */
 async function trained(...overrides: string[]) {
-  const folder = join(home, `run-${++runs}`);
+  const folder = join(home(), `run-${++runs}`);
   const notes: string[] = [];
   await train({
     settings: tinySettings('transe.enabled=false', ...overrides),
@@ -123,7 +108,7 @@ describe('edges', () => {
   test('that leave no gold of valid are refused before anything is written', async () => {
     // Of Ada Quill's edges the one to Glass Harbor is left, of which valid knows nothing.
     const settings = tinySettings('env.edgePolicy=topk-degree', 'env.maxOut=2');
-    const folder = join(home, 'none');
+    const folder = join(home(), 'none');
     await expect(train({ settings, folder })).rejects.toMatchObject({
       code: 'data',
       message: expect.stringContaining('in lists of 2 actions and within 2 hops, got none, at split valid'),
@@ -159,7 +144,7 @@ describe('steps of training', () => {
     [['env.id=kgwalk/QuestionEdgeWalk-v1', 'data.trainSamples=9'], 'which draws from dialogues, with env.id='],
   ])('are refused with %j', async (overrides, message) => {
     const settings = tinySettings(...overrides, 'data.dataset=not-even-looked-at');
-    await expect(train({ settings, folder: join(home, 'refused') })).rejects.toMatchObject({
+    await expect(train({ settings, folder: join(home(), 'refused') })).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining(message),
     });
