@@ -1,0 +1,38 @@
+/** Settings of the network that walks link queries. */
+import { z } from 'zod';
+
+/** How a walk's steps become one vector. */
+export const pathEncoders = ['mean', 'gru', 'lstm'] as const;
+
+/** The `linkWalker` section of a configuration file. */
+export const linkWalkerSettings = z.strictObject({
+  vectors: z
+    .enum(['random', 'transe', 'bilinear'])
+    .default('random')
+    .describe(
+      'What the vectors of entities and relations start from: drawn at random, or pretrained by the section of that name.',
+    ),
+  trainVectors: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether these vectors are trained with the network. Off: the way they start is the way they stay, which needs vectors=transe or bilinear and is faster on large graphs.',
+    ),
+  vectorDim: z
+    .int()
+    .min(4)
+    .max(1024)
+    .default(64)
+    .describe('Width of the vectors where they are drawn; pretrained ones have their own.'),
+  pathEncoder: z
+    .enum(pathEncoders)
+    .default('lstm')
+    .describe(
+      'How the steps walked become one vector: their mean, or the last state of a GRU or LSTM over them, as in MINERVA and MultiHopKG.',
+    ),
+  pathDim: z.int().min(4).max(2048).default(128).describe('Units of the GRU or LSTM.'),
+  width: z.int().min(4).max(8192).default(128).describe('Units of each hidden layer of policy and critic.'),
+});
+
+/** Every setting with its value. */
+export type LinkWalkerSettings = z.output<typeof linkWalkerSettings>;
