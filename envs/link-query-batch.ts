@@ -25,6 +25,8 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
   readonly currents: Int32Array;
   /** int32 [numEnvs]: steps taken. */
   readonly hops: Int32Array;
+  /** int32 [numEnvs, 2 · horizon]: relation and entity of each step; what stands behind `2 · hops` is of walks before. */
+  readonly paths: Int32Array;
   /** int32 [numEnvs]: index of the query. */
   readonly samples: Int32Array;
   /** int32 [numEnvs]: length of the action list; its last action stays. */
@@ -57,11 +59,12 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
     this.#autoreset = autoreset;
     [this.heads, this.relations, this.currents, this.hops] = [column(), column(), column(), column()];
     [this.samples, this.counts, this.#live] = [column(), column(), column()];
+    this.paths = new Int32Array(numEnvs * 2 * world.horizon);
     this.masks = new Uint8Array(numEnvs * world.maxActions);
     this.#hidden = new Int32Array(world.maxActions + 2);
     const flags = () => new Uint8Array(numEnvs);
     this.#pierced = flags();
-    this.#ended = { running: flags(), hits: flags(), samples: column(), ends: column().fill(-1), replaced: flags() };
+    this.#ended = { running: flags(), hits: flags(), samples: column(), replaced: flags(), paths: this.paths.slice() };
     const { vectors } = world;
     this.vectors = vectors ? new Float32Array(numEnvs * 3 * vectors.dim) : noVector;
     this.#entityRows = vectors && new RowCopier(vectors.entities, this.vectors, vectors.dim);
@@ -96,9 +99,9 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
       throw new WorkbenchError('usage', `expected ${count} actions, got ${actions.length}, at step of ${linkQueryId}`);
     }
     this.#check(actions);
-    const { offsets, tails, horizon, queries } = this.#world;
-    const { running, hits, samples, ends, replaced } = this.#ended;
-    const { currents, counts, hops } = this;
+    const { horizon, queries } = this.#world;
+    const { running, hits, samples, replaced } = this.#ended;
+    const { currents, hops } = this;
     let stopped = false;
     for (let i = 0; i < count; i++) {
       rewards[i] = 0;
@@ -108,16 +111,15 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
         if (this.#autoreset === 'nextStep') this.#begin(i, this.#draw(i));
         continue;
       }
-      const action = actions[i]!;
-      if (action !== counts[i]! - 1) currents[i] = tails[offsets[currents[i]!]! + action]!;
-      if (++hops[i]! === horizon) {
+      this.#walk(i, actions[i]!);
+      if (hops[i] === horizon) {
         samples[i] = this.samples[i]!;
-        ends[i] = currents[i]!;
-        hits[i] = Number(ends[i] === queries.tails[samples[i]!]);
+        hits[i] = Number(currents[i] === queries.tails[samples[i]!]);
         rewards[i] = hits[i]!;
         terminated[i] = 1;
         if (this.#autoreset === 'sameStep') {
           replaced[i] = 1;
+          this.#keepPath(i);
           this.#begin(i, this.#draw(i));
           continue;
         }
@@ -135,6 +137,24 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
 
   #draw(i: number): number {
     return this.#rngs[i]!.integer(this.#world.queries.heads.length);
+  }
+
+  /** Takes one step of copy `i` and notes it in the path. */
+  #walk(i: number, action: number): void {
+    const { offsets, relations, tails, horizon, graph } = this.#world;
+    const stays = action === this.counts[i]! - 1;
+    const edge = offsets[this.currents[i]!]! + action;
+    const at = 2 * (i * horizon + this.hops[i]!++);
+    this.paths[at] = stays ? graph.numRelations : relations[edge]!;
+    if (!stays) this.currents[i] = tails[edge]!;
+    this.paths[at + 1] = this.currents[i]!;
+  }
+
+  /** The path of a walk that ended, before the next one writes over it. */
+  #keepPath(i: number): void {
+    const width = 2 * this.#world.horizon;
+    const { paths } = this.#ended;
+    for (let at = i * width; at < (i + 1) * width; at++) paths[at] = this.paths[at]!;
   }
 
   #check(actions: ArrayLike<number>): void {

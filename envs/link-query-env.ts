@@ -34,6 +34,8 @@ export class LinkQueryEnv implements Env<LinkQueryObservation> {
   #query = -1;
   #current = 0;
   #hop = 0;
+  /** [2 · horizon], this episode's own: observations show its beginning, which stays as it is. */
+  #path = new Int32Array(0);
   #legal: Uint8Array;
   #running = false;
 
@@ -53,6 +55,7 @@ export class LinkQueryEnv implements Env<LinkQueryObservation> {
     this.#query = chosenQuery(this.#world, options?.sample, this.#rng);
     this.#current = this.#world.queries.heads[this.#query]!;
     this.#hop = 0;
+    this.#path = new Int32Array(2 * this.#world.horizon);
     this.#running = true;
     return { observation: this.#observe(), info: { sample: this.#query, done: false } };
   }
@@ -60,9 +63,12 @@ export class LinkQueryEnv implements Env<LinkQueryObservation> {
   step(action: number): StepResult<LinkQueryObservation> {
     if (!this.#running) throw new ResetNeeded(linkQueryId);
     if (this.#legal[action] !== 1) throw new InvalidAction(linkQueryId, action, legalActionWords(this.#legal.length));
-    const { offsets, tails, horizon, queries } = this.#world;
-    const begin = offsets[this.#current]!;
-    if (begin + action < offsets[this.#current + 1]!) this.#current = tails[begin + action]!;
+    const { offsets, relations, tails, horizon, queries, graph } = this.#world;
+    const edge = offsets[this.#current]! + action;
+    const stays = edge === offsets[this.#current + 1]!;
+    this.#path[2 * this.#hop] = stays ? graph.numRelations : relations[edge]!;
+    if (!stays) this.#current = tails[edge]!;
+    this.#path[2 * this.#hop + 1] = this.#current;
     const terminated = ++this.#hop === horizon;
     this.#running = !terminated;
     const hit = terminated && this.#current === queries.tails[this.#query];
@@ -87,7 +93,7 @@ export class LinkQueryEnv implements Env<LinkQueryObservation> {
     const [query, current] = [this.#query, this.#current];
     this.#legal = this.#mask(offsets[current + 1]! - offsets[current]! + 1);
     const vector = this.#vectors?.of(queries.heads[query]!, queries.relations[query]!, current) ?? noVector;
-    return linkQueryObservation(this.#world, query, current, this.#hop, this.#legal, vector);
+    return linkQueryObservation(this.#world, query, this.#path.subarray(0, 2 * this.#hop), this.#legal, vector);
   }
 
   #mask(length: number): Uint8Array {

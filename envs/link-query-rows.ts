@@ -14,22 +14,24 @@ export function chosenQuery({ queries }: LinkQueryWorld, asked: unknown, rng: Rn
 /** What an illegal action should have been. */
 export const legalActionWords = (length: number) => `an action in [0, ${length}) that the mask allows`;
 
-/** The observation of a state, with the mask and the vectors that the caller made. */
+/** The observation of the state that `path` led to, with the mask and the vectors that the caller made. */
 export function linkQueryObservation(
   { queries, offsets, relations, tails }: LinkQueryWorld,
   query: number,
-  current: number,
-  hop: number,
+  path: Int32Array,
   actionMask: Uint8Array,
   vector: Float32Array,
 ): LinkQueryObservation {
+  const head = queries.heads[query]!;
+  const current = path.length === 0 ? head : path[path.length - 1]!;
   const begin = offsets[current]!;
   const end = offsets[current + 1]!;
   return {
-    head: queries.heads[query]!,
+    head,
     relation: queries.relations[query]!,
     current,
-    hop,
+    hop: path.length / 2,
+    path,
     relations: relations.subarray(begin, end),
     tails: tails.subarray(begin, end),
     actionMask,

@@ -32,6 +32,11 @@ export class RowObservation implements LinkQueryObservation {
     return this.#batch.hops[this.#row]!;
   }
 
+  get path(): Int32Array {
+    const begin = 2 * this.#row * this.#world.horizon;
+    return this.#batch.paths.subarray(begin, begin + 2 * this.hop);
+  }
+
   get relations(): RelationColumn {
     return this.#edges(this.#world.relations);
   }
@@ -64,10 +69,10 @@ export interface EndedWalks {
   hits: Uint8Array;
   /** int32 [numEnvs]: its query. */
   samples: Int32Array;
-  /** int32 [numEnvs]: the entity where it ended, or -1 before the first. */
-  ends: Int32Array;
   /** uint8 [numEnvs]: 1 where a walk ended in the last step and another one began. */
   replaced: Uint8Array;
+  /** int32 [numEnvs, 2 · horizon]: the whole path of those walks. */
+  paths: Int32Array;
 }
 
 /** The info of one copy: `sample`, `done`, at the end `hit`, and `final` where the next episode has begun in the same step. */
@@ -94,15 +99,17 @@ export function rowInfo(
   };
 }
 
-function finalOf(world: LinkQueryWorld, { hits, samples, ends }: EndedWalks, row: number) {
-  const [sample, end] = [samples[row]!, ends[row]!];
+function finalOf(world: LinkQueryWorld, { hits, samples, paths }: EndedWalks, row: number) {
   const { queries, offsets, vectors, horizon } = world;
+  const sample = samples[row]!;
+  const path = paths.slice(2 * row * horizon, 2 * (row + 1) * horizon);
+  const end = path.at(-1)!;
   const mask = new Uint8Array(offsets[end + 1]! - offsets[end]! + 1).fill(1);
   const vector = vectors
     ? new VectorMaker(vectors).of(queries.heads[sample]!, queries.relations[sample]!, end)
     : noVector;
   return {
-    observation: linkQueryObservation(world, sample, end, horizon, mask, vector),
+    observation: linkQueryObservation(world, sample, path, mask, vector),
     info: { sample, done: true, hit: hits[row] === 1 },
   };
 }

@@ -6,7 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { cutEdges, placeOfEdge, type EdgeLists } from './link-query-edges.js';
 import { OtherAnswers } from './link-query-mask.js';
-import { dict, discrete, ids, multiBinary, relationIds, vector, type Space } from './spaces.js';
+import { dict, discrete, idPairs, ids, multiBinary, relationIds, vector, type Space } from './spaces.js';
 
 /** Id of the environment that answers (head, relation, ?). */
 export const linkQueryId = 'kgwalk/LinkQuery-v1';
@@ -50,6 +50,8 @@ export interface LinkQueryObservation {
   current: number;
   /** Steps taken. */
   hop: number;
+  /** int32 [2 · hop]: relation id and entity id of each step taken; a stay has the relation `graph.numRelations`. */
+  path: Int32Array;
   /** [degree]: relation ids of the out-edges; uint16 up to 65,536 relations, else int32. */
   relations: RelationColumn;
   /** int32 [degree]: entity ids at their ends. */
@@ -123,6 +125,7 @@ function observationSpace(
     relation: discrete(graph.numRelations),
     current: discrete(graph.numEntities),
     hop: discrete(horizon + 1),
+    path: idPairs(graph.numRelations + 1, graph.numEntities, horizon),
     relations: relationIds(graph.numRelations, maxDegree),
     tails: ids(graph.numEntities, maxDegree),
     actionMask: multiBinary(maxDegree + 1),

@@ -46,6 +46,19 @@ export function ids(n: number, maxLength: number): Space<Int32Array> {
   };
 }
 
+/** Lists of at most `maxPairs` pairs of an id in [0, first) and one in [0, second), int32, flat. */
+export function idPairs(first: number, second: number, maxPairs: number): Space<Int32Array> {
+  return {
+    contains: (value): value is Int32Array =>
+      value instanceof Int32Array &&
+      value.length <= 2 * maxPairs &&
+      value.length % 2 === 0 &&
+      value.every((id, i) => id >= 0 && id < (i % 2 === 0 ? first : second)),
+    sample: (rng) =>
+      Int32Array.from({ length: 2 * rng.integer(maxPairs + 1) }, (_, i) => rng.integer(i % 2 === 0 ? first : second)),
+  };
+}
+
 /** Vectors of exactly `length` finite numbers, float32. */
 export function vector(length: number): Space<Float32Array> {
   return {

@@ -12,6 +12,7 @@ import {
   makeVectorEnv,
   VectorEnv,
   type Autoreset,
+  type LinkQueryObservation,
   type LinkQueryOptions,
 } from '../../envs/index.js';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
@@ -96,6 +97,19 @@ describe('kgwalk/LinkQuery-v1', () => {
     expect(env.step(stay)).toMatchObject({ reward: 0, terminated: false });
     expect(env.step(stay)).toMatchObject({ reward: 1, terminated: true, info: { sample: 4, hit: true } });
     expect(env.render()).toContain('step 3 of 3');
+  });
+
+  test('shows the relation and the entity of each step taken', () => {
+    const env = makeEnv(id, { graph, queries, hideQueryEdge: false });
+    const start = env.reset({ options: { sample: 4 } }).observation;
+    const there = env.step(1).observation;
+    const end = env.step(there.actionMask.length - 1).observation;
+    expect([...start.path]).toEqual([]);
+    // What was seen before stays as it is when the walk goes on.
+    expect([...there.path]).toEqual([start.relations[1], start.tails[1]]);
+    expect([...end.path]).toEqual([...there.path, graph.numRelations, there.current]);
+    expect([...env.reset().observation.path]).toEqual([]);
+    expect([...end.path.subarray(0, 2)]).toEqual([...there.path]);
   });
 
   test('shows the vectors of head, relation and where the walk stands', () => {
@@ -197,7 +211,7 @@ describe('LinkQueryBatch', () => {
 
 /** Everything a step says, as plain values. */
 function copied({ observations, infos, ...columns }: ReturnType<LinkQueryBatch['step']>) {
-  const fields = ['head', 'relation', 'current', 'hop', 'relations', 'tails', 'actionMask', 'vector'] as const;
+  const fields = ['head', 'relation', 'current', 'hop', 'path', 'relations', 'tails', 'actionMask', 'vector'] as const;
   const plain = (from: (typeof observations)[number]) =>
     Object.fromEntries(fields.map((field) => [field, structuredClone(from[field])]));
   return {
@@ -210,20 +224,11 @@ function copied({ observations, infos, ...columns }: ReturnType<LinkQueryBatch['
   };
 }
 
-const plainEnd = ({
+const plainEnd = ({ current, hop, head, path, vector }: LinkQueryObservation) => ({
   current,
   hop,
   head,
-  vector,
-}: {
-  current: number;
-  hop: number;
-  head: number;
-  vector: Float32Array;
-}) => ({
-  current,
-  hop,
-  head,
+  path: [...path],
   vector: [...vector],
 });
 

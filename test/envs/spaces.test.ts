@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dict, discrete, ids, multiBinary, oneOf, sequence, text } from '../../envs/spaces.js';
+import { dict, discrete, idPairs, ids, multiBinary, oneOf, sequence, text } from '../../envs/spaces.js';
 import { Rng } from '../../src/run/seeds.js';
 
 describe('spaces', () => {
@@ -16,6 +16,7 @@ describe('spaces', () => {
       n: discrete(5, -1),
       mask: multiBinary(6),
       list: ids(4, 3),
+      path: idPairs(2, 5, 3),
       name: text(),
       who: oneOf('user', 'assistant'),
       items: sequence(discrete(3)),
@@ -33,6 +34,9 @@ describe('spaces', () => {
     expect(discrete(3, -1).contains(-1)).toBe(true);
     expect(multiBinary(2).contains(Uint8Array.of(0, 2))).toBe(false);
     expect(ids(3, 2).contains(Int32Array.of(0, 1, 2))).toBe(false);
+    expect(idPairs(2, 4, 2).contains(Int32Array.of(1, 3))).toBe(true);
+    expect(idPairs(2, 4, 2).contains(Int32Array.of(2, 3))).toBe(false);
+    expect(idPairs(2, 4, 2).contains(Int32Array.of(1, 3, 1))).toBe(false);
     expect(dict({ a: text() }).contains({ a: 'x', b: 1 })).toBe(false);
     expect(sequence(text()).contains(['a', 1])).toBe(false);
   });
