@@ -4,6 +4,7 @@ import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
 import { walkerSettings } from '../agents/walker/settings.js';
 import { checkpointSettings } from '../checkpoints/settings.js';
 import { dataSettings } from '../datasets/settings.js';
+import { linkWalkSettings } from '../envs/link-walk-settings.js';
 import { relationWalkSettings } from '../envs/relation-walk-settings.js';
 import { envSettings } from '../envs/settings.js';
 import { stateTextSettings } from '../envs/state-text/settings.js';
@@ -40,6 +41,7 @@ export const trainSettings = z.strictObject({
   env: envSettings.prefault({}),
   stateText: stateTextSettings.prefault({}),
   relationWalk: relationWalkSettings.prefault({}),
+  linkWalk: linkWalkSettings.prefault({}),
   encoder: encoderSettings.prefault({}),
   transe: transeSettings.prefault({}),
   walker: walkerSettings.prefault({}),
