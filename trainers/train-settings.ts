@@ -14,6 +14,7 @@ import { loadConfig } from '../src/run/config.js';
 import { logSettings } from '../src/run/log-settings.js';
 import type { RunInfo } from '../src/run/records.js';
 import { backendNames } from '../src/tensor/backend.js';
+import { bilinearSettings } from './bilinear/settings.js';
 import { cloneSettings } from './cloning/settings.js';
 import { ppoSettings } from './ppo/settings.js';
 import { transeSettings } from './transe/settings.js';
@@ -44,6 +45,7 @@ export const trainSettings = z.strictObject({
   linkWalk: linkWalkSettings.prefault({}),
   encoder: encoderSettings.prefault({}),
   transe: transeSettings.prefault({}),
+  bilinear: bilinearSettings.prefault({}),
   walker: walkerSettings.prefault({}),
   relationWalker: relationWalkerSettings.prefault({}),
   clone: cloneSettings.prefault({}),
