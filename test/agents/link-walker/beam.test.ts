@@ -1,0 +1,164 @@
+import { describe, expect, test } from '@jest/globals';
+import { linkBeams, type LinkLists, type BeamActor } from '../../../agents/link-walker/beam.js';
+import type { LinkRequest } from '../../../agents/link-walker/request.js';
+import { Graph } from '../../../src/kg/graph.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
+
+/** A random graph with inverses, parallel edges and an entity without edges. */
+function randomGraph(numEntities: number, numTriples: number): Graph {
+  const rng = Rng.named(3, 'test/beam');
+  const draw = (n: number) => Int32Array.from({ length: numTriples }, () => rng.integer(n));
+  const [heads, relations, tails] = [draw(numEntities - 1), draw(2), draw(numEntities - 1)];
+  return new Graph(
+    'toy',
+    Array.from({ length: numEntities }, (_, i) => `e${i}`),
+    ['a', 'b', '~a', '~b'],
+    {
+      heads: Int32Array.of(...heads, ...tails),
+      relations: Int32Array.of(...relations, ...relations.map((r) => r + 2)),
+      tails: Int32Array.of(...tails, ...heads),
+    },
+  );
+}
+
+/** Scores from whatever a request says, the whole path included. */
+const scripted: BeamActor = {
+  actionLogProbs(requests: readonly LinkRequest[]) {
+    const offsets = new Int32Array(requests.length + 1);
+    const all: number[] = [];
+    requests.forEach(({ head, relation, current, hop, path, length }, i) => {
+      const text = [head, relation, current, hop, ...path].join(' ');
+      const rng = Rng.named(1, text);
+      for (let k = 0; k < length; k++) all.push(2 * rng.normal());
+      offsets[i + 1] = offsets[i]! + length;
+    });
+    return Promise.resolve({ logProbs: segmentLogSoftmax(Float32Array.from(all), offsets), offsets });
+  },
+};
+
+interface Walk {
+  path: number[];
+  current: number;
+  logProb: number;
+}
+
+/** All walks one step longer, in order. */
+async function extended(graph: Graph, head: number, relation: number, walks: Walk[], hop: number): Promise<Walk[]> {
+  const longer: Walk[] = [];
+  for (const { path, current, logProb } of walks) {
+    const length = graph.degree(current) + 1;
+    const request = { task: { id: '' }, head, relation, current, hop, path: Int32Array.from(path), length };
+    const { logProbs } = await scripted.actionLogProbs([request]);
+    for (let action = 0; action < length; action++) {
+      const edge = graph.offsets[current]! + action;
+      const stays = action === length - 1;
+      const [by, to] = stays ? [graph.numRelations, current] : [graph.relations[edge]!, graph.tails[edge]!];
+      longer.push({ path: [...path, by, to], current: to, logProb: logProb + logProbs[action]! });
+    }
+  }
+  return longer;
+}
+
+/** The same by lists and sorting. */
+async function bruteForce(graph: Graph, head: number, relation: number, beamWidth: number, horizon: number) {
+  let walks: Walk[] = [{ path: [], current: head, logProb: 0 }];
+  for (let hop = 0; hop < horizon; hop++) {
+    walks = await extended(graph, head, relation, walks, hop);
+    if (hop < horizon - 1) walks = walks.sort((a, b) => b.logProb - a.logProb).slice(0, beamWidth);
+  }
+  const reached = new Map<number, { best: Walk; sum: number }>();
+  for (const walk of walks) {
+    const found = reached.get(walk.current);
+    if (!found) reached.set(walk.current, { best: walk, sum: Math.exp(walk.logProb) });
+    else {
+      found.sum += Math.exp(walk.logProb);
+      if (walk.logProb > found.best.logProb) found.best = walk;
+    }
+  }
+  return [...reached].sort(([a, { best: x }], [b, { best: y }]) => y.logProb - x.logProb || a - b);
+}
+
+const graph = randomGraph(12, 40);
+const queries = [
+  { head: 0, relation: 0 },
+  { head: 3, relation: 3 },
+  { head: 11, relation: 1 },
+  { head: 5, relation: 2 },
+];
+
+describe('linkBeams', () => {
+  test.each([
+    [1, 3],
+    [4, 3],
+    [5, 2],
+    [3, 1],
+    [7, 4],
+    [10_000, 3],
+  ])('width %i, horizon %i: entities, probabilities and paths are those of brute force', async (beamWidth, horizon) => {
+    const found = await linkBeams(scripted, graph, queries, { beamWidth, horizon });
+    expect(found).toHaveLength(queries.length);
+    for (const [q, { head, relation }] of queries.entries()) {
+      const wanted = await bruteForce(graph, head, relation, beamWidth, horizon);
+      const { entities, best, sum, path } = found[q]!;
+      expect([...entities]).toEqual(wanted.map(([entity]) => entity));
+      wanted.forEach(([, walk], i) => {
+        expect(best[i]).toBeCloseTo(walk.best.logProb, 10);
+        expect(sum[i]).toBeCloseTo(Math.log(walk.sum), 10);
+        expect([...path(i)]).toEqual(walk.best.path);
+      });
+    }
+  });
+
+  test('every probability is met where nothing is pruned: they sum to 1', async () => {
+    const [reached] = await linkBeams(scripted, graph, [queries[0]!], { beamWidth: 10_000, horizon: 3 });
+    expect(reached!.sum.reduce((total, logProb) => total + Math.exp(logProb), 0)).toBeCloseTo(1, 6);
+  });
+
+  test('from an entity without edges only staying is left', async () => {
+    const [reached] = await linkBeams(scripted, graph, [{ head: 11, relation: 0 }], { beamWidth: 4, horizon: 2 });
+    expect([...reached!.entities]).toEqual([11]);
+    expect([...reached!.path(0)]).toEqual([4, 11, 4, 11]);
+  });
+
+  test('equal walks: the entity of lower id first, by the walk met first', async () => {
+    const level: BeamActor = {
+      actionLogProbs: (requests) => {
+        const offsets = Int32Array.of(0, ...requests.map(({ length }) => length));
+        for (let i = 1; i < offsets.length; i++) offsets[i]! += offsets[i - 1]!;
+        return Promise.resolve({ logProbs: new Float32Array(offsets.at(-1)!), offsets });
+      },
+    };
+    const lists: LinkLists = {
+      numRelations: 2,
+      offsets: Int32Array.of(0, 3, 3, 3),
+      relations: Uint16Array.of(0, 0, 1),
+      tails: Int32Array.of(1, 2, 1),
+    };
+    const [reached] = await linkBeams(level, lists, [{ head: 0, relation: 0 }], { beamWidth: 4, horizon: 1 });
+    expect([...reached!.entities]).toEqual([0, 1, 2]);
+    expect([...reached!.path(1)]).toEqual([0, 1]);
+    expect(reached!.sum[1]).toBeCloseTo(Math.log(2), 12);
+  });
+
+  test('many states go to the actor in several calls, and nothing changes by it', async () => {
+    const lists: LinkLists = {
+      numRelations: 1,
+      offsets: Int32Array.of(0, 400_000, 800_000),
+      relations: new Uint16Array(800_000),
+      tails: Int32Array.from({ length: 800_000 }, (_, i) => i % 2),
+    };
+    const sizes: number[] = [];
+    const level: BeamActor = {
+      actionLogProbs: (requests) => {
+        sizes.push(requests.length);
+        const offsets = new Int32Array(requests.length + 1);
+        requests.forEach(({ length }, i) => (offsets[i + 1] = offsets[i]! + length));
+        return Promise.resolve({ logProbs: new Float32Array(offsets.at(-1)!).fill(-Math.log(400_001)), offsets });
+      },
+    };
+    const [reached] = await linkBeams(level, lists, [{ head: 0, relation: 0 }], { beamWidth: 4, horizon: 2 });
+    expect(sizes).toEqual([1, 2, 2]);
+    expect(reached!.sum[0]).toBeCloseTo(Math.log((4 * 200_000.5) / 400_001 ** 2), 4);
+  });
+});
