@@ -50,6 +50,8 @@ export interface Actor<Observation, Request> {
   stateKey(observation: Observation): string;
   /** Scores that the network makes for a state: what memory grows with. At least 1. */
   numScores(request: Request): number;
+  /** How many of them should go through the network at once. Default 32,768. */
+  readonly scoresAtOnce?: number | undefined;
   /** Log-probabilities of all legal actions, by the same arithmetic as `score`: the first ratio of a round must be 1. */
   actionLogProbs(requests: readonly Request[]): Promise<ActionLogProbs>;
   score(requests: readonly Request[]): ScoredActions;

@@ -56,13 +56,15 @@ export function createPathEncoder(
   if (pathEncoder === 'lstm') bias.fill(1, pathDim, 2 * pathDim);
   const biases = parameters.add('path.bias', [gates * pathDim], bias) as unknown as tfTypes.Tensor1D;
   const cell = pathEncoder === 'lstm' ? lstmCell : gruCell;
+  const none = (rows: number): CellState => [tf.zeros([rows, pathDim]), tf.zeros([rows, pathDim])];
   return {
     dim: pathDim,
     encode(steps, levels) {
       const outputs: Tensor2D[] = [];
       let state: CellState | undefined;
       levels.forEach(({ parents }, depth) => {
-        const before = depth === 0 ? undefined : state!.map((rows) => gatherRows(tf, rows, parents));
+        // Zeros before the first step, not nothing: every weight takes part in every batch.
+        const before = state ? state.map((rows) => gatherRows(tf, rows, parents)) : none(steps[depth]!.shape[0]);
         const given = tf.add(matMul(tf, steps[depth]!, input), biases) as Tensor2D;
         state = cell(tf, given, before, recurrent, pathDim);
         outputs.push(state[0]!);
@@ -76,38 +78,21 @@ export function createPathEncoder(
 type CellState = Tensor2D[];
 
 /** Gates in the order input, forget, output, candidate. @source Hochreiter and Schmidhuber 1997, with forget gates */
-function lstmCell(
-  tf: Tf,
-  given: Tensor2D,
-  before: CellState | undefined,
-  recurrent: Tensor2D,
-  dim: number,
-): CellState {
-  const all = before ? (tf.add(given, matMul(tf, before[0]!, recurrent)) as Tensor2D) : given;
+function lstmCell(tf: Tf, given: Tensor2D, before: CellState, recurrent: Tensor2D, dim: number): CellState {
+  const all = tf.add(given, matMul(tf, before[0]!, recurrent));
   const gates = tf.sigmoid(columns(tf, all, 0, 3 * dim));
   const candidate = tf.tanh(columns(tf, all, 3 * dim, dim));
-  const taken = tf.mul(columns(tf, gates, 0, dim), candidate) as Tensor2D;
-  const kept = before && tf.mul(columns(tf, gates, dim, dim), before[1]!);
-  const memory = kept ? (tf.add(kept, taken) as Tensor2D) : taken;
+  const kept = tf.mul(columns(tf, gates, dim, dim), before[1]!);
+  const memory = tf.add(kept, tf.mul(columns(tf, gates, 0, dim), candidate)) as Tensor2D;
   return [tf.mul(columns(tf, gates, 2 * dim, dim), tf.tanh(memory)) as Tensor2D, memory];
 }
 
 /** Gates in the order update, reset, candidate. @source Cho et al. 2014, arXiv:1406.1078, appendix A.1.1 */
-function gruCell(
-  tf: Tf,
-  given: Tensor2D,
-  before: CellState | undefined,
-  recurrent: Tensor2D,
-  dim: number,
-): CellState {
-  if (!before) {
-    const update = tf.sigmoid(columns(tf, given, 0, dim));
-    return [tf.mul(tf.sub(1, update), tf.tanh(columns(tf, given, 2 * dim, dim))) as Tensor2D];
-  }
-  const [hidden] = before as [Tensor2D];
+function gruCell(tf: Tf, given: Tensor2D, before: CellState, recurrent: Tensor2D, dim: number): CellState {
+  const hidden = before[0]!;
   // The reset gate is applied behind the product, as in the kernels of the field: one product serves all gates.
   const own = matMul(tf, hidden, recurrent);
-  const gates = tf.sigmoid(tf.add(columns(tf, given, 0, 2 * dim), columns(tf, own, 0, 2 * dim))) as Tensor2D;
+  const gates = tf.sigmoid(tf.add(columns(tf, given, 0, 2 * dim), columns(tf, own, 0, 2 * dim)));
   const update = columns(tf, gates, 0, dim);
   const reset = columns(tf, gates, dim, dim);
   const candidate = tf.tanh(tf.add(columns(tf, given, 2 * dim, dim), tf.mul(reset, columns(tf, own, 2 * dim, dim))));

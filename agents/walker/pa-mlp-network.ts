@@ -20,10 +20,10 @@ type Tensor2D = tfTypes.Tensor2D;
 export interface PaMlpNetwork {
   readonly parameters: ParameterSet;
   /**
-   * @param states float32 [S, stateDim]
+   * @param states float32 [S, stateDim]; a tensor is differentiated
    * @returns float32 [N] logits of the edges; differentiable, owned by the caller
    */
-  logits(states: Float32Array, edges: Edges): tfTypes.Tensor1D;
+  logits(states: Float32Array | Tensor2D, edges: Edges): tfTypes.Tensor1D;
   /** The same on the host, in a little other digits; absent where there are no SIMD kernels, and with bf16. */
   rank?(states: Float32Array, edges: Edges): Promise<Float32Array>;
   /** Tells `rank` that weights changed. */
@@ -38,6 +38,8 @@ export interface PaMlpNetworkOptions extends Partial<Pick<WalkerSettings, 'preci
   width: number;
   /** Makes logits of the last layer, whose width it says. */
   scorer: MakeEdgeScorer;
+  /** Those that the network's own are added to. Default: none. */
+  parameters?: ParameterSet;
 }
 
 /**
@@ -46,10 +48,9 @@ export interface PaMlpNetworkOptions extends Partial<Pick<WalkerSettings, 'preci
  */
 export function createPaMlpNetwork(
   tf: Tf,
-  { stateDim, width, scorer: makeScorer, precision = 'f32' }: PaMlpNetworkOptions,
+  { stateDim, width, scorer: makeScorer, precision = 'f32', parameters = new ParameterSet(tf) }: PaMlpNetworkOptions,
   seed?: number,
 ): PaMlpNetwork {
-  const parameters = new ParameterSet(tf);
   const layer = (name: string, rows: number, columns: number, gain: number) =>
     parameters.add(
       name,
@@ -65,7 +66,7 @@ export function createPaMlpNetwork(
   layer(last, width, outputs, 0.01);
   const round = roundingOf(tf, precision);
   const weight = (name: string) => round(parameters.get(name) as unknown as Tensor2D);
-  const hostRanks = precision === 'f32' && kernelsRun();
+  const hostRanks = scorer.rank && precision === 'f32' && kernelsRun();
   const host = hostRanks
     ? createHostForward([stateDim, width, width, outputs], () =>
         Promise.all(['pa.1', 'pa.2', last].map((name) => hostValues(tf, parameters.get(name)))),
@@ -74,13 +75,16 @@ export function createPaMlpNetwork(
   return {
     parameters,
     logits: (states, edges) => {
-      const input = tf.tensor2d(states, [edges.numStates, stateDim]);
-      const first = round(tf.tanh(round(matMulConst(tf, input, weight('pa.1')))));
+      const inputs =
+        states instanceof Float32Array
+          ? matMulConst(tf, tf.tensor2d(states, [edges.numStates, stateDim]), weight('pa.1'))
+          : matMul(tf, states, weight('pa.1'));
+      const first = round(tf.tanh(round(inputs)));
       const second = round(tf.tanh(round(matMul(tf, first, weight('pa.2')))));
       return round(scorer.logits(round(matMul(tf, second, weight(last))), edges));
     },
     ...(host && {
-      rank: async (states, edges) => scorer.rank(await host.forward(states, edges.numStates), edges),
+      rank: async (states, edges) => scorer.rank!(await host.forward(states, edges.numStates), edges),
     }),
     weightsChanged: () => {
       host?.weightsChanged();

@@ -19,7 +19,11 @@ export type StoredTensors = Readonly<Record<string, { shape: readonly number[]; 
 export class ParameterSet {
   readonly #variables = new Map<string, tfTypes.Variable>();
 
-  constructor(readonly tf: Tf) {}
+  /** @param prefix goes before every name outside, so that several networks can be kept in one file */
+  constructor(
+    readonly tf: Tf,
+    readonly prefix = '',
+  ) {}
 
   /** Name of the backend that holds them. */
   get backend(): string {
@@ -27,7 +31,7 @@ export class ParameterSet {
   }
 
   get names(): string[] {
-    return [...this.#variables.keys()];
+    return Array.from(this.#variables.keys(), (name) => `${this.prefix}${name}`);
   }
 
   get variables(): tfTypes.Variable[] {
@@ -60,7 +64,7 @@ export class ParameterSet {
   async export(): Promise<Record<string, HostTensor>> {
     const copies = [...this.#variables].map(async ([name, variable]) => {
       const data = await hostValues(this.tf, variable);
-      return [name, { shape: variable.shape.slice(), data }] as const;
+      return [`${this.prefix}${name}`, { shape: variable.shape.slice(), data }] as const;
     });
     return Object.fromEntries(await Promise.all(copies));
   }
@@ -71,7 +75,7 @@ export class ParameterSet {
    */
   import(tensors: StoredTensors): void {
     for (const [name, variable] of this.#variables) {
-      const tensor = tensors[name];
+      const tensor = tensors[`${this.prefix}${name}`];
       if (!(tensor?.data instanceof Float32Array) || tensor.shape.join() !== variable.shape.join()) {
         throw new WorkbenchError(
           'data',

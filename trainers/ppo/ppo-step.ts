@@ -30,8 +30,8 @@ export interface StepBatch<Request> {
   anchored: ActionLogProbs | undefined;
 }
 
-/** Scores that go through the network at once: bounds memory, whatever hubs a policy visits. */
-const maxPartScores = 32768;
+/** Scores that go through the network at once, unless it knows better: bounds memory, whatever hubs a policy visits. */
+const usualScoresAtOnce = 32768;
 
 /**
  * @throws Diverged for numbers that are not finite, before the network that they belong to is changed; the actor steps
@@ -46,7 +46,7 @@ export async function ppoStep<Observation, Request extends TaskRequest>(
   const { actor, optimizer, critic } = learner;
   const { known, minibatch } = batch;
   const sizes = Array.from(minibatch.states, (state) => actor.numScores(known[state]!));
-  const cut = minibatchParts(minibatch, sizes, maxPartScores);
+  const cut = minibatchParts(minibatch, sizes, actor.scoresAtOnce ?? usualScoresAtOnce);
   const shares = cut.map(({ share }) => share);
   const results: ObjectiveResult[] = [];
   const lossOf = () => weightedMeans(results, shares)['train/loss']!;

@@ -16,11 +16,11 @@ export interface EdgeScorer {
    */
   logits(outputs: tfTypes.Tensor2D, edges: Edges): tfTypes.Tensor1D;
   /**
-   * The same on the host.
+   * The same on the host; absent where a backend alone computes.
    * @param outputs float32 [S, stride], the outputs first in each row
    * @returns float32 [N]
    */
-  rank(outputs: { values: Float32Array; stride: number }, edges: Edges): Promise<Float32Array>;
+  rank?(outputs: { values: Float32Array; stride: number }, edges: Edges): Promise<Float32Array>;
   /** Tells `rank` that weights changed. */
   weightsChanged(): void;
 }

@@ -1,0 +1,92 @@
+/** Vectors of entities and relations that both states and edges are read by: frozen, or trained with the network. */
+import type * as tfTypes from '@tensorflow/tfjs';
+import { Rng } from '../../src/run/seeds.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import { frozenDots } from '../../src/tensor/frozen-dots.js';
+import type { TablePairs } from '../../src/tensor/held-tables.js';
+import { gatherRows } from '../../src/tensor/ops.js';
+import { normalValues, type ParameterSet } from '../../src/tensor/parameters.js';
+import { trainedDots } from '../../src/tensor/trained-dots.js';
+
+type Tensor2D = tfTypes.Tensor2D;
+
+/** Vectors to start from. */
+export interface StartVectors {
+  dim: number;
+  /** float32 [numEntities, dim]. */
+  entities: Float32Array;
+  /** float32 [numRelations, dim], inverses included. */
+  relations: Float32Array;
+}
+
+/** Sizes, and where the vectors start. */
+export interface LinkVectorsOptions {
+  numEntities: number;
+  /** Inverses included. */
+  numRelations: number;
+  /** Of a drawn vector. */
+  dim: number;
+  /** Whether they are parameters. */
+  train: boolean;
+  /** Default: normal numbers, which give vectors a length of about 1. */
+  start?: StartVectors | undefined;
+}
+
+/** Both tables. Relations have two rows more: staying, and "no step yet". */
+export interface LinkVectors {
+  readonly dim: number;
+  /** float32 [ids, dim]. */
+  entities(ids: Int32Array): Tensor2D;
+  /** float32 [ids, dim]. */
+  relations(ids: Int32Array): Tensor2D;
+  /** Rows of `left`, [n, 2 · dim], times those of relation and entity side by side; see `trainedDots`. */
+  dots(left: Tensor2D, pairs: TablePairs): tfTypes.Tensor1D;
+}
+
+/** Adds the tables to the parameters where they are trained. @param seed of what is drawn; zeros without it */
+export function createLinkVectors(
+  tf: Tf,
+  parameters: ParameterSet,
+  { numEntities, numRelations, train, start, ...options }: LinkVectorsOptions,
+  seed?: number,
+): LinkVectors {
+  const dim = start?.dim ?? options.dim;
+  const table = (name: string, rows: number, given: Float32Array | undefined) => {
+    const drawn = seed !== undefined && (train || !given);
+    const values = drawn
+      ? normalValues(Rng.named(seed, `link-walker/${name}`), 1 / Math.sqrt(dim), rows * dim)
+      : new Float32Array(rows * dim);
+    if (given) values.set(given.subarray(0, rows * dim));
+    return { name, values, shape: [rows, dim] as [number, number] };
+  };
+  const entities = table('entities', numEntities, start?.entities);
+  const relations = table('relations', numRelations + 2, start?.relations.subarray(0, numRelations * dim));
+  const tables = [relations, entities];
+  if (train) {
+    const [ofRelations, ofEntities] = tables.map(
+      ({ name, shape, values }) => parameters.add(`link.${name}`, shape, values) as unknown as Tensor2D,
+    ) as [Tensor2D, Tensor2D];
+    const dots = trainedDots(tf);
+    return {
+      dim,
+      entities: (ids) => gatherRows(tf, ofEntities, ids),
+      relations: (ids) => gatherRows(tf, ofRelations, ids),
+      dots: (left, pairs) => dots(left, [ofRelations, ofEntities], pairs),
+    };
+  }
+  const dots = frozenDots(
+    tf,
+    tables.map(({ values }) => ({ values, width: dim })),
+  );
+  const rowsOf = (values: Float32Array) => (ids: Int32Array) => {
+    const rows = new Float32Array(ids.length * dim);
+    for (let i = 0; i < ids.length; i++) rows.set(values.subarray(ids[i]! * dim, (ids[i]! + 1) * dim), i * dim);
+    return tf.tensor2d(rows, [ids.length, dim]);
+  };
+  return {
+    dim,
+    entities: rowsOf(entities.values),
+    relations: rowsOf(relations.values),
+    dots,
+  };
+}
