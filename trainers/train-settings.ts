@@ -1,6 +1,7 @@
 /** All settings of training a walker, composed of the parts' own: the truth for files, `--set`, `config explain` and the docs. */
 import { z } from 'zod';
 import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
+import { linkWalkerSettings } from '../agents/link-walker/settings.js';
 import { walkerSettings } from '../agents/walker/settings.js';
 import { checkpointSettings } from '../checkpoints/settings.js';
 import { dataSettings } from '../datasets/settings.js';
@@ -48,6 +49,7 @@ export const trainSettings = z.strictObject({
   bilinear: bilinearSettings.prefault({}),
   walker: walkerSettings.prefault({}),
   relationWalker: relationWalkerSettings.prefault({}),
+  linkWalker: linkWalkerSettings.prefault({}),
   clone: cloneSettings.prefault({}),
   ppo: ppoSettings.prefault({}),
   evaluation: evaluationSettings.prefault({}),

@@ -21,14 +21,7 @@ export interface LinkRequest {
 }
 
 /** Copies what the environment may write to. */
-export function linkRequestOf({
-  head,
-  relation,
-  current,
-  hop,
-  path,
-  actionMask,
-}: LinkQueryObservation): LinkRequest {
+export function linkRequestOf({ head, relation, current, hop, path, actionMask }: LinkQueryObservation): LinkRequest {
   return {
     task: { id: `${head} ${relation}` },
     ...{ head, relation, current, hop, path: path.slice(), length: actionMask.length },
