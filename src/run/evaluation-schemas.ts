@@ -13,7 +13,8 @@ const version = z.literal(1);
 const counts = z.record(text, anyNumber);
 
 const estimate = openObject({ value: anyNumber, low: anyNumber, high: anyNumber, n: anyNumber });
-const metrics = z.record(text, estimate);
+/** `EvaluationMetrics`, as files hold them. */
+export const metrics = z.record(text, estimate);
 const slices = z.record(text, metrics);
 const triple = z.tuple([text, text, text]);
 
