@@ -12,13 +12,11 @@ export interface ChainRecord {
   relation: string;
   /** Names of the relations walked, in order; staying is left out. Empty: the walk stayed where it began. */
   chain: string[];
-  /** Best walks that took it: at least 1. */
+  /** Queries whose first answer was reached by it: at least 1. */
   uses: number;
-  /** Share of all best walks of the relation, in (0, 1]. */
-  share: number;
-  /** Share of these walks that ended at the query's answer, in [0, 1]. */
-  hits: number;
-  /** Of the training graph, in [0, 1]: share of the entities to which the chain leads from a training query's head that answer it. */
+  /** Of these, the queries whose first answer was right. */
+  right: number;
+  /** In [0, 1]: right / uses. */
   precision: number;
 }
 

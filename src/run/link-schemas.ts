@@ -13,8 +13,7 @@ const chain = openObject({
   relation: text,
   chain: z.array(text),
   uses: count,
-  share: anyNumber,
-  hits: anyNumber,
+  right: count,
   precision: anyNumber,
 });
 
