@@ -35,6 +35,7 @@ export {
 export { frontierTrie, type FrontierNode, type FrontierTrie } from './frontier-trie.js';
 export { LinkQueryBatch } from './link-query-batch.js';
 export { LinkQueryEnv } from './link-query-env.js';
+export { type LinkShaping } from './link-query-reward.js';
 export {
   linkQueryId,
   linkQueryWorld,

@@ -3,6 +3,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { InvalidAction, ResetNeeded, type EnvSpec } from './env.js';
 import { hiddenPlaces } from './link-query-mask.js';
+import { potentialOf, stepReward } from './link-query-reward.js';
 import { chosenQuery, legalActionWords, noVector, RowCopier } from './link-query-rows.js';
 import { rowInfo, RowObservation, type EndedWalks } from './link-query-views.js';
 import { linkQueryId, type LinkQueryObservation, type LinkQueryWorld } from './link-query-world.js';
@@ -44,6 +45,8 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
   readonly #pierced: Uint8Array;
   readonly #entityRows: RowCopier | undefined;
   readonly #relationRows: RowCopier | undefined;
+  /** float64 [numEnvs]: Φ of each state, where shaping knows one. */
+  readonly #potentials: Float64Array;
   readonly #live: Int32Array;
   #result: VectorStep<LinkQueryObservation>;
 
@@ -61,6 +64,7 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
     [this.samples, this.counts, this.#live] = [column(), column(), column()];
     this.paths = new Int32Array(numEnvs * 2 * world.horizon);
     this.masks = new Uint8Array(numEnvs * world.maxActions);
+    this.#potentials = new Float64Array(numEnvs);
     this.#hidden = new Int32Array(world.maxActions + 2);
     const flags = () => new Uint8Array(numEnvs);
     this.#pierced = flags();
@@ -112,10 +116,11 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
         continue;
       }
       this.#walk(i, actions[i]!);
-      if (hops[i] === horizon) {
+      const hit = hops[i] === horizon ? currents[i] === queries.tails[this.samples[i]!] : undefined;
+      rewards[i] = this.#reward(i, hit);
+      if (hit !== undefined) {
         samples[i] = this.samples[i]!;
-        hits[i] = Number(currents[i] === queries.tails[samples[i]!]);
-        rewards[i] = hits[i]!;
+        hits[i] = Number(hit);
         terminated[i] = 1;
         if (this.#autoreset === 'sameStep') {
           replaced[i] = 1;
@@ -150,6 +155,14 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
     this.paths[at + 1] = this.currents[i]!;
   }
 
+  /** Reward of the step that copy `i` has just taken. */
+  #reward(i: number, hit: boolean | undefined): number {
+    const [query, current, before] = [this.samples[i]!, this.currents[i]!, this.#potentials[i]!];
+    const now = hit !== undefined ? 0 : potentialOf(this.#world, query, current);
+    this.#potentials[i] = now;
+    return stepReward(this.#world, query, current, hit, before, now);
+  }
+
   /** The path of a walk that ended, before the next one writes over it. */
   #keepPath(i: number): void {
     const width = 2 * this.#world.horizon;
@@ -181,6 +194,7 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
     this.relations[i] = relation;
     this.currents[i] = head;
     this.hops[i] = 0;
+    this.#potentials[i] = potentialOf(this.#world, sample, head);
     this.#ended.running[i] = 1;
     if (vectors) {
       this.#entityRows!.copy(head, 3 * i * vectors.dim);

@@ -2,6 +2,7 @@
 import { Rng } from '../src/run/seeds.js';
 import { InvalidAction, ResetNeeded, type Env, type ResetOptions, type ResetResult, type StepResult } from './env.js';
 import { hiddenPlaces } from './link-query-mask.js';
+import { potentialOf, stepReward } from './link-query-reward.js';
 import { chosenQuery, legalActionWords, linkQueryObservation, noVector, VectorMaker } from './link-query-rows.js';
 import { linkQueryId, type LinkQueryObservation, type LinkQueryWorld } from './link-query-world.js';
 
@@ -13,12 +14,12 @@ import { linkQueryId, type LinkQueryObservation, type LinkQueryWorld } from './l
  * ## Observation space
  * `LinkQueryObservation`: ids of the query and of where the walk stands, its edges, the mask, and vectors where there are any.
  * ## Rewards
- * 1 at the end for standing on the query's answer, else 0.
+ * 1 at the end for standing on the query's answer, else 0; and what `shaping` pays where it is given (`LinkShaping`).
  * ## Starting state
  * `options.sample`, the index of a query, or one drawn uniformly from the seed.
  * ## Episode end
  * Terminated after `horizon` steps (the step is part of the state, so nothing is left to bootstrap). Never truncated.
- * `info` then holds `hit`.
+ * `info` then holds `hit`, which knows no shaping.
  * ## Version history
  * v1: first version.
  */
@@ -34,6 +35,8 @@ export class LinkQueryEnv implements Env<LinkQueryObservation> {
   #query = -1;
   #current = 0;
   #hop = 0;
+  /** Φ of the state, where shaping knows one. */
+  #potential = 0;
   /** [2 · horizon], this episode's own: observations show its beginning, which stays as it is. */
   #path = new Int32Array(0);
   #legal: Uint8Array;
@@ -56,6 +59,7 @@ export class LinkQueryEnv implements Env<LinkQueryObservation> {
     this.#current = this.#world.queries.heads[this.#query]!;
     this.#hop = 0;
     this.#path = new Int32Array(2 * this.#world.horizon);
+    this.#potential = potentialOf(this.#world, this.#query, this.#current);
     this.#running = true;
     return { observation: this.#observe(), info: { sample: this.#query, done: false } };
   }
@@ -71,9 +75,12 @@ export class LinkQueryEnv implements Env<LinkQueryObservation> {
     this.#path[2 * this.#hop + 1] = this.#current;
     const terminated = ++this.#hop === horizon;
     this.#running = !terminated;
-    const hit = terminated && this.#current === queries.tails[this.#query];
+    const hit = terminated ? this.#current === queries.tails[this.#query] : undefined;
+    const before = this.#potential;
+    if (!terminated) this.#potential = potentialOf(this.#world, this.#query, this.#current);
+    const reward = stepReward(this.#world, this.#query, this.#current, hit, before, this.#potential);
     const info = terminated ? { sample: this.#query, done: true, hit } : { sample: this.#query, done: false };
-    return { observation: this.#observe(), reward: hit ? 1 : 0, terminated, truncated: false, info };
+    return { observation: this.#observe(), reward, terminated, truncated: false, info };
   }
 
   render(): string {

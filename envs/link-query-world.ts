@@ -6,6 +6,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { cutEdges, placeOfEdge, type EdgeLists } from './link-query-edges.js';
 import { OtherAnswers } from './link-query-mask.js';
+import { checkShaping, type LinkShaping } from './link-query-reward.js';
 import { dict, discrete, idPairs, ids, multiBinary, relationIds, vector, type Space } from './spaces.js';
 
 /** Id of the environment that answers (head, relation, ?). */
@@ -38,6 +39,8 @@ export interface LinkQueryOptions {
   cutSeed?: number;
   /** Default: observations hold ids alone. */
   vectors?: LinkVectors;
+  /** What is paid beside the hit, for training. Default: nothing. */
+  shaping?: LinkShaping;
 }
 
 /** What an agent sees: never the answer. The arrays must not be written to. */
@@ -73,6 +76,7 @@ export interface LinkQueryWorld extends EdgeLists {
   hiddenBackward: Int32Array;
   others: OtherAnswers | undefined;
   vectors: LinkVectors | undefined;
+  shaping: LinkShaping | undefined;
   /** Largest degree, and one for staying. */
   maxActions: number;
   actionSpace: Space<number>;
@@ -80,15 +84,16 @@ export interface LinkQueryWorld extends EdgeLists {
 }
 
 /**
- * @throws WorkbenchError `usage` for a horizon or cut below 1; `data` for no queries, ids that the graph lacks, and vectors that are
+ * @throws WorkbenchError `usage` for a horizon or cut below 1 and shaping out of range; `data` for no queries, ids that the graph lacks, and vectors that are
  *   too few or not finite
  */
 export function linkQueryWorld(options: LinkQueryOptions): LinkQueryWorld {
-  const { graph, queries, horizon = 3, hideQueryEdge = true, known, maxEdges, cutSeed = 0, vectors } = options;
+  const { graph, queries, horizon = 3, hideQueryEdge = true, known, maxEdges, cutSeed = 0, vectors, shaping } = options;
   checkCount('horizon', horizon);
   if (maxEdges !== undefined) checkCount('maxEdges', maxEdges);
   checkQueries(graph, queries);
   if (vectors) checkVectors(graph, queries, vectors);
+  if (shaping) checkShaping(shaping);
   const lists = maxEdges === undefined ? graph : cutEdges(graph, maxEdges, Rng.named(cutSeed, 'env/cut'));
   let maxDegree = 0;
   for (let entity = 0; entity < graph.numEntities; entity++) {
@@ -108,6 +113,7 @@ export function linkQueryWorld(options: LinkQueryOptions): LinkQueryWorld {
     hiddenBackward: hidden((q) => placeOfEdge(lists, tails[q]!, graph.inverseOf[relations[q]!]!, heads[q]!)),
     others: known && new OtherAnswers(known, lists, graph.numEntities),
     vectors,
+    shaping,
     maxActions: maxDegree + 1,
     actionSpace: discrete(maxDegree + 1),
     observationSpace: observationSpace(graph, horizon, maxDegree, vectors),

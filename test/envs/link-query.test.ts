@@ -16,30 +16,11 @@ import {
   type LinkQueryOptions,
 } from '../../envs/index.js';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
-import { Graph, type TripleColumns } from '../../src/kg/graph.js';
+import { Graph } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
+import { probability, randomLinks } from '../fixtures/random-links.js';
 
 const id = 'kgwalk/LinkQuery-v1';
-
-/** A random graph with inverses, and its triples as queries. */
-function randomLinks(numEntities: number, numTriples: number): { graph: Graph; queries: TripleColumns } {
-  const rng = Rng.named(7, 'test/links');
-  const [heads, relations, tails] = [numEntities, 3, numEntities].map((n) =>
-    Int32Array.from({ length: numTriples }, () => rng.integer(n)),
-  ) as [Int32Array, Int32Array, Int32Array];
-  const names = ['a', 'b', 'c', '~a', '~b', '~c'];
-  const graph = new Graph(
-    'toy',
-    Array.from({ length: numEntities }, (_, i) => `e${i}`),
-    names,
-    {
-      heads: Int32Array.of(...heads, ...tails),
-      relations: Int32Array.of(...relations, ...relations.map((r) => r + 3)),
-      tails: Int32Array.of(...tails, ...heads),
-    },
-  );
-  return { graph, queries: { heads, relations, tails } };
-}
 
 function vectorsOf(graph: Graph, dim: number) {
   const rng = Rng.named(1, 'test/vectors');
@@ -55,6 +36,11 @@ const variants: [string, LinkQueryOptions][] = [
   [
     'cut, with vectors of odd width',
     { graph, queries, maxEdges: 3, hideQueryEdge: false, vectors: vectorsOf(graph, 3) },
+  ],
+  ['with terminal shaping', { graph, queries, known, shaping: { kind: 'terminal', weight: 0.5, probability } }],
+  [
+    'with potential-based shaping',
+    { graph, queries, horizon: 2, shaping: { kind: 'potential', weight: 2, gamma: 0.9, probability } },
   ],
 ];
 
