@@ -1,0 +1,80 @@
+/** Ranks the answers of queries, filtered and realistic. */
+import type { BeamActor } from '../../agents/link-walker/beam.js';
+import type { TripleColumns } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { filteredRank } from './filtered-rank.js';
+import { answersOf, questionsOf, type LinkQuestion, type RankedWorld } from './link-queries.js';
+import { walkRanker, type LinkRanker, type RankedQuestion, type WalkRankerOptions } from './link-ranker.js';
+
+/** Who watches. */
+export interface RankOptions {
+  /** Aborted: stops between two batches. */
+  signal?: AbortSignal | undefined;
+  /** @param done queries that are ranked */
+  onProgress?: (done: number) => void;
+  /** Sees every question as it was ranked, for what else is counted. */
+  onQuestion?: (question: LinkQuestion, ranked: RankedQuestion) => void;
+}
+
+/** Ranks of some queries, by their places. */
+export interface LinkRanks {
+  /** float64 [queries] for each ranking of the ranker; 1 is best. */
+  ranks: Record<string, Float64Array>;
+  /** uint8 [queries]: 1 where the answer was reached, which scorers do always. */
+  reached: Uint8Array;
+}
+
+/**
+ * Ranks each query's answer (its tail) among all entities but other known answers.
+ * @throws WorkbenchError `stopped` once the signal is aborted
+ */
+export async function rankLinks(
+  ranker: LinkRanker,
+  world: RankedWorld,
+  queries: TripleColumns,
+  { signal, onProgress, onQuestion }: RankOptions = {},
+): Promise<LinkRanks> {
+  const count = queries.heads.length;
+  const ranks = ranker.rankings.map(() => new Float64Array(count));
+  const reached = new Uint8Array(count);
+  const questions = questionsOf(queries, world.graph.numRelations);
+  let done = 0;
+  for (let first = 0; first < questions.length; first += ranker.batchSize) {
+    if (signal?.aborted) throw new WorkbenchError('stopped', 'stopped while answers were ranked');
+    const batch = questions.slice(first, first + ranker.batchSize);
+    await ranker.rank(batch, (i, ranked) => {
+      const question = batch[i]!;
+      const known = answersOf(world, question.head, question.relation);
+      for (const query of question.queries) {
+        const answer = queries.tails[query]!;
+        ranked.scores.forEach((scores, r) => (ranks[r]![query] = filteredRank(scores, answer, known)));
+        reached[query] = Number(ranked.scores[0]![answer] !== -Infinity);
+      }
+      onQuestion?.(question, ranked);
+      done += question.queries.length;
+    });
+    onProgress?.(done);
+  }
+  return { ranks: Object.fromEntries(ranker.rankings.map((name, r) => [name, ranks[r]!])), reached };
+}
+
+/** Ranks by walks. */
+export interface WalkRanks {
+  /** float64 [queries]: by the best walk to each entity. */
+  max: Float64Array;
+  /** float64 [queries]: by the summed probability of the walks to each entity. */
+  sum: Float64Array;
+  /** uint8 [queries]: whether any walk of the beam reached the answer. */
+  reached: Uint8Array;
+}
+
+/** `rankLinks` by the walks of a policy: what training measures on valid. */
+export async function rankWalks(
+  actor: BeamActor,
+  world: RankedWorld,
+  queries: TripleColumns,
+  options: WalkRankerOptions & RankOptions,
+): Promise<WalkRanks> {
+  const { ranks, reached } = await rankLinks(walkRanker(actor, world.graph, options), world, queries, options);
+  return { max: ranks.max!, sum: ranks.sum!, reached };
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test } from '@jest/globals';
+import type { BeamActor } from '../../../agents/link-walker/beam.js';
+import { filteredRank } from '../../../evaluation/links/filtered-rank.js';
+import { answersOf, queriesOf, questionsOf } from '../../../evaluation/links/link-queries.js';
+import { scorerRanker } from '../../../evaluation/links/link-ranker.js';
+import { rankLinks, rankWalks } from '../../../evaluation/links/rank-links.js';
+import { rankOf } from '../../../src/metrics/ranks.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
+
+const world = tinyLinkWorld();
+const { graph, test: asked } = world;
+
+/** Prefers, at every step, the edges of one relation a step, and stays where there is none. */
+function follows(...chain: string[]): BeamActor {
+  return {
+    actionLogProbs(requests) {
+      const offsets = new Int32Array(requests.length + 1);
+      requests.forEach(({ length }, i) => (offsets[i + 1] = offsets[i]! + length));
+      const logProbs = new Float32Array(offsets.at(-1)!);
+      requests.forEach(({ current, hop, length }, i) => {
+        const wanted = graph.relationId(chain[hop] ?? '');
+        const weights = Array.from({ length }, (_, action) => {
+          if (action === length - 1) return 0.1;
+          return graph.relations[graph.offsets[current]! + action] === wanted ? 1 : 0.01;
+        });
+        const total = weights.reduce((sum, weight) => sum + weight, 0);
+        weights.forEach((weight, action) => (logProbs[offsets[i]! + action] = Math.log(weight / total)));
+      });
+      return Promise.resolve({ logProbs, offsets });
+    },
+  };
+}
+
+describe('filteredRank', () => {
+  test('is the rank over dense scores with the known answers left out, ties and NaN too', () => {
+    const rng = Rng.named(1, 'test/filtered');
+    for (let round = 0; round < 300; round++) {
+      const scores = Float64Array.from({ length: 9 }, () => [-Infinity, 0, 1, 2, NaN][rng.integer(5)]!);
+      const known = Int32Array.from(scores.keys()).filter(() => rng.integer(3) === 0);
+      for (let answer = 0; answer < scores.length; answer++) {
+        const wanted = rankOf(scores, answer, (entity) => known.includes(entity));
+        expect(filteredRank(scores, answer, known)).toBe(wanted);
+      }
+    }
+  });
+
+  test('an answer that was not reached is behind all that were, level with the rest', () => {
+    const scores = Float64Array.of(-3, -Infinity, -5, -Infinity, -Infinity, -1);
+    // Entities 0 and 2 are before it (5 is known), 3 and 4 level with it.
+    expect(filteredRank(scores, 1, Int32Array.of(1, 5))).toBe(4);
+  });
+});
+
+describe('queries', () => {
+  test('heads are asked by the inverse relation, and filtered by the heads that are known', () => {
+    const heads = queriesOf(graph, asked, 'head');
+    expect([...heads.heads]).toEqual([...asked.tails]);
+    expect(graph.relationNames[heads.relations[0]!]).toBe('~citizen_of');
+    const named = (ids: Int32Array) => [...ids].map((id) => graph.entityName(id)).sort();
+    const north = graph.entityId('c0');
+    expect(named(answersOf(world, north, graph.relationId('~citizen_of')))).toEqual([
+      'p0',
+      'p1',
+      'p4',
+      'p5',
+      'p8',
+      'p9',
+    ]);
+    expect(named(answersOf(world, graph.entityId('p8'), graph.relationId('citizen_of')))).toEqual(['c0']);
+  });
+
+  test('one question stands for all queries that ask it', () => {
+    const questions = questionsOf(queriesOf(graph, asked, 'head'), graph.numRelations);
+    expect(questions.map(({ queries }) => queries)).toEqual([[0, 1]]);
+  });
+});
+
+describe('rankWalks', () => {
+  const options = { beamWidth: 8, horizon: 2 };
+
+  test('the walk by birth answers who is a citizen of what, the one by residence does not', async () => {
+    const right = await rankWalks(follows('born_in', 'lies_in'), world, asked, options);
+    expect([...right.max]).toEqual([1, 1]);
+    expect([...right.sum]).toEqual([1, 1]);
+    expect([...right.reached]).toEqual([1, 1]);
+    const wrong = await rankWalks(follows('lives_in', 'lies_in'), world, asked, options);
+    expect(wrong.max[0]! > 1 || wrong.max[1]! > 1).toBe(true);
+  });
+
+  test('other right answers are not in the way', async () => {
+    const heads = queriesOf(graph, asked, 'head');
+    const { max } = await rankWalks(follows('~lies_in', '~born_in'), world, heads, { beamWidth: 64, horizon: 2 });
+    // Five persons were born in the two towns and are citizens; only the sixth, the answer, is ranked.
+    expect([...max]).toEqual([1, 1]);
+  });
+
+  test('what no walk reaches ranks behind all that is reached', async () => {
+    const { max, reached } = await rankWalks(follows('born_in'), world, asked, { beamWidth: 8, horizon: 1 });
+    expect([...reached]).toEqual([0, 0]);
+    for (const [query, rank] of max.entries()) {
+      const head = asked.heads[query]!;
+      const near = new Set([head, ...graph.tails.subarray(graph.offsets[head], graph.offsets[head + 1])]).size;
+      expect(rank).toBe(1 + near + (graph.numEntities - near - 1) / 2);
+    }
+  });
+
+  test('tells what is done, shows each question, and stops on demand', async () => {
+    const done: number[] = [];
+    const seen: number[] = [];
+    await rankWalks(follows('born_in', 'lies_in'), world, asked, {
+      ...options,
+      batchSize: 1,
+      onProgress: (count) => done.push(count),
+      onQuestion: ({ head }, { reached }) => seen.push(head, reached!.path(0).length),
+    });
+    expect(done).toEqual([1, 2]);
+    expect(seen).toEqual([asked.heads[0], 4, asked.heads[1], 4]);
+    const stopped = rankWalks(follows(), world, asked, { ...options, signal: AbortSignal.abort() });
+    await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
+  });
+});
+
+describe('scorerRanker', () => {
+  test('ranks by scores; an entity that train lacks is last, and asked about tells nothing', async () => {
+    const offsets = Int32Array.of(0, 1, 2, 2);
+    const scorer = {
+      name: 'identity',
+      numEntities: 3,
+      scoreTails: (head: number, _: number, out: Float64Array) => out.set([head, 5, 9]),
+    };
+    const ranked: number[][] = [];
+    await scorerRanker(scorer, { offsets }).rank(
+      [
+        { head: 0, relation: 0 },
+        { head: 2, relation: 0 },
+      ],
+      (_, { scores }) => ranked.push([...scores[0]!]),
+    );
+    expect(ranked).toEqual([
+      [0, 5, -Infinity],
+      [-Infinity, -Infinity, -Infinity],
+    ]);
+    const ranks = await rankLinks(
+      scorerRanker({ ...scorer, numEntities: graph.numEntities, scoreTails: (_h, _r, out) => out.fill(0) }, graph),
+      world,
+      asked,
+    );
+    // Fifteen candidates beside the answer, all alike.
+    expect([...ranks.ranks.score!]).toEqual([8.5, 8.5]);
+  });
+});
