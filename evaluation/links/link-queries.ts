@@ -1,6 +1,7 @@
 /** Queries of link prediction, and the questions that several of them share. */
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import type { LinkDirection } from '../../src/run/link-records.js';
 
 /** What ranks are taken among and filtered by; a link data set is one. */
 export interface RankedWorld {
@@ -11,16 +12,13 @@ export interface RankedWorld {
 }
 
 /** Which end of a triple is asked for. */
-export type LinkDirection = 'tail' | 'head';
-
-/** The directions, in the order of tables. */
-export const linkDirections = ['tail', 'head'] as const satisfies readonly LinkDirection[];
+export type AskedDirection = Exclude<LinkDirection, 'both'>;
 
 /** Each triple as a query of one direction, `tails` the answers; for heads the relations are the inverse ones. */
 export function queriesOf(
   graph: Pick<Graph, 'numRelations'>,
   triples: TripleColumns,
-  direction: LinkDirection,
+  direction: AskedDirection,
 ): TripleColumns {
   if (direction === 'tail') return triples;
   const { heads, relations, tails } = triples;

@@ -1,36 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import type { BeamActor } from '../../../agents/link-walker/beam.js';
 import { filteredRank } from '../../../evaluation/links/filtered-rank.js';
 import { answersOf, queriesOf, questionsOf } from '../../../evaluation/links/link-queries.js';
 import { scorerRanker } from '../../../evaluation/links/link-ranker.js';
 import { rankLinks, rankWalks } from '../../../evaluation/links/rank-links.js';
 import { rankOf } from '../../../src/metrics/ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { followsChain } from '../../fixtures/scripted-link-actor.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
 const world = tinyLinkWorld();
 const { graph, test: asked } = world;
 
-/** Prefers, at every step, the edges of one relation a step, and stays where there is none. */
-function follows(...chain: string[]): BeamActor {
-  return {
-    actionLogProbs(requests) {
-      const offsets = new Int32Array(requests.length + 1);
-      requests.forEach(({ length }, i) => (offsets[i + 1] = offsets[i]! + length));
-      const logProbs = new Float32Array(offsets.at(-1)!);
-      requests.forEach(({ current, hop, length }, i) => {
-        const wanted = graph.relationId(chain[hop] ?? '');
-        const weights = Array.from({ length }, (_, action) => {
-          if (action === length - 1) return 0.1;
-          return graph.relations[graph.offsets[current]! + action] === wanted ? 1 : 0.01;
-        });
-        const total = weights.reduce((sum, weight) => sum + weight, 0);
-        weights.forEach((weight, action) => (logProbs[offsets[i]! + action] = Math.log(weight / total)));
-      });
-      return Promise.resolve({ logProbs, offsets });
-    },
-  };
-}
+const follows = (...chain: string[]) => followsChain(graph, ...chain);
 
 describe('filteredRank', () => {
   test('is the rank over dense scores with the known answers left out, ties and NaN too', () => {
