@@ -1,4 +1,4 @@
-/** Options that `evaluate` and `compare` share, and which of them belong to dialogues or to questions alone. */
+/** Options that `evaluate` and `compare` share, and which of them belong to one kind of data alone. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { DatasetKind } from '../datasets/manifest-file.js';
@@ -33,6 +33,7 @@ const onlyOf: Record<DatasetKind, readonly string[]> = {
     'trace',
     'evaluations',
   ],
+  links: [],
 };
 
 /** Adds the shared options. */
@@ -101,15 +102,17 @@ export function addQuestionOptions(command: Command): Command {
     .option('--withhold-hops', 'questions: do not tell agents how many relations the data set’s split says');
 }
 
-/** @throws WorkbenchError `usage` for an option of the other kind of data */
+/** @throws WorkbenchError `usage` for an option that only another kind of data has */
 export function refuseOtherKind(flags: object, kind: DatasetKind): void {
-  const other = kind === 'dialogues' ? 'questions' : 'dialogues';
-  for (const name of onlyOf[other]) {
-    const value = (flags as Record<string, unknown>)[name];
-    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
-    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    throw new WorkbenchError('usage', `expected options of ${kind}, got ${flag}, which is for ${other}`, {
-      hint: `The data set holds ${kind}; leave ${flag} out.`,
-    });
+  for (const [other, names] of Object.entries(onlyOf)) {
+    if (other === kind) continue;
+    for (const name of names) {
+      const value = (flags as Record<string, unknown>)[name];
+      if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+      const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+      throw new WorkbenchError('usage', `expected options of ${kind}, got ${flag}, which is for ${other}`, {
+        hint: `The data set holds ${kind}; leave ${flag} out.`,
+      });
+    }
   }
 }

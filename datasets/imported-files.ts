@@ -24,7 +24,7 @@ export function readImportedLines<T>(
 ): T[] {
   const file = join(folder, name);
   const text = readTextFile(file, 'a file of an imported data set');
-  if (createHash('sha256').update(text).digest('hex') !== files[name]) throw altered(file);
+  if (createHash('sha256').update(text).digest('hex') !== files[name]) throw alteredFile(file);
   return text
     .split('\n')
     .filter(Boolean)
@@ -38,11 +38,12 @@ export function readImportedLines<T>(
 export async function readImportedGraph(folder: string, name: string, hash: string): Promise<Graph> {
   const file = join(folder, graphFileName(name));
   const graph = await readGraphFile(file);
-  if (graph.hash !== hash) throw altered(file);
+  if (graph.hash !== hash) throw alteredFile(file);
   return graph;
 }
 
-function altered(file: string): WorkbenchError {
+/** The error of a file that is not the one that was imported. */
+export function alteredFile(file: string): WorkbenchError {
   return new WorkbenchError('data', `expected the file that was imported, got one that was altered, at ${file}`, {
     hint,
   });

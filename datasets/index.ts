@@ -43,4 +43,8 @@ export type { SplitName, WalkGold, WalkSample, WalkTask } from './walk-sample.js
 export { splitSamples, type SplitSettings } from './split-samples.js';
 export type { WalkSampleOptions } from './walk-samples.js';
 export { walkSamples } from './walk-samples.js';
+export { importLinks, type LinkImportOptions } from './links/import-links.js';
+export { listLinkDatasets, loadLinkDataset, type LinkDataset } from './links/link-dataset.js';
+export { linksHash, type LinkManifest } from './links/link-manifest.js';
 export { readLinkData, type LinkData } from './links/read-link-data.js';
+export { resolveEntity, resolveRelation } from './links/resolve-names.js';

@@ -15,12 +15,13 @@ export interface LocateOptions {
   home?: string;
 }
 
-/** What a data set holds: dialogues with paths (OpenDialKG's format), or questions with answers. */
-export type DatasetKind = 'dialogues' | 'questions';
+/** What a data set holds: dialogues with paths (OpenDialKG's format), questions with answers, or links: triples to be predicted. */
+export type DatasetKind = 'dialogues' | 'questions' | 'links';
 
 const remedy: Record<DatasetKind, string> = {
-  dialogues: 'Dialogue agents and their training read opendialkg; this one is for question answering.',
-  questions: 'Question answering reads metaqa and the like; this one holds dialogues.',
+  dialogues: 'Dialogue agents and their training read opendialkg and data in its form.',
+  questions: 'Question answering reads metaqa and the like.',
+  links: 'Link queries read what `kgwalk datasets import triples` made.',
 };
 
 /** @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read */
@@ -30,7 +31,7 @@ export function datasetKind(name: string, { home }: LocateOptions = {}): Dataset
 
 /**
  * The manifest of a data set, checked against the schema of its kind.
- * @throws WorkbenchError `data` when no such data set was imported, it is of the other kind, or its manifest is bad
+ * @throws WorkbenchError `data` when no such data set was imported, it is of another kind, or its manifest is bad
  */
 export function readManifest<S extends z.ZodType>(
   name: string,
@@ -70,8 +71,11 @@ export function everyDataset<T>(load: (name: string) => T, options: LocateOption
   });
 }
 
-const kindOf = (raw: unknown): DatasetKind =>
-  (raw as { kind?: unknown } | null)?.kind === 'questions' ? 'questions' : 'dialogues';
+/** Manifests of dialogues are older than kinds and state none. */
+function kindOf(raw: unknown): DatasetKind {
+  const kind = (raw as { kind?: unknown } | null)?.kind;
+  return kind === 'questions' || kind === 'links' ? kind : 'dialogues';
+}
 
 function readRaw(name: string, home: string | undefined): unknown {
   const folder = datasetFolder(name, home);

@@ -2,8 +2,8 @@
 import { WorkbenchError } from '../../src/run/errors.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { readLines } from '../../src/kg/read-lines.js';
-import { LineProblems } from '../questions/line-problems.js';
+import { LineProblems } from '../line-problems.js';
+import { separatorOf } from '../triple-separator.js';
 import { readNTriples } from './read-n-triples.js';
 
 /** A graph with what is known of its names. */
@@ -53,12 +53,4 @@ async function readDelimited(file: string): Promise<CustomGraph> {
     resolve: (name) => name,
     note: addInverses ? 'inverses (~relation) were added' : 'has its own inverses (~relation)',
   };
-}
-
-async function separatorOf(file: string): Promise<string> {
-  let first: string | undefined;
-  await readLines(file, 'triples', (text) => {
-    if (text !== '') first ??= text;
-  });
-  return first === undefined || first.includes('\t') ? '\t' : '|';
 }

@@ -3,7 +3,7 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { Graph, inversePrefix } from '../../src/kg/graph.js';
 import { readLines } from '../../src/kg/read-lines.js';
 import { printable } from '../../src/run/printable.js';
-import { LineProblems } from '../questions/line-problems.js';
+import { LineProblems } from '../line-problems.js';
 import { distinctNames, localName } from './name-terms.js';
 import type { Term } from './parse-n-triples.js';
 import { parseStatement } from './parse-n-triples.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { printable } from '../../src/run/printable.js';
 import { nearestName } from '../../src/run/nearest-name.js';
-import { LineProblems } from '../questions/line-problems.js';
+import { LineProblems } from '../line-problems.js';
 import { locatedTopic, markedTopics } from '../questions/marked-topics.js';
 import { partName } from '../manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';

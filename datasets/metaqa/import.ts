@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { silentProgress } from '../../src/run/progress.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { LineProblems } from '../questions/line-problems.js';
+import { LineProblems } from '../line-problems.js';
 import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { firstFile, requiredFile } from '../questions/text-rows.js';

@@ -1,6 +1,6 @@
 /** One file of MetaQA's questions: `text with [topic]` TAB `answer|answer`, and its types, line by line. */
 import { printable } from '../../src/run/printable.js';
-import { LineProblems } from '../questions/line-problems.js';
+import { LineProblems } from '../line-problems.js';
 import { markedTopics } from '../questions/marked-topics.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
 import { textRows } from '../questions/text-rows.js';

@@ -1,6 +1,6 @@
 /** One file of PathQuestion: question, answers and gold path, TAB between them. */
 import { printable } from '../../src/run/printable.js';
-import { LineProblems } from '../questions/line-problems.js';
+import { LineProblems } from '../line-problems.js';
 import { locatedTopic } from '../questions/marked-topics.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
 import { textRows } from '../questions/text-rows.js';

@@ -38,6 +38,19 @@ export function knownAnswers(parts: readonly TripleColumns[], asked?: TripleColu
   };
 }
 
+/**
+ * The same of a graph whose relation r + `numPlain` is the inverse of r: (h, r⁻¹, ?) has the answers of (?, r, h).
+ * @param known of plain relations alone
+ */
+export function withInverses(known: KnownAnswers, numPlain: number): KnownAnswers {
+  return {
+    tailsOf: (head, relation) =>
+      relation < numPlain ? known.tailsOf(head, relation) : known.headsOf(relation - numPlain, head),
+    headsOf: (relation, tail) =>
+      relation < numPlain ? known.headsOf(relation, tail) : known.tailsOf(tail, relation - numPlain),
+  };
+}
+
 /** One after the other. @param among leaves out what has another given entity and relation than these */
 function join(parts: readonly Columns[], among?: Pairs): Columns {
   const places = parts.map(([given, relations]) => {

@@ -155,7 +155,8 @@ export function readTextFile(path: string, what: string, limit = longestText): s
   }
 }
 
-function readError(error: unknown, path: string, what: string): WorkbenchError {
+/** What the system says about a failed read, as the error a user sees. @param what what the file is, with its article */
+export function readError(error: unknown, path: string, what: string): WorkbenchError {
   const code = (error as NodeJS.ErrnoException).code;
   const got =
     code === 'ENOENT' ? 'nothing' : code === 'EISDIR' ? 'a folder' : code === 'EACCES' ? 'no permission' : code;

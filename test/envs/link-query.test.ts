@@ -1,8 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { readLinkData, type LinkData } from '../../datasets/links/read-link-data.js';
+import { describe, expect, test } from '@jest/globals';
 import {
   checkEnv,
   LinkQueryBatch,
@@ -216,35 +212,4 @@ const plainEnd = ({ current, hop, head, path, vector }: LinkQueryObservation) =>
   head,
   path: [...path],
   vector: [...vector],
-});
-
-describe('readLinkData', () => {
-  let data: LinkData;
-  const folder = mkdtempSync(join(tmpdir(), 'links-'));
-
-  beforeAll(async () => {
-    writeFileSync(join(folder, 'train.txt'), 'x\tr\ty\ny\ts\tz\nx\tr\ty\n');
-    writeFileSync(join(folder, 'valid.txt'), 'z\tr\tx\n');
-    writeFileSync(join(folder, 'test.txt'), 'w\tq\tx\n');
-    data = await readLinkData(folder, 'toy');
-  });
-
-  test('numbers names by first appearance in train, valid and test', () => {
-    expect(data.graph.entityNames).toEqual(['x', 'y', 'z', 'w']);
-    expect(data.graph.relationNames).toEqual(['r', 's', 'q', '~r', '~s', '~q']);
-    expect([...data.train.heads]).toEqual([0, 1, 0]);
-    expect([data.test.heads[0], data.test.relations[0], data.test.tails[0]]).toEqual([3, 2, 0]);
-  });
-
-  test('walks the edges of train alone, both ways', () => {
-    expect(data.graph.numEdges).toBe(4);
-    expect(data.graph.edgeIndex(1, 3, 0)).toBeGreaterThanOrEqual(0);
-    expect(data.graph.degree(3)).toBe(0);
-  });
-
-  test('refuses a training file without triples', async () => {
-    const bare = mkdtempSync(join(tmpdir(), 'links-'));
-    for (const split of ['train', 'valid', 'test']) writeFileSync(join(bare, `${split}.txt`), '');
-    await expect(readLinkData(bare, 'none')).rejects.toThrow(/expected training triples, got none/);
-  });
 });

@@ -1,5 +1,5 @@
 /** Every broken line of a file in one error. */
-import { WorkbenchError } from '../../src/run/errors.js';
+import { WorkbenchError } from '../src/run/errors.js';
 
 const shown = 20;
 

@@ -1,0 +1,62 @@
+/** What a user means by a name: entities by id or display name, relations with or without `~`. */
+import { normalizeName } from '../../src/kg/name-index.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { nearestName } from '../../src/run/nearest-name.js';
+import { printable } from '../../src/run/printable.js';
+import type { LinkDataset } from './link-dataset.js';
+
+/** Entities of one name that an error lists. */
+const shown = 10;
+
+/**
+ * The entity of that id in the source (`/m/0bxtg`; digits are an id like any other), else the one of that display name, else the one
+ * whose name differs in case, punctuation or an article alone.
+ * @returns its id in the graph
+ * @throws WorkbenchError `usage` for a name of several entities, listing their ids, and for one of none
+ */
+export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: string): number {
+  const id = graph.entityId(text);
+  if (id >= 0) return id;
+  const wanted = normalizeName(text);
+  const exact = placesOf(labels, (label) => label === text);
+  const found = exact.length > 0 ? exact : placesOf(labels, (label) => normalizeName(label) === wanted);
+  if (found.length === 1) return found[0]!;
+  const got = `"${printable(text, 80)}"`;
+  if (found.length > 1) {
+    const ids = found.slice(0, shown).map((entity) => printable(graph.entityName(entity)!, 80));
+    const more = found.length > shown ? ` and ${found.length - shown} more` : '';
+    throw new WorkbenchError(
+      'usage',
+      `expected one entity, got ${got}, the name of ${found.length}: ${ids.join(', ')}${more}`,
+      {
+        hint: 'Give the id of the one that is meant.',
+      },
+    );
+  }
+  const near = nearestName(text, labels) ?? nearestName(text, graph.entityNames);
+  throw new WorkbenchError('usage', `expected an entity of ${manifest.name}, got ${got}`, {
+    hint: near === undefined ? 'Give its id or its name.' : `Did you mean "${printable(near, 80)}"?`,
+  });
+}
+
+/**
+ * The relation of that name; `~name` is its inverse, which asks for heads.
+ * @returns its id in the graph
+ * @throws WorkbenchError `usage` for an unknown one
+ */
+export function resolveRelation({ graph, manifest }: LinkDataset, text: string): number {
+  const id = graph.relationId(text);
+  if (id >= 0) return id;
+  const near = nearestName(text, graph.relationNames);
+  throw new WorkbenchError('usage', `expected a relation of ${manifest.name}, got "${printable(text, 80)}"`, {
+    hint: near === undefined ? 'Relations: `kgwalk datasets stats`.' : `Did you mean "${printable(near, 80)}"?`,
+  });
+}
+
+function placesOf(labels: readonly string[], is: (label: string) => boolean): number[] {
+  const places: number[] = [];
+  labels.forEach((label, entity) => {
+    if (is(label)) places.push(entity);
+  });
+  return places;
+}
