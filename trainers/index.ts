@@ -1,5 +1,6 @@
 /** `kgwalk/trainers`: whole training runs, and each trainer by itself. */
-export { clone, type CloneEpoch, type CloneOptions, type CloneStep } from './cloning/clone.js';
+export { clone, type CloneOptions } from './cloning/clone.js';
+export type { CloneCourse, CloneEpoch, CloneStep } from './cloning/epochs.js';
 export { cloneSettings, type CloneSettings } from './cloning/settings.js';
 export { forkSettings, type ForkSource } from './fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from './greedy-walks.js';

@@ -1,39 +1,37 @@
-/** The cloning phase of a run: trains, evaluates and saves every epoch, and goes on where a run was stopped. */
+/** The cloning phase of a run, whatever is cloned: evaluates and saves every epoch, and goes on where a run was stopped. */
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { Policy } from '../../agents/walker/policy.js';
-import type { AdamW } from '../../src/tensor/adamw.js';
-import { evaluateOnValid } from '../dialogues/evaluate-valid.js';
-import type { DialogueSession } from '../dialogues/training.js';
 import { endOfStep } from '../saved-step.js';
-import { beginWith, restoreTrainee, saveTrainee, traineeCheckpoint, type Trainee } from '../session.js';
-import { clone } from './clone.js';
+import { beginWith, restoreTrainee, saveTrainee, traineeCheckpoint, type Session, type Trainee } from '../session.js';
+import type { CloneCourse } from './epochs.js';
 
 /** Updates between two records of the metric log. */
 const logEvery = 10;
 
-/** @param resumeFrom a checkpoint of this phase */
-export async function clonePhase(
-  session: DialogueSession,
-  policy: Policy,
-  optimizer: AdamW,
-  resumeFrom?: Checkpoint,
-): Promise<void> {
-  const { settings, logs, train, valid, signal, replayed } = session;
-  const trainee: Trainee = { actor: policy.head, optimizer };
-  if (resumeFrom) restoreTrainee(trainee, resumeFrom);
+/** What is trained, how it is judged, and where it goes on from. */
+export interface ClonePhase {
+  /** What is saved and restored; the caller's to dispose. */
+  trainee: Trainee;
+  /** Figures on valid after every epoch, by `eval/…`. */
+  evaluate: () => Promise<Record<string, number>>;
+  /** Trains from `startStep` until the last epoch or until `onStep` says so. */
+  clone: (course: CloneCourse) => Promise<void>;
+  /** A checkpoint of this phase to go on from. */
+  from: Checkpoint | undefined;
+}
+
+/** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
+export async function clonePhase(session: Session, { trainee, evaluate, clone, from }: ClonePhase): Promise<void> {
+  const { settings, logs, signal, replayed } = session;
+  if (from) restoreTrainee(trainee, from);
   else if (session.start) beginWith(trainee, session.start);
-  const startStep = resumeFrom?.header.step ?? 0;
-  let epochsDone = resumeFrom?.header.epoch ?? 0;
+  const startStep = from?.header.step ?? 0;
+  let epochsDone = from?.header.epoch ?? 0;
   let step = startStep;
   let saved = startStep;
-  let line: ReturnType<DialogueSession['progress']> | undefined;
+  let line: ReturnType<Session['progress']> | undefined;
   try {
     await clone({
-      policy,
-      optimizer,
-      train,
-      valid,
       settings: settings.clone,
       seed: settings.seed,
       startStep,
@@ -60,7 +58,7 @@ export async function clonePhase(
         line?.finish(`epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
         line = undefined;
         logs.timing('clone', at);
-        const metrics = { 'eval/loss': validLoss, ...(await evaluateOnValid(session, policy)) };
+        const metrics = { 'eval/loss': validLoss, ...(await evaluate()) };
         logs.metrics('clone', at, metrics);
         epochsDone = epoch;
         await saveTrainee(session, trainee, { phase: 'clone', step: at, epoch, metrics });

@@ -1,95 +1,41 @@
 /** Behaviour cloning: the walker learns to give the gold walks of train high probability, hop by hop. */
-import { setImmediate } from 'node:timers/promises';
 import type { Policy } from '../../agents/walker/policy.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { Rng } from '../../src/run/seeds.js';
-import { throwIfStopped } from '../../src/run/stop.js';
 import type { AdamW } from '../../src/tensor/adamw.js';
 import { explainedLater, finiteLoss } from '../../src/tensor/diverged.js';
+import { cloneEpochs, type CloneCourse } from './epochs.js';
 import { goldWalks, sampleCandidates, type GoldWalk } from './gold-states.js';
 import { lossesByWalk, type WalkShare } from './losses-by-walk.js';
 import { cloningLoss, type CloningLoss } from './objective.js';
-import type { CloneSettings } from './settings.js';
 
 /** What learns from what, from where on, and who is told. */
-export interface CloneOptions {
+export interface CloneOptions extends CloneCourse {
   policy: Policy;
   optimizer: AdamW;
   train: readonly WalkSample[];
   valid: readonly WalkSample[];
-  settings: CloneSettings;
-  seed: number;
-  /** Updates done before, by the run that is resumed. Default 0. */
-  startStep?: number;
-  /** Epochs that `onEpoch` has heard of; default all that `startStep` completes. One fewer where a run was stopped in it. */
-  epochsDone?: number;
-  /** After every update; `step` counts from 1. Returning true ends training. */
-  onStep?: (step: CloneStep) => boolean | void;
-  /** After every epoch: the time to evaluate and to save. */
-  onEpoch?: (epoch: CloneEpoch) => Promise<void> | void;
-  signal?: AbortSignal;
 }
 
-/** Figures of one gradient step. */
-export interface CloneStep {
-  step: number;
-  numSteps: number;
-  /** Mean negative log-likelihood of a gold walk in the batch, candidates sampled, two-hop walks weighted. */
-  loss: number;
-  gradNorm: number;
-  learningRate: number;
-}
-
-/** Figures at the end of an epoch. */
-export interface CloneEpoch {
-  /** From 1. */
-  epoch: number;
-  step: number;
-  /** Mean negative log-likelihood of valid's gold walks over all legal actions. */
-  validLoss: number;
-}
-
-/**
- * Trains until the last epoch. Every random choice is named by its epoch and step, so a resumed run needs only the
- * weights, the optimizer and the step.
- * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` before an update whose numbers
- *   are not finite
- */
+/** As `cloneEpochs`, over the gold walks of samples. */
 export async function clone(options: CloneOptions): Promise<void> {
-  const { policy, train, valid, settings, seed, startStep = 0 } = options;
+  const { policy, train, valid } = options;
   const { graph, rules } = policy.featurizer.parts;
   const golds = goldWalks(train, graph, rules, madeFromSamples('training', 'cloning'));
   const validGolds = goldWalks(valid, graph, rules, madeFromSamples('choice', 'loss after an epoch'));
   for (const walks of [golds, validGolds]) await policy.reader?.read(walks.flatMap(({ states }) => states));
-  const stepsPerEpoch = Math.ceil(golds.length / settings.batchSize);
-  const numSteps = stepsPerEpoch * settings.epochs;
-  const endEpoch = async (epoch: number) => {
-    const validLoss = await meanLoss(policy, validGolds);
-    await options.onEpoch?.({ epoch, step: epoch * stepsPerEpoch, validLoss });
-  };
-  const trained = Math.floor(startStep / stepsPerEpoch);
-  const epochsDone = options.epochsDone ?? trained;
-  if (trained > epochsDone) await endEpoch(epochsDone + 1);
-  let order = new Int32Array(0);
-  for (let step = startStep; step < numSteps; step++) {
-    throwIfStopped(options.signal);
-    const epoch = Math.floor(step / stepsPerEpoch);
-    const position = step % stepsPerEpoch;
-    if (order.length === 0 || position === 0) {
-      order = Rng.named(seed, 'clone/shuffle', epoch).shuffle(Int32Array.from(golds.keys()));
-    }
-    const chosen = Array.from(
-      order.subarray(position * settings.batchSize, (position + 1) * settings.batchSize),
-      (i) => golds[i]!,
-    );
-    const learningRate = learningRateAt(step, numSteps, settings);
-    const { loss, gradNorm } = await update(options, chosen, step, learningRate);
-    if (options.onStep?.({ step: step + 1, numSteps, loss, gradNorm, learningRate })) return;
-    if (position === stepsPerEpoch - 1) await endEpoch(epoch + 1);
-    // Lets progress lines and interrupts through.
-    if (step % 8 === 0) await setImmediate();
-  }
+  await cloneEpochs(options, {
+    count: golds.length,
+    update: (places, step, learningRate) =>
+      update(
+        options,
+        Array.from(places, (place) => golds[place]!),
+        step,
+        learningRate,
+      ),
+    validLoss: () => meanLoss(policy, validGolds),
+  });
 }
 
 async function update(
@@ -147,14 +93,4 @@ async function meanLoss(policy: Policy, walks: readonly GoldWalk[]): Promise<num
     total += cloningLoss(await policy.head.infer(batch), batch, states, ones, 1).total;
   }
   return total / walks.length;
-}
-
-/** Linear warm-up, then a cosine down to a share of the peak. */
-function learningRateAt(step: number, numSteps: number, settings: CloneSettings): number {
-  const { learningRate, warmupSteps, finalLearningRateShare } = settings;
-  if (step < warmupSteps) return (learningRate * (step + 1)) / warmupSteps;
-  const progress = (step - warmupSteps) / Math.max(1, numSteps - warmupSteps);
-  return (
-    learningRate * (finalLearningRateShare + (1 - finalLearningRateShare) * 0.5 * (1 + Math.cos(Math.PI * progress)))
-  );
 }

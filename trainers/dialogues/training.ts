@@ -16,6 +16,7 @@ import { seenEntities } from '../../evaluation/outcome.js';
 import { encodeShown } from '../../src/encoder/encode-shown.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { AdamW } from '../../src/tensor/adamw.js';
+import { clone } from '../cloning/clone.js';
 import { clonePhase } from '../cloning/clone-phase.js';
 import { type BesideOptions, encodeBeside } from '../encode-beside.js';
 import { endOfStep, recordedStep } from '../saved-step.js';
@@ -24,7 +25,7 @@ import type { TrainSettings } from '../train-settings.js';
 import { dialogueTriples } from '../transe/dialogue-triples.js';
 import { keepInRun, pretrainEmbeddings, replayTransE, type Pretrained } from '../transe/pretrain.js';
 import { openDialogueData } from './data.js';
-import { evaluateBest } from './evaluate-valid.js';
+import { evaluateBest, evaluateOnValid } from './evaluate-valid.js';
 import { dialoguePpo } from './ppo.js';
 import type { RunGraphs } from './samples-of-split.js';
 
@@ -149,7 +150,7 @@ function replayPretraining({ settings, replayed }: Session, dataset: Dataset, gr
 }
 
 async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {
-  const { tf, run, settings, inputs } = session;
+  const { tf, run, settings, inputs, train, valid } = session;
   run.update({ phase: 'clone' });
   const policy = createPolicy(tf, inputs, settings.seed);
   const optimizer = new AdamW(policy.head.parameters, {
@@ -157,7 +158,12 @@ async function cloneInto(session: DialogueSession, from: Checkpoint | undefined)
     maxGradNorm: settings.clone.maxGradNorm,
   });
   try {
-    await clonePhase(session, policy, optimizer, from);
+    await clonePhase(session, {
+      trainee: { actor: policy.head, optimizer },
+      evaluate: () => evaluateOnValid(session, policy),
+      clone: (course) => clone({ ...course, policy, optimizer, train, valid }),
+      from,
+    });
   } finally {
     optimizer.dispose();
     policy.head.dispose();
