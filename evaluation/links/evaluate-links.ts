@@ -8,7 +8,7 @@ import { answerDistances } from './answer-distances.js';
 import { ChainCounts } from './chain-table.js';
 import { namedAnswers } from './link-examples.js';
 import { linkFigures } from './link-figures.js';
-import { answersOf, queriesOf, type AskedDirection, type LinkQuestion, type RankedWorld } from './link-queries.js';
+import { queriesOf, type AskedDirection, type LinkQuestion, type RankedWorld } from './link-queries.js';
 import type { LinkRanker, RankedQuestion } from './link-ranker.js';
 import type { LinkRows } from './link-rows.js';
 import { rankLinks } from './rank-links.js';
@@ -17,8 +17,8 @@ import { rankLinks } from './rank-links.js';
 export interface EvaluatedWorld extends RankedWorld {
   /** Display name of each entity. */
   labels: readonly string[];
-  /** Answers in train. */
-  trainKnown: KnownAnswers;
+  /** Answers in train, of plain and of inverse relations. */
+  trainKnown: Pick<KnownAnswers, 'tailsOf'>;
 }
 
 /** What is evaluated, for the record, and how. */
@@ -136,9 +136,9 @@ class WalkNotes {
     if (!reached) return;
     this.#walked = true;
     const world = this.#world;
-    const known = answersOf(world, head, relation);
+    const known = world.known.tailsOf(head, relation);
     // What train holds needs no walk: the first answer beyond it shows what was learned.
-    const given = answersOf({ graph: world.graph, known: world.trainKnown }, head, relation);
+    const given = world.trainKnown.tailsOf(head, relation);
     const first = reached.entities.findIndex((entity) => !given.includes(entity));
     if (first < 0) this.#chains.add(relation, undefined, false);
     else this.#chains.add(relation, reached.path(first), known.includes(reached.entities[first]!));

@@ -1,6 +1,6 @@
 /** Figures of ranked link queries, with intervals. */
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
-import type { LinkDirection } from '../../src/run/link-records.js';
+import { linkDirections, type LinkDirection } from '../../src/run/link-records.js';
 import type { EvaluationMetrics } from '../../src/run/records.js';
 import type { LinkRows } from './link-rows.js';
 
@@ -52,14 +52,18 @@ export function linkFigures(
   const columns = figureColumns(rows, horizon);
   const clusters = questionKeys(rows);
   const figures: Partial<Record<LinkDirection, EvaluationMetrics>> = {};
-  for (const direction of ['tail', 'head'] as const) {
-    const places = Int32Array.from(rows.ranks.keys()).filter((i) => rows.asksHead[i] === Number(direction === 'head'));
+  for (const direction of linkDirections) {
+    const places = placesOf(rows, direction);
     if (places.length > 0) figures[direction] = estimatesAt(columns, clusters, places, resamples);
   }
-  if (figures.tail && figures.head) {
-    figures.both = estimatesAt(columns, clusters, Int32Array.from(rows.ranks.keys()), resamples);
-  }
   return figures;
+}
+
+/** int32: rows of a direction; none of `both` where only one was asked. */
+export function placesOf({ asksHead }: LinkRows, direction: LinkDirection): Int32Array {
+  const places = Int32Array.from(asksHead.keys());
+  if (direction !== 'both') return places.filter((i) => asksHead[i] === Number(direction === 'head'));
+  return asksHead.includes(0) && asksHead.includes(1) ? places : places.subarray(0, 0);
 }
 
 /** Which question each row asks: equal for equal head and relation. */

@@ -7,8 +7,8 @@ import type { LinkDirection } from '../../src/run/link-records.js';
 export interface RankedWorld {
   /** Edges of train with inverses: relation `numRelations / 2 + r` is `~r`. Entities of all splits. */
   graph: Graph;
-  /** Answers in any split, by plain relations. */
-  known: KnownAnswers;
+  /** Answers in any split, of plain and of inverse relations. */
+  known: Pick<KnownAnswers, 'tailsOf'>;
 }
 
 /** Which end of a triple is asked for. */
@@ -24,12 +24,6 @@ export function queriesOf(
   const { heads, relations, tails } = triples;
   const plain = graph.numRelations / 2;
   return { heads: tails, relations: relations.map((relation) => relation + plain), tails: heads };
-}
-
-/** Every known answer of (head, relation, ?), whichever direction the relation has: int32, ascending. */
-export function answersOf({ graph, known }: RankedWorld, head: number, relation: number): Int32Array {
-  const plain = graph.numRelations / 2;
-  return relation < plain ? known.tailsOf(head, relation) : known.headsOf(relation - plain, head);
 }
 
 /** (head, relation, ?) with the queries that ask it: one ranking serves all of them. */

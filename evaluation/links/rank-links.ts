@@ -3,7 +3,7 @@ import type { BeamActor } from '../../agents/link-walker/beam.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { filteredRank } from './filtered-rank.js';
-import { answersOf, questionsOf, type LinkQuestion, type RankedWorld } from './link-queries.js';
+import { questionsOf, type LinkQuestion, type RankedWorld } from './link-queries.js';
 import { walkRanker, type LinkRanker, type RankedQuestion, type WalkRankerOptions } from './link-ranker.js';
 
 /** Who watches. */
@@ -44,7 +44,7 @@ export async function rankLinks(
     const batch = questions.slice(first, first + ranker.batchSize);
     await ranker.rank(batch, (i, ranked) => {
       const question = batch[i]!;
-      const known = answersOf(world, question.head, question.relation);
+      const known = world.known.tailsOf(question.head, question.relation);
       for (const query of question.queries) {
         const answer = queries.tails[query]!;
         ranked.scores.forEach((scores, r) => (ranks[r]![query] = filteredRank(scores, answer, known)));

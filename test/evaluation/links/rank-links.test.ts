@@ -1,15 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { filteredRank } from '../../../evaluation/links/filtered-rank.js';
-import { answersOf, queriesOf, questionsOf } from '../../../evaluation/links/link-queries.js';
+import { queriesOf, questionsOf } from '../../../evaluation/links/link-queries.js';
 import { scorerRanker } from '../../../evaluation/links/link-ranker.js';
 import { rankLinks, rankWalks } from '../../../evaluation/links/rank-links.js';
+import { withInverses } from '../../../src/embedding/known-answers.js';
 import { rankOf } from '../../../src/metrics/ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { followsChain } from '../../fixtures/scripted-link-actor.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
-const world = tinyLinkWorld();
-const { graph, test: asked } = world;
+const tiny = tinyLinkWorld();
+const { graph, test: asked } = tiny;
+const world = { graph, known: withInverses(tiny.known, graph.numRelations / 2) };
 
 const follows = (...chain: string[]) => followsChain(graph, ...chain);
 
@@ -34,21 +36,11 @@ describe('filteredRank', () => {
 });
 
 describe('queries', () => {
-  test('heads are asked by the inverse relation, and filtered by the heads that are known', () => {
+  test('heads are asked by the inverse relation', () => {
     const heads = queriesOf(graph, asked, 'head');
     expect([...heads.heads]).toEqual([...asked.tails]);
+    expect([...heads.tails]).toEqual([...asked.heads]);
     expect(graph.relationNames[heads.relations[0]!]).toBe('~citizen_of');
-    const named = (ids: Int32Array) => [...ids].map((id) => graph.entityName(id)).sort();
-    const north = graph.entityId('c0');
-    expect(named(answersOf(world, north, graph.relationId('~citizen_of')))).toEqual([
-      'p0',
-      'p1',
-      'p4',
-      'p5',
-      'p8',
-      'p9',
-    ]);
-    expect(named(answersOf(world, graph.entityId('p8'), graph.relationId('citizen_of')))).toEqual(['c0']);
   });
 
   test('one question stands for all queries that ask it', () => {
