@@ -1,5 +1,6 @@
 /** `kgwalk datasets check`: whether a data set is as imported, and with `--run` whether a split leaked into a run. */
 import type { Command } from 'commander';
+import type { DatasetKind } from '../datasets/manifest-file.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine } from './output.js';
 
@@ -35,7 +36,7 @@ async function check(name: string, { run, split, evaluations, json }: CheckFlags
     });
   }
   const { datasetKind } = await import('../datasets/manifest-file.js');
-  const { files, problems } = await (datasetKind(name) === 'questions' ? checkQuestions(name) : checkDialogues(name));
+  const { files, problems } = await checks[datasetKind(name)](name);
   if (json) printJson({ name, problems });
   if (problems.length > 0) {
     throw new WorkbenchError('data', problems.join('\n'), { hint: 'Import the data set again.' });
@@ -56,3 +57,14 @@ async function checkQuestions(name: string) {
   const dataset = loadQuestionDataset(name);
   return { files: Object.keys(dataset.manifest.files).length, problems: await checkQuestionDataset(dataset) };
 }
+
+async function checkLinks(name: string) {
+  const { checkLinkDataset } = await import('../datasets/links/check-link-dataset.js');
+  return checkLinkDataset(name);
+}
+
+const checks: Record<DatasetKind, (name: string) => Promise<{ files: number; problems: string[] }>> = {
+  dialogues: checkDialogues,
+  questions: checkQuestions,
+  links: checkLinks,
+};

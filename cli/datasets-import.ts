@@ -4,6 +4,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
 import { terminalProgress } from '../src/run/progress.js';
 import { printDialogueImport } from './dialogues/dataset-tables.js';
+import { printLinkImport } from './links/dataset-tables.js';
 import { printJson } from './output.js';
 import { printQuestionImport } from './questions/dataset-tables.js';
 
@@ -12,13 +13,27 @@ export interface ImportFlags {
   from: string;
   name?: string;
   labels: boolean;
+  allowOverlap?: boolean;
   json?: boolean;
 }
 
 /** Imports a release and prints what came of it. @throws WorkbenchError `usage` for a format that is not known, what its importer throws */
-export async function importRelease(format: string, { from, name = format, labels, json }: ImportFlags): Promise<void> {
+export async function importRelease(format: string, flags: ImportFlags): Promise<void> {
+  const { from, name = format, labels, allowOverlap = false, json } = flags;
   const { questionImporters } = await import('../datasets/questions/importers.js');
   const options = { from, name, progress: terminalProgress(stderr) };
+  if (allowOverlap && format !== 'triples') {
+    throw new WorkbenchError('usage', `expected --allow-overlap with triples, got it with ${printable(format, 80)}`, {
+      hint: 'Splits of links alone are held against each other.',
+    });
+  }
+  if (format === 'triples') {
+    const { importLinks } = await import('../datasets/links/import-links.js');
+    const manifest = await importLinks({ ...options, allowOverlap });
+    if (json) printJson(manifest);
+    else printLinkImport(manifest);
+    return;
+  }
   if (format === 'opendialkg') {
     const { importOpenDialKg } = await import('../datasets/opendialkg/import.js');
     const manifest = await importOpenDialKg(options);
@@ -28,7 +43,7 @@ export async function importRelease(format: string, { from, name = format, label
   }
   const importer = Object.hasOwn(questionImporters, format) ? questionImporters[format] : undefined;
   if (!importer) {
-    const formats = ['opendialkg', ...Object.keys(questionImporters)].join(', ');
+    const formats = ['opendialkg', 'triples', ...Object.keys(questionImporters)].join(', ');
     throw new WorkbenchError('usage', `expected a format (${formats}), got "${printable(format, 80)}"`, {
       hint: 'Other data in the shape of one of these: import it as that format, with --name NAME.',
     });

@@ -1,8 +1,10 @@
 /** `kgwalk datasets …`: importing, listing, describing and checking data sets. */
 import type { Command } from 'commander';
+import type { LinkManifest } from '../datasets/links/link-manifest.js';
 import type { DatasetManifest } from '../datasets/manifest.js';
 import type { QuestionManifest } from '../datasets/questions/question-manifest.js';
 import { printDialogueStatistics } from './dialogues/dataset-tables.js';
+import { printLinkStatistics } from './links/dataset-tables.js';
 import type { Row } from './output.js';
 import { printJson, printLine, printTable } from './output.js';
 import { registerCheck } from './datasets-check.js';
@@ -22,11 +24,12 @@ export function register(program: Command): void {
   datasets
     .command('import <format>')
     .description(
-      'read a release from its files; replaces a data set of the same name when all went well. Formats: opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc, custom (your own triples and questions)',
+      'read a release from its files; replaces a data set of the same name when all went well. Formats: opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc, custom (your own triples and questions), triples (train, valid and test of links, or one file of triples)',
     )
     .requiredOption('--from <dir>', 'folder with the files of the release')
     .option('--name <name>', 'name to import under (default: the format)')
     .option('--no-labels', 'custom N-Triples: keep labels as edges instead of taking them as names and aliases')
+    .option('--allow-overlap', 'triples: keep and count triples that stand in two splits, instead of refusing them')
     .option('--json', 'print the manifest as JSON')
     .action(async (format: string, flags: ImportFlags) =>
       (await import('./datasets-import.js')).importRelease(format, flags),
@@ -41,7 +44,7 @@ export function register(program: Command): void {
   datasets
     .command('stats <name>')
     .description(
-      'sizes, difficulty, coverage; for questions (NAME or NAME/SUBSET) splits, templates and how far gold chains carry',
+      'sizes, difficulty, coverage; for questions (NAME or NAME/SUBSET) splits, templates and how far gold chains carry; for links hubs, answers and relations',
     )
     .option('--graph <graph>', 'which graph of dialogues', 'dialogue')
     .option('--json', 'print everything as JSON')
@@ -52,11 +55,23 @@ export function register(program: Command): void {
 async function listAll({ json }: { json?: boolean }): Promise<void> {
   const { listDatasets } = await import('../datasets/registry.js');
   const { listQuestionDatasets } = await import('../datasets/questions/question-registry.js');
-  const manifests = [...listDatasets(), ...listQuestionDatasets()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const { listLinkDatasets } = await import('../datasets/links/link-dataset.js');
+  const all = [...listDatasets(), ...listQuestionDatasets(), ...listLinkDatasets()];
+  const manifests = all.sort((a, b) => (a.name < b.name ? -1 : 1));
   if (json) printJson(manifests);
   else if (manifests.length === 0)
     printLine('none; make one: kgwalk datasets demo; get one: kgwalk datasets get opendialkg');
-  else printTable(manifests.map((manifest) => ('kind' in manifest ? questionRow(manifest) : dialogueRow(manifest))));
+  else printTable(manifests.map(rowOf));
+}
+
+function rowOf(manifest: DatasetManifest | QuestionManifest | LinkManifest): Row {
+  if (!('kind' in manifest)) return dialogueRow(manifest);
+  return manifest.kind === 'links' ? linkRow(manifest) : questionRow(manifest);
+}
+
+function linkRow({ name, splits, licence }: LinkManifest): Row {
+  const { train, valid, test } = splits;
+  return { name, holds: `links ${train.triples} / ${valid.triples} / ${test.triples}`, graphs: 'train', licence };
 }
 
 function dialogueRow({ name, splits, graphs, licence }: DatasetManifest): Row {
@@ -77,7 +92,16 @@ async function describeOne(text: string, { graph, json }: StatsFlags): Promise<v
   const { datasetKind } = await import('../datasets/manifest-file.js');
   const { loadQuestionDataset, parseDatasetName } = await import('../datasets/questions/question-registry.js');
   const { name, subsets } = parseDatasetName(text);
-  if (datasetKind(name) === 'questions') {
+  const kind = datasetKind(name);
+  if (kind === 'links') {
+    const { loadLinkDataset } = await import('../datasets/links/link-dataset.js');
+    const { linkStatistics } = await import('../datasets/links/link-statistics.js');
+    const statistics = linkStatistics(await loadLinkDataset(text));
+    if (json) printJson(statistics);
+    else printLinkStatistics(statistics);
+    return;
+  }
+  if (kind === 'questions') {
     const { questionStatistics } = await import('../datasets/questions/question-statistics.js');
     const statistics = await questionStatistics(loadQuestionDataset(name), subsets);
     if (json) printJson(statistics);
