@@ -113,6 +113,17 @@ export interface ExampleView {
   beam: (WalkView & { share: string; width: number })[];
 }
 
+/** A worked link query, ready to be written. */
+export interface LinkExampleView {
+  /** Head, relation and tail, of which one is asked for. */
+  asked: string[];
+  answer: string;
+  right: boolean;
+  verdict: string;
+  /** Best first; `width` is a percentage. Empty notes are left out. */
+  answers: (WalkView & { share: string; width: number; note: string })[];
+}
+
 /** How a run is repeated, and on what it ran. */
 export interface RunView {
   title: string;
@@ -138,6 +149,8 @@ export interface PageView {
   examplesCaption: string;
   questions: QuestionExampleView[];
   questionsCaption: string;
+  links: LinkExampleView[];
+  linksCaption: string;
   costs: { title: string; table: Table }[];
   /** What all runs have in common, by subject. */
   shared: { title: string; facts: Fact[] }[];
@@ -154,6 +167,7 @@ const sectionTitles: [keyof PageView, id: string, title: string][] = [
   ['curves', 'curves', 'Learning curves'],
   ['examples', 'examples', 'Example walks'],
   ['questions', 'questions', 'Worked questions'],
+  ['links', 'queries', 'Worked queries'],
   ['costs', 'cost', 'Cost'],
   ['runs', 'reproduce', 'Environment'],
   ['diagnostics', 'diagnostics', 'Diagnostics'],

@@ -1,27 +1,29 @@
 /** Curves of training: what was learned, large, and diagnostics. */
 import { lineChart } from './line-chart.js';
 import type { Level, Line } from './line-chart.js';
-import { isRate, learningMeasures, phaseTitles, stepNames, titleOfMeasure } from './measures.js';
+import { againstTheClock, isRate, learningMeasures, phaseTitle, stepNames, titleOfMeasure } from './measures.js';
 import { percent, plain } from './numbers.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import type { ResultRow, ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
 import { seedOf } from './run-data.js';
-import type { Curve, Series } from './series.js';
-import { curveOf, environmentSteps, largest, seriesOfPhase } from './series.js';
+import type { Curve, Series, Taken } from './series.js';
+import { curveOf, largest, seriesOfPhase, takenUpTo } from './series.js';
 import { strokeOf } from './theme.js';
 
 /**
  * Learning curves in the order of training, with the best baseline and the clone as levels to compare PPO with.
  * @param valid results on the split that training is evaluated on; absent where none compare
- * @param about what the runs are trained on, where a report has runs of two kinds
+ * @param about what the runs are trained on, where a report has runs of several kinds
  */
 export function learningFigures(groups: readonly RunGroup[], valid?: ResultSet, about?: string): ChartGroup[] {
   const measured = learningMeasures.flatMap(([phase, key]) => {
     const clone =
       phase === 'ppo' && groups.length === 1 ? levelOf(valid, key, ({ record }) => record.checkpoint === 'clone') : [];
     const levels = phase === 'transe' ? [] : [...clone, ...levelOf(valid, key, ({ own }) => !own)];
-    return drawn(groups, phase, key, { about, levels });
+    const bySteps = drawn(groups, phase, key, { about, levels });
+    const isTimed = phase === 'ppo' && againstTheClock.includes(key);
+    return [...bySteps, ...(isTimed ? drawn(groups, phase, key, { about, levels, taken: 'seconds' }) : [])];
   });
   if (measured.length === 0) return [];
   const caption = captionOf(groups, measured);
@@ -39,7 +41,7 @@ export function diagnosticFigures(groups: readonly RunGroup[], about?: string): 
     const keys = [...new Set(logged)].filter((key) => !isLearning(phase, key));
     const measured = keys.flatMap((key) => drawn(groups, phase, key, { about, levels: [] }));
     if (measured.length === 0) return [];
-    const heading = `${phaseTitles[phase] ?? phase}${about === undefined ? '' : ` on ${about}`}`;
+    const heading = `${phaseTitle(phase, groups)}${about === undefined ? '' : ` on ${about}`}`;
     const charts = measured.map(({ chart }) => chart);
     return [{ heading, charts, caption: captionOf(groups, measured) + stillOf(groups, phase, keys), minor: true }];
   });
@@ -55,22 +57,25 @@ function drawn(
   groups: readonly RunGroup[],
   phase: string,
   key: string,
-  { about, levels }: { about: string | undefined; levels: Level[] },
+  { about, levels, taken = 'time/env_steps' }: { about: string | undefined; levels: Level[]; taken?: Taken },
 ): Measured[] {
-  const lines = groups.flatMap((group, g): Line[] => {
+  const phaseName = phaseTitle(phase, groups);
+  const lines = groups.flatMap((group, g): GroupLine[] => {
     const curve = curveOfGroup(group, phase, key);
-    const label = groups.length > 1 ? group.label : (phaseTitles[phase] ?? phase);
-    return curve.steps.length > 1 ? [{ label, ...strokeOf(g), curve }] : [];
+    const label = groups.length > 1 ? group.label : phaseName;
+    return curve.steps.length > 1 ? [{ label, ...strokeOf(g), curve, group }] : [];
   });
   if (new Set(lines.flatMap(({ curve }) => curve.mean)).size < 2) return [];
-  const { lines: scaled, unit } = inEnvironmentSteps(groups, phase, lines);
-  const title = `${phaseTitles[phase] ?? phase}: ${titleOfMeasure(key)}`;
-  const xLabel = `${phaseTitles[phase] ?? phase}, ${unit}`;
+  const { lines: scaled, unit } = against(taken, phase, lines);
+  // Without clocks there is but the chart that counts updates.
+  if (taken === 'seconds' && unit === undefined) return [];
+  const title = `${phaseName}: ${titleOfMeasure(key)}`;
+  const xLabel = `${phaseName}, ${unit ?? stepNames[phase] ?? 'steps'}`;
   return [
     {
       curves: lines.map(({ curve }) => curve),
       chart: {
-        name: [...(about === undefined ? [] : [about]), phase, key].join('-'),
+        name: [...(about === undefined ? [] : [about]), phase, key, ...(taken === 'seconds' ? ['time'] : [])].join('-'),
         alt: `${title} by ${xLabel}: ${scaled.map((line) => said(line, key)).join('; ')}${levels.map(({ label, value }) => `; ${label} is at ${write(value, key)}`).join('')}`,
         chart: lineChart(scaled, { title, xLabel, percent: isRate(key), levels }),
       },
@@ -86,27 +91,49 @@ function curveOfGroup({ runs }: RunGroup, phase: string, key: string): Curve {
   return curveOf(seeds, key);
 }
 
-/** PPO counts the steps that walks took in the environment, where all runs tell them. */
-function inEnvironmentSteps(
-  groups: readonly RunGroup[],
+interface GroupLine extends Line {
+  group: RunGroup;
+}
+
+/** Lines over what was taken instead of updates, each by its own runs, where all runs tell it; `unit` is then set. */
+function against(
+  what: Taken,
   phase: string,
-  lines: readonly Line[],
-): { lines: readonly Line[]; unit: string } {
-  const taken = environmentSteps(
-    groups.flatMap(({ runs }) => runs.map(({ timings }) => timings)),
-    phase,
+  lines: readonly GroupLine[],
+): { lines: readonly Line[]; unit: string | undefined } {
+  const taken = lines.map(({ group }) =>
+    takenUpTo(
+      group.runs.map(({ timings }) => timings),
+      phase,
+      what,
+    ),
   );
-  const isTold = lines.every(({ curve }) => curve.steps.every((step) => taken?.has(step)));
-  if (!taken || !isTold) return { lines, unit: stepNames[phase] ?? 'steps' };
-  const scale = largest(taken.values()) >= 20_000 ? 1000 : 1;
+  const isTold = lines.every(({ curve }, i) => curve.steps.every((step) => taken[i]?.has(step)));
+  if (!isTold) return { lines, unit: undefined };
+  const most = largest(taken.flatMap((one) => [...one!.values()]));
+  const { scale, unit } = unitsOf[what].findLast(({ from }) => most >= from)!;
   return {
-    lines: lines.map((line) => {
-      const steps = line.curve.steps.map((step) => taken.get(step)! / scale);
+    lines: lines.map((line, i) => {
+      const steps = line.curve.steps.map((step) => taken[i]!.get(step)! / scale);
       return { ...line, curve: { ...line.curve, steps } };
     }),
-    unit: scale === 1 ? 'environment steps' : 'thousands of environment steps',
+    unit,
   };
 }
+
+/** Units by the largest value from which they are used. */
+const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; unit: string }[]>> = {
+  'time/env_steps': [
+    { from: 0, scale: 1, unit: 'environment steps' },
+    { from: 20_000, scale: 1000, unit: 'thousands of environment steps' },
+    { from: 20_000_000, scale: 1_000_000, unit: 'millions of environment steps' },
+  ],
+  seconds: [
+    { from: 0, scale: 1, unit: 'seconds' },
+    { from: 120, scale: 60, unit: 'minutes' },
+    { from: 7200, scale: 3600, unit: 'hours' },
+  ],
+};
 
 /** Where a curve begins and ends, and its highest point where that is neither. */
 function said({ label, curve: { steps, mean } }: Line, key: string): string {

@@ -1,12 +1,24 @@
 /** What is logged in training, by names and units that people read. */
+import { algorithmOf } from './agent-names.js';
 import { figureNames } from './figure-names.js';
+import type { RunGroup } from './run-data.js';
 
-/** Phases as titles name them. */
-export const phaseTitles: Readonly<Record<string, string>> = { transe: 'TransE', clone: 'cloning', ppo: 'PPO' };
+const phaseTitles: Readonly<Record<string, string>> = {
+  transe: 'TransE',
+  bilinear: 'bilinear embeddings',
+  clone: 'cloning',
+};
+
+/** What titles call a phase of these runs: of `ppo` what it optimised by, `PPO`, `REINFORCE` or both. */
+export function phaseTitle(phase: string, groups: readonly RunGroup[]): string {
+  if (phase !== 'ppo') return phaseTitles[phase] ?? phase;
+  return [...new Set(groups.map(({ runs }) => algorithmOf(runs[0]!.info.config)))].sort().join(' and ');
+}
 
 /** What a step of a phase counts. */
 export const stepNames: Readonly<Record<string, string>> = {
   transe: 'epochs over the graph',
+  bilinear: 'epochs over the graph',
   clone: 'updates',
   ppo: 'updates',
 };
@@ -17,17 +29,28 @@ export const learningMeasures: readonly (readonly [phase: string, key: string])[
   ['clone', 'train/loss'],
   ['clone', 'eval/path@1'],
   ['clone', 'eval/hit@1'],
+  ['clone', 'eval/mrr'],
   ['ppo', 'rollout/reward'],
+  ['ppo', 'rollout/hit_rate'],
   ['ppo', 'eval/path@1'],
   ['ppo', 'eval/target@1'],
   ['ppo', 'eval/hit@1'],
   ['ppo', 'eval/f1'],
+  ['ppo', 'eval/mrr'],
+  ['ppo', 'eval/tail_mrr'],
+  ['ppo', 'eval/hits@1'],
+  ['ppo', 'eval/hits@10'],
 ];
+
+/** What is shown against wall time, too: where walking is all of the method, time is what runs are compared by. */
+export const againstTheClock: readonly string[] = ['rollout/hit_rate', 'eval/mrr'];
 
 const titles: Readonly<Record<string, string>> = {
   'rollout/reward': 'mean reward of a walk',
   'train/loss': 'loss on train',
   'eval/mrr': 'mean reciprocal rank on valid, %',
+  'eval/tail_mrr': 'mean reciprocal rank of tails on valid, %',
+  'rollout/hit_rate': 'walks that end on the answer, %',
 };
 
 /** `path@1 on valid, %`. */

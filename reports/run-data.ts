@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { diffConfig } from '../src/run/config.js';
 import { evaluationRecord } from '../src/run/evaluation-schemas.js';
 import { readMetrics } from '../src/run/metric-log.js';
+import type { LinkEvaluationRecord } from '../src/run/link-records.js';
 import { readJsonFile } from '../src/run/read-json.js';
 import type { EvaluationRecord, MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { readTimings } from '../src/run/timing-log.js';
 import { again, evaluationsOfRun } from './evaluation-data.js';
 import type { EvaluationData } from './evaluation-data.js';
+import { isOfLinks, readLinkEvaluation } from './link-data.js';
 import { plainName, settingsKey, withoutSeed } from './run-names.js';
 
 /** Everything of a run folder that a page shows. */
@@ -21,6 +23,8 @@ export interface RunData {
   evaluations: EvaluationRecord[];
   /** On questions. */
   answered: EvaluationData[];
+  /** On link queries. */
+  linked: LinkEvaluationRecord[];
 }
 
 /** Runs of one configuration, one or more seeds. */
@@ -34,13 +38,17 @@ export interface RunGroup {
 export function loadRunData(info: RunInfo): RunData {
   const files = runFiles(info.folder);
   const names = existsSync(files.evaluations) ? readdirSync(files.evaluations).sort() : [];
-  const evaluations = names.filter((name) => name.endsWith('.json')).map((name) => join(files.evaluations, name));
+  const all = names.filter((name) => name.endsWith('.json')).map((name) => join(files.evaluations, name));
+  const ofLinks = new Set(all.filter(isOfLinks));
   return {
     info,
     metrics: existsSync(files.metrics) ? readMetrics(files.metrics) : [],
     timings: existsSync(files.timing) ? readTimings(files.timing) : [],
-    evaluations: evaluations.map((file) => readJsonFile(file, evaluationRecord, 'an evaluation', again)),
+    evaluations: all
+      .filter((file) => !ofLinks.has(file))
+      .map((file) => readJsonFile(file, evaluationRecord, 'an evaluation', again)),
     answered: evaluationsOfRun(info, files.evaluations),
+    linked: [...ofLinks].map(readLinkEvaluation),
   };
 }
 
@@ -53,17 +61,22 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   }
   const members = [...groups.values()];
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
-  const keys = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
+  const keys = differingKeys(configs);
   // Whoever gave settings names of their own (`--set name=`) is taken at their word.
   const named = new Set(configs.map(({ name }) => name)).size === configs.length;
-  const label = (i: number) => (named ? String(configs[i]!.name) : labelOf(configs[i]!, keys));
+  const told = shortestTold(configs, keys);
+  const label = (i: number) => (named ? String(configs[i]!.name) : labelOf(configs[i]!, told, keys.length));
   return members.map((group, i) => ({ runs: group, label: members.length > 1 ? label(i) : nameOf(group) }));
 }
 
-/** Whether a run was trained on questions rather than on dialogues. */
-export function isOnQuestions({ info: { config }, answered }: RunData): boolean {
-  const { id } = (config.env ?? {}) as { id?: string };
-  return answered.length > 0 || /^kgwalk\/(Relation|QuestionEdge)Walk/.test(id ?? '');
+/** What runs are trained on. */
+export type RunKind = 'dialogues' | 'questions' | 'links';
+
+/** What a run was trained on, by its environment or by what it was evaluated on. */
+export function kindOf({ info: { config }, answered, linked }: RunData): RunKind {
+  const { id = '' } = (config.env ?? {}) as { id?: string };
+  if (linked.length > 0 || id.startsWith('kgwalk/LinkQuery')) return 'links';
+  return answered.length > 0 || /^kgwalk\/(Relation|QuestionEdge)Walk/.test(id) ? 'questions' : 'dialogues';
 }
 
 /** The seed of a run. */
@@ -77,13 +90,35 @@ function nameOf([first, ...others]: readonly RunData[]): string {
   return others.length === 0 ? id : plainName(id);
 }
 
-function labelOf(config: Record<string, unknown>, keys: readonly string[]): string {
-  const parts = keys.slice(0, 3).map((key) => {
-    const value = key
-      .split('.')
-      .reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], config);
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    return `${key.slice(key.lastIndexOf('.') + 1)}=${text.slice(0, 24)}`;
-  });
-  return parts.join(', ') + (keys.length > parts.length ? ', …' : '');
+/** Dotted keys of the settings in which some configurations differ, ascending. */
+export function differingKeys(configs: readonly Record<string, unknown>[]): string[] {
+  return [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
+}
+
+/** A setting as labels and tables write it. */
+export function settingText(config: Record<string, unknown>, key: string): string {
+  const value = key
+    .split('.')
+    .reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], config);
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return text.slice(0, 24);
+}
+
+const mostTold = 3;
+
+/** As many keys as labels have room for; of more, first go those that part the settings just as another one does. */
+function shortestTold(configs: readonly Record<string, unknown>[], keys: readonly string[]): string[] {
+  const partOf = (key: string) => {
+    const texts = configs.map((config) => settingText(config, key));
+    return texts.map((text) => texts.indexOf(text)).join();
+  };
+  const parts = keys.map(partOf);
+  const told = keys.length > mostTold ? keys.filter((_, i) => parts.indexOf(parts[i]!) === i) : keys;
+  return told.slice(0, mostTold);
+}
+
+/** @param differing how many settings differ, those that are not told included */
+function labelOf(config: Record<string, unknown>, keys: readonly string[], differing: number): string {
+  const parts = keys.map((key) => `${key.slice(key.lastIndexOf('.') + 1)}=${settingText(config, key)}`);
+  return parts.join(', ') + (differing > parts.length ? ', …' : '');
 }

@@ -82,24 +82,32 @@ export function deviationOf(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
 }
 
-function halfInterval(values: readonly number[]): number {
+/** Half of the 95 % interval of the mean (Student's t), for at least three values. */
+export function halfInterval(values: readonly number[]): number {
   const quantile = tQuantiles[values.length - 3] ?? 1.96;
   return (quantile * deviationOf(values)) / Math.sqrt(values.length);
 }
 
+/** What a phase of a run took up to each of its steps: steps in the environment, or seconds of wall time. */
+export type Taken = 'time/env_steps' | 'seconds';
+
 /**
- * Steps taken in the environment up to each step of a phase, the mean over runs; undefined where some run tells none.
+ * What was taken up to each step of a phase, the mean over runs; undefined where some run tells nothing of it.
  * @param runs the timings of each run
  */
-export function environmentSteps(runs: readonly TimingRecord[][], phase: string): Map<number, number> | undefined {
+export function takenUpTo(
+  runs: readonly TimingRecord[][],
+  phase: string,
+  what: Taken,
+): Map<number, number> | undefined {
   const sums = runs.map((timings) => {
     const taken = new Map<number, number>([[0, 0]]);
     let sum = 0;
     for (const record of timings) {
-      if (record.phase !== phase || !('time/env_steps' in record)) continue;
+      if (record.phase !== phase || !(what in record)) continue;
       // A step that was done again after an interruption counts once.
       if (taken.has(record.step)) continue;
-      sum += Number(record['time/env_steps']);
+      sum += Number(record[what]);
       taken.set(record.step, sum);
     }
     return taken;

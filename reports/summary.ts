@@ -1,6 +1,8 @@
 /** The result of a report in one sentence, and what must stand beside it. */
 import { edgeReservations } from './edge-lists.js';
 import { figureNames } from './figure-names.js';
+import { mainLinkRow, titleOfLinks, type LinkSet } from './link-results.js';
+import { directionNames } from './link-tables.js';
 import { percent, plain } from './numbers.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
 import type { Figure, ResultRow, ResultSet } from './results.js';
@@ -45,6 +47,23 @@ export function questionResult(set: QuestionSet): string {
     .join('');
 }
 
+/** How well the trained walker ranks the answers of link queries, and the distance to the best that learns no walk. */
+export function linkResult(set: LinkSet): string | undefined {
+  const main = mainLinkRow(set);
+  const figures = main?.directions[set.main];
+  if (!main || !figures?.mrr) return undefined;
+  const other = set.rows.find((row) => !row.own && row !== main);
+  const otherFigure = other?.directions[set.main]?.mrr;
+  const first = figures['hits@1'];
+  return [
+    `on ${titleOfLinks(set)} (${plain(set.n)} triples, ${directionNames[set.main]}), ${main.label} has an MRR of ${percent(figures.mrr.value)}\u00a0% (${evidence(main, figures.mrr)})`,
+    first && ` and ranks the answer first for ${percent(first.value)}\u00a0%`,
+    otherFigure && distance(figures.mrr, otherFigure, other.label),
+  ]
+    .filter(Boolean)
+    .join('');
+}
+
 /** Without an evaluation, how to get one. */
 export function nothingEvaluated(groups: readonly RunGroup[]): string {
   const { id } = groups[0]!.runs[0]!.info;
@@ -52,11 +71,18 @@ export function nothingEvaluated(groups: readonly RunGroup[]): string {
 }
 
 /** What bounds or qualifies the result. */
-export function reservations(
-  walks: ResultSet | undefined,
-  groups: readonly RunGroup[],
-  asked: QuestionSet | undefined,
-): string[] {
+export function reservations({
+  walks,
+  groups = [],
+  asked,
+  linked,
+}: {
+  walks?: ResultSet | undefined;
+  /** The runs that walk dialogues. */
+  groups?: readonly RunGroup[];
+  asked?: QuestionSet | undefined;
+  linked?: LinkSet | undefined;
+}): string[] {
   const record = walks && mainRow(walks)?.record;
   const bound = record?.coverage?.reachable;
   const within = record?.edges ? 'With these edges and this horizon' : 'With this graph and horizon';
@@ -66,11 +92,25 @@ export function reservations(
       ? [`The result is the highest of ${groups.length} settings, chosen by this very figure.`]
       : []),
     ...(walks ? edgeReservations(walks) : []),
+    ...(linked ? linkReservations(linked) : []),
     ...(asked?.labels.includes('fixture')
       ? [
           'The graph of the questions is a fixture, collected partly from the gold answers: these are no benchmark results.',
         ]
       : []),
+  ];
+}
+
+/** Where walks cannot lead, and a best of several settings. */
+function linkReservations(set: LinkSet): string[] {
+  const main = mainLinkRow(set);
+  const bound = main?.directions[set.main]?.[`reachable@${main.record.horizon}`];
+  const settings = new Set(set.rows.flatMap(({ own, group }) => (own && group !== undefined ? [group] : []))).size;
+  return [
+    ...(main?.own && bound && bound.value < 0.9995
+      ? [`No walk of ${main.record.horizon} steps reaches more than ${percent(bound.value)}\u00a0% of the answers.`]
+      : []),
+    ...(settings > 1 ? [`The result is the highest of ${settings} settings, chosen by this very figure.`] : []),
   ];
 }
 
@@ -87,10 +127,13 @@ function evidence({ seeds }: Pick<ResultRow, 'seeds'>, figure: Figure | undefine
 
 function comparison({ value }: Figure, baseline: ResultRow): string | undefined {
   const other = baseline.metrics[mainMetric];
-  if (!other) return undefined;
+  return other && distance({ value }, other, `the strongest baseline, ${baseline.label}`);
+}
+
+function distance({ value }: Pick<Figure, 'value'>, other: Figure, who: string): string {
   const points = 100 * (value - other.value);
   const side = points >= 0 ? 'above' : 'below';
-  return `, ${Math.abs(points).toFixed(1)} points ${side} the strongest baseline, ${baseline.label} (${percent(other.value)}\u00a0%)`;
+  return `, ${Math.abs(points).toFixed(1)} points ${side} ${who} (${percent(other.value)}\u00a0%)`;
 }
 
 function costOf({ model, metrics }: QuestionResult): string {

@@ -2,7 +2,7 @@
 import { shareCell } from './cells.js';
 import { edgeNotes } from './edge-lists.js';
 import type { Fact, Table } from './html.js';
-import { phaseTitles } from './measures.js';
+import { phaseTitle } from './measures.js';
 import { duration, percent, plain } from './numbers.js';
 import type { Figures, ResultRow, ResultSet } from './results.js';
 import { ksOf, shownKs } from './results.js';
@@ -88,7 +88,7 @@ export function phaseCostTable(groups: readonly RunGroup[]): Table {
     const memory = largest(timed.flat().map(({ rss_mb }) => rss_mb));
     return {
       cells: [
-        { text: phaseTitles[phase] ?? phase },
+        { text: phaseTitle(phase, groups) },
         { text: duration(meanOf(seconds)), details: seconds.length > 1 ? [`mean of ${seconds.length} runs`] : [] },
         { text: `${plain(memory)} MiB` },
         {

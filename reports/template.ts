@@ -72,6 +72,15 @@ const question = `
 </section><% } %>
 </article>`;
 
+const query = `
+<article class="example question">
+<header><span class="asked"><% it.asked.forEach((part, i) => { %><% if (i > 0) { %>, <% } %><bdi><%= part %></bdi><% }) %></span><span class="verdict <%= it.right ? 'right' : 'wrong' %>"><%= it.verdict %></span></header>
+<dl class="gold"><dt>answer</dt><dd><bdi><%= it.answer %></bdi></dd></dl>
+<div class="walks"><% for (const one of it.answers) { %>
+<div class="walk"><span class="share"><%= one.share %><i style="width:<%= one.width %>%"></i></span><span><%~ include('@walk', one) %><% if (one.note) { %> <span class="quiet"><%= one.note %></span><% } %></span></div><% } %>
+</div>
+</article>`;
+
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -111,6 +120,11 @@ const page = `<!doctype html>
 <p class="caption"><%= it.questionsCaption %></p>
 <div class="examples"><% for (const one of it.questions) { %><%~ include('@question', one) %><% } %></div>
 <% } %>
+<% if (it.links.length > 0) { %>
+<h2 id="queries">Worked queries</h2>
+<p class="caption"><%= it.linksCaption %></p>
+<div class="examples"><% for (const one of it.links) { %><%~ include('@query', one) %><% } %></div>
+<% } %>
 <% if (it.costs.length > 0) { %>
 <h2 id="cost">Cost</h2>
 <% for (const cost of it.costs) { %><h3><%= cost.title %></h3><%~ include('@table', cost.table) %><% } %>
@@ -146,5 +160,6 @@ export const templates = {
   example,
   lines,
   question,
+  query,
   page,
 } as const;

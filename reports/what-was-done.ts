@@ -1,13 +1,14 @@
 /** What was done, from the records: a sentence of walks in dialogues, and one of questions. */
 import { basename } from 'node:path';
 import { phases } from '../src/run/records.js';
-import { phaseTitles } from './measures.js';
+import { titleOfLinks, type LinkSet } from './link-results.js';
+import { phaseTitle } from './measures.js';
 import { duration, plain } from './numbers.js';
 import type { QuestionSet } from './question-results.js';
 import type { ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
 import { seedOf } from './run-data.js';
-import { environmentSteps, largest, meanOf } from './series.js';
+import { largest, meanOf, takenUpTo } from './series.js';
 import { listed } from './summary.js';
 
 /** How walkers were trained on dialogues, and beside whom they were evaluated. */
@@ -38,18 +39,31 @@ export function askedQuestions(groups: readonly RunGroup[], set: QuestionSet | u
   return `${trained}, then asked ${asked}${who === '' ? '' : ` beside ${who}`}.`;
 }
 
+/** How walkers were trained to answer link queries, and beside whom they were evaluated. */
+export function answeredLinks(groups: readonly RunGroup[], set: LinkSet | undefined): string {
+  const trained = groups.length > 0 ? `On the triples of ${dataOf(groups).dataset}, ${training(groups)}` : '';
+  if (!set) return `${trained}.`;
+  const others = set.rows.filter(({ own }) => !own).map(({ label }) => label);
+  if (trained === '')
+    return `The queries of ${titleOfLinks(set)} were put to ${listed(set.rows.map(({ label }) => label))}.`;
+  return `${trained}, then evaluated on ${titleOfLinks(set)}${others.length > 0 ? ` beside ${listed(others)}` : ''}.`;
+}
+
 /** `a walker over a frozen encoder (x.gguf) was trained by cloning and PPO (3 seeds, 12 min and 300,000 environment steps each)`. */
 function training(groups: readonly RunGroup[]): string {
   const runs = groups.flatMap((group) => group.runs);
   const logged = new Set(runs.flatMap(({ metrics }) => metrics.map(({ phase }) => phase)));
-  const by = phases.filter((phase) => logged.has(phase) && phase !== 'encode').map((phase) => phaseTitles[phase]!);
+  const by = phases
+    .filter((phase) => logged.has(phase) && phase !== 'encode')
+    .map((phase) => phaseTitle(phase, groups));
   const { model } = (runs[0]!.info.config.encoder ?? {}) as { model?: unknown };
   const over = typeof model === 'string' ? ` over the frozen model ${basename(model)}` : '';
   const seeds = new Set(runs.map(seedOf)).size;
   const seconds = meanOf(runs.map(({ timings }) => timings.reduce((sum, { seconds: lap }) => sum + lap, 0)));
-  const steps = environmentSteps(
+  const steps = takenUpTo(
     runs.map(({ timings }) => timings),
     'ppo',
+    'time/env_steps',
   );
   const each = [
     ...(seconds > 0 ? [duration(seconds)] : []),

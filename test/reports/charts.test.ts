@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { indexedPng } from '../../reports/indexed-png.js';
 import { logarithmicAxis, placeFor } from '../../reports/scatter-chart.js';
-import { environmentSteps } from '../../reports/series.js';
+import { takenUpTo } from '../../reports/series.js';
 import { dark, light, palette } from '../../reports/theme.js';
 import type { TimingRecord } from '../../src/run/records.js';
 
@@ -81,11 +81,11 @@ test('environment steps are summed up to each step, a step that was done again o
   });
   const first = [timing(1, 10), timing(2, 20), timing(2, 20), timing(3, 30)];
   const second = [timing(1, 12), timing(2, 24)];
-  expect([...environmentSteps([first, second], 'ppo')!]).toEqual([
+  expect([...takenUpTo([first, second], 'ppo', 'time/env_steps')!]).toEqual([
     [0, 0],
     [1, 11],
     [2, 33],
   ]);
-  expect(environmentSteps([first, []], 'ppo')).toBeUndefined();
-  expect(environmentSteps([], 'ppo')).toBeUndefined();
+  expect(takenUpTo([first, []], 'ppo', 'time/env_steps')).toBeUndefined();
+  expect(takenUpTo([], 'ppo', 'time/env_steps')).toBeUndefined();
 });

@@ -108,7 +108,7 @@ describe('evaluations of questions', () => {
     expect(text).toBe(
       'on 40 questions of harbour (fixture), 2-hop, dev-valid, lookup without a language model and fiske with 6.0 calls a question have the highest hit@1 of 3 agents, 50.0 % (95 % interval 34.5 to 65.5), before tog with 6.0 calls a question and 25.0 %',
     );
-    expect(reservations(undefined, [], set).join(' ')).toContain('no benchmark results');
+    expect(reservations({ asked: set! }).join(' ')).toContain('no benchmark results');
     const [bars] = questionBars(set!, 'x', ['hit@1']);
     expect(bars!.charts[0]!.alt).toMatch(
       /^hit@1, % \(fixture\), with 95 % intervals: lookup 50\.0 \(34\.5–65\.5\), fiske 50/,

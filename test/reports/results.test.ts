@@ -8,7 +8,7 @@ import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
 import { madeUpArkEvaluation, madeUpEvaluation } from '../fixtures/made-up-runs.js';
 
 function run(id: string, config: Record<string, unknown>, evaluations: EvaluationRecord[] = []): RunData {
-  return { info: { id, config } as RunInfo, metrics: [], timings: [], evaluations, answered: [] };
+  return { info: { id, config } as RunInfo, metrics: [], timings: [], evaluations, answered: [], linked: [] };
 }
 
 const walker = (path1: number, more: Partial<EvaluationRecord> = {}) =>
@@ -106,7 +106,7 @@ describe('results', () => {
     expect(text).toContain('2,127 samples');
     expect(text).toMatch(/29\.0 % \(95 % interval 27\.\d to 30\.\d; mean of 2 seeds, ± 1\.4/);
     expect(text).toContain('9.0 points above the strongest baseline, most frequent (20.0 %)');
-    expect(reservations(set, groups, undefined)[0]).toContain('no walk can exceed 98.6');
+    expect(reservations({ walks: set, groups })[0]).toContain('no walk can exceed 98.6');
     expect(nothingEvaluated(groups)).toContain('kgwalk evaluate r0');
   });
 });

@@ -1,0 +1,131 @@
+/** Evaluations on link queries as comparable rows: one an agent, averaged over seeds, apart for each data set and split. */
+import { linkDirections, type LinkDirection, type LinkEvaluationRecord } from '../src/run/link-records.js';
+import { baselineName, labelOf, methodOf } from './agent-names.js';
+import { groupBy } from './question-labels.js';
+import { average, type Figures } from './results.js';
+import type { RunGroup } from './run-data.js';
+import { plainName } from './run-names.js';
+
+/** One agent's figures on one split. */
+export interface LinkRow {
+  label: string;
+  note?: string;
+  /** Whether a run trained it to walk. */
+  own: boolean;
+  /** Index of the group of runs that trained it; absent for what no run of the report did. */
+  group?: number;
+  /** How many evaluations were averaged. */
+  seeds: number;
+  directions: Partial<Record<LinkDirection, Figures>>;
+  /** One of the averaged records: chains, examples, cost. */
+  record: LinkEvaluationRecord;
+}
+
+/** All that was measured on the same triples. */
+export interface LinkSet {
+  dataset: string;
+  split: string;
+  limit?: number;
+  /** Triples that were asked. */
+  n: number;
+  /** The direction that orders rows and makes the summary: tail, as the field counts walkers, where it was asked. */
+  main: LinkDirection;
+  /** Best MRR first. */
+  rows: LinkRow[];
+}
+
+interface Measured {
+  record: LinkEvaluationRecord;
+  label: string;
+  own: boolean;
+  group?: number;
+}
+
+/**
+ * Collects the evaluations. Sets with trained walkers come first; of these `valid`, by which they were chosen, comes last.
+ * @param others evaluations of what no run of the report trained
+ */
+export function collectLinks(groups: readonly RunGroup[], others: readonly LinkEvaluationRecord[] = []): LinkSet[] {
+  const measured = [
+    ...groups.flatMap((group, g) =>
+      group.runs.flatMap(({ linked }) => linked.map((record) => measuredOf(record, group, g, groups.length > 1))),
+    ),
+    ...others.map((record): Measured => ({ record, ...namedAlone(record) })),
+  ];
+  const keyOf = ({ record: { dataset, split, limit, n, seed, hashes } }: Measured) =>
+    JSON.stringify([dataset, hashes.dataset, split, n, limit, ...(limit === undefined ? [] : [seed])]);
+  const rank = ({ rows, split }: LinkSet) => (rows.some(({ own }) => own) ? 0 : 2) + (split.includes('valid') ? 1 : 0);
+  return [...groupBy(measured, keyOf).values()]
+    .map(setOf)
+    .sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
+}
+
+/** The row that a report is about: the `best` checkpoint of a run where there is one. */
+export function mainLinkRow({ rows }: LinkSet): LinkRow | undefined {
+  const own = rows.filter((row) => row.own);
+  return own.find(({ record }) => record.checkpoint === 'best') ?? own[0] ?? rows[0];
+}
+
+/** `umls, test`, with the number of triples where only some were asked. */
+export function titleOfLinks({ dataset, split, limit, n }: LinkSet): string {
+  return `${dataset}, ${split}${limit === undefined ? '' : `, ${n} triples drawn by seed`}`;
+}
+
+function measuredOf(record: LinkEvaluationRecord, group: RunGroup, g: number, several: boolean): Measured {
+  if (record.checkpoint === undefined) return { record, label: baselineName(record.agent), own: false };
+  const method = methodOf(group.runs[0]!.info.config, record.checkpoint) ?? record.agent;
+  const details = [record.checkpoint, ...(several ? [group.label] : [])];
+  return { record, label: labelOf(method, details), own: true, group: g };
+}
+
+function namedAlone({ agent, run, checkpoint }: LinkEvaluationRecord): { label: string; own: boolean } {
+  if (run === undefined || checkpoint === undefined) return { label: baselineName(agent), own: false };
+  return { label: labelOf(plainName(run), [checkpoint]), own: true };
+}
+
+function setOf(members: readonly Measured[]): LinkSet {
+  const { dataset, split, limit, n } = members[0]!.record;
+  const main = linkDirections.find((one) => members.every(({ record }) => record.directions[one])) ?? 'both';
+  // A walker asked with another beam or horizon is another row, though its settings are the same.
+  const keyOf = ({ label, own, record: { note, beamWidth, horizon } }: Measured) =>
+    JSON.stringify([label, own, note, beamWidth, horizon]);
+  const rows = [...groupBy(members, keyOf).values()].map(rowOf);
+  const alike = groupBy(rows, ({ label }) => label);
+  const told = rows.map((row) => (alike.get(row.label)!.length > 1 ? { ...row, label: withBeam(row) } : row));
+  const value = ({ directions }: LinkRow) => directions[main]?.mrr?.value ?? -1;
+  return {
+    ...{ dataset, split, n, main, rows: told.sort((a, b) => value(b) - value(a)) },
+    ...(limit !== undefined && { limit }),
+  };
+}
+
+function withBeam({ label, record: { beamWidth, horizon } }: LinkRow): string {
+  const details = [
+    ...(beamWidth === undefined ? [] : [`beam ${beamWidth}`]),
+    ...(horizon === undefined ? [] : [`${horizon} steps`]),
+  ];
+  return [label, ...details].join(', ');
+}
+
+function rowOf(same: readonly Measured[]): LinkRow {
+  const { label, own, group } = same[0]!;
+  // What knows no seed says the same whenever it is asked: that is one measurement, not several.
+  const distinct = [...groupBy(same, ({ record }) => JSON.stringify(record.directions)).values()].map(
+    ([first]) => first!.record,
+  );
+  const records = own ? same.map(({ record }) => record) : distinct;
+  const { note } = records[0]!;
+  return {
+    label,
+    ...(note !== undefined && { note }),
+    own,
+    ...(group !== undefined && { group }),
+    seeds: records.length,
+    directions: Object.fromEntries(
+      linkDirections
+        .filter((one) => records.every(({ directions }) => directions[one]))
+        .map((one) => [one, average(records.map(({ directions }) => directions[one]!))]),
+    ),
+    record: records.find(({ chains }) => chains?.length) ?? records[0]!,
+  };
+}

@@ -1,0 +1,153 @@
+/** Runs on link queries side by side: what each setting learned by equal environment steps, with intervals over seeds. */
+import { barChart } from './bar-chart.js';
+import type { Table } from './html.js';
+import { duration, interval, percent, plain } from './numbers.js';
+import type { ChartGroup } from './pictures.js';
+import type { Figure } from './results.js';
+import { differingKeys, settingText, type RunData, type RunGroup } from './run-data.js';
+import { withoutSeed } from './run-names.js';
+import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo } from './series.js';
+import { strokeOf } from './theme.js';
+
+const phase = 'ppo';
+const measured = 'eval/mrr';
+
+/** What one setting learned, averaged over its seeds. */
+interface SettingRow {
+  group: RunGroup;
+  /** Of the palette. */
+  color: string;
+  /** MRR on valid at the last evaluation within the environment steps that all settings took. */
+  atEqualSteps: Figure;
+  /** The highest MRR on valid of each seed. */
+  best: Figure;
+  /** Share of the walks of an update that ended on the answer: mean over the last tenth of the updates. */
+  hitRate?: Figure;
+  environmentSteps?: number;
+  seconds: number;
+}
+
+/** Settings compared; undefined for fewer than two of which training was evaluated. */
+export interface SettingComparison {
+  rows: SettingRow[];
+  /** Environment steps that all settings took; undefined where runs do not tell them, and the last evaluation counts. */
+  equalSteps?: number;
+}
+
+/** Compares groups of runs by what they logged in training. */
+export function compareSettings(groups: readonly RunGroup[]): SettingComparison | undefined {
+  const logged = groups
+    .map((group, g) => ({ group, color: strokeOf(g).color, steps: stepsOf(group) }))
+    .filter(({ group }) => group.runs.every((run) => seriesOf(run, measured).size > 0));
+  if (logged.length < 2) return undefined;
+  const totals = logged.map(({ steps }) => steps && largest(steps.values()));
+  const equalSteps = totals.every((total) => total !== undefined) ? Math.min(...totals) : undefined;
+  const rows = logged.map(({ group, color, steps }, i): SettingRow => {
+    const within = (step: number) => equalSteps === undefined || (steps!.get(step) ?? Infinity) <= equalSteps;
+    const hits = group.runs.map((run) => lastTenth([...seriesOf(run, 'rollout/hit_rate').values()]));
+    return {
+      ...{ group, color },
+      atEqualSteps: overSeeds(group.runs.map((run) => lastWithin(seriesOf(run, measured), within))),
+      best: overSeeds(group.runs.map((run) => largest(seriesOf(run, measured).values()))),
+      ...(hits.every(Number.isFinite) && { hitRate: overSeeds(hits) }),
+      ...(totals[i] !== undefined && { environmentSteps: totals[i] }),
+      seconds: meanOf(
+        group.runs.map(({ timings }) =>
+          timings.reduce((sum, record) => sum + (record.phase === phase ? record.seconds : 0), 0),
+        ),
+      ),
+    };
+  });
+  return { rows, ...(equalSteps !== undefined && { equalSteps }) };
+}
+
+/** A row a setting: what sets it apart, what it learned, what that took. */
+export function settingTable({ rows, equalSteps }: SettingComparison): Table {
+  const configs = rows.map(({ group }) => withoutSeed(group.runs[0]!.info.config));
+  // A name of one's own says what the other columns say.
+  const keys = differingKeys(configs).filter((key) => key !== 'name');
+  const cell = (figure: Figure | undefined) =>
+    figure ? { text: percent(figure.value), details: figure.n > 2 ? interval(figure) : [] } : { text: '' };
+  const at = equalSteps === undefined ? 'at the end' : `at ${plain(Math.round(equalSteps))} steps`;
+  return {
+    head: [
+      'setting',
+      ...keys.map((key) => key.slice(key.lastIndexOf('.') + 1)),
+      'seeds',
+      `MRR on valid ${at}, %`,
+      'best MRR on valid, %',
+      'walks that hit, %',
+      'environment steps',
+      'wall time',
+    ],
+    rows: [...rows]
+      .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
+      .map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({
+        cells: [
+          { text: group.label },
+          ...keys.map((key) => ({ text: settingText(group.runs[0]!.info.config, key) })),
+          { text: plain(group.runs.length) },
+          cell(atEqualSteps),
+          cell(best),
+          cell(hitRate),
+          { text: environmentSteps === undefined ? '' : plain(Math.round(environmentSteps)) },
+          { text: seconds > 0 ? duration(seconds) : '' },
+        ],
+      })),
+  };
+}
+
+/** The MRR at equal steps as bars, in the colours of the curves. */
+export function settingFigures({ rows, equalSteps }: SettingComparison): ChartGroup[] {
+  const bars = [...rows]
+    .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
+    .map(({ group, color, atEqualSteps }) => ({ label: group.label, figure: atEqualSteps, color }));
+  const at = equalSteps === undefined ? 'the last evaluation' : `${plain(Math.round(equalSteps))} environment steps`;
+  const title = `MRR on valid at ${at}, %`;
+  const said = bars.map(({ label, figure }) => `${label} ${percent(figure.value)} (${interval(figure)[0]!})`);
+  return [
+    {
+      charts: [
+        {
+          name: 'links-settings',
+          alt: `${title}, with 95 % intervals over seeds: ${said.join(', ')}`,
+          chart: barChart(bars, { title, percent: true }),
+        },
+      ],
+      caption: settingCaption,
+    },
+  ];
+}
+
+/** What the figures of a comparison are. */
+export const settingCaption =
+  'Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, then ± the standard deviation. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
+
+function stepsOf({ runs }: RunGroup): Map<number, number> | undefined {
+  return takenUpTo(
+    runs.map(({ timings }) => timings),
+    phase,
+    'time/env_steps',
+  );
+}
+
+function seriesOf({ metrics }: RunData, key: string): ReadonlyMap<number, number> {
+  return seriesOfPhase(metrics, phase).get(key) ?? new Map<number, number>();
+}
+
+/** The last value at a step that counts, or the first value of all where none does. */
+function lastWithin(series: ReadonlyMap<number, number>, counts: (step: number) => boolean): number {
+  const inOrder = [...series].sort(([a], [b]) => a - b);
+  return (inOrder.findLast(([step]) => counts(step)) ?? inOrder[0]!)[1];
+}
+
+function lastTenth(values: readonly number[]): number {
+  return meanOf(values.slice(-Math.max(1, Math.round(values.length / 10))));
+}
+
+function overSeeds(values: readonly number[]): Figure {
+  const value = meanOf(values);
+  if (values.length < 3) return { value, low: value, high: value, n: values.length };
+  const half = halfInterval(values);
+  return { value, low: value - half, high: value + half, n: values.length, deviation: deviationOf(values) };
+}
