@@ -16,8 +16,8 @@ export interface CheckpointEntry {
 /** Names that follow training. */
 export type Pointer = 'best' | 'last' | 'clone';
 
-/** The metrics that make a checkpoint `best`, on valid; higher is better. A run logs one: of dialogues, of questions. */
-const bestMetrics = ['eval/path@1', 'eval/f1'] as const;
+/** The metrics that make a checkpoint `best`, on valid; higher is better. A run logs one: of dialogues, questions or links. */
+const bestMetrics = ['eval/path@1', 'eval/f1', 'eval/mrr'] as const;
 /** A metric by which the best checkpoint may be chosen; higher is better. */
 export type BestMetric = (typeof bestMetrics)[number];
 /** The metric that chooses among the epochs of cloning, on valid; lower is better. */

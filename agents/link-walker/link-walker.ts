@@ -54,9 +54,8 @@ export function createLinkWalker(
       width: settings.width,
       parameters,
       scorer: () => ({
-        layer: { name: 'pa.out', width: 2 * vectors.dim },
-        logits: (outputs, edges) =>
-          vectors.dots(outputs, { left: edges.stateOf, right: [edges.relations, edges.tails] }),
+        layer: { name: 'pa.out', width: vectors.edgeDim },
+        logits: (outputs, edges) => vectors.dots(outputs, edges),
         weightsChanged: () => undefined,
       }),
     },
@@ -107,7 +106,9 @@ export function createLinkCritic(
   };
 }
 
-const vectorsOf = ({ trainVectors, vectorDim }: LinkWalkerSettings) => ({ train: trainVectors, dim: vectorDim });
+const vectorsOf = ({ trainVectors, vectorDim, readEntities }: LinkWalkerSettings) => {
+  return { train: trainVectors, dim: vectorDim, readEntities };
+};
 
 /** Runs of requests with at most `most` legal actions; one state may exceed it. */
 function* chunks(requests: readonly LinkRequest[], most: number): Generator<readonly LinkRequest[]> {

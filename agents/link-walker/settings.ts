@@ -18,6 +18,12 @@ export const linkWalkerSettings = z.strictObject({
     .describe(
       'Whether these vectors are trained with the network. Off: the way they start is the way they stay, which needs vectors=transe or bilinear and is faster on large graphs.',
     ),
+  readEntities: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether states and edges are read with vectors of their entities; off, by relations alone: what is learned then says nothing of single entities, and edges of one relation are level.',
+    ),
   vectorDim: z
     .int()
     .min(4)

@@ -14,7 +14,7 @@ type Tensor2D = tfTypes.Tensor2D;
 /** Makes states. */
 export interface StateNetwork {
   readonly dim: number;
-  /** float32 [requests, dim] = [path ; current entity ; query relation], differentiable. */
+  /** float32 [requests, dim] = [path ; query relation ; current entity, where entities have vectors], differentiable. */
   states(requests: readonly LinkRequest[]): Tensor2D;
 }
 
@@ -33,20 +33,19 @@ export function createStateNetwork(
   { settings, vectors, numEntities, numRelations }: StateNetworkOptions,
   seed?: number,
 ): StateNetwork {
-  const { dim } = vectors;
-  const encoder = createPathEncoder(tf, parameters, { ...settings, stepDim: 2 * dim }, seed);
+  const encoder = createPathEncoder(tf, parameters, { ...settings, stepDim: vectors.edgeDim }, seed);
   const sizes = { numEntities, noStep: numRelations + 1 };
+  const sideBySide = (parts: Tensor2D[]) => (parts.length === 1 ? parts[0]! : tf.concat2d(parts, 1));
   return {
-    dim: encoder.dim + 2 * dim,
+    dim: encoder.dim + vectors.edgeDim,
     states(requests) {
       const { levels, nodes } = prefixesOf(requests, sizes);
-      const steps = levels.map(({ relations, entities }) =>
-        tf.concat2d([vectors.relations(relations), vectors.entities(entities)], 1),
-      );
-      const paths = gatherRows(tf, encoder.encode(steps, levels), nodes);
-      const current = vectors.entities(Int32Array.from(requests, (request) => request.current));
-      const asked = vectors.relations(Int32Array.from(requests, ({ relation }) => relation));
-      return tf.concat2d([paths, current, asked], 1);
+      const both = (relations: Int32Array, entities: Int32Array) =>
+        vectors.entities ? [vectors.relations(relations), vectors.entities(entities)] : [vectors.relations(relations)];
+      const steps = levels.map(({ relations, entities }) => sideBySide(both(relations, entities)));
+      const asked = Int32Array.from(requests, ({ relation }) => relation);
+      const current = Int32Array.from(requests, (request) => request.current);
+      return sideBySide([gatherRows(tf, encoder.encode(steps, levels), nodes), ...both(asked, current)]);
     },
   };
 }
