@@ -9,6 +9,7 @@ import { envSettings } from '../envs/settings.js';
 import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { ablationProblems } from './ablation-problems.js';
+import { ppoProblems } from './ppo-problems.js';
 import type { TrainSettings } from './train-settings.js';
 import { walkProblems } from './walk-problems.js';
 
@@ -38,10 +39,7 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     ppo.enabled && ppo.init === 'scratch' && ppo.klCoef > 0,
     `expected ppo.klCoef=0 with ppo.init=scratch, where there is no clone to stay near, got ${ppo.klCoef}`,
   );
-  refuse(
-    ppo.enabled && !exact && ppo.baseline === 'group-mean' && ppo.explorations < 2,
-    'expected ppo.explorations of at least 2 with ppo.baseline=group-mean, got 1: every advantage would be 0',
-  );
+  problems.push(...ppoProblems(settings));
   refuse(
     exact && (ppo.baseline === 'critic' || env.shaping !== 'none' || env.reward.kind !== 'path'),
     'expected the path reward, no critic and no shaping with ppo.gradient=exact, which has a closed form for that alone',

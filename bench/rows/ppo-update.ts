@@ -34,7 +34,14 @@ process.env.TF_NUM_INTEROP_THREADS = '1';
 
 const shape = { state: 576, hidden: 400, actions: 50, batch: 1024 };
 const numRelations = 570;
-const learning = { clipRange: 0.2, clipRangeValue: null, entropyCoef: 0.01, valueCoef: 0.5, klCoef: 0 };
+const learning = {
+  algorithm: 'ppo' as const,
+  clipRange: 0.2,
+  clipRangeValue: null,
+  entropyCoef: 0.01,
+  valueCoef: 0.5,
+  klCoef: 0,
+};
 const { tf, name } = await openBackend(backendOf(values.backend));
 const rng = Rng.named(0, 'bench/ppo-update');
 const half = shape.hidden / 2;

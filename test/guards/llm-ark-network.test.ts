@@ -9,6 +9,7 @@ import { defaultWalkRules } from '../../envs/rules.js';
 import { Rng } from '../../src/run/seeds.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { generalizedAdvantages } from '../../trainers/ppo/advantages.js';
+import { actionDraw } from '../../trainers/ppo/action-draw.js';
 import { collectRollouts } from '../../trainers/ppo/collect.js';
 import { RolloutBuffer } from '../../trainers/ppo/rollout-buffer.js';
 import { reachableStates, randomize } from '../fixtures/toy-walker.js';
@@ -38,7 +39,7 @@ async function walked(changes: Partial<WalkerSettings>) {
   const count = world.samples.length * explorations;
   const buffer = new RolloutBuffer<StateRequest>(2 * count);
   const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', world, count);
-  await collectRollouts(actor, values, envs, buffer, [...world.samples.keys()], explorations, new Rng(3));
+  await collectRollouts(actor, values, envs, buffer, [...world.samples.keys()], explorations, actionDraw(new Rng(3)));
   buffer.setAdvantages(generalizedAdvantages(buffer.rollout, 0.95, 0.95));
   const dispose = () => [actor, critic].forEach((one) => one.dispose());
   return { policy, actor, critic, values, buffer, dispose };

@@ -19,6 +19,7 @@ import type { Gather } from '../../src/tensor/trainable.js';
 import { readTensor } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
 import { generalizedAdvantages, rewardsToGo } from '../../trainers/ppo/advantages.js';
+import { actionDraw } from '../../trainers/ppo/action-draw.js';
 import { collectRollouts } from '../../trainers/ppo/collect.js';
 import { ppo } from '../../trainers/ppo/ppo.js';
 import { ppoSettings } from '../../trainers/ppo/settings.js';
@@ -64,7 +65,7 @@ async function round(world: ToyWorld, actor: WalkActor, explorations: number, cr
   const buffer = new RolloutBuffer<StateRequest>(2 * count);
   const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', world, count);
   const samples = [...world.samples.keys()];
-  const figures = await collectRollouts(actor, critic, envs, buffer, samples, explorations, new Rng(3));
+  const figures = await collectRollouts(actor, critic, envs, buffer, samples, explorations, actionDraw(new Rng(3)));
   return { buffer, figures };
 }
 

@@ -59,8 +59,7 @@ export function rewardsToGo({ rewards, next, terminated, bootstrapValues }: Roll
  */
 export function groupMeanAdvantages(rollout: Rollout, groups: Int32Array, gamma: number): Advantages {
   const sums = rewardsToGo(rollout, gamma);
-  const begins = new Uint8Array(sums.length).fill(1);
-  for (const after of rollout.next) if (after >= 0) begins[after] = 0;
+  const begins = firstSteps(rollout);
   const totals = new Map<number, { sum: number; count: number }>();
   for (let t = 0; t < sums.length; t++) {
     if (!begins[t]) continue;
@@ -75,9 +74,40 @@ export function groupMeanAdvantages(rollout: Rollout, groups: Int32Array, gamma:
 }
 
 /**
+ * Rewards to go minus one number for all of them.
+ * @param baseline such as a moving average of the returns before
+ * @source Williams 1992, "Simple statistical gradient-following algorithms", section 4
+ */
+export function advantagesFrom(baseline: number, rollout: Rollout, gamma: number): Advantages {
+  const sums = rewardsToGo(rollout, gamma);
+  return { advantages: Float32Array.from(sums, (sum) => sum - baseline), returns: Float32Array.from(sums) };
+}
+
+/** Mean discounted return of the episodes, from their first steps. */
+export function meanReturn(rollout: Rollout, gamma: number): number {
+  const sums = rewardsToGo(rollout, gamma);
+  const begins = firstSteps(rollout);
+  let total = 0;
+  let count = 0;
+  for (let t = 0; t < sums.length; t++) {
+    if (!begins[t]) continue;
+    total += sums[t]!;
+    count++;
+  }
+  return total / count;
+}
+
+/** uint8: 1 where an episode begins. */
+function firstSteps({ next }: Rollout): Uint8Array {
+  const begins = new Uint8Array(next.length).fill(1);
+  for (const after of next) if (after >= 0) begins[after] = 0;
+  return begins;
+}
+
+/**
  * Divides by the standard deviation (of the population), in place, and returns its argument. Fewer than two values stay
  * as they are.
- * @param center whether the mean is subtracted too; not needed where a group mean already was
+ * @param center whether the mean is subtracted too; not wanted where a group mean or a moving average already was
  */
 export function normalizeAdvantages(advantages: Float32Array, center = true, epsilon = 1e-8): Float32Array {
   const n = advantages.length;

@@ -1,8 +1,7 @@
 /** One round of experience: every chosen sample is walked several times under the present policy. */
 import type { Actor, ValueNetwork } from '../../agents/actor.js';
 import type { BatchedEnv } from '../../envs/vector-env.js';
-import type { Rng } from '../../src/run/seeds.js';
-import { sampleSegment } from '../../src/tensor/categorical.js';
+import type { ActionDraw } from './action-draw.js';
 import type { RolloutBuffer } from './rollout-buffer.js';
 
 /** Means over the walks of a round, and its steps. */
@@ -28,7 +27,7 @@ export async function collectRollouts<Observation, Request>(
   buffer: RolloutBuffer<Request>,
   samples: readonly number[],
   explorations: number,
-  rng: Rng,
+  draw: ActionDraw,
 ): Promise<RolloutFigures> {
   buffer.clear();
   const sampleOf = samples.flatMap((sample) => Array.from({ length: explorations }, () => sample));
@@ -49,7 +48,7 @@ export async function collectRollouts<Observation, Request>(
     const rows = stateOf.map((state, i) => {
       const copy = live[i]!;
       const begin = offsets[state - known]!;
-      const action = sampleSegment(logProbs, begin, offsets[state - known + 1]!, rng);
+      const action = draw(logProbs, begin, offsets[state - known + 1]!);
       actions[copy] = actor.envAction?.(buffer.states[state]!, action) ?? action;
       const transition = {
         state,

@@ -41,7 +41,7 @@ export interface ObjectiveInput {
 /** The settings of PPO that its loss reads. */
 export type ObjectiveSettings = Pick<
   PpoSettings,
-  'clipRange' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef' | 'feasibilityCoef'
+  'algorithm' | 'clipRange' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef' | 'feasibilityCoef'
 >;
 
 /** Means over transitions, in float64. */
@@ -82,9 +82,9 @@ export interface ObjectiveResult {
 }
 
 /**
- * The clipped surrogate with value loss, entropy bonus and an anchor to the clone. A state that n of N transitions visit
+ * The clipped surrogate, or that of REINFORCE, with value loss, entropy bonus and an anchor to the clone. A state that n of N transitions visit
  * has weight n / N in every mean.
- * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; KL estimate: Schulman 2020, k3
+ * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; Williams 1992; KL estimate: Schulman 2020, k3
  * @throws WorkbenchError `failure` for no transitions, an action that is not legal or a missing anchor; `Diverged` for logits or a loss
  *   that are not finite
  */
@@ -129,12 +129,12 @@ function scatter(values: Float64Array, places: Int32Array, length: number): Floa
   return all;
 }
 
-/** −mean(min(ratio·A, clip(ratio)·A)); adds the pull on each chosen action, and returns each state's sum of pulls and weight. */
+/** −mean(min(ratio·A, clip(ratio)·A)), or −mean(A·log π) by REINFORCE; adds the pull on each chosen action, and returns each state's sum of pulls and weight. */
 function surrogate(
   logProbs: Float32Array,
   offsets: Int32Array,
   { state, action, oldLogProb, advantage }: Transitions,
-  { clipRange }: ObjectiveSettings,
+  { algorithm, clipRange }: ObjectiveSettings,
   dLogits: Float64Array,
 ) {
   const count = state.length;
@@ -157,11 +157,17 @@ function surrogate(
     const ratio = Math.exp(logRatio);
     const free = ratio * advantage[t]!;
     const clipped = Math.min(Math.max(ratio, 1 - clipRange), 1 + clipRange) * advantage[t]!;
-    policyLoss -= Math.min(free, clipped) / count;
-    if (free <= clipped) {
-      dLogits[chosen]! -= free / count;
-      pulls[s]! -= free / count;
+    // ∂loss/∂log π of the chosen action.
+    let pull = 0;
+    if (algorithm === 'reinforce') {
+      policyLoss -= (advantage[t]! * logProbs[chosen]!) / count;
+      pull = advantage[t]! / count;
+    } else {
+      policyLoss -= Math.min(free, clipped) / count;
+      if (free <= clipped) pull = free / count;
     }
+    dLogits[chosen]! -= pull;
+    pulls[s]! -= pull;
     weights[s]! += 1 / count;
     approxKl += (ratio - 1 - logRatio) / count;
     if (Math.abs(ratio - 1) > clipRange) clipFraction += 1 / count;

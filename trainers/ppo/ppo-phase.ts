@@ -1,6 +1,6 @@
 /** The PPO phase of a run, whatever is walked: evaluates, saves, gives up, and goes on where a run was stopped. */
 import type { TaskRequest } from '../../agents/actor.js';
-import type { Checkpoint } from '../../checkpoints/checkpoint.js';
+import type { Checkpoint, JsonObject } from '../../checkpoints/checkpoint.js';
 import type { BestMetric } from '../../checkpoints/keeper.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { adamWOf, type Optimizer, type TrainedParameters } from '../../src/tensor/trainable.js';
@@ -12,7 +12,7 @@ import type { PpoSettings } from './settings.js';
 /** What a phase gives to the algorithm that trains in it. */
 export type PpoShared = Pick<
   PpoOptions<unknown, TaskRequest>,
-  'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
+  'settings' | 'seed' | 'startUpdate' | 'startAverage' | 'onUpdate' | 'signal'
 >;
 
 /** What is trained, how it is judged, and where it goes on from. */
@@ -46,10 +46,12 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
   const { seed, ppo: settings, checkpoint } = session.settings;
   if (from) restoreTrainee(trainee, from);
   const startUpdate = from?.header.step ?? 0;
-  if (replayed) {
-    const onUpdate = ({ metrics }: PpoUpdate) => (replayed(metrics), true);
-    return train({ settings, seed, startUpdate, signal, onUpdate });
-  }
+  // There where advantages are measured from it.
+  let averageReturn = from?.header.trainer.averageReturn as number | undefined;
+  const average = (): JsonObject => (averageReturn === undefined ? {} : { averageReturn });
+  const begin = { startUpdate, ...(averageReturn !== undefined && { startAverage: averageReturn }) };
+  const shared = { settings, seed, signal, ...begin };
+  if (replayed) return train({ ...shared, onUpdate: ({ metrics }) => (replayed(metrics), true) });
   let patience = (from?.header.trainer.patience as unknown as Patience | undefined) ?? {
     best: -1,
     evaluationsWithoutGain: 0,
@@ -58,7 +60,7 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
   let done = startUpdate;
   let saved = startUpdate;
   const save = async (metrics: Record<string, number> = {}, interim = false) => {
-    const state = { patience: { ...patience } };
+    const state = { patience: { ...patience }, ...average() };
     await saveTrainee(session, trainee, { phase: 'ppo', step: done, epoch: 0, metrics, state, interim });
     saved = done;
   };
@@ -73,11 +75,12 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
     await save(figures);
   };
   // The walks of an update follow from the weights at its start: that state is what a step that diverges is replayed from.
-  const now = () => traineeCheckpoint(session, trainee, { phase: 'ppo', step: done, epoch: 0 });
+  const now = () => traineeCheckpoint(session, trainee, { phase: 'ppo', step: done, epoch: 0, state: average() });
   let before = await now();
   const givesUp = () => settings.patience !== null && patience.evaluationsWithoutGain >= settings.patience;
-  const onUpdate = async ({ update, steps, metrics }: PpoUpdate): Promise<boolean> => {
+  const onUpdate = async ({ update, steps, metrics, ...left }: PpoUpdate): Promise<boolean> => {
     done = update;
+    averageReturn = left.averageReturn;
     logs.metrics('ppo', update, metrics);
     line.update(
       update,
@@ -93,7 +96,7 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
     // A run that was stopped in an evaluation owes it.
     if (from && evaluatesAt(done) && !(best in from.header.metrics)) await score();
     if (givesUp()) return;
-    await train({ settings, seed, startUpdate, signal, onUpdate });
+    await train({ ...shared, onUpdate });
     line.finish();
   } catch (error) {
     if (error instanceof WorkbenchError && error.resumable && done > saved) await save({}, true);

@@ -5,6 +5,7 @@ import type { Optimizer, RecordPart } from '../../src/tensor/trainable.js';
 import { minibatchParts } from './minibatch-parts.js';
 import { ppoObjective, type ObjectiveResult, type ObjectiveSettings } from './objective.js';
 import type { Minibatch } from './rollout-buffer.js';
+import type { PpoSettings } from './settings.js';
 
 /** What PPO moves: a policy, and a critic where there is one. */
 export interface Learner<Observation, Request> {
@@ -49,7 +50,7 @@ export async function ppoStep<Observation, Request extends TaskRequest>(
   const cut = minibatchParts(minibatch, sizes, actor.scoresAtOnce ?? usualScoresAtOnce);
   const shares = cut.map(({ share }) => share);
   const results: ObjectiveResult[] = [];
-  const lossOf = () => weightedMeans(results, shares)['train/loss']!;
+  const lossOf = () => weightedMeans(results, shares, settings.algorithm)['train/loss']!;
   return explainedLater(
     async () => ({
       ...(results.length === cut.length && { loss: lossOf() }),
@@ -73,7 +74,7 @@ export async function ppoStep<Observation, Request extends TaskRequest>(
       };
       await (critic ? critic.optimizer.step(stepActor, learningRate) : stepActor());
       return {
-        figures: { ...weightedMeans(results, shares), 'train/grad_norm': gradNorm },
+        figures: { ...weightedMeans(results, shares, settings.algorithm), 'train/grad_norm': gradNorm },
         maxRatioDeviation: Math.max(...results.map(({ diagnostics }) => diagnostics.maxRatioDeviation)),
       };
     },
@@ -143,7 +144,11 @@ function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: Int32Arra
 }
 
 /** The figures of a step under the field's names, parts weighted by their share of transitions. */
-function weightedMeans(results: readonly ObjectiveResult[], shares: readonly number[]): Record<string, number> {
+function weightedMeans(
+  results: readonly ObjectiveResult[],
+  shares: readonly number[],
+  algorithm: PpoSettings['algorithm'],
+): Record<string, number> {
   const mean = (of: (result: ObjectiveResult) => number) =>
     results.reduce((sum, result, i) => sum + shares[i]! * of(result), 0);
   return {
@@ -154,7 +159,10 @@ function weightedMeans(results: readonly ObjectiveResult[], shares: readonly num
     'train/entropy_share': mean(({ diagnostics }) => diagnostics.normalizedEntropy),
     'train/anchor_kl': mean(({ losses }) => losses.anchorKl),
     'train/feasibility_loss': mean(({ losses }) => losses.feasibilityLoss),
-    'train/approx_kl': mean(({ diagnostics }) => diagnostics.approxKl),
-    'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
+    // REINFORCE steps once from fresh walks: its ratios are all 1.
+    ...(algorithm === 'ppo' && {
+      'train/approx_kl': mean(({ diagnostics }) => diagnostics.approxKl),
+      'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
+    }),
   };
 }

@@ -10,7 +10,16 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { explainedLater } from '../../src/tensor/diverged.js';
-import { explainedVariance, generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from './advantages.js';
+import { actionDraw } from './action-draw.js';
+import {
+  advantagesFrom,
+  explainedVariance,
+  generalizedAdvantages,
+  groupMeanAdvantages,
+  meanReturn,
+  normalizeAdvantages,
+  type Advantages,
+} from './advantages.js';
 import { collectRollouts } from './collect.js';
 import { RolloutBuffer } from './rollout-buffer.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
@@ -29,6 +38,8 @@ export interface PpoOptions<Observation, Request extends TaskRequest> extends Le
   seed: number;
   /** Updates done before, by the run that is resumed. Default 0. */
   startUpdate?: number;
+  /** The moving average that those updates left; needed with `baseline: moving-average`. Default 0. */
+  startAverage?: number;
   /** After every update: the time to log, evaluate and save. Returning true ends training. */
   onUpdate?: (update: PpoUpdate) => Promise<boolean | void> | boolean | void;
   signal?: AbortSignal | undefined;
@@ -42,6 +53,8 @@ export interface PpoUpdate {
   steps: number;
   /** By the field's names: `rollout/reward`, `train/approx_kl` … */
   metrics: Record<string, number>;
+  /** Moving average of the returns with this round's in it; with `baseline: moving-average`. */
+  averageReturn?: number;
 }
 
 /**
@@ -56,7 +69,7 @@ function ratioTolerance({ parameters, precision }: Pick<Actor<never, never>, 'pa
 
 /**
  * Trains until the last update. Every random choice is named by its update, so a resumed run needs only weights,
- * optimizers and the number of updates done.
+ * optimizers, the number of updates done, and the moving average of returns where that is the baseline.
  * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` at a step whose numbers are
  *   not finite
  */
@@ -65,12 +78,14 @@ export async function ppo<Observation, Request extends TaskRequest>(
 ): Promise<void> {
   const { envs, settings, startUpdate = 0 } = options;
   const buffer = new RolloutBuffer<Request>(settings.samplesPerUpdate * settings.explorations * envs.spec.maxSteps);
+  let averageReturn = options.startAverage ?? 0;
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const done = await explainedLater(
       () => ({ place: { update: update + 1 } }),
-      () => makeUpdate(options, buffer, update),
+      () => makeUpdate(options, buffer, update, averageReturn),
     );
+    averageReturn = done.averageReturn ?? averageReturn;
     if (await options.onUpdate?.(done)) return;
     await setImmediate();
   }
@@ -81,18 +96,19 @@ async function makeUpdate<Observation, Request extends TaskRequest>(
   options: PpoOptions<Observation, Request>,
   buffer: RolloutBuffer<Request>,
   update: number,
+  averageReturn: number,
 ): Promise<PpoUpdate> {
   const { actor, critic, envs, walkable, settings, seed } = options;
   const samples = samplesOf(update, walkable, settings.samplesPerUpdate, seed);
-  const walkRng = Rng.named(seed, 'ppo/walk', update);
-  const rollout = await collectRollouts(actor, critic?.network, envs, buffer, samples, settings.explorations, walkRng);
+  const draw = actionDraw(Rng.named(seed, 'ppo/walk', update), {
+    rate: settings.actionDropout,
+    rng: Rng.named(seed, 'ppo/dropout', update),
+  });
+  const rollout = await collectRollouts(actor, critic?.network, envs, buffer, samples, settings.explorations, draw);
 
   const { rollout: columns } = buffer;
-  const advantages =
-    settings.baseline === 'group-mean'
-      ? groupMeanAdvantages(columns, buffer.samples, settings.gamma)
-      : generalizedAdvantages(columns, settings.gamma, settings.baseline === 'critic' ? settings.gaeLambda : 1);
-  const centre = settings.baseline !== 'group-mean';
+  const advantages = advantagesOf(buffer, settings, averageReturn);
+  const centre = settings.baseline === 'critic' || settings.baseline === 'none';
   if (settings.normalizeAdvantage === 'buffer') normalizeAdvantages(advantages.advantages, centre);
   buffer.setAdvantages(advantages);
 
@@ -129,7 +145,21 @@ async function makeUpdate<Observation, Request extends TaskRequest>(
     'train/learning_rate': learningRate,
     ...(critic && { 'train/explained_variance': explainedVariance(columns.values, advantages.returns) }),
   };
-  return { update: update + 1, steps: rollout.steps, metrics };
+  const done = { update: update + 1, steps: rollout.steps, metrics };
+  if (settings.baseline !== 'moving-average') return done;
+  const { baselineDecay, gamma } = settings;
+  return { ...done, averageReturn: baselineDecay * averageReturn + (1 - baselineDecay) * meanReturn(columns, gamma) };
+}
+
+/** @param averageReturn of the rounds before */
+function advantagesOf<Request>(
+  { rollout, samples }: RolloutBuffer<Request>,
+  { baseline, gamma, gaeLambda }: PpoSettings,
+  averageReturn: number,
+): Advantages {
+  if (baseline === 'group-mean') return groupMeanAdvantages(rollout, samples, gamma);
+  if (baseline === 'moving-average') return advantagesFrom(averageReturn, rollout, gamma);
+  return generalizedAdvantages(rollout, gamma, baseline === 'critic' ? gaeLambda : 1);
 }
 
 function checkRatio(deviation: number, update: number, tolerance: number): void {

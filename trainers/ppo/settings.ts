@@ -14,6 +14,12 @@ export const ppoSettings = z.strictObject({
     .describe(
       'Where the policy gradient comes from: sampled walks (PPO), or the expected path reward in closed form, the yardstick that PPO estimates. `exact` takes the path reward, no critic and no shaping.',
     ),
+  algorithm: z
+    .enum(['ppo', 'reinforce'])
+    .default('ppo')
+    .describe(
+      "How sampled walks are learned from: PPO's clipped ratios, or REINFORCE, −A · log π in one step a round (updateEpochs 1, one minibatch), as MINERVA and MultiHopKG train.",
+    ),
   updates: z.int().min(1).max(1_000_000).default(200).describe('Rollout-and-update rounds.'),
   samplesPerUpdate: z.int().min(1).max(100_000).default(96).describe('Samples walked in a round.'),
   explorations: z
@@ -22,6 +28,14 @@ export const ppoSettings = z.strictObject({
     .max(1024)
     .default(8)
     .describe('Walks sampled from each of them; the group-mean baseline needs at least 2.'),
+  actionDropout: z
+    .number()
+    .min(0)
+    .max(0.99)
+    .default(0)
+    .describe(
+      'Chance of each action to be dropped while walking in training, so that walks do not all follow the first path that paid; learning reads the probabilities without it. MultiHopKG: 0.5 on FB15k-237, 0.9 on UMLS and Kinship.',
+    ),
   minibatchSamples: z
     .int()
     .min(1)
@@ -62,11 +76,17 @@ export const ppoSettings = z.strictObject({
   gamma: z.number().min(0).max(1).default(1).describe('Discount of later rewards.'),
   gaeLambda: z.number().min(0).max(1).default(0.95).describe('Decay of GAE; used by `baseline: critic` only.'),
   baseline: z
-    .enum(['group-mean', 'critic', 'none'])
+    .enum(['group-mean', 'critic', 'moving-average', 'none'])
     .default('group-mean')
     .describe(
-      'What advantages are measured from: the mean return of the same sample, a learned critic with GAE, or 0.',
+      'What advantages are measured from: the mean return of the same sample, a learned critic with GAE, an exponential moving average of the mean return of the rounds before, or 0.',
     ),
+  baselineDecay: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.95)
+    .describe('Share of the moving average that each round leaves; used by `baseline: moving-average` only.'),
   normalizeAdvantage: z
     .enum(['minibatch', 'buffer', 'none'])
     .default('minibatch')

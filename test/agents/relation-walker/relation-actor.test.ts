@@ -7,6 +7,7 @@ import type { TraceEvent } from '../../../agents/question-agent.js';
 import { defaultRelationRules, frontierTrie, makeVectorEnv } from '../../../envs/index.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { adamWOf } from '../../../src/tensor/trainable.js';
+import { actionDraw } from '../../../trainers/ppo/action-draw.js';
 import { collectRollouts } from '../../../trainers/ppo/collect.js';
 import { ppo } from '../../../trainers/ppo/ppo.js';
 import { RolloutBuffer } from '../../../trainers/ppo/rollout-buffer.js';
@@ -107,7 +108,15 @@ describe('the relation walker as an actor', () => {
     const collect = async () => {
       const envs = makeVectorEnv('kgwalk/RelationWalk-v1', { graph, samples }, 16);
       const buffer = new RolloutBuffer<ReturnType<typeof actor.requestOf>>(48);
-      const figures = await collectRollouts(actor, undefined, envs, buffer, [0, 2, 4, 6], 4, Rng.named(4, 'walk'));
+      const figures = await collectRollouts(
+        actor,
+        undefined,
+        envs,
+        buffer,
+        [0, 2, 4, 6],
+        4,
+        actionDraw(Rng.named(4, 'walk')),
+      );
       return [figures, [...buffer.rollout.rewards]];
     };
     expect(await collect()).toEqual(await collect());

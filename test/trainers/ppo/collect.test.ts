@@ -8,6 +8,7 @@ import { VectorEnv } from '../../../envs/vector-env.js';
 import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { readTensor } from '../../../src/tensor/ops.js';
+import { actionDraw } from '../../../trainers/ppo/action-draw.js';
 import { collectRollouts } from '../../../trainers/ppo/collect.js';
 import { RolloutBuffer } from '../../../trainers/ppo/rollout-buffer.js';
 import { toyWalker } from '../../fixtures/toy-policy.js';
@@ -45,7 +46,7 @@ test('an episode that the environment cuts is worth what the critic says of the 
     buffer,
     [0, 4],
     1,
-    new Rng(3),
+    actionDraw(new Rng(3)),
   );
   const requests = left.map(({ task, start, current, hop, path }) => ({
     task,

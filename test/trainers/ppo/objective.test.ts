@@ -4,6 +4,7 @@ import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { ppoObjective, type ObjectiveInput, type ObjectiveSettings } from '../../../trainers/ppo/objective.js';
 
 const off: ObjectiveSettings = {
+  algorithm: 'ppo',
   clipRange: 0.2,
   clipRangeValue: null,
   entropyCoef: 0,
@@ -12,6 +13,7 @@ const off: ObjectiveSettings = {
   feasibilityCoef: 0,
 };
 const everything: ObjectiveSettings = {
+  algorithm: 'ppo',
   clipRange: 0.2,
   clipRangeValue: 0.3,
   entropyCoef: 0.7,

@@ -14,17 +14,17 @@ beforeAll(async () => {
   ({ tf } = await openBackend('cpu'));
 });
 
-const baselines = ['group-mean', 'critic', 'none'] as const;
+const baselines = ['group-mean', 'critic', 'none', 'moving-average'] as const;
 const normalizations = ['minibatch', 'buffer', 'none'] as const;
 
 /** Every baseline with every normalisation in turn; what else can be switched is drawn. */
 function settingsOf(seed: number): PpoSettings {
   const rng = Rng.named(seed, 'test/settings');
   const one = <T>(...choices: T[]): T => choices[rng.integer(choices.length)]!;
-  return ppoSettings.parse({
+  const drawn = {
     ...{ updates: 2, samplesPerUpdate: 4, explorations: 3, lrDecay: 'none', warmupUpdates: 0, learningRate: 0.1 },
-    baseline: baselines[seed % 3],
-    normalizeAdvantage: normalizations[Math.floor(seed / 3) % 3],
+    baseline: baselines[seed % 4],
+    normalizeAdvantage: normalizations[Math.floor(seed / 4) % 3],
     minibatchSamples: one(2, 3, 4),
     updateEpochs: one(1, 2, 3),
     // 10 clips nothing.
@@ -40,7 +40,11 @@ function settingsOf(seed: number): PpoSettings {
     targetKl: one(null, null, 0.02),
     // Large, so that a gradient of rounding's size does not become a whole step.
     adamEpsilon: 0.01,
-  });
+    baselineDecay: one(0, 0.5),
+    actionDropout: one(0, 0.7),
+  };
+  const reinforce = { algorithm: 'reinforce', minibatchSamples: 4, updateEpochs: 1, targetKl: null };
+  return ppoSettings.parse({ ...drawn, ...(rng.uniform() < 0.3 && reinforce) });
 }
 
 /** What is further off than 1e-5, relative to 1 plus the size of the number. */
@@ -54,6 +58,7 @@ test(
   'PPO gives the losses, gradients, moments and weights of an independent scalar version, whatever is switched',
   async () => {
     let clipped = 0;
+    let reinforced = 0;
     for (let seed = 0; seed < often(54, 1000); seed++) {
       const settings = settingsOf(seed);
       const rowOf = rowNumbers();
@@ -69,6 +74,7 @@ test(
         scores: scalarTable(await numbersOf(actor.parameters, 'scores')),
         critic: network && scalarTable(await numbersOf(network.parameters, 'values')),
         anchor: [...(await numbersOf(anchor.parameters, 'scores'))],
+        average: 0,
       };
       let updates = 0;
       await ppo({
@@ -99,7 +105,9 @@ test(
           await compare('scores', actor.parameters, optimizer, learner.scores);
           if (critic) await compare('values', network.parameters, critic.optimizer, learner.critic!);
           expect({ seed, update, settings, wrong }).toEqual({ seed, update, settings, wrong: [] });
-          clipped += metrics['train/clip_fraction']!;
+          clipped += metrics['train/clip_fraction'] ?? 0;
+          if (settings.algorithm === 'reinforce') expect(metrics).not.toHaveProperty(['train/clip_fraction']);
+          reinforced += Number(settings.algorithm === 'reinforce');
           updates++;
         },
       });
@@ -109,6 +117,7 @@ test(
       optimizer.dispose();
       critic?.optimizer.dispose();
     }
+    expect(reinforced).toBeGreaterThan(10);
     // Otherwise nothing was clipped, and the clip was not compared.
     expect(clipped).toBeGreaterThan(1);
   },

@@ -17,6 +17,7 @@ interface State {
 /** PPO with a table of logits and values, one row a state, and plain gradient steps: everything but the network. */
 function trainTable(world: ToyWorld, rules: WalkRules, baseline: 'group-mean' | 'critic', seed: number) {
   const settings = {
+    algorithm: 'ppo' as const,
     clipRange: 0.2,
     clipRangeValue: null,
     entropyCoef: 0.01,
