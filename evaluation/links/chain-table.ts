@@ -1,21 +1,6 @@
 /** Which relation chains a walker answers by, and how often it is right with each. */
 import type { Graph } from '../../src/kg/graph.js';
-
-/** A relation chain of one query relation, as files and pages have it. */
-export interface ChainRow {
-  /** What is asked for: `~name` asks for heads. */
-  relation: string;
-  /** Relations one after another; none where the walks stay at their head. */
-  chain: string[];
-  /** Queries of the relation that are answered by it first. */
-  uses: number;
-  /** Queries of the relation, whatever they are answered by. */
-  queries: number;
-  /** Those of its uses whose answer is right. */
-  right: number;
-  /** `right` / `uses`. */
-  precision: number;
-}
+import type { ChainRecord } from '../../src/run/link-records.js';
 
 /** Counts the best walk of every query. */
 export class ChainCounts {
@@ -29,15 +14,15 @@ export class ChainCounts {
 
   /**
    * @param relation id of what is asked for
-   * @param path of the best walk: relation and entity of each step; undefined for a query that no walk answers
+   * @param path of the best walk: relation and entity of each step
    * @param right whether the entity at its end is a known answer of any split
    */
-  add(relation: number, path: ArrayLike<number> | undefined, right: boolean): void {
+  add(relation: number, path: ArrayLike<number>, right: boolean): void {
     let chains = this.#relations.get(relation);
     if (!chains) this.#relations.set(relation, (chains = new Map()));
-    const chain = path && chainOf(path, this.#stay);
-    const key = chain ? chain.join() : 'none';
-    const count = chains.get(key) ?? { chain: chain ?? [], uses: 0, right: 0 };
+    const chain = chainOf(path, this.#stay);
+    const key = chain.join();
+    const count = chains.get(key) ?? { chain, uses: 0, right: 0 };
     count.uses++;
     if (right) count.right++;
     chains.set(key, count);
@@ -47,22 +32,19 @@ export class ChainCounts {
    * The most used chains of every query relation, in the order of ids, the most used first; equal ones by their relations.
    * @param most chains a relation
    */
-  rows({ relationNames }: Pick<Graph, 'relationNames'>, most: number): ChainRow[] {
+  rows({ relationNames }: Pick<Graph, 'relationNames'>, most: number): ChainRecord[] {
     const named = (id: number) => relationNames[id]!;
     return [...this.#relations]
       .sort(([a], [b]) => a - b)
-      .flatMap(([relation, chains]) => {
-        const queries = [...chains.values()].reduce((sum, { uses }) => sum + uses, 0);
-        return [...chains]
-          .filter(([key]) => key !== 'none')
-          .map(([, count]) => count)
+      .flatMap(([relation, chains]) =>
+        [...chains.values()]
           .sort((a, b) => b.uses - a.uses || byNumbers(a.chain, b.chain))
           .slice(0, most)
           .map(({ chain, uses, right }) => ({
-            ...{ relation: named(relation), chain: chain.map(named), uses, queries, right },
+            ...{ relation: named(relation), chain: chain.map(named), uses, right },
             precision: right / uses,
-          }));
-      });
+          })),
+      );
   }
 }
 

@@ -140,8 +140,7 @@ class WalkNotes {
     // What train holds needs no walk: the first answer beyond it shows what was learned.
     const given = world.trainKnown.tailsOf(head, relation);
     const first = reached.entities.findIndex((entity) => !given.includes(entity));
-    if (first < 0) this.#chains.add(relation, undefined, false);
-    else this.#chains.add(relation, reached.path(first), known.includes(reached.entities[first]!));
+    if (first >= 0) this.#chains.add(relation, reached.path(first), known.includes(reached.entities[first]!));
     for (const query of queries) {
       if (!this.#shown.includes(query)) continue;
       const answer = this.#queries.tails[query]!;
