@@ -17,6 +17,7 @@ import type { RunInfo } from '../src/run/records.js';
 import { backendNames } from '../src/tensor/backend.js';
 import { bilinearSettings } from './bilinear/settings.js';
 import { cloneSettings } from './cloning/settings.js';
+import { demonstrationSettings } from './links/demonstration-settings.js';
 import { ppoSettings } from './ppo/settings.js';
 import { transeSettings } from './transe/settings.js';
 
@@ -50,6 +51,7 @@ export const trainSettings = z.strictObject({
   walker: walkerSettings.prefault({}),
   relationWalker: relationWalkerSettings.prefault({}),
   linkWalker: linkWalkerSettings.prefault({}),
+  demonstrations: demonstrationSettings.prefault({}),
   clone: cloneSettings.prefault({}),
   ppo: ppoSettings.prefault({}),
   evaluation: evaluationSettings.prefault({}),

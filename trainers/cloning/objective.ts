@@ -12,7 +12,7 @@ export interface CloningLoss {
 }
 
 /**
- * @param logits float32 [N], uncorrected
+ * @param logits float32 [N], uncorrected; of legal actions alone
  * @param golds one for each state of the batch
  * @param weights one for each state
  * @param normaliser what the loss is divided by: the number of samples
@@ -20,7 +20,7 @@ export interface CloningLoss {
 export function cloningLoss(
   logits: Float32Array,
   batch: Pick<StateBatch, 'offsets'>,
-  golds: readonly GoldState[],
+  golds: readonly Pick<GoldState, 'gold' | 'logWeights'>[],
   weights: ArrayLike<number>,
   normaliser: number,
 ): CloningLoss {
