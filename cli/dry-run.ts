@@ -1,7 +1,7 @@
 /** What a training run would do, without doing it. */
 import type { RunSettings } from '../presets/schema.js';
 import type { Row } from './output.js';
-import type { TextGroup } from './training-plan.js';
+import type { TextGroup, TrainingPlan } from './training-plan.js';
 
 /** English text has about this many characters a token of a word-piece vocabulary. */
 const charactersPerToken = 4.3;
@@ -21,9 +21,22 @@ export interface DryRunOptions {
  */
 export async function dryRun(settings: RunSettings, { hasClone = false }: DryRunOptions = {}): Promise<Row[]> {
   const { trainingPlan } = await import('./training-plan.js');
+  const plan = await trainingPlan(settings, hasClone);
+  const { data, notes, transe, bilinear, clone, ppo, texts, walks } = plan;
+  return [
+    { phase: 'data', work: data },
+    ...notes.map((note) => ({ phase: 'note', work: note })),
+    { phase: 'transe', work: transe },
+    ...(bilinear === undefined ? [] : [{ phase: 'bilinear', work: bilinear }]),
+    ...(texts.length > 0 || walks ? await encodingRows(plan, settings) : []),
+    { phase: 'clone', work: clone },
+    { phase: 'ppo', work: ppo },
+  ];
+}
+
+async function encodingRows({ texts, walks }: TrainingPlan, settings: RunSettings): Promise<Row[]> {
   const { openEncoder } = await import('../src/encoder/open-encoder.js');
   const { cacheFolder } = await import('../src/run/locations.js');
-  const { data, notes, transe, clone, ppo, texts, walks } = await trainingPlan(settings, hasClone);
   const groups = distinctTexts(texts);
   const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
   try {
@@ -39,15 +52,7 @@ export async function dryRun(settings: RunSettings, { hasClone = false }: DryRun
     const { tokens, seconds } = encoder.counters;
     const rate = seconds > 0 ? tokens / seconds : undefined;
     const states = walks && (await (await import('./state-plan.js')).stateRows(walks, settings, encoder));
-    return [
-      { phase: 'data', work: data },
-      ...notes.map((note) => ({ phase: 'note', work: note })),
-      { phase: 'transe', work: transe },
-      ...encodeRow(groups, missing, rate),
-      ...(states ?? []),
-      { phase: 'clone', work: clone },
-      { phase: 'ppo', work: ppo },
-    ];
+    return [...encodeRow(groups, missing, rate), ...(states ?? [])];
   } finally {
     await encoder.dispose();
   }

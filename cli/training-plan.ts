@@ -15,6 +15,8 @@ export interface TrainingPlan {
   notes: string[];
   /** Phases that a kind of walk lacks are `off`. */
   transe: string;
+  /** Of link queries alone. */
+  bilinear?: string;
   clone: string;
   ppo: string;
   texts: TextGroup[];
@@ -29,7 +31,9 @@ export interface TrainingPlan {
 export async function trainingPlan(settings: RunSettings, hasClone: boolean): Promise<TrainingPlan> {
   const { checkTrainSettings } = await import('../trainers/check-settings.js');
   const { questionWalkIds } = await import('../envs/question-walks.js');
+  const { linkQueryId } = await import('../envs/link-query-world.js');
   checkTrainSettings(settings, hasClone);
+  if (settings.env.id === linkQueryId) return (await import('./links/training-plan.js')).linkPlan(settings);
   return questionWalkIds.includes(settings.env.id) ? questionPlan(settings) : dialoguePlan(settings);
 }
 

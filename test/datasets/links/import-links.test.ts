@@ -1,3 +1,6 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { importLinks, type LinkImportOptions } from '../../../datasets/links/import-links.js';
 import { loadLinkDataset } from '../../../datasets/links/link-dataset.js';
@@ -38,5 +41,146 @@ describe('importing triples', () => {
     expect([...known.headsOf(1, a)]).toEqual([b, c]);
     expect([...trainKnown.tailsOf(a, 0)]).toEqual([b]);
     expect([...trainKnown.tailsOf(a, 1)]).toEqual([]);
+  });
+});
+
+describe('importing one file of triples', () => {
+  /** Twelve entities in a ring, each with an edge to the next four: much can be spared. Ids are numbers. */
+  const ring = Array.from({ length: 12 }, (_, i) =>
+    [1, 2, 3, 4].map((step) => `${i}\tnear\t${(i + step) % 12}\n`).join(''),
+  ).join('');
+  const linesOf = ({ heads, tails }: { heads: Int32Array; tails: Int32Array }) =>
+    Array.from(heads, (head, i) => `${head} ${tails[i]}`);
+
+  test.each(['triples.tsv', 'triples.txt', 'train.txt'])('draws valid and test of %s by a fixed seed', async (file) => {
+    const { dataset, manifest } = await imported({ [file]: ring });
+    const { train, valid, test: asked } = dataset;
+    expect([train.heads.length, valid.heads.length, asked.heads.length]).toEqual([44, 2, 2]);
+    expect(new Set([train, valid, asked].flatMap(linesOf)).size).toBe(48);
+    expect(manifest.drawn).toEqual({ seed: 0, share: 0.05 });
+    const again = await imported({ 'triples.tsv': ring });
+    expect(linesOf(again.dataset.valid)).toEqual(linesOf(valid));
+    expect(again.manifest.graph.hash).toBe(manifest.graph.hash);
+  });
+
+  test('leaves every entity and relation a triple in train', async () => {
+    const leaves = Array.from({ length: 9 }, (_, i) => `${i}\tleaf\tl${i}\n`).join('');
+    const { manifest } = await imported({ 'triples.tsv': `${ring}${leaves}0\tonce\t5\n` });
+    const { valid, test: asked } = manifest.splits;
+    expect([valid.triples, asked.triples]).toEqual([3, 3]);
+    expect(valid).toMatchObject({ unseenEntities: 0, unseenRelations: 0 });
+    expect(asked).toMatchObject({ unseenEntities: 0, unseenRelations: 0 });
+  });
+
+  test('refuses what can spare nothing', async () => {
+    await expect(imported({ 'train.txt': 'a\tr\tb\nc\tr\td\n' })).rejects.toThrow(
+      /expected triples of which some can be spared for valid and test, got 2 .*train\.txt$/,
+    );
+  });
+
+  test('reads ~r as r the other way round, so that no triple is in two splits', async () => {
+    const [plain] = await Promise.all([imported({ 'triples.tsv': ring })]);
+    const both = ring.replace(/(\d+)\tnear\t(\d+)\n/g, '$1\tnear\t$2\n$2\t~near\t$1\n');
+    const { dataset, manifest } = await imported({ 'triples.tsv': both });
+    expect(dataset.graph.relationNames).toEqual(['near', '~near']);
+    expect(manifest.splits.train).toMatchObject({ duplicates: 48, inverseLines: 48 });
+    expect(linesOf(dataset.test).length).toBe(linesOf(plain.dataset.test).length);
+  });
+
+  test('takes | where the first line has no TAB, CRLF, a byte order mark, and archives', async () => {
+    const { dataset } = await imported({
+      'triples.txt': `\ufeff${ring.replaceAll('\t', '|').replaceAll('\n', '\r\n')}`,
+    });
+    expect(dataset.graph.entityNames).toContain('11');
+    const packed = await imported({ 'train.tsv.gz': gzipSync(ring) });
+    expect(packed.manifest.graph.hash).toBe(dataset.manifest.graph.hash);
+    expect(packed.manifest.graph.madeFrom).toEqual(['train.tsv.gz']);
+  });
+});
+
+describe('what valid and test are like is counted', () => {
+  test('entities and relations that train lacks, pairs the other way round', async () => {
+    const { manifest, dataset } = await imported({
+      'train.txt': 'a\tr\tb\nb\ts\tc\nd\tr\ta\n',
+      // New entity; new relation; a and b the other way round by another relation; b and a by the same.
+      'valid.txt': 'a\tr\tx\nx\tr\ty\n',
+      'test.txt': 'a\tq\tc\nb\ts\ta\nb\tr\ta\nc\tr\td\n',
+    });
+    expect(manifest.splits.valid).toEqual({
+      ...{ triples: 2, duplicates: 0, inverseLines: 0 },
+      ...{ unseenEntities: 2, triplesOfUnseenEntities: 2, unseenRelations: 0, triplesOfUnseenRelations: 0 },
+      ...{ reversedInTrain: 0, symmetricInTrain: 0 },
+    });
+    expect(manifest.splits.test).toMatchObject({
+      ...{ unseenEntities: 0, triplesOfUnseenEntities: 0, unseenRelations: 1, triplesOfUnseenRelations: 1 },
+      ...{ reversedInTrain: 2, symmetricInTrain: 1 },
+    });
+    expect(dataset.graph.degree(dataset.graph.entityId('x'))).toBe(0);
+    expect(dataset.graph.numRelations).toBe(6);
+  });
+
+  test('repeated lines are left out', async () => {
+    const { manifest } = await imported({ ...three, 'train.txt': 'a\tr\tb\nb\tr\tc\na\tr\tb\n' });
+    expect(manifest.splits.train).toEqual({ triples: 2, duplicates: 1, inverseLines: 0 });
+  });
+
+  test('names: several of one name, none, a blank one, one of no entity', async () => {
+    const names = 'a\tAnn\nb\tAnn\nc\t \nz\tZoe\na\tAnn\n';
+    const { manifest, dataset } = await imported({ ...three, 'names.tsv': names });
+    expect(manifest.names).toEqual({ named: 2, unnamed: 1, shared: 2, unused: 1 });
+    expect(dataset.labels).toEqual(['Ann', 'Ann', 'c']);
+  });
+});
+
+describe('bad link data', () => {
+  test.each([
+    ['no file', {}, /expected triples \(train\.txt or .*\), got none, at /],
+    ['valid without test', { 'train.txt': 'a\tr\tb\n', 'valid.txt': 'b\tr\ta\n' }, /got valid without test, at /],
+    ['no training triple', { ...three, 'train.txt': '\n' }, /expected triples, got none, at .*train\.txt$/],
+    ['an empty test', { ...three, 'test.txt': '' }, /expected triples, got none, at .*test\.txt$/],
+    ['one entity', { ...three, 'train.txt': 'a\tr\ta\n' }, /expected at least two entities, got "a" alone, at .*train/],
+    [
+      'names with tabs, blank fields, no relation',
+      { ...three, 'train.txt': 'a\tr\tb\nNew\tYork\tr\tb\na\t \tb\na\t~\tb\n' },
+      /3 broken lines:\n.*train\.txt:2: expected 3 fields, got 4 .*\n.*train\.txt:3: .*blank.*\n.*:4: expected a relation's name behind ~, got "~"/,
+    ],
+    ['bytes that are no text', { ...three, 'test.txt': new Uint8Array([0x61, 0xff, 0x0a]) }, /UTF-8.*test\.txt:1/],
+    [
+      'a display name with a TAB',
+      { ...three, 'names.tsv': 'a\tAnn\tB\n' },
+      /names\.tsv:1: expected an id, a TAB and a name/,
+    ],
+    ['two names of one id', { ...three, 'names.tsv': 'a\tAnn\na\tBo\n' }, /names\.tsv:2: .*got "Bo" after "Ann"/],
+  ])('%s', async (_, files: Record<string, string | Uint8Array>, message) => {
+    await expect(imported(files)).rejects.toMatchObject({ code: 'data', message: expect.stringMatching(message) });
+  });
+
+  test('the same triple in two splits is refused, or kept and counted', async () => {
+    const files = { ...three, 'train.txt': `${three['train.txt']}a\tr\tc\n`, 'test.txt': 'c\tr\ta\nb\tr\tc\n' };
+    await expect(imported(files)).rejects.toThrow(
+      /^expected each triple in one split, got 1 in both train\.txt and valid\.txt, such as a r c, at /,
+    );
+    const { manifest } = await imported(files, { allowOverlap: true });
+    expect(manifest.overlaps).toEqual({ trainValid: 1, trainTest: 1, validTest: 0 });
+  });
+
+  test('a refused import leaves the data set of that name as it was', async () => {
+    const { home } = await imported(three);
+    await expect(importLinks({ from: folderWith({ ...three, 'train.txt': '' }), name: 'tiny', home })).rejects.toThrow(
+      /got none/,
+    );
+    expect((await loadLinkDataset('tiny', { home })).train.heads.length).toBe(2);
+  });
+});
+
+describe('loading', () => {
+  test('refuses another kind, and files that are not those that were imported', async () => {
+    const { home, dataset } = await imported(three);
+    await expect(loadLinkDataset('tinny', { home })).rejects.toMatchObject({ hint: 'Did you mean "tiny"?' });
+    const file = join(dataset.folder, 'triples-test.bin');
+    writeFileSync(file, Buffer.alloc(12));
+    await expect(loadLinkDataset('tiny', { home })).rejects.toThrow(/altered, at .*triples-test\.bin$/);
+    rmSync(file);
+    await expect(loadLinkDataset('tiny', { home })).rejects.toThrow(/got nothing, at .*triples-test\.bin$/);
   });
 });
