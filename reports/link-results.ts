@@ -1,6 +1,7 @@
 /** Evaluations on link queries as comparable rows: one an agent, averaged over seeds, apart for each data set and split. */
 import { linkDirections, type LinkDirection, type LinkEvaluationRecord } from '../src/run/link-records.js';
 import { baselineName, labelOf, methodOf } from './agent-names.js';
+import type { LinkGroups } from './link-groups.js';
 import { groupBy } from './question-labels.js';
 import { average, type Figures } from './results.js';
 import type { RunGroup } from './run-data.js';
@@ -43,6 +44,7 @@ interface Measured {
 
 /**
  * Collects the evaluations. Sets with trained walkers come first; of these `valid`, by which they were chosen, comes last.
+ * @param groups on one data set
  * @param others evaluations of what no run of the report trained
  */
 export function collectLinks(groups: readonly RunGroup[], others: readonly LinkEvaluationRecord[] = []): LinkSet[] {
@@ -60,6 +62,19 @@ export function collectLinks(groups: readonly RunGroup[], others: readonly LinkE
     .sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
 }
 
+/** The same of several data sets: what no run trained stands beside the runs on its data. */
+export function collectLinkSets(trained: readonly LinkGroups[], others: readonly LinkEvaluationRecord[]): LinkSet[] {
+  const alone = [...new Set(others.map(({ dataset }) => dataset))].filter(
+    (dataset) => !trained.some((one) => one.dataset === dataset),
+  );
+  return [...trained, ...alone.map((dataset) => ({ dataset, groups: [] }))].flatMap(({ dataset, groups }) =>
+    collectLinks(
+      groups,
+      others.filter((one) => one.dataset === dataset),
+    ),
+  );
+}
+
 /** The row that a report is about: the `best` checkpoint of a run where there is one. */
 export function mainLinkRow({ rows }: LinkSet): LinkRow | undefined {
   const own = rows.filter((row) => row.own);
@@ -74,8 +89,8 @@ export function titleOfLinks({ dataset, split, limit, n }: LinkSet): string {
 function measuredOf(record: LinkEvaluationRecord, group: RunGroup, g: number, several: boolean): Measured {
   if (record.checkpoint === undefined) return { record, label: baselineName(record.agent), own: false };
   const method = methodOf(group.runs[0]!.info.config, record.checkpoint) ?? record.agent;
-  const details = [record.checkpoint, ...(several ? [group.label] : [])];
-  return { record, label: labelOf(method, details), own: true, group: g };
+  // The names of several groups begin with the method.
+  return { record, label: labelOf(several ? group.label : method, [record.checkpoint]), own: true, group: g };
 }
 
 function namedAlone({ agent, run, checkpoint }: LinkEvaluationRecord): { label: string; own: boolean } {

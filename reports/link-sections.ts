@@ -2,32 +2,31 @@
 import { linkDirections, type LinkExample } from '../src/run/link-records.js';
 import { barChart } from './bar-chart.js';
 import type { LinkExampleView, PartView, ResultView } from './html.js';
+import type { LinkGroups } from './link-groups.js';
 import { mainLinkRow, titleOfLinks, type LinkSet } from './link-results.js';
-import { compareSettings, settingCaption, settingFigures, settingTable } from './link-settings.js';
+import { compareSettings, settingFigures, settingTable } from './link-settings.js';
 import { chainTable, directionNames, directionTable, linkFacts, linkTable, shownChains } from './link-tables.js';
 import { interval, percent, plain } from './numbers.js';
 import type { ChartGroup, Draw, NamedChart } from './pictures.js';
 import { readRelation } from './relations.js';
-import type { RunGroup } from './run-data.js';
 import { palette } from './theme.js';
 
-/** Every set of triples, then the settings of the runs compared. */
+/** Every set of triples, then the settings of the runs on each data set compared. */
 export async function linkResults(
   sets: readonly LinkSet[],
-  groups: readonly RunGroup[],
+  trained: readonly LinkGroups[],
   draw: Draw,
 ): Promise<ResultView[]> {
   const views: ResultView[] = [];
   for (const [i, set] of sets.entries()) {
-    views.push({ title: titleOfLinks(set), folded: i > 0, parts: await partsOf(set, draw) });
+    const folded = sets.findIndex(({ dataset }) => dataset === set.dataset) < i;
+    views.push({ title: titleOfLinks(set), folded, parts: await partsOf(set, draw) });
   }
-  const compared = compareSettings(groups);
-  if (compared) {
-    const figures = await draw(settingFigures(compared));
-    views.push({
-      title: 'Settings compared by what training learned',
-      parts: [{ table: settingTable(compared), caption: settingCaption }, { figures }],
-    });
+  for (const { dataset, groups } of trained) {
+    const compared = compareSettings(groups);
+    if (!compared) continue;
+    const figures = await draw(settingFigures(compared, dataset));
+    views.push({ title: `Settings compared on ${dataset}`, parts: [{ table: settingTable(compared) }, { figures }] });
   }
   return views;
 }

@@ -4,8 +4,7 @@ import type { Table } from './html.js';
 import { duration, interval, percent, plain } from './numbers.js';
 import type { ChartGroup } from './pictures.js';
 import type { Figure } from './results.js';
-import { differingKeys, settingText, type RunData, type RunGroup } from './run-data.js';
-import { withoutSeed } from './run-names.js';
+import type { RunData, RunGroup } from './run-data.js';
 import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo } from './series.js';
 import { strokeOf } from './theme.js';
 
@@ -61,18 +60,14 @@ export function compareSettings(groups: readonly RunGroup[]): SettingComparison 
   return { rows, ...(equalSteps !== undefined && { equalSteps }) };
 }
 
-/** A row a setting: what sets it apart, what it learned, what that took. */
+/** A row a setting: what it learned, and what that took. */
 export function settingTable({ rows, equalSteps }: SettingComparison): Table {
-  const configs = rows.map(({ group }) => withoutSeed(group.runs[0]!.info.config));
-  // A name of one's own says what the other columns say.
-  const keys = differingKeys(configs).filter((key) => key !== 'name');
   const cell = (figure: Figure | undefined) =>
     figure ? { text: percent(figure.value), details: figure.n > 2 ? interval(figure) : [] } : { text: '' };
   const at = equalSteps === undefined ? 'at the end' : `at ${plain(Math.round(equalSteps))} steps`;
   return {
     head: [
       'setting',
-      ...keys.map((key) => key.slice(key.lastIndexOf('.') + 1)),
       'seeds',
       `MRR on valid ${at}, %`,
       'best MRR on valid, %',
@@ -85,7 +80,6 @@ export function settingTable({ rows, equalSteps }: SettingComparison): Table {
       .map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({
         cells: [
           { text: group.label },
-          ...keys.map((key) => ({ text: settingText(group.runs[0]!.info.config, key) })),
           { text: plain(group.runs.length) },
           cell(atEqualSteps),
           cell(best),
@@ -98,18 +92,18 @@ export function settingTable({ rows, equalSteps }: SettingComparison): Table {
 }
 
 /** The MRR at equal steps as bars, in the colours of the curves. */
-export function settingFigures({ rows, equalSteps }: SettingComparison): ChartGroup[] {
+export function settingFigures({ rows, equalSteps }: SettingComparison, dataset: string): ChartGroup[] {
   const bars = [...rows]
     .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
     .map(({ group, color, atEqualSteps }) => ({ label: group.label, figure: atEqualSteps, color }));
   const at = equalSteps === undefined ? 'the last evaluation' : `${plain(Math.round(equalSteps))} environment steps`;
-  const title = `MRR on valid at ${at}, %`;
+  const title = `${dataset}: MRR on valid at ${at}, %`;
   const said = bars.map(({ label, figure }) => `${label} ${percent(figure.value)} (${interval(figure)[0]!})`);
   return [
     {
       charts: [
         {
-          name: 'links-settings',
+          name: `links-settings-${dataset}`,
           alt: `${title}, with 95 % intervals over seeds: ${said.join(', ')}`,
           chart: barChart(bars, { title, percent: true }),
         },
@@ -119,8 +113,7 @@ export function settingFigures({ rows, equalSteps }: SettingComparison): ChartGr
   ];
 }
 
-/** What the figures of a comparison are. */
-export const settingCaption =
+const settingCaption =
   'Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, then ± the standard deviation. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
 
 function stepsOf({ runs }: RunGroup): Map<number, number> | undefined {

@@ -38,8 +38,6 @@ export const learningMeasures: readonly (readonly [phase: string, key: string])[
   ['ppo', 'eval/f1'],
   ['ppo', 'eval/mrr'],
   ['ppo', 'eval/tail_mrr'],
-  ['ppo', 'eval/hits@1'],
-  ['ppo', 'eval/hits@10'],
 ];
 
 /** What is shown against wall time, too: where walking is all of the method, time is what runs are compared by. */

@@ -9,7 +9,8 @@ import { loadEvaluation, type EvaluationData } from './evaluation-data.js';
 import { renderPage, type PageView } from './html.js';
 import { diagnosticFigures, learningFigures } from './learning-figures.js';
 import { isLinkFolder, loadLinkEvaluation } from './link-data.js';
-import { collectLinks, titleOfLinks } from './link-results.js';
+import { groupLinkRuns } from './link-groups.js';
+import { collectLinkSets, titleOfLinks } from './link-results.js';
 import { linkResults, workedLinks } from './link-sections.js';
 import { linkCostTable } from './link-tables.js';
 import { factsOf, openingOf, titleOfPage } from './opening.js';
@@ -39,14 +40,6 @@ export interface ReportOptions {
   title?: string;
 }
 
-const kinds: readonly RunKind[] = ['dialogues', 'questions', 'links'];
-
-const kindTitles: Readonly<Record<RunKind, string>> = {
-  dialogues: 'dialogues',
-  questions: 'questions',
-  links: 'link queries',
-};
-
 /**
  * Writes the report of runs, on dialogues, questions or link queries, and of evaluations of the last two. Runs that differ
  * only in the seed are averaged, with curves over seeds.
@@ -60,20 +53,26 @@ export async function writeReport(
     throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
   const loaded = runs.map(loadRunData);
   const groupsOf = (kind: RunKind) => groupRuns(loaded.filter((run) => kindOf(run) === kind));
-  const groups = { dialogues: groupsOf('dialogues'), questions: groupsOf('questions'), links: groupsOf('links') };
+  const onLinks = groupLinkRuns(loaded.filter((run) => kindOf(run) === 'links'));
+  const links = onLinks.flatMap(({ groups: some }) => some);
+  const groups = { dialogues: groupsOf('dialogues'), questions: groupsOf('questions'), links };
   const ofLinks = evaluations.filter(isLinkFolder);
   const saved = evaluations.filter((folder) => !ofLinks.includes(folder)).map((folder) => loadEvaluation(folder));
   const found = {
     groups,
     walked: collectResults(groups.dialogues),
     asked: collectQuestions([...loaded.flatMap(({ answered }) => answered), ...saved].map(namedBy(groups.questions))),
-    linked: collectLinks(groups.links, ofLinks.map(loadLinkEvaluation)),
+    linked: collectLinkSets(onLinks, ofLinks.map(loadLinkEvaluation)),
   };
   const { walked, asked, linked } = found;
   const pictures: string[] = [];
   const draw = pictureDrawer(to, pictures);
-  const present = kinds.filter((kind) => groups[kind].length > 0);
-  const about = (kind: RunKind) => (present.length > 1 ? kindTitles[kind] : undefined);
+  const drawnTogether = [
+    { about: 'dialogues', some: groups.dialogues },
+    { about: 'questions', some: groups.questions },
+    ...onLinks.map(({ dataset, groups: some }) => ({ about: dataset, some })),
+  ].filter(({ some }) => some.length > 0);
+  const aboutOf = (about: string) => (drawnTogether.length > 1 ? about : undefined);
   const valid = walked.find(({ split }) => split.includes('valid'));
 
   const view: PageView = {
@@ -83,11 +82,13 @@ export async function writeReport(
     results: [
       ...(await walkResults(walked, groups.dialogues, draw)),
       ...(await questionResults(asked, draw)),
-      ...(await linkResults(linked, groups.links, draw)),
+      ...(await linkResults(linked, onLinks, draw)),
     ],
     noise: await noiseResults(asked, draw),
     curves: await draw(
-      present.flatMap((kind) => learningFigures(groups[kind], kind === 'dialogues' ? valid : undefined, about(kind))),
+      drawnTogether.flatMap(({ about, some }) =>
+        learningFigures(some, some === groups.dialogues ? valid : undefined, aboutOf(about)),
+      ),
     ),
     ...workedWalks(walked),
     questions: workedQuestions(asked),
@@ -97,15 +98,15 @@ export async function writeReport(
     linksCaption:
       'Drawn by seed. Each list is the head of the ranking: the probability of the best walk to an entity, and that walk; stays are left out. Green: a right answer; “right, too” is not the one that was asked for, and ranks leave it out.',
     costs: [
-      ...present.map((kind) => ({
-        title: about(kind) === undefined ? 'Training' : `Training on ${kindTitles[kind]}`,
-        table: phaseCostTable(groups[kind]),
+      ...drawnTogether.map(({ about, some }) => ({
+        title: drawnTogether.length > 1 ? `Training on ${about}` : 'Training',
+        table: phaseCostTable(some),
       })),
       ...walked.map((set) => ({ title: `Answering: ${titleOfWalks(set)}`, table: agentCostTable(set) })),
       ...linked.map((set) => ({ title: `Ranking: ${titleOfLinks(set)}`, table: linkCostTable(set) })),
     ].filter(({ table }) => table.rows.length > 0),
     ...environmentView(Object.values(groups).flat(), saved),
-    diagnostics: await draw(present.flatMap((kind) => diagnosticFigures(groups[kind], about(kind)))),
+    diagnostics: await draw(drawnTogether.flatMap(({ about, some }) => diagnosticFigures(some, aboutOf(about)))),
   };
   const page = join(to, 'index.html');
   writeFileAtomic(page, renderPage(view));

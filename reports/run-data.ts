@@ -64,8 +64,7 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   const keys = differingKeys(configs);
   // Whoever gave settings names of their own (`--set name=`) is taken at their word.
   const named = new Set(configs.map(({ name }) => name)).size === configs.length;
-  const told = shortestTold(configs, keys);
-  const label = (i: number) => (named ? String(configs[i]!.name) : labelOf(configs[i]!, told, keys.length));
+  const label = (i: number) => (named ? String(configs[i]!.name) : labelOf(configs[i]!, keys));
   return members.map((group, i) => ({ runs: group, label: members.length > 1 ? label(i) : nameOf(group) }));
 }
 
@@ -104,21 +103,7 @@ export function settingText(config: Record<string, unknown>, key: string): strin
   return text.slice(0, 24);
 }
 
-const mostTold = 3;
-
-/** As many keys as labels have room for; of more, first go those that part the settings just as another one does. */
-function shortestTold(configs: readonly Record<string, unknown>[], keys: readonly string[]): string[] {
-  const partOf = (key: string) => {
-    const texts = configs.map((config) => settingText(config, key));
-    return texts.map((text) => texts.indexOf(text)).join();
-  };
-  const parts = keys.map(partOf);
-  const told = keys.length > mostTold ? keys.filter((_, i) => parts.indexOf(parts[i]!) === i) : keys;
-  return told.slice(0, mostTold);
-}
-
-/** @param differing how many settings differ, those that are not told included */
-function labelOf(config: Record<string, unknown>, keys: readonly string[], differing: number): string {
-  const parts = keys.map((key) => `${key.slice(key.lastIndexOf('.') + 1)}=${settingText(config, key)}`);
-  return parts.join(', ') + (differing > parts.length ? ', …' : '');
+function labelOf(config: Record<string, unknown>, keys: readonly string[]): string {
+  const parts = keys.slice(0, 3).map((key) => `${key.slice(key.lastIndexOf('.') + 1)}=${settingText(config, key)}`);
+  return parts.join(', ') + (keys.length > parts.length ? ', …' : '');
 }

@@ -2,11 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { groupLinkRuns } from '../../reports/link-groups.js';
 import { collectLinks } from '../../reports/link-results.js';
 import { compareSettings, settingTable } from '../../reports/link-settings.js';
 import { chainTable, linkFacts, linkTable } from '../../reports/link-tables.js';
 import { writeReport } from '../../reports/report.js';
-import { groupRuns, kindOf, loadRunData, type RunData } from '../../reports/run-data.js';
+import { kindOf, loadRunData, type RunData } from '../../reports/run-data.js';
 import { linkResult, reservations } from '../../reports/summary.js';
 import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
 import type { RunInfo } from '../../src/run/records.js';
@@ -35,12 +36,14 @@ function run(
   return { info, metrics: [], timings: [], evaluations: [], answered: [], linked, ...logged };
 }
 
+const groupsOf = (runs: RunData[]) => groupLinkRuns(runs)[0]!.groups;
+
 const walker = (mrr: number, more: Partial<LinkEvaluationRecord> = {}) =>
   madeUpLinkEvaluation('walker', mrr, { checkpoint: 'best', ...more });
 
 describe('evaluations on link queries', () => {
   test('of seeds are averaged; what learns no walk stands beside them, once, however often it was asked', () => {
-    const groups = groupRuns(
+    const groups = groupsOf(
       [0.8, 0.9].map((mrr, seed) =>
         run(`r${seed}`, madeUpLinkConfig(seed), { linked: [walker(mrr), madeUpLinkEvaluation('rules', 0.7)] }),
       ),
@@ -60,7 +63,7 @@ describe('evaluations on link queries', () => {
   });
 
   test('of another split, of other data or of a sample stand apart; those with walkers come first, valid last', () => {
-    const groups = groupRuns([
+    const groups = groupsOf([
       run('r', madeUpLinkConfig(1), { linked: [walker(0.8, { split: 'valid' }), walker(0.8)] }),
     ]);
     const sets = collectLinks(groups, [
@@ -79,7 +82,7 @@ describe('evaluations on link queries', () => {
 
   test('with other beams are other rows, told by them', () => {
     const linked = [walker(0.8), walker(0.7, { beamWidth: 8 })];
-    const [set] = collectLinks(groupRuns([run('r', madeUpLinkConfig(1, { algorithm: 'reinforce' }), { linked })]));
+    const [set] = collectLinks(groupsOf([run('r', madeUpLinkConfig(1, { algorithm: 'reinforce' }), { linked })]));
     expect(set!.rows.map(({ label }) => label)).toEqual([
       'REINFORCE (best), beam 128, 3 steps',
       'REINFORCE (best), beam 8, 3 steps',
@@ -107,7 +110,7 @@ describe('evaluations on link queries', () => {
   });
 
   test('are summed up with n, interval, the best that learns no walk, and what no walk reaches', () => {
-    const groups = groupRuns([run('r', madeUpLinkConfig(1), { linked: [walker(0.8)] })]);
+    const groups = groupsOf([run('r', madeUpLinkConfig(1), { linked: [walker(0.8)] })]);
     const [set] = collectLinks(groups, [madeUpLinkEvaluation('rules', 0.7), madeUpLinkEvaluation('transe', 0.75)]);
     expect(linkResult(set!)!.replaceAll('\u00a0', ' ')).toBe(
       'on umls, test (661 triples, tails), PPO (best) has an MRR of 80.0 % (95 % interval 77.0 to 83.0) and ranks the answer first for 68.0 %, 5.0 points above TransE (75.0 %)',
@@ -132,7 +135,7 @@ describe('settings of runs', () => {
     run(`${algorithm}${seed}`, madeUpLinkConfig(seed, { algorithm }), madeUpLinkTraining(seed, training));
 
   test('are compared at the environment steps that all took, with intervals over seeds', () => {
-    const groups = groupRuns([
+    const groups = groupsOf([
       ...[1, 2, 3].map((seed) => trained('ppo', seed, { updates: 60 })),
       ...[1, 2, 3].map((seed) => trained('reinforce', seed, { updates: 30 })),
     ]);
@@ -146,27 +149,21 @@ describe('settings of runs', () => {
     expect((high - low) / 2).toBeCloseTo((4.303 * deviation!) / Math.sqrt(3), 12);
     expect((high + low) / 2).toBeCloseTo(value, 12);
     const table = settingTable({ rows, equalSteps: equalSteps! });
-    expect(table.head.slice(0, 5)).toEqual([
-      'setting',
-      'algorithm',
-      'baseline',
-      'seeds',
-      'MRR on valid at 153,600 steps, %',
-    ]);
-    expect(table.rows.map(({ cells }) => [cells[1]!.text, cells.at(-1)!.text])).toEqual([
-      ['ppo', '14 min 0 s'],
-      ['reinforce', '7 min 0 s'],
+    expect(table.head.slice(0, 3)).toEqual(['setting', 'seeds', 'MRR on valid at 153,600 steps, %']);
+    expect(table.rows.map(({ cells }) => [cells[0]!.text, cells.at(-1)!.text])).toEqual([
+      ['PPO', '14 min 0 s'],
+      ['REINFORCE', '7 min 0 s'],
     ]);
   });
 
   test('need two of them, and two seeds have no interval', () => {
-    const one = groupRuns([trained('ppo', 1, {})]);
+    const one = groupsOf([trained('ppo', 1, {})]);
     expect(compareSettings(one)).toBeUndefined();
-    const two = groupRuns([1, 2].flatMap((seed) => [trained('ppo', seed, {}), trained('reinforce', seed, {})]));
-    expect(settingTable(compareSettings(two)!).rows[0]!.cells[4]!.details).toEqual([]);
+    const two = groupsOf([1, 2].flatMap((seed) => [trained('ppo', seed, {}), trained('reinforce', seed, {})]));
+    expect(settingTable(compareSettings(two)!).rows[0]!.cells[2]!.details).toEqual([]);
   });
 
-  test('are told by three keys of which none says what another says', () => {
+  test('are named by what was trained how, without what goes with the algorithm', () => {
     const all = ['ppo', 'reinforce'].flatMap((algorithm) =>
       ['none', 'terminal'].flatMap((shaping) =>
         [0, 0.5].map((actionDropout, i) =>
@@ -174,9 +171,16 @@ describe('settings of runs', () => {
         ),
       ),
     );
-    const labels = groupRuns(all).map(({ label }) => label);
-    expect(new Set(labels).size).toBe(8);
-    expect(labels[0]).toBe('shaping=none, actionDropout=0, algorithm=ppo, …');
+    const labelsOf = (runs: RunData[]) => groupLinkRuns(runs).map(({ groups }) => groups.map(({ label }) => label));
+    expect(labelsOf(all)[0]!.slice(3, 6)).toEqual([
+      'PPO, terminal shaping, dropout 0.5',
+      'REINFORCE',
+      'REINFORCE, dropout 0.5',
+    ]);
+    const other = run('k', { ...madeUpLinkConfig(1), data: { dataset: 'kinship' } });
+    const plain = run('p', { ...madeUpLinkConfig(1), linkWalker: { width: 32 } });
+    const wide = run('w', { ...madeUpLinkConfig(1), linkWalker: { width: 64 } });
+    expect(labelsOf([plain, other, wide])).toEqual([['PPO, width=32', 'PPO, width=64'], ['k']]);
   });
 });
 
@@ -207,7 +211,7 @@ describe('the report of link queries', () => {
     for (const text of [
       'mean of 3 seeds',
       'relation chains',
-      'Settings compared by what training learned',
+      'Settings compared on umls',
       'ranked 2.5',
       '—born_in→ —lies_in→',
       'PPO and REINFORCE',
@@ -225,11 +229,11 @@ describe('the report of link queries', () => {
         'ppo-rollout-hit_rate.png',
         'ppo-rollout-hit_rate-time.png',
         'ppo-rollout-reward.png',
-        'links-settings.png',
+        'links-settings-umls.png',
       ]),
     );
     const alt = /alt="([^"]*mean reciprocal rank on valid[^"]*minutes[^"]*)"/.exec(html)?.[1];
-    expect(alt).toContain('shaping=none');
+    expect(alt).toContain('REINFORCE, terminal shaping rises');
   });
 
   test('of evaluations alone needs no run, and of a run that has nothing yet says so', async () => {
