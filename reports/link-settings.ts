@@ -68,24 +68,24 @@ export function settingTable({ rows, equalSteps }: SettingComparison): Table {
   return {
     head: [
       'setting',
-      'seeds',
-      `MRR on valid ${at}, %`,
-      'best MRR on valid, %',
+      `MRR ${at}, %`,
+      'best MRR, %',
       'walks that hit, %',
       'environment steps',
       'wall time',
+      'seeds',
     ],
     rows: [...rows]
       .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
       .map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({
         cells: [
           { text: group.label },
-          { text: plain(group.runs.length) },
           cell(atEqualSteps),
           cell(best),
           cell(hitRate),
           { text: environmentSteps === undefined ? '' : plain(Math.round(environmentSteps)) },
           { text: seconds > 0 ? duration(seconds) : '' },
+          { text: plain(group.runs.length) },
         ],
       })),
   };
@@ -114,7 +114,7 @@ export function settingFigures({ rows, equalSteps }: SettingComparison, dataset:
 }
 
 const settingCaption =
-  'Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, then ± the standard deviation. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
+  'MRR: on valid. Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, then ± the standard deviation. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
 
 function stepsOf({ runs }: RunGroup): Map<number, number> | undefined {
   return takenUpTo(
