@@ -28,6 +28,10 @@ const table: Readonly<Record<string, string>> = {
   'trainers/transe/kernels.ts': 'trainers/transe/train-step.test.ts',
   'trainers/transe/train-step.ts': 'trainers/transe/train-step.test.ts',
   'trainers/transe/batch-step.ts': 'trainers/transe/batch-step.test.ts',
+  // DistMult and ComplEx: the parts by differences, and a whole step by what it moves.
+  'trainers/bilinear/bilinear-gradients.ts': 'trainers/bilinear/bilinear-gradients.test.ts',
+  'trainers/bilinear/softmax-slope.ts': 'trainers/bilinear/bilinear-gradients.test.ts',
+  'trainers/bilinear/bilinear-step.ts': 'trainers/bilinear/train-bilinear.test.ts',
   // Networks made of these operations.
   'models/llama/forward.ts': 'models/llama/forward.test.ts',
   'agents/walker/candidate-head.ts': 'agents/walker/heads.test.ts',

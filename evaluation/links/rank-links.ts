@@ -1,8 +1,8 @@
 /** Ranks the answers of queries, filtered and realistic. */
 import type { BeamActor } from '../../agents/link-walker/beam.js';
+import { filteredRank } from '../../src/embedding/filtered-rank.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { filteredRank } from './filtered-rank.js';
 import { questionsOf, type LinkQuestion, type RankedWorld } from './link-queries.js';
 import { walkRanker, type LinkRanker, type RankedQuestion, type WalkRankerOptions } from './link-ranker.js';
 

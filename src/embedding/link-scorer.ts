@@ -1,4 +1,6 @@
 /** Scores of link queries by a pretrained embedding, whatever its form. */
+import type { TripleColumns } from '../kg/graph.js';
+import type { KnownAnswers } from './known-answers.js';
 
 /** The forms there are. */
 export const linkScorerNames = ['transe', 'distmult', 'complex'] as const;
@@ -18,4 +20,6 @@ export interface LinkScorer {
   score(head: number, relation: number, tail: number): number;
   /** The scores of every entity as the tail, O(numEntities · dim). @param out [numEntities], filled */
   scoreTails(head: number, relation: number, out: Float64Array | Float32Array): void;
+  /** What `scorerRanks` returns, faster than by `scoreTails`. */
+  ranks?(triples: TripleColumns, known: KnownAnswers): Float64Array;
 }

@@ -1,7 +1,7 @@
 /** The records of a run folder, as written to disk: what trainers and evaluation write and reports read. */
 
 /** The phases of training, in order. */
-export const phases = ['transe', 'encode', 'clone', 'ppo'] as const;
+export const phases = ['transe', 'bilinear', 'encode', 'clone', 'ppo'] as const;
 /** One of `phases`. */
 export type Phase = (typeof phases)[number];
 

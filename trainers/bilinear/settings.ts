@@ -18,7 +18,7 @@ export const bilinearSettings = z.strictObject({
     .min(8)
     .max(4096)
     .multipleOf(8)
-    .default(128)
+    .default(256)
     .describe('Numbers of a vector; ComplEx reads them as half as many complex ones. Time and size grow with it.'),
   negatives: z
     .int()
@@ -37,7 +37,7 @@ export const bilinearSettings = z.strictObject({
   learningRate: z.number().positive().max(100).default(0.1).describe('Step size of Adagrad in the first epoch.'),
   schedule: z
     .enum(['linear', 'constant'])
-    .default('constant')
+    .default('linear')
     .describe('linear lets the step size fall to 0 over `epochs`; constant keeps it.'),
   regularization: z
     .number()
@@ -45,7 +45,7 @@ export const bilinearSettings = z.strictObject({
     .max(10)
     .default(0.01)
     .describe('Weight of the cubes of the absolute values of the vectors of each true triple (N3).'),
-  epochs: z.int().min(1).default(100).describe('Most passes over the training queries.'),
+  epochs: z.int().min(1).default(40).describe('Most passes over the training queries.'),
   evalEvery: z
     .int()
     .min(1)

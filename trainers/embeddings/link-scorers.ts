@@ -1,10 +1,14 @@
 /** Embeddings of a link data set, trained or kept from before, as scorers of its queries. */
+import { join } from 'node:path';
 import type { LinkScorer } from '../../src/embedding/link-scorer.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
+import { bilinearScorer, transeScorer } from '../../src/embedding/scorers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
-import { WorkbenchError } from '../../src/run/errors.js';
+import { kgwalkHome } from '../../src/run/locations.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
+import { pretrainBilinear } from '../bilinear/pretrain-bilinear.js';
 import type { TrainSettings } from '../train-settings.js';
+import { pretrainEmbeddings } from '../transe/pretrain.js';
 
 /** The sections of the settings that train a scorer. */
 export type LinkScorerSection = 'transe' | 'bilinear';
@@ -22,18 +26,11 @@ export interface ScoredData {
 export interface OpenScorerOptions {
   /** Default 1. */
   threads?: number | undefined;
+  /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
+  folder?: string | undefined;
   progress?: ProgressReporter | undefined;
   /** Aborted: the epoch is finished and the state saved; the next call with equal settings goes on from there. */
   signal?: AbortSignal | undefined;
-}
-
-/** Figures of a scorer on triples, filtered and realistic: both directions together and each apart. */
-export interface SidedLinkMetrics {
-  both: LinkMetrics;
-  /** (head, relation, ?) */
-  tail: LinkMetrics;
-  /** (?, relation, tail) */
-  head: LinkMetrics;
 }
 
 /** A scorer and where it came from. */
@@ -43,21 +40,61 @@ export interface OpenedScorer {
   file: string;
   /** Whether the table was there already. */
   reused: boolean;
-  /** On valid, with train and valid as known answers; absent where valid has no triples. */
-  metrics: SidedLinkMetrics | undefined;
-  /** The vectors as features: entities [numEntities, dim], relations [numRelations, dim] with inverses; row-major. */
-  table: { dim: number; entities: Float32Array; relations: Float32Array };
+  /** What chose the epoch: both directions of valid, with train and valid as known answers; absent where valid has no triples. */
+  metrics: LinkMetrics | undefined;
+  /** Its vectors as features. */
+  table: LinkFeatures;
+}
+
+/** Rows of a mean L2 norm of 1, those of entities and those of relations apart; row-major. */
+export interface LinkFeatures {
+  dim: number;
+  /** float32 [numEntities, dim] */
+  entities: Float32Array;
+  /** float32 [numRelations, dim], inverses included. */
+  relations: Float32Array;
 }
 
 /**
  * Trains the scorer of a settings section on train, or reads the table that is kept for these settings, data and seed.
+ * Whether the section is enabled is the caller's to ask.
  * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
-export function openLinkScorer(
+export async function openLinkScorer(
   name: LinkScorerSection,
-  _dataset: ScoredData,
-  _settings: Pick<TrainSettings, 'transe' | 'bilinear' | 'seed'>,
-  _options: OpenScorerOptions = {},
+  { graph, train, valid }: ScoredData,
+  settings: Pick<TrainSettings, 'transe' | 'bilinear' | 'seed'>,
+  { threads, folder = join(kgwalkHome(), 'embeddings'), progress, signal }: OpenScorerOptions = {},
 ): Promise<OpenedScorer> {
-  return Promise.reject(new WorkbenchError('failure', `expected a scorer that is written, got ${name}`));
+  const { seed } = settings;
+  const work = { folder, ...(progress && { progress }), ...(signal && { signal }) };
+  if (name === 'transe') {
+    const split = { train, valid };
+    const trained = await pretrainEmbeddings(graph, { settings: settings.transe, seed, split, threads, ...work });
+    return opened(transeScorer(trained.table), trained);
+  }
+  const trained = await pretrainBilinear({ graph, settings: settings.bilinear, seed }, { train, valid }, work);
+  return opened(bilinearScorer(trained.table), trained);
+}
+
+function opened(
+  scorer: LinkScorer,
+  trained: { table: LinkFeatures; file: string; reused: boolean; metrics?: LinkMetrics | undefined },
+): OpenedScorer {
+  const { file, reused, metrics, table } = trained;
+  const { dim, entities, relations } = table;
+  const features = { dim, entities: unitOnAverage(entities, dim), relations: unitOnAverage(relations, dim) };
+  return { scorer, file, reused, metrics, table: features };
+}
+
+/** The rows scaled by one factor to a mean L2 norm of 1. */
+function unitOnAverage(rows: Float32Array, dim: number): Float32Array {
+  let norms = 0;
+  for (let begin = 0; begin < rows.length; begin += dim) {
+    let square = 0;
+    for (let k = begin; k < begin + dim; k++) square += rows[k]! * rows[k]!;
+    norms += Math.sqrt(square);
+  }
+  const scale = rows.length / dim / Math.max(norms, 1e-12);
+  return rows.map((value) => value * scale);
 }

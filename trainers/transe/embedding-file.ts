@@ -1,13 +1,12 @@
 /** Tables and unfinished training on disk: checkpoints of kind `embedding`. */
 import type { Checkpoint, JsonObject } from '../../checkpoints/checkpoint.js';
 import { checkFits, readCheckpoint, schemaVersion, writeCheckpoint } from '../../checkpoints/checkpoint.js';
-import type { Tensor } from '../../checkpoints/safetensors.js';
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
 import { meanEntityNorm } from '../../src/embedding/embedding-table.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
-import { WorkbenchError } from '../../src/run/errors.js';
+import { matrix, unfit, values } from '../embeddings/table-tensors.js';
 import type { TransESettings } from './settings.js';
 import type { TransEState } from './transe-state.js';
 import { createTransE } from './transe-state.js';
@@ -156,24 +155,4 @@ function header(
 
 function configOf({ settings, seed }: TableIdentity): JsonObject {
   return { transe: settings, seed };
-}
-
-function matrix(data: Float32Array, dim: number): Tensor {
-  return { shape: [data.length / dim, dim], data };
-}
-
-function values<T extends Float32Array | Float64Array>(
-  tensor: Tensor | undefined,
-  type: new (length: number) => T,
-  length: number,
-  file: string,
-): T {
-  if (tensor?.data instanceof type && tensor.data.length === length) return tensor.data;
-  throw unfit(`${length} values of ${type.name}`, tensor ? `${tensor.data.length}` : 'none', file);
-}
-
-function unfit(expected: string, got: string, file: string): WorkbenchError {
-  return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${file}`, {
-    hint: 'Delete the file and pretrain again.',
-  });
 }

@@ -1,24 +1,23 @@
 /** Pretraining for a graph: reuse the table that fits, else train one and keep it. */
-import { createHash } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { normalisedTable } from '../../src/embedding/embedding-table.js';
 import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
-import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import type { Graph } from '../../src/kg/graph.js';
 import type { Triple } from '../../src/kg/path.js';
-import { readCheckpoint, writeCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { configHash } from '../../src/run/config.js';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { removeLeftovers, writeFileAtomic } from '../../src/run/files.js';
+import { writeFileAtomic } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
 import { silentProgress } from '../../src/run/progress.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { Diverged } from '../../src/tensor/diverged.js';
+import { keptTable } from '../embeddings/kept-table.js';
+import { hashOfTriples } from '../embeddings/table-tensors.js';
 import type { EpochRecord, SavedTable, TableIdentity } from './embedding-file.js';
 import { readTable, trainingCheckpoint, trainingOf, writeTable } from './embedding-file.js';
-import { forwardRelations, holdOutTriples } from './hold-out.js';
+import { forwardRelations, holdOutTriples, type HeldOut } from './hold-out.js';
 import type { TransESettings } from './settings.js';
 import type { EpochReport } from './train-transe.js';
 import { repeatBatch } from './repeat-batch.js';
@@ -32,6 +31,8 @@ export interface PretrainOptions {
   seed: number;
   /** Triples that must not be held out, in either direction: those of train's paths. */
   exclude?: Iterable<Triple>;
+  /** Facts to train on and to validate with, told forwards, where the data have both; else some of the graph's are held out. */
+  split?: HeldOut;
   /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
   folder?: string;
   /** Default 1. No byte depends on it. */
@@ -56,73 +57,67 @@ export interface Pretrained extends SavedTable {
  * of an inverse is the negative of its relation's, under which t − r ≈ h scores exactly as h + r ≈ t. Free vectors for
  * both directions gain nothing: on OpenDialKG's dialogue graph, at equal numbers of updates, filtered MRR 0.329 with
  * them and 0.332 without (one seed, margin 9, n = 1,732: level), at half the epochs a second.
- * The table depends on the graph, the settings, the seed and what was held out, and on nothing else.
+ * The table depends on the graph, the settings, the seed and what it is trained on and validated with, and on nothing else.
  * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
-  const { settings, seed, signal, exclude = [], folder = join(kgwalkHome(), 'embeddings') } = options;
+  const { settings, seed, split, signal, exclude = [], folder = join(kgwalkHome(), 'embeddings') } = options;
   const identity: TableIdentity = { graph, settings, seed };
-  const data = trainingData(identity, exclude);
+  const data = trainingData(identity, split ?? heldOut(identity, exclude));
   const { train, valid } = data;
   const facts = { train: train.heads.length, 'held out': valid.heads.length };
   // Said of a table that is reused too: its name says that it was made from these.
   madeFrom('embedding', 'TransE', { graph: graph.hash, ...facts });
-  const key = configHash({ graph: graph.hash, settings, seed, valid: hashOf(valid) }).slice(0, 16);
-  const file = join(folder, `${key}.safetensors`);
-  const unfinished = join(folder, `${key}.unfinished.safetensors`);
-  for (const written of [file, unfinished]) removeLeftovers(folder, basename(written));
-  const saved = usable(file, () => readTable(file, graph));
-  if (saved) {
-    // A kill after the table was written and before this was removed leaves it.
-    rmSync(unfinished, { force: true });
-    return { ...saved, file, reused: true };
-  }
-
-  const resumed = usable(unfinished, () =>
-    trainingOf(readCheckpoint(unfinished, { finite: true }), identity, unfinished),
-  );
-  const history: EpochRecord[] = resumed?.history ?? [];
-  const checkpointOf = (state: TransEState) => trainingCheckpoint(identity, state, history);
-  const save = (state: TransEState) => writeCheckpoint(unfinished, checkpointOf(state));
-  const count = train.heads.length;
-  const before = (resumed?.state.epoch ?? 0) * count;
-  const progress = (options.progress ?? silentProgress)('transe', settings.epochs * count, 'triples', before);
-  let note = '';
-  const result = await trainTransE({
-    ...data,
-    ...(resumed && { resumeFrom: resumed.state }),
-    ...(signal && { signal }),
-    threads: options.threads,
-    onProgress: (done) => progress.update(done, note),
-    onEpoch(report, state) {
-      history.push(recordOf(report));
-      note = `loss ${report.loss.toFixed(3)}${report.metrics ? ` · MRR ${report.metrics.mrr.toFixed(3)}` : ''}`;
-      // A kill costs no more than the epochs between two validations, each of which takes longer than this does.
-      const saves = report.epoch % settings.evalEvery === 0 && report.epoch < settings.epochs;
-      if (saves) save(state);
+  // A graph tells which facts are held out of it; it does not tell the order of a data set's own.
+  const parts = { valid: hashOfTriples(valid), ...(split && { train: hashOfTriples(train) }) };
+  const key = configHash({ graph: graph.hash, settings, seed, ...parts }).slice(0, 16);
+  return keptTable(folder, key, {
+    read: (file) => readTable(file, graph),
+    resume: (file) => trainingOf(readCheckpoint(file, { finite: true }), identity, file),
+    async train(file, begun, save) {
+      const history: EpochRecord[] = begun?.history ?? [];
+      const checkpointOf = (state: TransEState) => trainingCheckpoint(identity, state, history);
+      const count = train.heads.length;
+      const before = (begun?.state.epoch ?? 0) * count;
+      const progress = (options.progress ?? silentProgress)('transe', settings.epochs * count, 'triples', before);
+      let note = '';
+      const result = await trainTransE({
+        ...data,
+        ...(begun && { resumeFrom: begun.state }),
+        ...(signal && { signal }),
+        threads: options.threads,
+        onProgress: (done) => progress.update(done, note),
+        onEpoch(report, state) {
+          history.push(recordOf(report));
+          note = `loss ${report.loss.toFixed(3)}${report.metrics ? ` · MRR ${report.metrics.mrr.toFixed(3)}` : ''}`;
+          // A kill costs no more than the epochs between two validations, each of which takes longer than this does.
+          const saves = report.epoch % settings.evalEvery === 0 && report.epoch < settings.epochs;
+          if (saves) save(checkpointOf(state));
+        },
+        onDiverged: (error, state) => options.onDiverged?.(named(error, graph), () => checkpointOf(state)) ?? error,
+      });
+      progress.finish(note);
+      if (result.stopped) {
+        save(checkpointOf(result.state));
+        throwIfStopped(signal);
+      }
+      const { table } = normalisedTable(withInverses(result.table, graph));
+      writeTable(file, identity, { table, ...(result.metrics && { metrics: result.metrics }), history });
     },
-    onDiverged: (error, state) => options.onDiverged?.(named(error, graph), () => checkpointOf(state)) ?? error,
   });
-  progress.finish(note);
-  if (result.stopped) {
-    save(result.state);
-    throwIfStopped(signal);
-  }
-  const { table } = normalisedTable(withInverses(result.table, graph));
-  writeTable(file, identity, { table, ...(result.metrics && { metrics: result.metrics }), history });
-  rmSync(unfinished, { force: true });
-  // Read back, so that what a run logs and keeps does not depend on whether the table was there already.
-  return { ...readTable(file, graph), file, reused: false };
 }
 
 /** What a table is trained on. */
 function trainingData(
   { graph, settings, seed }: TableIdentity,
-  exclude: Iterable<Triple>,
+  { train, valid }: HeldOut,
 ): TransEOptions & Required<Pick<TransEOptions, 'valid'>> {
   const { numEntities, numRelations } = graph;
-  const held = holdOutTriples(graph, { share: settings.validShare, exclude, seed });
-  return { numEntities, numRelations, ...held, settings, seed };
+  return { numEntities, numRelations, train, valid, settings, seed };
+}
+
+function heldOut({ graph, settings, seed }: TableIdentity, exclude: Iterable<Triple>): HeldOut {
+  return holdOutTriples(graph, { share: settings.validShare, exclude, seed });
 }
 
 /**
@@ -143,7 +138,7 @@ export function replayTransE(
   const { batchSize } = settings;
   try {
     const begin = Math.floor((triple - 1) / batchSize) * batchSize;
-    return repeatBatch(createWork({ ...trainingData(identity, exclude), state }, 1), begin);
+    return repeatBatch(createWork({ ...trainingData(identity, heldOut(identity, exclude)), state }, 1), begin);
   } catch (error) {
     throw error instanceof Diverged ? named(error, graph) : error;
   }
@@ -175,25 +170,6 @@ function recordOf({ epoch, loss, learningRate, metrics }: EpochReport): EpochRec
     step: epoch,
     metrics: { 'train/loss': loss, 'train/learning_rate': learningRate, ...Object.fromEntries(evaluated) },
   };
-}
-
-/** What a kept file holds, or undefined where there is none or it is damaged: training again mends that. */
-function usable<T>(file: string, read: () => T): T | undefined {
-  if (!existsSync(file)) return undefined;
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof WorkbenchError) return undefined;
-    throw error;
-  }
-}
-
-function hashOf({ heads, relations, tails }: TripleColumns): string {
-  const hash = createHash('sha256');
-  for (const { buffer, byteOffset, byteLength } of [heads, relations, tails]) {
-    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
-  }
-  return hash.digest('hex');
 }
 
 /** The table of a run, in its `embeddings` folder. */

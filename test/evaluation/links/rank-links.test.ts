@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { filteredRank } from '../../../evaluation/links/filtered-rank.js';
 import { queriesOf, questionsOf } from '../../../evaluation/links/link-queries.js';
 import { scorerRanker } from '../../../evaluation/links/link-ranker.js';
 import { rankLinks, rankWalks } from '../../../evaluation/links/rank-links.js';
+import { filteredRank } from '../../../src/embedding/filtered-rank.js';
 import { withInverses } from '../../../src/embedding/known-answers.js';
 import { rankOf } from '../../../src/metrics/ranks.js';
 import { Rng } from '../../../src/run/seeds.js';

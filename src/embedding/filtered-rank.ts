@@ -1,5 +1,5 @@
 /** The rank of one answer among all entities that are not known to be right, too. */
-import { realisticRank } from '../../src/metrics/ranks.js';
+import { realisticRank } from '../metrics/ranks.js';
 
 /**
  * Filtered and realistic: other known answers are left out, and candidates level with the answer count half. Entities
@@ -9,7 +9,7 @@ import { realisticRank } from '../../src/metrics/ranks.js';
  * @param known entities, each once; the answer may be among them
  * @returns 1 is best; halves are possible
  */
-export function filteredRank(scores: Float64Array, answer: number, known: Int32Array): number {
+export function filteredRank(scores: Float64Array | Float32Array, answer: number, known: Int32Array): number {
   const own = scores[answer]!;
   let better = 0;
   let ties = -1;

@@ -1,0 +1,85 @@
+/** Trained tables as scorers of link queries. */
+import type { TripleColumns } from '../kg/graph.js';
+import { composeQuery, type BilinearTable } from './bilinear-table.js';
+import { scoreTriple, type EmbeddingTable } from './embedding-table.js';
+import { filteredRank } from './filtered-rank.js';
+import type { KnownAnswers } from './known-answers.js';
+import type { LinkScorer } from './link-scorer.js';
+import { bilinearRanks } from './rank-bilinear.js';
+import { linkMetrics, linkRanks, type LinkMetrics } from './rank-links.js';
+
+/** The negative distance. @param table whose inverse relations have the negative of their relation's vector */
+export function transeScorer(table: EmbeddingTable): LinkScorer {
+  const { numEntities, numRelations } = table;
+  return {
+    name: 'transe',
+    numEntities,
+    numRelations,
+    score: (head, relation, tail) => scoreTriple(table, head, relation, tail),
+    scoreTails(head, relation, out) {
+      for (let tail = 0; tail < numEntities; tail++) out[tail] = scoreTriple(table, head, relation, tail);
+    },
+    ranks: (triples, known) => linkRanks(table, triples, known),
+  };
+}
+
+/** The product of DistMult or ComplEx, summed in float64. */
+export function bilinearScorer(table: BilinearTable): LinkScorer {
+  const { model, dim, numEntities, numRelations, entities } = table;
+  const query = new Float64Array(dim);
+  const dot = (tail: number) => {
+    let sum = 0;
+    for (let k = 0, at = tail * dim; k < dim; k++, at++) sum += query[k]! * entities[at]!;
+    return sum;
+  };
+  return {
+    name: model,
+    numEntities,
+    numRelations,
+    score(head, relation, tail) {
+      composeQuery(table, head, relation, query, 0);
+      return dot(tail);
+    },
+    scoreTails(head, relation, out) {
+      composeQuery(table, head, relation, query, 0);
+      for (let tail = 0; tail < numEntities; tail++) out[tail] = dot(tail);
+    },
+    ranks: (triples, known) => bilinearRanks(table, triples, known),
+  };
+}
+
+/**
+ * Realistic ranks of the true tail (even places) and the true head (odd places) of each triple among all entities that are
+ * not known as answers.
+ * @param triples of plain relations; heads are asked for through the inverse ones
+ * @returns float64 [2 * number of triples]
+ */
+export function scorerRanks(scorer: LinkScorer, triples: TripleColumns, known: KnownAnswers): Float64Array {
+  if (scorer.ranks) return scorer.ranks(triples, known);
+  const { heads, relations, tails } = triples;
+  const scores = new Float64Array(scorer.numEntities);
+  const ranks = new Float64Array(heads.length * 2);
+  for (let i = 0; i < heads.length; i++) {
+    const [head, relation, tail] = [heads[i]!, relations[i]!, tails[i]!];
+    scorer.scoreTails(head, relation, scores);
+    ranks[2 * i] = filteredRank(scores, tail, known.tailsOf(head, relation));
+    scorer.scoreTails(tail, relation + scorer.numRelations / 2, scores);
+    ranks[2 * i + 1] = filteredRank(scores, head, known.headsOf(relation, tail));
+  }
+  return ranks;
+}
+
+/** Figures of a scorer: both directions together and each apart. */
+export interface SidedLinkMetrics {
+  both: LinkMetrics;
+  /** (head, relation, ?) */
+  tail: LinkMetrics;
+  /** (?, relation, tail) */
+  head: LinkMetrics;
+}
+
+/** The figures of ranks that lie as those of `scorerRanks`. */
+export function sidedLinkMetrics(ranks: Float64Array): SidedLinkMetrics {
+  const side = (odd: number) => linkMetrics(ranks.filter((_, place) => place % 2 === odd));
+  return { both: linkMetrics(ranks), tail: side(0), head: side(1) };
+}
