@@ -1,10 +1,11 @@
 /** Data sets of links by name: what is imported, and loading it. */
+import { join } from 'node:path';
 import { z } from 'zod';
 import { knownAnswers, withInverses, type KnownAnswers } from '../../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
 import { datasetFolder } from '../dataset-folder.js';
-import { readImportedGraph, readImportedLines } from '../imported-files.js';
+import { alteredFile, readImportedGraph, readImportedLines } from '../imported-files.js';
 import { everyDataset, readManifest, type LocateOptions } from '../manifest-file.js';
 import type { SplitName } from '../walk-sample.js';
 import {
@@ -48,7 +49,12 @@ export async function loadLinkDataset(name: string, options: LocateOptions = {})
   const graph = await readImportedGraph(folder, linkGraphName, hash);
   const read = (split: SplitName) => {
     const name = tripleFileName(split);
-    return readTripleFile(folder, name, { sha256: manifest.files[name], count: manifest.splits[split].triples });
+    const triples = readTripleFile(folder, name, {
+      sha256: manifest.files[name],
+      count: manifest.splits[split].triples,
+    });
+    if (!isOf(graph, triples)) throw alteredFile(join(folder, name));
+    return triples;
   };
   const [train, valid, test] = [read('train'), read('valid'), read('test')];
   const plain = graph.numRelations / 2;
@@ -77,8 +83,17 @@ export function listLinkDatasets(options: LocateOptions = {}): LinkManifest[] {
 function labelsOf(folder: string, { files }: LinkManifest, graph: Graph): readonly string[] {
   if (!Object.hasOwn(files, labelFileName)) return graph.entityNames;
   const labels = [...graph.entityNames];
-  for (const [entity, label] of readImportedLines(folder, labelFileName, files, labelSchema)) labels[entity] = label;
+  for (const [entity, label] of readImportedLines(folder, labelFileName, files, labelSchema)) {
+    if (entity >= labels.length) throw alteredFile(join(folder, labelFileName));
+    labels[entity] = label;
+  }
   return labels;
+}
+
+/** Whether all ids are those of the graph's entities and plain relations: a folder may come from anywhere. */
+function isOf({ numEntities, numRelations }: Graph, { heads, relations, tails }: TripleColumns): boolean {
+  const within = (column: Int32Array, count: number) => column.every((id) => id >= 0 && id < count);
+  return within(heads, numEntities) && within(relations, numRelations / 2) && within(tails, numEntities);
 }
 
 const labelSchema = z.tuple([z.int().min(0), z.string()]);

@@ -5,12 +5,16 @@ import { describe, test } from '@jest/globals';
 import { checkDataset } from '../../datasets/check.js';
 import { importCustom } from '../../datasets/custom/import.js';
 import { datasetKind } from '../../datasets/manifest-file.js';
+import { checkLinkDataset } from '../../datasets/links/check-link-dataset.js';
+import { importLinks } from '../../datasets/links/import-links.js';
+import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { checkQuestionDataset } from '../../datasets/questions/check-question-dataset.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
 import { loadDataset } from '../../datasets/registry.js';
 import { withstands } from '../fixtures/hostile.js';
 import { hostileJson, hostileJsonLines } from '../fixtures/spoilt.js';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 
 const home = mkdtempSync(join(tmpdir(), 'kgwalk-hostile-'));
@@ -64,4 +68,17 @@ describe('data sets as they are stored', () => {
       await withstands(inputs, read, { place: 'at' });
     },
   );
+
+  test.each(['dataset.json', 'labels.jsonl'])('of links with a spoilt %s are read, or refused', async (name) => {
+    await importLinks({ from: folderWith(tinyLinkFiles), name: 'links', home });
+    const { folder } = await loadLinkDataset('links', { home });
+    const inputs = spoilt(join(folder, name));
+    const read = async (bytes: Buffer) => {
+      writeFileSync(join(folder, name), bytes);
+      const { labels, known } = await loadLinkDataset('links', { home });
+      known.tailsOf(0, 0);
+      return [labels, await checkLinkDataset('links', { home })];
+    };
+    await withstands(inputs, read, { place: 'at' });
+  });
 });
