@@ -9,6 +9,7 @@ import { envSettings } from '../envs/settings.js';
 import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { ablationProblems } from './ablation-problems.js';
+import { linkProblems } from './links/link-problems.js';
 import { ppoProblems } from './ppo-problems.js';
 import type { TrainSettings } from './train-settings.js';
 import { walkProblems } from './walk-problems.js';
@@ -72,24 +73,28 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     !evaluation.ks.includes(1),
     `expected 1 in evaluation.ks, since the best checkpoint is chosen by path@1, got ${evaluation.ks.join(', ')}`,
   );
-  // Link queries are triples, not walks of a data set: programs train on them (docs/library.md).
-  const trainable = envIds().filter((id) => id !== linkQueryId);
   refuse(
-    !trainable.includes(env.id),
-    `expected a known environment (${trainable.join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
+    !envIds().includes(env.id),
+    `expected a known environment (${envIds().join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
   );
   const { name, subsets } = parseDatasetName(data.dataset);
   refuse(
     subsets !== undefined,
     `expected a data set alone at data.dataset, got ${data.dataset}; its parts are named by data.subsets: set data.dataset=${name} and data.subsets=[${subsets?.join(', ')}]`,
   );
-  problems.push(...(questionWalkIds.includes(env.id) ? questionProblems(settings) : walkProblems(settings)));
+  problems.push(...problemsOfWalk(settings));
   if (problems.length === 0) return;
   const list =
     problems.length === 1
       ? problems[0]!
       : `${problems.length} problems:\n${problems.map((one) => `  ${one}`).join('\n')}`;
   throw new WorkbenchError('config', list, { hint: 'Every key is described by `kgwalk config explain KEY`.' });
+}
+
+function problemsOfWalk(settings: TrainSettings): string[] {
+  const { id } = settings.env;
+  if (id === linkQueryId) return linkProblems(settings);
+  return questionWalkIds.includes(id) ? questionProblems(settings) : walkProblems(settings);
 }
 
 /** What walks over questions do not have, and what walks over relations do not. */

@@ -92,7 +92,7 @@ export function weightsAtStart(folder: string, hashes: CheckpointHashes): Checkp
 
 /** The settings that say what a weight means; where the model lies is told by the encoder's id instead. */
 function meaningOf(settings: TrainSettings) {
-  const { env, relationWalk, walker, relationWalker, transe, seed } = settings;
+  const { env, relationWalk, linkWalk, walker, relationWalker, linkWalker, transe, bilinear, seed } = settings;
   const { model: _model, workers: _workers, gpu: _gpu, ...encoder } = settings.encoder;
   const { dropout: _dropout, ...network } = walker;
   const readsTransE = walker.entityVectors.includes('transe') || walker.relationVectors === 'transe';
@@ -102,6 +102,9 @@ function meaningOf(settings: TrainSettings) {
     encoder,
     walker: network,
     relationWalker,
-    ...(readsTransE && { transe, seed }),
+    linkWalk: { horizon: linkWalk.horizon },
+    linkWalker,
+    ...((readsTransE || linkWalker.vectors === 'transe') && { transe, seed }),
+    ...(linkWalker.vectors === 'bilinear' && { bilinear, seed }),
   });
 }

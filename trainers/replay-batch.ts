@@ -1,10 +1,8 @@
 /** `kgwalk train --replay-batch`: the step that a run diverged at, made once more from the state that was saved before it. */
 import { basename } from 'node:path';
-import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
-import { openEncoder } from '../src/encoder/open-encoder.js';
+import { checkFits, readCheckpoint, type Checkpoint } from '../checkpoints/checkpoint.js';
 import { configHash } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { cacheFolder } from '../src/run/locations.js';
 import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
 import { openRun, runFiles, type Run } from '../src/run/run-folder.js';
 import { lockFolder } from '../src/run/run-lock.js';
@@ -15,7 +13,7 @@ import { replayOf, type Replay } from './replay.js';
 import { recordedStep, type RecordedStep } from './saved-step.js';
 import { checkpointConfig } from './session.js';
 import { networkSize } from './network-size.js';
-import { openTraining } from './train.js';
+import { encoderOf, hashesOf, openTraining } from './train.js';
 import type { TrainSettings } from './train-settings.js';
 
 /** Which saved step of which run. */
@@ -42,10 +40,10 @@ export async function replayBatch({
   const before = readCheckpoint(file);
   const recorded = savedIn(before, settings, file);
   const training = await openTraining(settings);
-  const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
+  const encoder = await encoderOf(training, settings);
   try {
     const { tf, name: backend } = await openBackend(settings.backend, networkSize(settings, encoder.dim));
-    const hashes: CheckpointHashes = { ...training.hashes, encoder: encoder.id };
+    const hashes = hashesOf(training, encoder);
     const { header } = before;
     checkFits(header, header.kind === 'embedding' ? { graph: hashes.graph } : hashes, file);
     const run = heldRun(folder);

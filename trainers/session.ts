@@ -26,6 +26,7 @@ export interface Session {
   run: Run;
   settings: TrainSettings;
   logs: RunLogs;
+  /** One without a model where no text is read. */
   encoder: StateEncoder;
   hashes: CheckpointHashes;
   /** The weights that a fork begins with. */
@@ -43,6 +44,8 @@ export interface Session {
 
 /** What one kind of walk brings to a run: its data, read and checked, and its phases. */
 export interface Training {
+  /** Whether it encodes texts; without them no encoder is opened, and checkpoints belong to none. */
+  readsTexts: boolean;
   hashes: Required<Pick<CheckpointHashes, 'graph' | 'dataset'>> & Pick<CheckpointHashes, 'slots'>;
   /** What whoever starts the run should know of its data, a line each. */
   notes: readonly string[];

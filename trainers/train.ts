@@ -1,8 +1,11 @@
 /** One training run from data to a finished folder. What is walked brings its own phases; the rest is here. */
-import type { Checkpoint } from '../checkpoints/checkpoint.js';
+import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex } from '../checkpoints/store.js';
+import { linkQueryId } from '../envs/link-query-world.js';
 import { questionWalkIds } from '../envs/question-walks.js';
+import { noEncoder } from '../src/encoder/no-encoder.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { collectEnvironment } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -17,6 +20,7 @@ import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { openDialogueTraining } from './dialogues/training.js';
 import { forkedWeights, weightsAtStart, writeStart, type ForkSource } from './fork.js';
+import { openLinkTraining } from './links/training.js';
 import { openQuestionTraining } from './questions/training.js';
 import { backendToGoOnWith, checkpointToResume, leaveLater } from './resume.js';
 import { networkSize } from './network-size.js';
@@ -71,13 +75,12 @@ async function trainNoted(options: TrainOptions): Promise<void> {
   checkTrainSettings(settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await openTraining(settings);
   for (const note of training.notes) onNote?.(note);
-  const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
+  const encoder = await encoderOf(training, settings);
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
     const { tf, name: backend, why } = await openBackend(wanted, networkSize(settings, encoder.dim));
     onBackend?.(backend, before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why);
-    const { graph, dataset, slots } = training.hashes;
-    const hashes = { graph, encoder: encoder.id, dataset, ...(slots !== undefined && { slots }) };
+    const hashes = hashesOf(training, encoder);
     const from = before && checkpointToResume(before, resume!, settings, hashes);
     const forked = fork && (await forkedWeights(fork, settings, hashes));
     const config = before?.config ?? plainSettings(settings);
@@ -108,7 +111,20 @@ async function trainNoted(options: TrainOptions): Promise<void> {
 
 /** The data of a run, read and checked. @throws WorkbenchError `data` for data that is not there or does not fit */
 export function openTraining(settings: TrainSettings): Promise<Training> {
-  return questionWalkIds.includes(settings.env.id) ? openQuestionTraining(settings) : openDialogueTraining(settings);
+  const { id } = settings.env;
+  if (id === linkQueryId) return openLinkTraining(settings);
+  return questionWalkIds.includes(id) ? openQuestionTraining(settings) : openDialogueTraining(settings);
+}
+
+/** The encoder of a training's texts; the caller disposes it. */
+export async function encoderOf({ readsTexts }: Training, settings: TrainSettings): Promise<StateEncoder> {
+  return readsTexts ? openEncoder(settings.encoder, { cacheFolder: cacheFolder() }) : noEncoder();
+}
+
+/** What the weights of a training belong to. */
+export function hashesOf({ hashes, readsTexts }: Training, encoder: StateEncoder): CheckpointHashes {
+  const { graph, dataset, slots } = hashes;
+  return { graph, ...(readsTexts && { encoder: encoder.id }), dataset, ...(slots !== undefined && { slots }) };
 }
 
 /** All phases, in a folder that is this process's. */

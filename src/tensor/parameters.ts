@@ -54,8 +54,10 @@ export class ParameterSet {
     return variable;
   }
 
+  /** @param name with the prefix, as `names` has it, or without */
   get(name: string): tfTypes.Variable {
-    const variable = this.#variables.get(name);
+    const own = name.startsWith(this.prefix) ? name.slice(this.prefix.length) : name;
+    const variable = this.#variables.get(own);
     if (!variable) throw new WorkbenchError('failure', `expected a parameter of the network, got ${name}`);
     return variable;
   }

@@ -43,6 +43,7 @@ export async function openDialogueTraining(settings: TrainSettings): Promise<Tra
   const slots = slotOrder(settings, walks.graph);
   return {
     hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest), ...(slots !== undefined && { slots }) },
+    readsTexts: true,
     notes,
     async run(session, from) {
       const { run, replayed } = session;

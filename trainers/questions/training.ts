@@ -29,6 +29,7 @@ function trainingOn<Observation, Request extends TaskRequest>(
   const { dataset, graph, train, valid } = questions;
   return {
     hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
+    readsTexts: true,
     notes: [`${train.length} train and ${valid.length} valid questions on graph ${graph.name}`],
     async run(session, from) {
       const { run, settings } = session;

@@ -1,0 +1,140 @@
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type * as tfTypes from '@tensorflow/tfjs';
+import { createLinkCritic, createLinkWalker, type LinkActor } from '../../../agents/link-walker/link-walker.js';
+import { linkRequestOf, type LinkRequest } from '../../../agents/link-walker/request.js';
+import { linkWalkerSettings, pathEncoders } from '../../../agents/link-walker/settings.js';
+import { linkQueryId } from '../../../envs/link-query-world.js';
+import { makeEnv } from '../../../envs/registry.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import type { ParameterSet } from '../../../src/tensor/parameters.js';
+import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
+import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
+import { randomize } from '../../fixtures/toy-walker.js';
+
+const { graph, train } = tinyLinkWorld();
+const { numEntities, numRelations } = graph;
+
+let tf: Tf;
+beforeAll(async () => {
+  ({ tf } = await openBackend('wasm'));
+});
+
+const made: { dispose(): void }[] = [];
+afterEach(() => {
+  while (made.length > 0) made.pop()!.dispose();
+});
+
+const small = { vectorDim: 4, pathDim: 5, width: 6 };
+
+function walker(settings: object = {}, start?: Parameters<typeof createLinkWalker>[2]['start']): LinkActor {
+  const parsed = linkWalkerSettings.parse({ ...small, ...settings });
+  const actor = createLinkWalker(tf, parsed, { lists: graph, numEntities, numRelations, start }, 1);
+  made.push(actor);
+  return actor;
+}
+
+/** States of a few walks, their first ones included. */
+function walkedStates(): LinkRequest[] {
+  const env = makeEnv(linkQueryId, { graph, queries: train, horizon: 3 });
+  const rng = Rng.named(4, 'test/walks');
+  const requests: LinkRequest[] = [];
+  for (let sample = 0; sample < 6; sample++) {
+    let { observation } = env.reset({ options: { sample: sample * 4 } });
+    for (let hop = 0; hop < 3; hop++) {
+      requests.push(linkRequestOf(observation));
+      const legal = Int32Array.from(observation.actionMask.keys()).filter((i) => observation.actionMask[i] === 1);
+      ({ observation } = env.step(legal[rng.integer(legal.length)]!));
+    }
+  }
+  return requests;
+}
+
+const states = walkedStates();
+
+describe.each(pathEncoders)('a walker with path encoder %s', (pathEncoder) => {
+  test.each([true, false])('has the slopes of finite differences; entities read: %s', async (readEntities) => {
+    const { parameters, score } = walker({ pathEncoder, readEntities });
+    await randomize(parameters as ParameterSet, 2);
+    await checkGradient(tf, parameters as ParameterSet, () => score(states).logits() as tfTypes.Tensor);
+  });
+
+  test('gives a state the same chances alone as among others', async () => {
+    const { parameters, actionLogProbs } = walker({ pathEncoder });
+    await randomize(parameters as ParameterSet, 2);
+    const together = await actionLogProbs(states);
+    for (const [i, state] of states.entries()) {
+      const alone = await actionLogProbs([state]);
+      expectClose(alone.logProbs, together.logProbs.subarray(together.offsets[i]!, together.offsets[i + 1]!), 1e-6);
+    }
+  });
+
+  test('knows the way that led to a place', async () => {
+    const { parameters, actionLogProbs } = walker({ pathEncoder });
+    await randomize(parameters as ParameterSet, 2);
+    const here = states.find(({ hop, legal }) => hop === 2 && !legal)!;
+    const [relation, entity] = here.path;
+    const other = { ...here, path: Int32Array.of((relation! + 1) % numRelations, entity!, ...here.path.slice(2)) };
+    const { logProbs, offsets } = await actionLogProbs([here, other]);
+    const [own, changed] = [logProbs.subarray(0, offsets[1]), logProbs.subarray(offsets[1]!)];
+    expect(Array.from(own, (value, i) => Math.abs(value - changed[i]!)).some((gap) => gap > 1e-4)).toBe(true);
+  });
+});
+
+test('legal actions are scored and no others, in their order, staying last', async () => {
+  const { actionLogProbs, envAction, numScores } = walker();
+  const masked = states.find(({ legal }) => legal !== undefined)!;
+  expect(masked.legal!.length).toBeLessThan(masked.length);
+  const { logProbs, offsets } = await actionLogProbs([masked]);
+  expect([...offsets]).toEqual([0, masked.legal!.length]);
+  expect(logProbs.reduce((sum, value) => sum + Math.exp(value), 0)).toBeCloseTo(1, 5);
+  expect(numScores(masked)).toBe(masked.legal!.length);
+  expect(envAction!(masked, masked.legal!.length - 1)).toBe(masked.length - 1);
+});
+
+test('edges of one relation are level where entities are not read', async () => {
+  const { parameters, actionLogProbs } = walker({ readEntities: false });
+  await randomize(parameters as ParameterSet, 2);
+  const town = graph.entityNames.indexOf('t0');
+  const length = graph.degree(town) + 1;
+  const state = { ...states[0]!, head: town, current: town, hop: 0, path: new Int32Array(0), length };
+  const { legal: _legal, ...request } = state;
+  const { logProbs } = await actionLogProbs([request]);
+  const ofRelation = new Map<number, Set<number>>();
+  for (let i = 0; i + 1 < length; i++) {
+    const relation = graph.relations[graph.offsets[town]! + i]!;
+    ofRelation.set(relation, (ofRelation.get(relation) ?? new Set()).add(logProbs[i]!));
+  }
+  expect(Array.from(ofRelation.values(), ({ size }) => size)).toEqual(Array.from(ofRelation, () => 1));
+  expect(new Set(logProbs).size).toBeGreaterThan(1);
+});
+
+test('vectors that are not trained are no parameters, and what they start from shows', async () => {
+  const start = (scale: number) => ({
+    dim: 3,
+    entities: Float32Array.from({ length: 3 * numEntities }, (_, i) => scale * Math.sin(i)),
+    relations: Float32Array.from({ length: 3 * numRelations }, (_, i) => Math.cos(i)),
+  });
+  const settings = { vectors: 'transe', trainVectors: false };
+  const [one, other] = [walker(settings, start(1)), walker(settings, start(2))];
+  expect(one.parameters.names.filter((name) => name.startsWith('link.'))).toEqual([]);
+  await randomize(one.parameters as ParameterSet, 2);
+  other.parameters.import(await one.parameters.export());
+  const [a, b] = await Promise.all([one, other].map(async (actor) => (await actor.actionLogProbs(states)).logProbs));
+  expect([...a!]).not.toEqual([...b!]);
+  await checkGradient(tf, one.parameters as ParameterSet, () => one.score(states).logits() as tfTypes.Tensor);
+});
+
+test('a critic has slopes and names of its own', async () => {
+  const critic = createLinkCritic(tf, linkWalkerSettings.parse(small), { numEntities, numRelations }, 1);
+  made.push(critic);
+  const { parameters } = walker();
+  expect(critic.parameters.names.filter((name) => parameters.names.includes(name))).toEqual([]);
+  await randomize(critic.parameters as ParameterSet, 2);
+  const values = critic.values(states);
+  await checkGradient(tf, critic.parameters as ParameterSet, () => values() as tfTypes.Tensor);
+  const again = createLinkCritic(tf, linkWalkerSettings.parse(small), { numEntities, numRelations }, 2);
+  made.push(again);
+  again.parameters.import(await critic.parameters.export());
+  expect([...(await again.parameters.read(again.values(states)))]).toEqual([...(await critic.parameters.read(values))]);
+});

@@ -1,0 +1,89 @@
+/** Evaluations on valid while and after training: quick figures for curves, the full record of the best. */
+import type { LinkActor } from '../../agents/link-walker/link-walker.js';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import { linksHash } from '../../datasets/links/link-manifest.js';
+import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
+import { evaluateLinkRanker } from '../../evaluation/links/evaluate-links.js';
+import { queriesOf, type AskedDirection } from '../../evaluation/links/link-queries.js';
+import { walkRanker } from '../../evaluation/links/link-ranker.js';
+import { rankWalks } from '../../evaluation/links/rank-links.js';
+import { saveRunLinkEvaluation } from '../../evaluation/links/save-link-evaluation.js';
+import type { TrainSettings } from '../train-settings.js';
+import { walkerOf, type LinkSession } from './learner.js';
+
+/**
+ * Ranks heads and tails of the watched triples of valid by the best walk of a beam: `eval/mrr`, `eval/hits@k` over both,
+ * `eval/tail_mrr` of the tails alone. Where training asks for tails alone, tails alone are ranked, and both are theirs.
+ */
+export async function evaluateLinksOnValid(
+  { settings, progress, signal, data }: LinkSession,
+  actor: LinkActor,
+): Promise<Record<string, number>> {
+  const { dataset, watched } = data;
+  const { linkWalk, evaluation } = settings;
+  const directions = directionsOf(settings);
+  const count = watched.heads.length * directions.length;
+  const line = progress('evaluate on valid', count, 'queries');
+  const ranks: number[] = [];
+  for (const direction of directions) {
+    const before = ranks.length;
+    const { max } = await rankWalks(actor, dataset, queriesOf(dataset.graph, watched, direction), {
+      beamWidth: evaluation.beamWidth,
+      horizon: linkWalk.horizon,
+      signal,
+      onProgress: (done) => line.update(before + done),
+    });
+    ranks.push(...max);
+  }
+  const tails = ranks.slice(0, watched.heads.length);
+  line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
+  return {
+    'eval/mrr': mrr(ranks),
+    'eval/hits@1': hitsAtK(ranks, 1),
+    'eval/hits@3': hitsAtK(ranks, 3),
+    'eval/hits@10': hitsAtK(ranks, 10),
+    'eval/tail_mrr': mrr(tails),
+  };
+}
+
+/** Evaluates the best checkpoint on all of valid and writes `evaluations/valid-best`. */
+export async function evaluateBestLinks(session: LinkSession): Promise<void> {
+  const { run, settings, progress, signal, data } = session;
+  const { dataset } = data;
+  const { beamWidth, resamples, examples } = settings.evaluation;
+  const { horizon } = settings.linkWalk;
+  const actor = walkerOf(session);
+  try {
+    actor.parameters.import(readCheckpoint(resolveCheckpoint(run.folder, 'best').file).tensors);
+    const directions = directionsOf(settings);
+    const line = progress('evaluate the best on valid', dataset.valid.heads.length * directions.length, 'queries');
+    const evaluation = await evaluateLinkRanker(
+      walkRanker(actor, dataset.graph, { name: 'walker', beamWidth, horizon }),
+      dataset,
+      dataset.valid,
+      {
+        about: {
+          ...{
+            agent: 'walker',
+            dataset: settings.data.dataset,
+            split: 'valid',
+            run: settings.name,
+            checkpoint: 'best',
+          },
+          ...{ horizon, beamWidth },
+          hashes: { graph: dataset.graph.hash, dataset: linksHash(dataset.manifest) },
+        },
+        ...{ directions, resamples, horizon, examples, signal },
+        onProgress: (done) => line.update(done),
+      },
+    );
+    line.finish();
+    await saveRunLinkEvaluation(run.folder, 'valid-best', evaluation);
+  } finally {
+    actor.dispose();
+  }
+}
+
+const directionsOf = ({ linkWalk }: TrainSettings): readonly AskedDirection[] =>
+  linkWalk.bothDirections ? ['tail', 'head'] : ['tail'];
