@@ -1,8 +1,9 @@
-/** `kgwalk ask`: one question to a trained walker or to a prompted agent. */
+/** `kgwalk ask`: one question to a trained walker, to a prompted agent, or of what ranks links. */
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { AskFlags } from './dialogues/ask-dialogue.js';
 import { addQuestionOptions, refuseOtherKind } from './input-options.js';
+import type { AskLinkFlags } from './links/ask-link.js';
 import type { AskQuestionFlags } from './questions/ask-question.js';
 
 /** Adds `kgwalk ask`. */
@@ -10,10 +11,17 @@ export function register(program: Command): void {
   const command = program
     .command('ask')
     .description('one question of your own: to a run, or to any agent over the graph of a data set of questions')
-    .argument('<run-or-question>', 'name or folder of a run; with --agent the question')
-    .argument('[question]', 'what is said or asked; on questions [brackets] mark the topic entities')
-    .option('--agent <name>', 'questions: an untrained agent instead of a run, such as fiske')
-    .option('--dataset <name>', 'questions: whose graph to answer from, such as metaqa (a run keeps its own)')
+    .argument('<run-or-question>', 'name or folder of a run; with --agent the question, on links the head')
+    .argument(
+      '[question]',
+      'what is said or asked; on questions [brackets] mark the topic entities; on links see below',
+    )
+    .argument('[relation]', 'links: RUN HEAD RELATION, or with --agent HEAD RELATION; ~RELATION asks for heads')
+    .option(
+      '--agent <name>',
+      'instead of a run: questions: such as fiske; links: transe, bilinear, rules, random or a run',
+    )
+    .option('--dataset <name>', 'questions, links: whose graph to answer from, such as metaqa (a run keeps its own)')
     .option('--start <entity>', 'dialogues: name of the entity to start from, as the graph writes it')
     .option(
       '--dialogue <file>',
@@ -26,25 +34,34 @@ export function register(program: Command): void {
     )
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend of the run')
     .option('--trace', 'questions: show what the agent did, step by step')
+    .option('--beam-width <n>', 'links: walks that go on after a step (a run keeps its own)')
+    .option('--config <preset>', 'links: settings that agents transe and bilinear are trained by')
     .option('--top <n>', 'paths or answers to show', '10');
   addQuestionOptions(command).option('--json', 'print JSON').action(ask);
 }
 
-async function ask(first: string, second: string | undefined, flags: AskFlags & AskQuestionFlags): Promise<void> {
+type Flags = AskFlags & AskQuestionFlags & AskLinkFlags;
+
+async function ask(first: string, second: string | undefined, third: string | undefined, flags: Flags): Promise<void> {
   const byAgent = flags.agent !== undefined;
-  if (byAgent === (second !== undefined)) {
+  const { kindOfWork } = await import('./kind-of-work.js');
+  // On links an agent may be a run, too: `--agent RUN HEAD RELATION`.
+  const kind = await kindOfWork([{ name: flags.agent ?? first, ...(!byAgent && { isRun: true }) }], flags.dataset);
+  refuseOtherKind(flags, kind);
+  if (kind === 'links') {
+    const { askLink, headAndRelation } = await import('./links/ask-link.js');
+    const asked = headAndRelation(byAgent ? [first, second, third] : [second, third]);
+    return askLink({ name: flags.agent ?? first, ...(!byAgent && { isRun: true }) }, asked, flags);
+  }
+  if (byAgent === (second !== undefined) || third !== undefined) {
     throw new WorkbenchError(
       'usage',
-      `expected a run and a question, or --agent NAME and a question, got ${byAgent ? 'all three' : 'one of two'}`,
+      `expected a run and a question, or --agent NAME and a question, got ${byAgent ? 'all three' : third === undefined ? 'one of two' : 'three words'}`,
       {
         hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
       },
     );
   }
-  const named = { name: flags.agent ?? first, isRun: !byAgent };
-  const { kindOfWork } = await import('./kind-of-work.js');
-  const kind = await kindOfWork([named], flags.dataset);
-  refuseOtherKind(flags, kind);
   if (kind === 'dialogues') {
     if (byAgent || flags.start === undefined) {
       throw new WorkbenchError('usage', 'expected a run and --start ENTITY on dialogues, got less', {
@@ -55,5 +72,5 @@ async function ask(first: string, second: string | undefined, flags: AskFlags & 
     return askDialogue(first, second!, flags);
   }
   const { askQuestion } = await import('./questions/ask-question.js');
-  return askQuestion(named, second ?? first, flags);
+  return askQuestion({ name: flags.agent ?? first, isRun: !byAgent }, second ?? first, flags);
 }

@@ -1,4 +1,4 @@
-/** Whether a command is about dialogues or about questions: a run's data set says, else the one named, else the agent. */
+/** Whether a command is about dialogues, questions or links: a run's data set says, else the one named, else the agent. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentNames } from '../agents/registry.js';
@@ -15,6 +15,13 @@ export interface Named {
   isRun?: boolean;
 }
 
+/** What answers links without a run, by name; two of them answer dialogues, too. */
+export const linkAgentNames = ['transe', 'bilinear', 'random'] as const;
+/** One of `linkAgentNames`. */
+export type LinkAgentName = (typeof linkAgentNames)[number];
+
+const isLinkAgent = (name: string) => linkAgentNames.some((known) => known === name);
+
 /**
  * @param evaluations where evaluations are kept. Default `runs/evaluations`
  * @throws WorkbenchError `data` for a data set that was not imported, `usage` where nothing says which data is meant
@@ -27,18 +34,26 @@ export async function kindOfWork(
   const { datasetKind } = await import('../datasets/manifest-file.js');
   const { parseDatasetName } = await import('../datasets/questions/question-registry.js');
   const { isFinished } = await import('../evaluation/questions/evaluation-folder.js');
-  if (named.some(({ name, isRun }) => isRun === undefined && isFinished(name, evaluations))) return 'questions';
+  const { isLinkEvaluation } = await import('../evaluation/links/save-link-evaluation.js');
+  const kept = named.find(({ name, isRun }) => isRun === undefined && isFinished(name, evaluations));
+  if (kept) return isLinkEvaluation(kept.name, evaluations) ? 'links' : 'questions';
   for (const { name, isRun } of named) {
     const run = isRun === false || agentNames.includes(name) ? undefined : findRun(name);
     const data = run && datasetOf(run.run);
     if (data !== undefined) return datasetKind(parseDatasetName(data).name);
   }
   if (dataset !== undefined) return datasetKind(parseDatasetName(dataset).name);
+  const ranks = named.find(({ name }) => isLinkAgent(name) && !agentNames.includes(name));
+  if (ranks) throw noDataset('links', ranks.name, 'umls');
   const { questionAgentNames } = await import('../agents/question-registry.js');
   const asks = named.find(({ name }) => questionAgentNames().includes(agentOf(name)) && !agentNames.includes(name));
   if (!asks) return 'dialogues';
-  throw new WorkbenchError('usage', `expected a data set of questions for agent ${asks.name}, got none, at --dataset`, {
-    hint: 'Such as --dataset metaqa/2-hop; what is imported: `kgwalk datasets list`.',
+  throw noDataset('questions', asks.name, 'metaqa/2-hop');
+}
+
+function noDataset(kind: DatasetKind, agent: string, example: string): WorkbenchError {
+  return new WorkbenchError('usage', `expected a data set of ${kind} for agent ${agent}, got none, at --dataset`, {
+    hint: `Such as --dataset ${example}; what is imported: \`kgwalk datasets list\`.`,
   });
 }
 

@@ -2,7 +2,7 @@
 import type { BeamActor } from '../../agents/link-walker/beam.js';
 import { filteredRank } from '../../src/embedding/filtered-rank.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
-import { WorkbenchError } from '../../src/run/errors.js';
+import { throwIfStopped } from '../../src/run/stop.js';
 import { questionsOf, type LinkQuestion, type RankedWorld } from './link-queries.js';
 import { walkRanker, type LinkRanker, type RankedQuestion, type WalkRankerOptions } from './link-ranker.js';
 
@@ -40,7 +40,7 @@ export async function rankLinks(
   const questions = questionsOf(queries, world.graph.numRelations);
   let done = 0;
   for (let first = 0; first < questions.length; first += ranker.batchSize) {
-    if (signal?.aborted) throw new WorkbenchError('stopped', 'stopped while answers were ranked');
+    throwIfStopped(signal);
     const batch = questions.slice(first, first + ranker.batchSize);
     await ranker.rank(batch, (i, ranked) => {
       const question = batch[i]!;

@@ -1,0 +1,135 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Command } from 'commander';
+import { register as ask } from '../../cli/ask.js';
+import { register as compare } from '../../cli/compare.js';
+import { register as evaluate } from '../../cli/evaluate.js';
+import { importLinks } from '../../datasets/links/import-links.js';
+import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
+import { linkEvaluationRecord } from '../../src/run/link-schemas.js';
+import { captureOutput } from '../fixtures/captured-output.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+useOwnHome();
+const captured = captureOutput();
+let kept = '';
+
+async function kgwalk(...words: string[]): Promise<string> {
+  captured.text = '';
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  for (const register of [ask, compare, evaluate]) register(program);
+  program.commands.forEach((command) => command.exitOverride().configureOutput({ writeErr: () => {} }));
+  await program.parseAsync(['node', 'kgwalk', ...words]);
+  return captured.text;
+}
+const onTiny = (...words: string[]) =>
+  kgwalk(...words, '--dataset', 'tiny', ...(words[0] === 'ask' ? [] : ['--evaluations', kept]));
+const evaluateJson = async (...words: string[]) =>
+  JSON.parse(await onTiny('evaluate', ...words, '--json')) as LinkEvaluationRecord & { saved: string; speed: object };
+
+beforeEach(async () => {
+  kept = folderWith({});
+  await importLinks({ from: folderWith(tinyLinkFiles), name: 'tiny' });
+});
+
+describe('kgwalk evaluate on links', () => {
+  test('prints figures of each direction, what can be reached, and where it is kept', async () => {
+    const text = await onTiny('evaluate', '--agent', 'random', '--split', 'test');
+    expect(text).toMatch(/^random on tiny · split test · 2 triples · horizon 3 · knows no relation/);
+    for (const direction of [/tail \(h, r, \?\) +0\.\d{3} \[/, /head \(\?, r, t\) +0\.\d{3} \[/, /both +0\.\d{3} \[/]) {
+      expect(text).toMatch(direction);
+    }
+    expect(text).toMatch(/both +0\.000 +1\.000 +1\.000/);
+    expect(text).toMatch(/queries a second/);
+    expect(text).toMatch(/saved: .*random-tiny-test-[0-9a-f]{8}/);
+  });
+
+  test('keeps the record and its rows, without a clock: again, the same bytes', async () => {
+    const first = await evaluateJson('--agent', 'random');
+    const { saved, speed, ...record } = first;
+    expect(record).toMatchObject({ agent: 'random', dataset: 'tiny', split: 'valid', n: 2, horizon: 3 });
+    expect(speed).toMatchObject({ seconds: expect.any(Number) });
+    const bytes = () => ['evaluation.json', 'rows.arrow'].map((file) => readFileSync(join(saved, file)));
+    const before = bytes();
+    expect(linkEvaluationRecord.parse(JSON.parse(before[0]!.toString()))).toEqual(record);
+    await onTiny('evaluate', '--agent', 'random');
+    expect(bytes()).toEqual(before);
+  });
+
+  test('takes a direction and a seeded sample, kept apart', async () => {
+    const tails = await evaluateJson('--agent', 'random', '--direction', 'tail', '--limit', '1');
+    expect(tails).toMatchObject({ n: 1, limit: 1, directions: { tail: { mrr: { n: 1 } } } });
+    expect(Object.keys(tails.directions)).toEqual(['tail']);
+    const both = await evaluateJson('--agent', 'random');
+    expect(both.saved).not.toBe(tails.saved);
+    expect(existsSync(tails.saved)).toBe(true);
+  });
+
+  test.each([
+    [['evaluate', '--agent', 'random', '--split', 'train'], /valid or test, got train/],
+    [['evaluate', '--agent', 'random', '--limit', '0'], /whole number from 1, got "0", at --limit/],
+    [['evaluate', '--agent', 'nobody'], /expected an agent or a run, got "nobody"/],
+    [['evaluate', '--agent', 'random', '--beam-width', '8'], /expected a run with --beam-width, got random/],
+    [['evaluate', '--agent', 'random', '--config', 'x'], /expected transe or bilinear with --config/],
+    [
+      ['evaluate', '--agent', 'random', '--turns', 'all'],
+      /expected options of links, got --turns, which is for dialogues/,
+    ],
+    [['evaluate', '--agent', 'random', '--encoder', 'x'], /got --encoder, which is for dialogues and questions/],
+    [['ask', '--agent', 'random', 'Ada Quill'], /expected a head and a relation on links, got 1 words/],
+    [['ask', '--agent', 'random', 'Ada Quil', 'born_in'], /expected an entity of tiny, got "Ada Quil"/],
+    [['ask', '--agent', 'random', 'Milton', 'lies_in'], /the name of 2: t1, t2/],
+    [['ask', '--agent', 'random', 'p0', 'born'], /expected a relation of tiny/],
+    [['ask', '--agent', 'random', 'p0', 'born_in', '--top', 'x'], /got "x", at --top/],
+  ])('refuses %j', async (words, message) => {
+    await expect(onTiny(...words)).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
+  });
+
+  test('says which data is missing', async () => {
+    await expect(kgwalk('evaluate', '--agent', 'bilinear')).rejects.toThrow(/data set of links for agent bilinear/);
+    await expect(kgwalk('evaluate', '--agent', 'random', '--dataset', 'none')).rejects.toMatchObject({ code: 'data' });
+    const questions = kgwalk('evaluate', '--agent', 'random', '--direction', 'tail');
+    await expect(questions).rejects.toThrow(/expected options of dialogues, got --direction, which is for links/);
+  });
+});
+
+describe('kgwalk ask on links', () => {
+  test('ranks entities; names are ids or display names, ~ asks for heads', async () => {
+    const text = await onTiny('ask', '--agent', 'random', 'Ada Quill', 'citizen_of', '--top', '3');
+    expect(text).toMatch(/^\(Ada Quill, citizen_of, \?\)/);
+    expect(text.trim().split('\n')).toHaveLength(5);
+    const asked = JSON.parse(await onTiny('ask', '--agent', 'random', 'c0', '~citizen_of', '--json')) as {
+      head: string;
+      answers: { entity: string; id: string; known: boolean; score: number }[];
+    };
+    expect(asked.head).toBe('Northland');
+    expect(asked.answers).toHaveLength(10);
+    const known = asked.answers.filter((answer) => answer.known).map(({ id }) => id);
+    expect(known.every((id) => ['p0', 'p1', 'p4', 'p5', 'p8', 'p9'].includes(id))).toBe(true);
+    expect(known.length).toBeGreaterThan(0);
+    const scores = asked.answers.map(({ score }) => score);
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  });
+});
+
+describe('kgwalk compare on links', () => {
+  test('takes kept evaluations, and tests each against the last', async () => {
+    const { saved } = await evaluateJson('--agent', 'random');
+    const text = await onTiny('compare', saved, 'random');
+    expect(text).toMatch(/2 agents on tiny/);
+    expect(text).toMatch(/mrr − random/);
+    const { comparisons } = JSON.parse(await onTiny('compare', saved, 'random', '--json')) as {
+      comparisons: { direction: string; differences: Record<string, { value: number; pValue: number }> }[];
+    };
+    expect(comparisons.map(({ direction }) => direction)).toEqual(['tail', 'head', 'both']);
+    expect(comparisons[0]!.differences.mrr).toMatchObject({ value: 0, pValue: 1 });
+  });
+
+  test('refuses other queries', async () => {
+    const { saved } = await evaluateJson('--agent', 'random', '--split', 'test');
+    await expect(onTiny('compare', saved, 'random')).rejects.toThrow(/expected the queries of random, got others/);
+  });
+});
