@@ -68,6 +68,8 @@ export const programs: readonly Program[] = [
     '{python}',
     true,
   ),
+  ours('link-walk-umls', 'link-walk', `{data}/umls --seconds 20`, true),
+  ours('link-walk', 'link-walk', `${fb15k} --seconds 30`, true),
   ours('scale', 'scale', `--triples 1e7`, true),
 ];
 
