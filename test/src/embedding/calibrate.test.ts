@@ -1,0 +1,82 @@
+import { expect, test } from '@jest/globals';
+import { calibratedProbability } from '../../../src/embedding/calibrate.js';
+import { knownAnswers } from '../../../src/embedding/known-answers.js';
+import type { LinkScorer } from '../../../src/embedding/link-scorer.js';
+import { Rng } from '../../../src/run/seeds.js';
+
+const numEntities = 40;
+
+/** Every triple has a score of its own, drawn once. */
+function scorerOf(score: LinkScorer['score']): LinkScorer {
+  return {
+    ...{ name: 'transe', numEntities, numRelations: 4, score },
+    scoreTails(head, relation, out) {
+      for (let tail = 0; tail < numEntities; tail++) out[tail] = score(head, relation, tail);
+    },
+  };
+}
+
+const rng = Rng.named(1, 'triples');
+const draw = (n: number) => Int32Array.from({ length: 400 }, () => rng.integer(n));
+const triples = { heads: draw(numEntities), relations: draw(2), tails: draw(numEntities) };
+const known = knownAnswers([triples]);
+const holds = (head: number, relation: number, tail: number) =>
+  (relation < 2 ? known.tailsOf(head, relation) : known.headsOf(relation - 2, head)).includes(tail);
+
+test('finds the sigmoid that scores were made with', () => {
+  // Normal scores of variance 1 around 1 and, ten times as many, around −1: the log-odds at x are 2x − log 10.
+  const scores = new Map<string, number>();
+  const noise = Rng.named(2, 'noise');
+  const scorer = scorerOf((head, relation, tail) => {
+    const key = `${head} ${relation} ${tail}`;
+    const score = scores.get(key) ?? noise.normal() + (holds(head, relation, tail) ? 1 : -1);
+    scores.set(key, score);
+    return score;
+  });
+  const probability = calibratedProbability(scorer, triples, known, 5);
+  const logit = (p: number) => Math.log(p / (1 - p));
+  const [h, r, t] = [triples.heads[0]!, triples.relations[0]!, triples.tails[0]!];
+  for (const score of [-1, 0, 1.5]) {
+    scores.set(`${h} ${r} ${t}`, score);
+    expect(Math.abs(logit(probability(h, r, t)) - (2 * score - Math.log(10)))).toBeLessThan(0.35);
+  }
+});
+
+test('is the same for the same seed, and not for another', () => {
+  const scorer = scorerOf((h, r, t) => Math.sin(h + 7 * r + 3 * t) + (holds(h, r, t) ? 0.5 : 0));
+  const of = (seed: number) => calibratedProbability(scorer, triples, known, seed)(1, 2, 3);
+  expect(of(1)).toBe(of(1));
+  expect(of(1)).not.toBe(of(2));
+});
+
+test('stays below certainty where scores tell true from corrupted without exception, whatever their unit', () => {
+  for (const unit of [1e-6, 1, 1e6]) {
+    const scorer = scorerOf((...triple) => unit * (holds(...triple) ? 1 : -1));
+    const probability = calibratedProbability(scorer, triples, known, 0);
+    const right = probability(triples.heads[3]!, triples.relations[3]!, triples.tails[3]!);
+    expect(right).toBeGreaterThan(0.99);
+    expect(right).toBeLessThan(1);
+    const wrong = Array.from({ length: numEntities }, (_, tail) => tail).find((tail) => !holds(1, 0, tail))!;
+    expect(probability(1, 0, wrong)).toBeLessThan(0.01);
+    expect(probability(1, 0, wrong)).toBeGreaterThan(0);
+  }
+});
+
+test('gives the share of true triples where scores tell nothing', () => {
+  const probability = calibratedProbability(
+    scorerOf(() => 3),
+    triples,
+    known,
+    0,
+  );
+  expect(probability(0, 0, 0)).toBeCloseTo(1 / 11, 2);
+});
+
+test('is not made from nothing', () => {
+  const none = new Int32Array(0);
+  const empty = { heads: none, relations: none, tails: none };
+  const scorer = scorerOf(() => 0);
+  expect(() => calibratedProbability(scorer, empty, known, 0)).toThrow(
+    'expected triples to calibrate scores by, got none',
+  );
+});
