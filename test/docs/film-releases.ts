@@ -1,4 +1,5 @@
 /** Releases of a dozen films, in every format that the examples import, with the entities that they ask about. */
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { executeChain } from '../../src/kg/frontier.js';
 import { inverseName } from '../../src/kg/graph.js';
 import { chainOfType } from '../../datasets/metaqa/question-types.js';
@@ -47,6 +48,7 @@ const templates: Readonly<Record<string, readonly string[]>> = {
 export function releaseOf(format: string, given: Readonly<Record<string, string>> = {}): Record<string, string> {
   if (format === 'opendialkg') return openDialKg();
   if (format === 'metaqa') return metaQa();
+  if (format === 'triples') return { ...tinyLinkFiles };
   if (format === 'custom') {
     return { 'triples.tsv': linesOf('\t').replaceAll('release_year', 'released'), ...customQuestions(), ...given };
   }

@@ -5,7 +5,7 @@ const tells: Readonly<Record<string, RegExp>> = {
   ask: /^ *1 +0\.\d{4} +\S|· \d+ calls, /m,
   compare: /^\d+ agents .*on [\w/-]+/,
   'config explain': /ppo\.clipRange.*0\.\d/,
-  'datasets check': /found none of the \d+ samples of test in (\d+) of \1 artifacts/,
+  'datasets check': /found none of the \d+ samples of test in (\d+) of \1 artifacts|\d+ files as imported/,
   'datasets demo': /^(imported demo |wrote \d+ triples)/m,
   'datasets get': /^Then: kgwalk datasets import/m,
   'datasets import': /^imported [\w-]+ · licence: \S/,
