@@ -2,7 +2,7 @@
 import type { TripleColumns } from '../kg/graph.js';
 import { WorkbenchError } from '../run/errors.js';
 import { Rng } from '../run/seeds.js';
-import type { KnownAnswers } from './known-answers.js';
+import { knownAnswers, type KnownAnswers } from './known-answers.js';
 import type { LinkScorer } from './link-scorer.js';
 
 /** False triples drawn for each true one, by replacing its tail; fewer where the graph has fewer entities. */

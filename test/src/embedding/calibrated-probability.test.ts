@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { calibratedProbability } from '../../../src/embedding/calibrate.js';
+import { calibratedProbability } from '../../../src/embedding/calibrated-probability.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
 import type { LinkScorer } from '../../../src/embedding/link-scorer.js';
 import { Rng } from '../../../src/run/seeds.js';
@@ -70,6 +70,14 @@ test('gives the share of true triples where scores tell nothing', () => {
     0,
   );
   expect(probability(0, 0, 0)).toBeCloseTo(1 / 11, 2);
+});
+
+test('answers of the triples themselves are no corruptions, whatever else is known', () => {
+  const none = new Int32Array(0);
+  const scorer = scorerOf((...triple) => (holds(...triple) ? 1 : -1));
+  const nothing = knownAnswers([{ heads: none, relations: none, tails: none }]);
+  const [some, all] = [nothing, known].map((answers) => calibratedProbability(scorer, triples, answers, 0)(0, 1, 2));
+  expect(some).toBe(all);
 });
 
 test('is not made from nothing', () => {
