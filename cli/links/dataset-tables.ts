@@ -1,7 +1,6 @@
 /** What an import and the statistics of a data set of links look like in a terminal. */
 import type { LinkManifest } from '../../datasets/links/link-manifest.js';
 import type { LinkStatistics } from '../../datasets/links/link-statistics.js';
-import { splitNames } from '../../datasets/manifest.js';
 import type { Spread } from '../../src/metrics/spread.js';
 import { printLine, printTable } from '../output.js';
 
@@ -46,7 +45,7 @@ type Facts = Pick<LinkManifest, 'splits' | 'overlaps' | 'graph' | 'names'> & {
 function printFacts({ drawn, splits, overlaps, graph, names }: Facts): void {
   printLine();
   printTable(
-    splitNames.map((split) => {
+    (['train', 'valid', 'test'] as const).map((split) => {
       const { triples, duplicates, inverseLines } = splits[split];
       return { split, triples, 'repeated lines left out': duplicates, 'lines of inverses': inverseLines };
     }),

@@ -1,4 +1,5 @@
 /** Which files of a folder are the link data. */
+import { statSync } from 'node:fs';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { firstFile, requiredFile } from '../questions/text-rows.js';
 
@@ -17,10 +18,11 @@ const named = (stem: string): string[] =>
 
 /**
  * Looks for `train`, `valid` (or `dev`) and `test`, or for `triples` or `train` alone; for `entity2text` or `names`. Each as `.txt` or `.tsv`,
- * also `.gz`; of several forms the first is taken.
+ * also `.gz`; of several forms the first is taken. Given a file instead, it is the triples.
  * @throws WorkbenchError `data` for a folder without triples, or with only one of valid and test
  */
 export function findLinkFiles(folder: string): LinkFiles {
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile()) return { train: folder };
   const train = requiredFile(folder, [...named('train'), ...named('triples')], 'triples');
   const valid = firstFile(folder, [...named('valid'), ...named('dev')]);
   const test = firstFile(folder, named('test'));

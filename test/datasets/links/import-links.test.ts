@@ -63,6 +63,12 @@ describe('importing one file of triples', () => {
     expect(again.manifest.graph.hash).toBe(manifest.graph.hash);
   });
 
+  test('takes a file instead of a folder', async () => {
+    const from = join(folderWith({ 'my own.csv': ring }), 'my own.csv');
+    const { manifest } = await imported({}, { from });
+    expect(manifest).toMatchObject({ splits: { train: { triples: 44 } }, sources: [{ file: 'my own.csv' }] });
+  });
+
   test('leaves every entity and relation a triple in train', async () => {
     const leaves = Array.from({ length: 60 }, (_, i) => `${i % 12}\tleaf\tl${i}\n`).join('');
     const { manifest } = await imported({ 'triples.tsv': `${ring}${leaves}0\tonce\t5\n` });
