@@ -1,117 +1,119 @@
-/** From scores, which mean something within a query alone, to probabilities that triples are true. */
+/** Probabilities from scores, by Platt scaling. */
 import type { TripleColumns } from '../kg/graph.js';
 import { WorkbenchError } from '../run/errors.js';
 import { Rng } from '../run/seeds.js';
 import { knownAnswers, type KnownAnswers } from './known-answers.js';
 import type { LinkScorer } from './link-scorer.js';
 
-/** False triples drawn for each true one, by replacing its tail; fewer where the graph has fewer entities. */
-const falseOnes = 100;
+/** Corrupted triples for each side of a true one: true ones are the exception among the entities of a graph. */
+const corruptions = 100;
+/** Triples that two parameters are fitted to; of more, every n-th is taken. */
+const mostTriples = 10_000;
+/** Draws before a corruption is given up because nearly every entity is a true answer. */
+const mostDraws = 1000;
 
-/** How often the fit is improved: far more than it takes. */
-const newtonSteps = 50;
-
-/** Probability in (0, 1) that a triple is true, by ids of the graph. */
+/** Probability in 0..1 that a triple is true, by ids of the graph. */
 export type TripleProbability = (head: number, relation: number, tail: number) => number;
 
+/** Scores and whether each is of a true triple. */
+interface Labelled {
+  scores: Float64Array;
+  isTrue: Uint8Array;
+}
+
 /**
- * Platt scaling: a logistic curve over how many standard deviations a score lies above the mean of its query's scores over all
- * entities, fitted on true triples and ones whose tail was replaced. Mean and deviation of a query are kept: its first
- * triple costs O(numEntities · dim), every other one O(dim).
- * @param triples true, best ones that the scorer was not trained on; asked in both directions
- * @param known answers that no false triple may have, inverse relations included
+ * Fits σ(slope · score + offset) to true triples and to ones with an end drawn by chance, a hundred a side: the share of true
+ * ones among such a mixture, in both directions.
+ * @param triples that the scorer was not trained on, of plain relations, such as valid: on train it is surer than elsewhere
+ * @param known answers that are not taken as corruptions, beside those of the triples themselves
+ * @returns the probability of a triple, 0..1, relations with their inverses; a call costs one score. NaN where the score is
  * @throws WorkbenchError `data` without triples
- * @source Platt 1999, "Probabilistic outputs for support vector machines", section 2.1
+ * @source Platt 1999, "Probabilistic outputs for support vector machines", with its regularised targets
  */
 export function calibratedProbability(
   scorer: LinkScorer,
   triples: TripleColumns,
-  known: Pick<KnownAnswers, 'tailsOf'>,
+  known: KnownAnswers,
   seed: number,
 ): TripleProbability {
-  const place = placesOf(scorer);
-  const { places, truths } = examples(scorer, place, triples, known, Rng.named(seed, 'embedding/calibrate'));
-  const { slope, intercept } = fitLogistic(places, truths);
-  return (head, relation, tail) => sigmoid(slope * place(head, relation, tail) + intercept);
-}
-
-/** Standard deviations above the mean of a query's scores. */
-function placesOf(scorer: LinkScorer): TripleProbability {
-  const scores = new Float64Array(scorer.numEntities);
-  const spreads = new Map<number, { mean: number; deviation: number }>();
-  const spreadOf = (head: number, relation: number) => {
-    const key = head * scorer.numRelations + relation;
-    let spread = spreads.get(key);
-    if (!spread) {
-      scorer.scoreTails(head, relation, scores);
-      const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
-      const square = scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / scores.length;
-      // Where all scores are level there is nothing to tell entities apart by.
-      spreads.set(key, (spread = { mean, deviation: Math.sqrt(square) || 1 }));
-    }
-    return spread;
-  };
-  return (head, relation, tail) => {
-    const { mean, deviation } = spreadOf(head, relation);
-    return (scorer.score(head, relation, tail) - mean) / deviation;
-  };
-}
-
-function examples(
-  { numEntities, numRelations }: LinkScorer,
-  place: TripleProbability,
-  { heads, relations, tails }: TripleColumns,
-  known: Pick<KnownAnswers, 'tailsOf'>,
-  rng: Rng,
-) {
-  if (heads.length === 0) {
-    throw new WorkbenchError('data', 'expected valid triples to calibrate a scorer on, got none', {
-      hint: 'Import the data with some in valid, or train without shaping: linkWalk.shaping=none.',
+  if (triples.heads.length === 0) {
+    throw new WorkbenchError('data', 'expected triples to calibrate scores by, got none', {
+      hint: 'Import the data with some in valid, or train without shaping.',
     });
   }
-  const places: number[] = [];
-  const truths: number[] = [];
-  const ask = (head: number, relation: number, answer: number) => {
-    places.push(place(head, relation, answer));
-    truths.push(1);
-    const right = new Set(known.tailsOf(head, relation)).add(answer);
-    for (let i = 0; i < Math.min(falseOnes, numEntities - 1); i++) {
-      const tail = rng.integer(numEntities);
-      if (right.has(tail)) continue;
-      places.push(place(head, relation, tail));
-      truths.push(0);
-    }
+  const { slope, offset } = fitSigmoid(labelled(scorer, triples, known, seed));
+  return (head, relation, tail) => sigmoid(slope * scorer.score(head, relation, tail) + offset);
+}
+
+function labelled(scorer: LinkScorer, triples: TripleColumns, known: KnownAnswers, seed: number): Labelled {
+  const { numEntities, numRelations } = scorer;
+  const plain = numRelations / 2;
+  const stride = Math.ceil(triples.heads.length / mostTriples);
+  const own = knownAnswers([triples]);
+  const rng = Rng.named(seed, 'calibration/corruptions');
+  const scores: number[] = [];
+  const isTrue: number[] = [];
+  const add = (given: number, relation: number, answer: number, right: 0 | 1) => {
+    scores.push(scorer.score(given, relation, answer));
+    isTrue.push(right);
   };
-  for (let i = 0; i < heads.length; i++) {
-    ask(heads[i]!, relations[i]!, tails[i]!);
-    ask(tails[i]!, relations[i]! + numRelations / 2, heads[i]!);
-  }
-  return { places, truths };
-}
-
-/** Maximum likelihood by Newton's method, with a little pull to 0 that keeps separable examples finite. */
-function fitLogistic(xs: readonly number[], truths: readonly number[]): { slope: number; intercept: number } {
-  const pull = 1e-3;
-  let slope = 0;
-  let intercept = 0;
-  for (let step = 0; step < newtonSteps; step++) {
-    let [bySlope, byIntercept, ss, si, ii] = [pull * slope, pull * intercept, pull, 0, pull];
-    for (let k = 0; k < xs.length; k++) {
-      const x = xs[k]!;
-      const p = sigmoid(slope * x + intercept);
-      const error = p - truths[k]!;
-      const weight = p * (1 - p);
-      bySlope += error * x;
-      byIntercept += error;
-      ss += weight * x * x;
-      si += weight * x;
-      ii += weight;
+  for (let i = 0; i < triples.heads.length; i += stride) {
+    const [head, relation, tail] = [triples.heads[i]!, triples.relations[i]!, triples.tails[i]!];
+    for (const side of ['tail', 'head'] as const) {
+      const [given, asked, answer] = side === 'tail' ? [head, relation, tail] : [tail, relation + plain, head];
+      const right = [known, own].map((answers) =>
+        side === 'tail' ? answers.tailsOf(head, relation) : answers.headsOf(relation, tail),
+      );
+      const isRight = (entity: number) => right.some((answers) => answers.includes(entity));
+      add(given, asked, answer, 1);
+      for (let drawn = 0, draws = 0; drawn < corruptions && draws < mostDraws; draws++) {
+        const entity = rng.integer(numEntities);
+        if (isRight(entity)) continue;
+        add(given, asked, entity, 0);
+        drawn++;
+      }
     }
-    const determinant = ss * ii - si * si;
-    slope -= (ii * bySlope - si * byIntercept) / determinant;
-    intercept -= (ss * byIntercept - si * bySlope) / determinant;
   }
-  return { slope, intercept };
+  return { scores: Float64Array.from(scores), isTrue: Uint8Array.from(isTrue) };
 }
 
-const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
+/** Newton's steps, of which a problem of two parameters needs few. */
+const steps = 100;
+
+/** Logistic regression of the labels on the scores. */
+function fitSigmoid({ scores, isTrue }: Labelled): { slope: number; offset: number } {
+  const numTrue = isTrue.reduce((sum, one) => sum + one, 0);
+  const targets = [1 / (isTrue.length - numTrue + 2), (numTrue + 1) / (numTrue + 2)] as const;
+  // In units of the scores' own spread, so that one damping suits all of them.
+  const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+  const spread = Math.sqrt(scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / scores.length) || 1;
+  let slope = 0;
+  let offset = Math.log((numTrue + 1) / (isTrue.length - numTrue + 1));
+  for (let step = 0; step < steps; step++) {
+    let [bySlope, byOffset, curveSlope, curveBoth, curveOffset] = [0, 0, 1e-9, 0, 1e-9];
+    for (let i = 0; i < scores.length; i++) {
+      const x = (scores[i]! - mean) / spread;
+      const p = sigmoid(slope * x + offset);
+      const off = p - targets[isTrue[i] as 0 | 1];
+      const curve = p * (1 - p);
+      bySlope += off * x;
+      byOffset += off;
+      curveSlope += curve * x * x;
+      curveBoth += curve * x;
+      curveOffset += curve;
+    }
+    const determinant = curveSlope * curveOffset - curveBoth * curveBoth;
+    // A step of Newton far from the solution overshoots: none is longer than one unit.
+    const moveSlope = (curveOffset * bySlope - curveBoth * byOffset) / determinant;
+    const moveOffset = (curveSlope * byOffset - curveBoth * bySlope) / determinant;
+    const length = Math.max(1, Math.abs(moveSlope), Math.abs(moveOffset));
+    slope -= moveSlope / length;
+    offset -= moveOffset / length;
+    if (Math.abs(moveSlope) + Math.abs(moveOffset) < 1e-9) break;
+  }
+  return { slope: slope / spread, offset: offset - (slope * mean) / spread };
+}
+
+function sigmoid(x: number): number {
+  return 1 / (1 + Math.exp(-x));
+}
