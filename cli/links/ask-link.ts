@@ -77,7 +77,7 @@ function print(asked: { head: string; relation: string }, answers: readonly Answ
     answers.map(({ entity, score, known, words }, i) => ({
       rank: i + 1,
       answer: entity,
-      ...(words === undefined ? { score: score.toFixed(3) } : { probability: Math.exp(score).toFixed(4) }),
+      ...(words === undefined ? { score: score.toFixed(3) } : { probability: Math.exp(score).toPrecision(3) }),
       known: known ? 'yes' : '',
       ...(words !== undefined && { path: words }),
     })),

@@ -10,26 +10,27 @@ const figures = ['mrr', 'hits@1', 'hits@3', 'hits@10'] as const;
 
 const asked: Record<LinkDirection, string> = { tail: 'tail (h, r, ?)', head: 'head (?, r, t)', both: 'both' };
 
-/** Relations whose chains are shown; the record has all. */
+/** Relations whose chains are shown, and chains of each; the record has more. */
 const shownRelations = 8;
+const shownChains = 3;
 
 /** Prints figures by direction, what can be reached, and the chains that answered. */
 export function printLinkEvaluation(record: LinkEvaluationRecord, speed?: LinkSpeed): void {
-  printLine(headline(record, who(record)));
+  printLine(headline(record));
   printLine();
   printTable(
     directionsOf(record).flatMap(([direction, metrics]) => [
-      row(metrics, '', { asked: asked[direction], by: metrics['sum-mrr'] ? 'best walk' : undefined }),
+      row(metrics, '', { asked: asked[direction], ...(metrics['sum-mrr'] && { by: 'best walk' }) }),
       ...(metrics['sum-mrr'] ? [row(metrics, 'sum-', { asked: asked[direction], by: 'sum of walks' })] : []),
     ]),
   );
   printLine();
   printTable(
     directionsOf(record).map(([direction, metrics]) => ({
-      'answers within': asked[direction],
+      'answers reached by': asked[direction],
       ...Object.fromEntries(
         Object.entries(metrics).flatMap(([key, estimate]) =>
-          key.startsWith('reachable@') ? [[`${key.slice('reachable@'.length)} edges`, number(estimate)]] : [],
+          key.startsWith('reachable@') ? [[`≤ ${key.slice('reachable@'.length)} edges`, number(estimate)]] : [],
         ),
       ),
       ...(metrics.reached && { 'the beam': number(metrics.reached) }),
@@ -50,7 +51,7 @@ export function printLinkComparison(
   comparisons: readonly LinkComparison[],
 ): void {
   const { record } = evaluations.at(-1)!;
-  printLine(headline(record, `${evaluations.length} agents`));
+  printLine(whatText(record, `${evaluations.length} agents`));
   for (const [direction] of directionsOf(record)) {
     printLine();
     printLine(asked[direction]);
@@ -78,22 +79,24 @@ export function printLinkComparison(
 
 function printChains(chains: readonly ChainRecord[] = []): void {
   if (chains.length === 0) return;
-  const uses = new Map<string, number>();
-  for (const { relation, uses: own } of chains) uses.set(relation, (uses.get(relation) ?? 0) + own);
-  const most = [...uses].sort(([, a], [, b]) => b - a).slice(0, shownRelations);
-  const shown = new Set(most.map(([relation]) => relation));
+  const byRelation = new Map<string, ChainRecord[]>();
+  for (const one of chains) byRelation.set(one.relation, [...(byRelation.get(one.relation) ?? []), one]);
+  const usesOf = (own: readonly ChainRecord[]) => own.reduce((sum, { uses }) => sum + uses, 0);
+  const most = [...byRelation.values()].sort((a, b) => usesOf(b) - usesOf(a)).slice(0, shownRelations);
   printLine();
   printTable(
-    chains
-      .filter(({ relation }) => shown.has(relation))
-      .map(({ relation, chain, uses: own, precision }) => ({
+    most
+      .flatMap((own) => own.slice(0, shownChains))
+      .map(({ relation, chain, uses, precision }) => ({
         'asked for': relation,
         'answered by': chain.join(' → ') || '(stays)',
-        uses: own,
+        uses,
         precision: precision.toFixed(3),
       })),
   );
-  if (uses.size > shown.size) printLine(`… and ${uses.size - shown.size} more relations: --json has all`);
+  printLine('uses: questions whose first answer beyond train ends such a walk; precision: how many of these are right');
+  if (byRelation.size > most.length)
+    printLine(`… and ${byRelation.size - most.length} more relations: --json has them`);
 }
 
 const row = (metrics: Readonly<Record<string, Estimate>>, prefix: string, before: Row): Row => ({
@@ -109,21 +112,20 @@ const directionsOf = ({ directions }: LinkEvaluationRecord) =>
     return metrics ? [[direction, metrics] as const] : [];
   });
 
-function who({ agent, run, checkpoint }: LinkEvaluationRecord): string {
-  return run === undefined ? agent : `${run} (${checkpoint})`;
-}
-
-function headline(record: LinkEvaluationRecord, agents: string): string {
-  const { dataset, split, n, limit, horizon, beamWidth, note } = record;
+function headline(record: LinkEvaluationRecord): string {
+  const { horizon, beamWidth, note, agent, run, checkpoint } = record;
   return [
-    `${agents} on ${dataset}`,
-    `split ${split}`,
-    `${n} triples${limit === undefined ? '' : ', a sample'}`,
+    whatText(record, run === undefined ? agent : `${run} (${checkpoint})`),
     ...(horizon === undefined ? [] : [`horizon ${horizon}`]),
     ...(beamWidth === undefined ? [] : [`beam ${beamWidth}`]),
     ...(note === undefined ? [] : [note]),
   ].join(' · ');
 }
+
+const whatText = (
+  { dataset, split, n, limit }: Pick<LinkEvaluationRecord, 'dataset' | 'split' | 'n' | 'limit'>,
+  who: string,
+) => `${who} on ${dataset} · split ${split} · ${n} triples${limit === undefined ? '' : ', a sample'}`;
 
 function unseenText({ unseen: { entities, relations } }: LinkEvaluationRecord): string {
   if (entities + relations === 0) return 'train has every entity and relation that is asked about';
