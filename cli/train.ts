@@ -59,7 +59,7 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
       printNote(`${run.folder} is finished; nothing to do`);
       continue;
     }
-    printNote(`${opening(run)}, texts encoded by ${run.settings.encoder.model ?? 'nothing'}`);
+    printNote(await opening(run));
     const onBackend = (name: string, why: string) => printNote(`networks computed on ${name}: ${why}`);
     try {
       await trainRun({ ...run, threads, progress, onTorn: tellTorn, onNote: printNote, onBackend, signal });
@@ -79,8 +79,12 @@ async function isFinished({ folder, resume }: PlannedRun): Promise<boolean> {
   return resume !== undefined && runIn(folder)?.state.status === 'finished';
 }
 
-function opening({ folder, fork }: PlannedRun): string {
-  return fork ? `run ${folder}, a fork of ${fork.run}@${fork.checkpoint}` : `run ${folder}`;
+async function opening({ folder, fork, settings }: PlannedRun): Promise<string> {
+  const { linkQueryId } = await import('../envs/link-query-world.js');
+  const run = fork ? `run ${folder}, a fork of ${fork.run}@${fork.checkpoint}` : `run ${folder}`;
+  // Link queries have no texts.
+  if (settings.env.id === linkQueryId) return run;
+  return `${run}, texts encoded by ${settings.encoder.model ?? 'nothing'}`;
 }
 
 function stoppedError(folder: string, waiting: readonly PlannedRun[]): WorkbenchError {

@@ -23,6 +23,12 @@ export const evaluationSettings = z
       .describe(
         'Added to the log-probability of two-hop walks when ranking, in nats; 0.6 finds more two-hop golds at the price of one-hop ones. Probabilities stay what they are.',
       ),
+    pooling: z
+      .enum(['max', 'sum'])
+      .default('max')
+      .describe(
+        'Link queries: what an entity is worth that several walks of a beam reach: the probability of the best, or of all together. It chooses the best checkpoint; evaluations show both.',
+      ),
     batchSize: z.int().min(1).default(256).describe('Samples an agent gets at once. Changes speed, not results.'),
     examples: z.int().min(0).default(12).describe('Worked examples to keep in a saved evaluation, drawn by seed.'),
   })

@@ -13,8 +13,9 @@ import type { TrainSettings } from '../train-settings.js';
 import { walkerOf, type LinkSession } from './learner.js';
 
 /**
- * Ranks heads and tails of the watched triples of valid by the best walk of a beam: `eval/mrr`, `eval/hits@k` over both,
- * `eval/tail_mrr` of the tails alone. Where training asks for tails alone, tails alone are ranked, and both are theirs.
+ * Ranks heads and tails of the watched triples of valid: `eval/mrr`, `eval/hits@k` over both directions by the pooling of the
+ * settings, `eval/tail_mrr` of the tails alone, and `eval/max_mrr` and `eval/sum_mrr` by either pooling. Where training asks for
+ * tails alone, tails alone are ranked.
  */
 export async function evaluateLinksOnValid(
   { settings, progress, signal, data }: LinkSession,
@@ -25,17 +26,19 @@ export async function evaluateLinksOnValid(
   const directions = directionsOf(settings);
   const count = watched.heads.length * directions.length;
   const line = progress('evaluate on valid', count, 'queries');
-  const ranks: number[] = [];
+  const pooled = { max: [] as number[], sum: [] as number[] };
   for (const direction of directions) {
-    const before = ranks.length;
-    const { max } = await rankWalks(actor, dataset, queriesOf(dataset.graph, watched, direction), {
+    const before = pooled.max.length;
+    const { max, sum } = await rankWalks(actor, dataset, queriesOf(dataset.graph, watched, direction), {
       beamWidth: evaluation.beamWidth,
       horizon: linkWalk.horizon,
       signal,
       onProgress: (done) => line.update(before + done),
     });
-    ranks.push(...max);
+    pooled.max.push(...max);
+    pooled.sum.push(...sum);
   }
+  const ranks = pooled[evaluation.pooling];
   const tails = ranks.slice(0, watched.heads.length);
   line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
   return {
@@ -44,6 +47,8 @@ export async function evaluateLinksOnValid(
     'eval/hits@3': hitsAtK(ranks, 3),
     'eval/hits@10': hitsAtK(ranks, 10),
     'eval/tail_mrr': mrr(tails),
+    'eval/max_mrr': mrr(pooled.max),
+    'eval/sum_mrr': mrr(pooled.sum),
   };
 }
 
