@@ -50,6 +50,7 @@ export function diagnosticFigures(groups: readonly RunGroup[], about?: string): 
 interface Measured {
   chart: NamedChart;
   curves: Curve[];
+  levels: readonly Level[];
 }
 
 /** The chart of one key of one phase, or nothing where it was not logged or never changed. */
@@ -74,6 +75,7 @@ function drawn(
   return [
     {
       curves: lines.map(({ curve }) => curve),
+      levels,
       chart: {
         name: [...(about === undefined ? [] : [about]), phase, key, ...(taken === 'seconds' ? ['time'] : [])].join('-'),
         alt: `${title} by ${xLabel}: ${scaled.map((line) => said(line, key)).join('; ')}${levels.map(({ label, value }) => `; ${label} is at ${write(value, key)}`).join('')}`,
@@ -174,6 +176,7 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
   const windows = [...new Set(curves.map(({ window }) => window))].filter((window) => window > 1);
   const { evalSamples } = (groups[0]!.runs[0]!.info.config.ppo ?? {}) as { evalSamples?: unknown };
   const isEvaluated = measured.some(({ chart }) => chart.name.includes('ppo-eval/'));
+  const isLevelled = measured.some(({ levels }) => levels.length > 0);
   return [
     `Of ${seeds.join('; ')}.`,
     most > 1 && 'Thick: mean over seeds; thin: each seed.',
@@ -183,7 +186,7 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
       : 'No smoothing.',
     typeof evalSamples === 'number' &&
       isEvaluated &&
-      `PPO is evaluated on a fixed sample of ${plain(evalSamples)} of valid; dashed levels are of all of it.`,
+      `${phaseTitle('ppo', groups)} is evaluated on a fixed sample of ${plain(evalSamples)} of valid${isLevelled ? '; dashed levels are of all of it' : ''}.`,
   ]
     .filter(Boolean)
     .join(' ');

@@ -1,0 +1,157 @@
+/** The job on link queries on an invented graph, command by command, as a user would do it. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { runHashes } from '../fixtures/tiny-training.js';
+
+/** As a user writes it, with less of everything. */
+const preset = {
+  name: 'tiny-walk',
+  backend: 'wasm',
+  data: { dataset: 'tiny' },
+  env: { id: 'kgwalk/LinkQuery-v1' },
+  linkWalk: { horizon: 2 },
+  linkWalker: { vectorDim: 8, pathDim: 8, width: 16 },
+  transe: { dim: 16, epochs: 20 },
+  bilinear: { enabled: true, dim: 16, epochs: 20 },
+  clone: { enabled: false },
+  ppo: {
+    ...{ init: 'scratch', klCoef: 0, algorithm: 'reinforce', baseline: 'moving-average', updateEpochs: 1 },
+    ...{ updates: 60, samplesPerUpdate: 40, minibatchSamples: 40, explorations: 4, evalEvery: 20 },
+    ...{ learningRate: 0.02, entropyCoef: 0.02 },
+  },
+  checkpoint: { everyUpdates: 10 },
+  evaluation: { beamWidth: 32 },
+};
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+let settings: string;
+let runs: string[];
+let kept: string[];
+const among = (name: string) => join(home, name);
+const others = () => ['--evaluations', among('evaluations')];
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  settings = among('tiny-walk.yaml');
+  writeFileSync(settings, stringify(preset));
+  await kgwalkJson('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles));
+  const trained = await kgwalkJson<{ runs: string[] }>('train', settings, '--seeds', '1,2', '--run-dir', among('walk'));
+  runs = trained.runs;
+  kept = [];
+}, 120_000);
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+describe('kgwalk on link queries', () => {
+  test('trains a walker that found the rule, and says what it learned', async () => {
+    for (const run of runs) {
+      const record = await kgwalkJson<LinkEvaluationRecord>('evaluate', run, '--split', 'test');
+      expect(record).toMatchObject({ kind: 'links', dataset: 'tiny', split: 'test', checkpoint: 'best', n: 2 });
+      expect(record.directions.tail).toMatchObject({ mrr: { value: 1, n: 2 }, 'hits@1': { value: 1 } });
+      expect(record.chains).toContainEqual({
+        ...{ relation: 'citizen_of', chain: ['born_in', 'lies_in'] },
+        ...{ uses: 2, right: 2, precision: 1 },
+      });
+      const logged = readFileSync(join(run, 'metrics.jsonl'), 'utf8');
+      const keys = ['rollout/reward', 'rollout/hit_rate', 'eval/mrr', 'eval/tail_mrr', 'eval/hits@10'];
+      expect(keys.filter((key) => !logged.includes(`"${key}"`))).toEqual([]);
+    }
+  });
+
+  test('stopped and gone on with, it is the same run to the byte', async () => {
+    const folder = among('short');
+    const words = ['train', settings, '--seed', '1', '--run-dir', folder];
+    expect((await kgwalk(...words, '--max-minutes', '0.0005')).exitCode).toBe(130);
+    expect((await kgwalk('train', '--resume', '--run-dir', folder)).exitCode).toBe(0);
+    const [resumed, whole] = [folder, runs[0]!].map((run) =>
+      Object.entries(runHashes(run)).filter(([name]) => !name.startsWith('evaluations')),
+    );
+    expect(resumed).toEqual(whole);
+  });
+
+  test.each(['transe', 'bilinear', 'random'])('ranks by %s, and keeps what it measured', async (agent) => {
+    const asked = await kgwalkJson<LinkEvaluationRecord & { saved: string }>(
+      ...['evaluate', '--agent', agent, '--dataset', 'tiny', '--split', 'test', ...others()],
+      ...(['transe', 'bilinear'].includes(agent) ? ['--config', settings] : []),
+    );
+    expect(asked).toMatchObject({ kind: 'links', split: 'test', n: 2 });
+    expect(asked.directions.both!.mrr!.n).toBe(4);
+    kept.push(asked.saved);
+  });
+
+  test('answers a query by name with the path that led there, and says which of two of a name it needs', async () => {
+    type Asked = { head: string; answers: { entity: string; path: string[][]; known: boolean }[] };
+    const { head, answers } = await kgwalkJson<Asked>('ask', '--agent', runs[0]!, 'Ivy Stone', 'citizen_of');
+    expect(head).toBe('Ivy Stone');
+    expect(answers[0]).toMatchObject({
+      entity: 'Northland',
+      known: true,
+      path: [
+        ['Ivy Stone', 'born_in', 'Glass Harbor'],
+        ['Glass Harbor', 'lies_in', 'Northland'],
+      ],
+    });
+    const heads = await kgwalkJson<Asked>('ask', '--agent', runs[0]!, 't0', '~born_in', '--top', '3');
+    expect(heads.answers).toHaveLength(3);
+    const two = await kgwalk('ask', '--agent', runs[0]!, 'Milton', 'lies_in');
+    expect([two.exitCode, two.told]).toEqual([2, expect.stringMatching(/t1.*t2/s)]);
+    const near = await kgwalk('ask', '--agent', runs[0]!, 'Ivy Stone', 'citizen_off');
+    expect([near.exitCode, near.told]).toEqual([2, expect.stringContaining('citizen_of')]);
+  });
+
+  test('compares runs and others on the same queries', async () => {
+    const { agents } = await kgwalkJson<{ agents: { name: string }[] }>(
+      ...['compare', ...runs, 'random', '--dataset', 'tiny', '--split', 'test', ...others()],
+    );
+    expect(agents.map(({ name }) => name)).toEqual([...runs, 'random']);
+  });
+
+  test('reports on all of it in one page', async () => {
+    const to = among('page');
+    const { exitCode, told } = await kgwalk('report', ...runs, ...kept, '--to', to, ...others());
+    expect([exitCode, told]).toEqual([0, '']);
+    const html = readFileSync(join(to, 'index.html'), 'utf8');
+    const wanted = [
+      'REINFORCE (best)',
+      'mean of 2 seeds',
+      'TransE',
+      'ComplEx',
+      '—born_in→ —lies_in→',
+      'walks that end on the answer',
+      'mean reciprocal rank on valid',
+      'Worked queries',
+      'Northland',
+    ];
+    expect(wanted.filter((text) => !html.includes(text))).toEqual([]);
+  });
+
+  test('trains on any other graph by the same preset and one setting', async () => {
+    // One file, from which valid and test are drawn.
+    const lines = Array.from({ length: 12 }, (_, i) => [
+      `town ${i}\tnext to\ttown ${(i + 1) % 12}`,
+      `town ${i}\ttwo from\ttown ${(i + 2) % 12}`,
+    ]).flat();
+    const from = folderWith({ 'triples.tsv': `${lines.join('\r\n')}\r\n` });
+    await kgwalkJson('datasets', 'import', 'triples', '--name', 'ring', '--from', from);
+    const words = ['train', settings, '--set', 'data.dataset=ring', '--run-dir', among('ring')];
+    expect((await kgwalk(...words)).exitCode).toBe(0);
+    const record = await kgwalkJson<LinkEvaluationRecord>('evaluate', among('ring'), '--split', 'valid');
+    expect(record).toMatchObject({ dataset: 'ring', split: 'valid' });
+    const wrong = await kgwalk('evaluate', among('ring'), '--dataset', 'tiny');
+    expect([wrong.exitCode, wrong.told]).toEqual([expect.any(Number), expect.stringMatching(/ring.*tiny|tiny.*ring/s)]);
+    expect(wrong.exitCode).toBeGreaterThan(0);
+  });
+});
