@@ -81,22 +81,23 @@ describe('the plan of training on links', () => {
     await importTiny();
     const plan = await planOf('ppo.updates=10', 'ppo.samplesPerUpdate=8', 'ppo.explorations=4');
     expect(plan).toMatchObject({
-      data: '60 train queries for tails and heads, 2 valid triples on graph train of 16 entities and 4 relations',
+      data: '60 train queries (tails and heads of 30 triples) and 2 valid triples on graph train: 16 entities, 60 edges with inverses',
+      clone: '4 epochs over shortest paths of 60 queries, 5 of each at most',
       notes: [],
       bilinear: 'off',
       ppo: '10 updates of 8 queries, 4 walks each: 960 steps',
       texts: [],
     });
-    expect((await planOf('linkWalk.bothDirections=false')).data).toMatch(/^30 train queries for tails, 2 valid/);
+    expect((await planOf('linkWalk.bothDirections=false')).data).toMatch(/^30 train queries \(tails of 30 triples\)/);
   });
 
   test('notes what makes scores hard to trust', async () => {
     const files = { 'train.txt': 'a\tr\tb\nb\tr\tc\n', 'valid.txt': 'b\tr\ta\n', 'test.txt': 'c\tq\tx\n' };
     await kgwalk('datasets', 'import', 'triples', '--from', folderWith(files), '--name', 'tiny');
     expect((await planOf()).notes).toEqual([
-      '0 triples of valid and 1 of test have an entity that train lacks, and rank last',
-      '0 triples of valid and 1 of test have a relation that train lacks',
-      '1 triples of valid and 0 of test are pairs that train links the other way round',
+      'of valid 0 and of test 1 triples have an entity that train lacks, and rank last',
+      'of valid 0 and of test 1 triples have a relation that train lacks',
+      'of valid 1 and of test 0 triples are pairs that train links the other way round',
     ]);
   });
 });

@@ -1,5 +1,6 @@
 /** What training on link queries reads before it begins. */
 import { loadLinkDataset, type LinkDataset } from '../../datasets/links/link-dataset.js';
+import { linkNotes } from '../../datasets/links/link-notes.js';
 import { queriesOf } from '../../evaluation/links/link-queries.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { drawn } from '../../src/run/drawn.js';
@@ -35,6 +36,7 @@ export async function openLinkTrainingData({
     watched: picked(valid, chosen),
     notes: [
       `${queries.heads.length} train queries (${asked} of ${train.heads.length} triples) and ${valid.heads.length} valid triples on graph ${graph.name}: ${graph.numEntities} entities, ${graph.numEdges} edges with inverses`,
+      ...linkNotes(dataset.manifest),
     ],
   };
 }
