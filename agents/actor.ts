@@ -45,9 +45,10 @@ export interface Actor<Observation, Request> {
   requestOf(observation: Observation): Request;
   /**
    * Equal for equal states of one sample: whatever logits and values depend on. States that walks of a sample share are
-   * scored and stored once.
+   * scored and stored once. Default: states are equal where the same actions led to them, as a walker sees them that reads
+   * its whole path.
    */
-  stateKey(observation: Observation): string;
+  stateKey?(observation: Observation): string;
   /** Scores that the network makes for a state: what memory grows with. At least 1. */
   numScores(request: Request): number;
   /** How many of them should go through the network at once. Default 32,768. */

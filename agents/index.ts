@@ -16,9 +16,5 @@ export {
   type QuestionAgentEntry,
   type QuestionAgentResources,
 } from './question-registry.js';
-export {
-  createVectorWalker,
-  type LinkRequest,
-  type VectorWalker,
-  type VectorWalkerOptions,
-} from './vector-walker/vector-walker.js';
+export { type LinkRequest } from './link-walker/request.js';
+export { createVectorWalker, type VectorWalker, type VectorWalkerOptions } from './vector-walker/vector-walker.js';

@@ -70,7 +70,6 @@ export function createLinkWalker(
     parameters,
     scoresAtOnce: most,
     requestOf: linkRequestOf,
-    stateKey: ({ path }) => path.join(),
     numScores: numLegal,
     actionLogProbs: async (requests) => {
       const parts: ActionLogProbs[] = [];

@@ -14,6 +14,7 @@ import { withNativeProducts } from '../../src/tensor/host/native-products.js';
 import type { LinkQueryObservation } from '../../envs/link-query-world.js';
 import type { LinkVectors } from '../../envs/link-query-world.js';
 import type { Actor, ValueNetwork } from '../actor.js';
+import { linkRequestOf, numLegal, type LinkRequest } from '../link-walker/request.js';
 
 /** What the networks of a vector walker are made from. */
 export interface VectorWalkerOptions {
@@ -28,18 +29,6 @@ export interface VectorWalkerOptions {
    * faster. Results differ by rounding. Default: none.
    */
   tf?: Tf;
-}
-
-/** A state as the networks need it. */
-export interface LinkRequest {
-  readonly task: { readonly id: string };
-  readonly head: number;
-  readonly relation: number;
-  readonly current: number;
-  /** Length of the action list. */
-  readonly length: number;
-  /** int32: the legal actions, ascending; absent where all of the list are. */
-  readonly legal?: Int32Array;
 }
 
 /** A policy and its critic, apart but for the vectors that both read. */
@@ -95,11 +84,7 @@ function actorOf(policy: HostMlp, maxActions: number): VectorWalker['actor'] {
   };
   return {
     parameters: policy.parameters,
-    requestOf: ({ head, relation, current, actionMask }) => ({
-      task: { id: `${head} ${relation}` },
-      ...{ head, relation, current, length: actionMask.length },
-      ...(actionMask.includes(0) && { legal: placesOf(actionMask) }),
-    }),
+    requestOf: linkRequestOf,
     stateKey: ({ current, hop }) => `${current} ${hop}`,
     numScores: ({ length }) => length,
     actionLogProbs: (requests) => {
@@ -124,12 +109,6 @@ function criticOf(network: HostMlp): VectorWalker['critic'] {
     },
     dispose: () => network.parameters.dispose(),
   };
-}
-
-const numLegal = ({ legal, length }: LinkRequest) => legal?.length ?? length;
-
-function placesOf(mask: Uint8Array): Int32Array {
-  return Int32Array.from(mask.keys()).filter((place) => mask[place] === 1);
 }
 
 /** Rows of the three tables. */

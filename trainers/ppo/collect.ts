@@ -31,39 +31,41 @@ export async function collectRollouts<Observation, Request>(
 ): Promise<RolloutFigures> {
   buffer.clear();
   const sampleOf = samples.flatMap((sample) => Array.from({ length: explorations }, () => sample));
+  const walks = sampleOf.length;
   let { observations, live } = envs.reset({ options: sampleOf.map((sample) => ({ sample })) });
-  const previous = new Int32Array(sampleOf.length).fill(-1);
+  const previous = new Int32Array(walks).fill(-1);
+  const states = new Int32Array(walks).fill(-1);
+  const places = new Int32Array(walks);
+  const keyOf = stateKeys(actor, sampleOf, states, places);
   const figures = { reward: 0, hits: 0, length: 0, steps: 0 };
   while (live.length > 0) {
+    // The environment may write over its own.
+    const walking = live.slice();
     const known = buffer.states.length;
-    const stateOf = Array.from(live, (copy) => {
+    for (const copy of walking) {
       const observation = observations[copy]!;
-      const key = `${sampleOf[copy]}:${actor.stateKey(observation)}`;
-      return buffer.stateIndex(key, () => actor.requestOf(observation));
-    });
+      states[copy] = buffer.stateIndex(keyOf(copy, observation), () => actor.requestOf(observation));
+    }
     const fresh = buffer.states.slice(known);
     const { logProbs, offsets } = await actor.actionLogProbs(fresh);
     const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
-    const actions = new Int32Array(sampleOf.length);
-    const rows = stateOf.map((state, i) => {
-      const copy = live[i]!;
-      const begin = offsets[state - known]!;
-      const action = draw(logProbs, begin, offsets[state - known + 1]!);
-      actions[copy] = actor.envAction?.(buffer.states[state]!, action) ?? action;
-      const transition = {
-        state,
-        sample: sampleOf[copy]!,
-        action,
-        logProb: logProbs[begin + action]!,
-        value: values[state - known]!,
-      };
-      return { copy, transition };
-    });
+    const actions = new Int32Array(walks);
+    for (const copy of walking) {
+      const state = states[copy]!;
+      const place = draw(logProbs, offsets[state - known]!, offsets[state - known + 1]!);
+      places[copy] = place;
+      actions[copy] = actor.envAction?.(buffer.states[state]!, place) ?? place;
+    }
     const step = envs.step(actions);
-    for (const { copy, transition } of rows) {
+    for (const copy of walking) {
+      const state = states[copy]!;
       const reward = step.rewards[copy]!;
       previous[copy] = buffer.add({
-        ...transition,
+        state,
+        sample: sampleOf[copy]!,
+        action: places[copy]!,
+        logProb: logProbs[offsets[state - known]! + places[copy]!]!,
+        value: values[state - known]!,
         reward,
         terminated: step.terminated[copy] === 1,
         previous: previous[copy]!,
@@ -72,23 +74,38 @@ export async function collectRollouts<Observation, Request>(
       figures.hits += Number(step.infos[copy]!.hit === true);
       figures.steps++;
     }
-    const cut = rows.filter(({ copy }) => step.truncated[copy] === 1).map(({ copy }) => copy);
+    const cut = walking.filter((copy) => step.truncated[copy] === 1);
     if (critic && cut.length > 0) {
-      const rest = await valuesOf(
-        critic,
-        cut.map((copy) => actor.requestOf(step.observations[copy]!)),
-      );
+      const left = Array.from(cut, (copy) => actor.requestOf(step.observations[copy]!));
+      const rest = await valuesOf(critic, left);
       cut.forEach((copy, i) => buffer.truncate(previous[copy]!, rest[i]!));
     }
     ({ observations, live } = step);
   }
-  const walks = sampleOf.length;
   return {
     reward: figures.reward / walks,
     hits: figures.hits / walks,
     length: figures.steps / walks,
     steps: figures.steps,
   };
+}
+
+/** More places than a list of actions has: a state and a place in its list are one number. */
+const maxPlaces = 2 ** 24;
+
+/**
+ * What tells the states of a round apart: the actor's own keys, or the state before with the place that was taken there.
+ * @param states the state that each walk was in last, -1 at its beginning
+ * @param places what it did there
+ */
+function stateKeys<Observation>(
+  actor: Pick<Actor<Observation, never>, 'stateKey'>,
+  sampleOf: readonly number[],
+  states: Int32Array,
+  places: Int32Array,
+): (copy: number, observation: Observation) => string | number {
+  if (actor.stateKey) return (copy, observation) => `${sampleOf[copy]}:${actor.stateKey!(observation)}`;
+  return (copy) => (states[copy]! < 0 ? -1 - sampleOf[copy]! : states[copy]! * maxPlaces + places[copy]!);
 }
 
 function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {

@@ -11,7 +11,7 @@ import { explainedLater, finiteLoss } from '../../src/tensor/diverged.js';
 import type { GoldWalk } from '../cloning/gold-states.js';
 import { lossesByWalk, type WalkShare } from '../cloning/losses-by-walk.js';
 import type { PpoUpdate } from './ppo.js';
-import { learningRateAt, samplesOf } from './schedule.js';
+import { learningRateAt, sampleOrder } from './schedule.js';
 import type { PpoSettings } from './settings.js';
 
 /** What learns from which walks, from where on, and who is told. */
@@ -35,10 +35,11 @@ export interface ExpectedRewardOptions {
 export async function expectedReward(options: ExpectedRewardOptions): Promise<void> {
   const { walks, settings, seed, startUpdate = 0 } = options;
   const indices = Int32Array.from(walks.keys());
+  const samplesOf = sampleOrder(indices, settings.samplesPerUpdate, seed);
   await options.policy.reader?.read(walks.flatMap(({ states }) => states));
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
-    const chosen = samplesOf(update, indices, settings.samplesPerUpdate, seed).map((i) => walks[i]!);
+    const chosen = samplesOf(update).map((i) => walks[i]!);
     const learningRate = learningRateAt(update, settings);
     const figures = await explainedLater(
       () => ({ place: { update: update + 1 } }),

@@ -23,7 +23,7 @@ import {
 import { collectRollouts } from './collect.js';
 import { RolloutBuffer } from './rollout-buffer.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
-import { entropyCoefAt, learningRateAt, samplesOf } from './schedule.js';
+import { entropyCoefAt, learningRateAt, sampleOrder } from './schedule.js';
 import type { PpoSettings } from './settings.js';
 
 /** What learns in which environments, from where on, and who is told. */
@@ -78,12 +78,13 @@ export async function ppo<Observation, Request extends TaskRequest>(
 ): Promise<void> {
   const { envs, settings, startUpdate = 0 } = options;
   const buffer = new RolloutBuffer<Request>(settings.samplesPerUpdate * settings.explorations * envs.spec.maxSteps);
+  const samplesOf = sampleOrder(options.walkable, settings.samplesPerUpdate, options.seed);
   let averageReturn = options.startAverage ?? 0;
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const done = await explainedLater(
       () => ({ place: { update: update + 1 } }),
-      () => makeUpdate(options, buffer, update, averageReturn),
+      () => makeUpdate(options, { buffer, update, samples: samplesOf(update), averageReturn }),
     );
     averageReturn = done.averageReturn ?? averageReturn;
     if (await options.onUpdate?.(done)) return;
@@ -91,15 +92,22 @@ export async function ppo<Observation, Request extends TaskRequest>(
   }
 }
 
+/** One round of walking and learning. */
+interface Round<Request> {
+  buffer: RolloutBuffer<Request>;
+  update: number;
+  /** Indices of what is walked. */
+  samples: readonly number[];
+  /** Moving average of the rounds before. */
+  averageReturn: number;
+}
+
 /** Walks, estimates advantages, and steps over the buffer. */
 async function makeUpdate<Observation, Request extends TaskRequest>(
   options: PpoOptions<Observation, Request>,
-  buffer: RolloutBuffer<Request>,
-  update: number,
-  averageReturn: number,
+  { buffer, update, samples, averageReturn }: Round<Request>,
 ): Promise<PpoUpdate> {
-  const { actor, critic, envs, walkable, settings, seed } = options;
-  const samples = samplesOf(update, walkable, settings.samplesPerUpdate, seed);
+  const { actor, critic, envs, settings, seed } = options;
   const draw = actionDraw(Rng.named(seed, 'ppo/walk', update), {
     rate: settings.actionDropout,
     rng: Rng.named(seed, 'ppo/dropout', update),

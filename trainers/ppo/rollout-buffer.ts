@@ -43,7 +43,7 @@ export class RolloutBuffer<State> {
   readonly #bootstrapValue: Float32Array;
   readonly #advantage: Float32Array;
   readonly #returns: Float32Array;
-  readonly #stateIndices = new Map<string, number>();
+  readonly #stateIndices = new Map<string | number, number>();
   /** The distinct states, by index. */
   readonly states: State[] = [];
   #length = 0;
@@ -96,7 +96,7 @@ export class RolloutBuffer<State> {
    * @param key equal for equal states: whatever the policy's logits and the critic's value depend on
    * @param make called for a key that is new
    */
-  stateIndex(key: string, make: () => State): number {
+  stateIndex(key: string | number, make: () => State): number {
     let index = this.#stateIndices.get(key);
     if (index === undefined) {
       index = this.states.push(make()) - 1;

@@ -2,16 +2,25 @@
 import { Rng } from '../../src/run/seeds.js';
 import type { PpoSettings } from './settings.js';
 
-/** Samples of an update: the train set in a new seeded order at each pass, cut into equal parts. */
-export function samplesOf(update: number, indices: Int32Array, count: number, seed: number): number[] {
-  const chosen: number[] = [];
-  let order: Int32Array | undefined;
-  for (let position = update * count; chosen.length < count; position++) {
-    const pass = Math.floor(position / indices.length);
-    if (!order || position % indices.length === 0) order = Rng.named(seed, 'ppo/order', pass).shuffle(indices.slice());
-    chosen.push(order[position % indices.length]!);
-  }
-  return chosen;
+/**
+ * Samples of any update: the train set in a new seeded order at each pass, cut into equal parts. The order of the pass that was
+ * asked for last is remembered, since shuffling a large set takes longer than walking a round.
+ * @param indices of the samples; must stay as they are
+ * @param count samples an update
+ */
+export function sampleOrder(indices: Int32Array, count: number, seed: number): (update: number) => number[] {
+  let shuffled = -1;
+  let order = indices;
+  return (update) => {
+    const chosen: number[] = [];
+    for (let position = update * count; chosen.length < count; position++) {
+      const pass = Math.floor(position / indices.length);
+      if (pass !== shuffled) order = Rng.named(seed, 'ppo/order', pass).shuffle(indices.slice());
+      shuffled = pass;
+      chosen.push(order[position % indices.length]!);
+    }
+    return chosen;
+  };
 }
 
 /** Linear warm-up, then constant or linear down to a share of the peak. */

@@ -7,10 +7,12 @@ import { defaultWalkRules } from '../../../envs/rules.js';
 import { VectorEnv } from '../../../envs/vector-env.js';
 import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { openBackend } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { actionDraw } from '../../../trainers/ppo/action-draw.js';
 import { collectRollouts } from '../../../trainers/ppo/collect.js';
 import { RolloutBuffer } from '../../../trainers/ppo/rollout-buffer.js';
+import { recordedTrees, rowNumbers, tableActor, type TreeRequest } from '../../fixtures/random-walks.js';
 import { toyWalker } from '../../fixtures/toy-policy.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
@@ -57,4 +59,25 @@ test('an episode that the environment cuts is worth what the critic says of the 
   expect([figures.length, buffer.length]).toEqual([1, 2]);
   expect([...buffer.rollout.bootstrapValues]).toEqual([...expected]);
   expect(expected.every((value) => value !== 0)).toBe(true);
+});
+
+test('an actor without keys of its own tells states apart by what led to them', async () => {
+  const { tf } = await openBackend('cpu');
+  const kind = { seed: 8, ends: true, cuts: false };
+  const collected = async (keyed: boolean) => {
+    const { stateKey, ...actor } = tableActor(tf, 8, rowNumbers());
+    const { envs } = recordedTrees(kind, 60, rowNumbers());
+    const buffer = new RolloutBuffer<TreeRequest>(180);
+    const draw = actionDraw(new Rng(3));
+    const walker = keyed ? { ...actor, stateKey: stateKey! } : actor;
+    // Two samples of one number are one.
+    await collectRollouts(walker, undefined, envs, buffer, [0, 4, 2, 4], 15, draw);
+    actor.dispose();
+    const [batch] = buffer.minibatches(3, new Rng(1));
+    return { states: buffer.states.map(({ state }) => state), batch };
+  };
+  const own = await collected(false);
+  expect(own).toEqual(await collected(true));
+  expect(own.states.length).toBeLessThan(own.batch!.transitions.state.length);
+  expect(own.states.filter(({ path }) => path === '')).toHaveLength(3);
 });
