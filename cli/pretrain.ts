@@ -1,17 +1,16 @@
 /** `kgwalk pretrain PRESET`: entity and relation vectors of a graph, kept for every run that fits them. */
 import type { Command } from 'commander';
-import { terminalProgress } from '../src/run/progress.js';
-import { interruptSignal } from './interrupt.js';
-import { printJson, printLine } from './output.js';
 import { repeatable } from './repeatable.js';
-import { addThreadsOption, threadsOf } from './threads.js';
+import { addThreadsOption } from './threads.js';
 
-interface PretrainFlags {
+/** Options of `pretrain`, as commander gives them. */
+export interface PretrainFlags {
   set: string[];
   seed?: string;
   dataset?: string;
   graph?: string;
   threads?: string;
+  test?: boolean;
   json?: boolean;
 }
 
@@ -19,40 +18,28 @@ interface PretrainFlags {
 export function register(program: Command): void {
   const command = program
     .command('pretrain')
-    .description('train the vectors of a graph (TransE) that `train` and the transe baseline use')
+    .description(
+      'train the vectors of a graph (TransE; of link data DistMult or ComplEx, too) that `train` and baselines use',
+    )
     .argument('<preset>', 'name or YAML file of a preset')
     .option('--set <key=value>', 'override a setting, such as transe.dim=200; repeatable', repeatable, [])
     .option('--seed <n>', 'override the seed')
     .option('--dataset <name>', 'override data.dataset')
     .option('--graph <name>', 'override data.graph')
+    .option('--test', 'of link data: print figures on test beside those on valid')
     .option('--json', 'print JSON');
   addThreadsOption(command, 'batches (transe.batchSize above 1) and validation').action(pretrain);
 }
 
 async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
-  const { set, seed, dataset, graph, json } = options;
-  const threads = threadsOf(options.threads);
+  const { set, seed, dataset, graph } = options;
   const { loadPreset } = await import('../presets/index.js');
-  const { loadDataset } = await import('../datasets/registry.js');
-  const { pretrainEmbeddings } = await import('../trainers/transe/pretrain.js');
-  const { dialogueTriples } = await import('../trainers/transe/dialogue-triples.js');
+  const { datasetKind } = await import('../datasets/manifest-file.js');
   const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
   const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
   const settings = loadPreset(preset, [...set, ...given]);
-  const data = loadDataset(settings.data.dataset);
-  const walked = await data.loadGraph(settings.data.graph);
-  const { file, reused, metrics, history } = await pretrainEmbeddings(walked, {
-    settings: settings.transe,
-    seed: settings.seed,
-    exclude: dialogueTriples(data, walked),
-    threads,
-    progress: terminalProgress(),
-    signal: interruptSignal(),
-  });
-  if (json) return printJson({ file, reused, epochs: history.length, metrics });
-  printLine(`${reused ? 'kept from before' : `trained in ${history.length} epochs`}: ${file}`);
-  if (metrics) {
-    const shares = (['mrr', 'hits@1', 'hits@3', 'hits@10'] as const).map((key) => `${key} ${metrics[key].toFixed(3)}`);
-    printLine(`held-out facts, filtered: ${shares.join('  ')}  (${metrics.n} queries)`);
+  if (datasetKind(settings.data.dataset) === 'links') {
+    return (await import('./links/pretrain-links.js')).pretrainLinks(settings, options);
   }
+  return (await import('./dialogues/pretrain-dialogues.js')).pretrainDialogues(settings, options);
 }

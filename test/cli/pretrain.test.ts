@@ -53,3 +53,7 @@ test('a wrong setting is one clear error before any work', async () => {
     /unknown key transe\.epoch; did you mean transe\.epochs/,
   );
 });
+
+test('a graph of dialogues has no test facts', async () => {
+  await expect(pretrain('--test')).rejects.toThrow('expected a data set of links with --test, got toy');
+});

@@ -1,0 +1,74 @@
+/** `kgwalk pretrain` on a data set of links: its scorers, and how they rank valid and test. */
+import type { RunSettings } from '../../presets/schema.js';
+import type { SidedLinkMetrics } from '../../src/embedding/scorers.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { terminalProgress } from '../../src/run/progress.js';
+import type { LinkScorerSection } from '../../trainers/embeddings/link-scorers.js';
+import { interruptSignal } from '../interrupt.js';
+import { printJson, printLine, printTable, type Row } from '../output.js';
+import type { PretrainFlags } from '../pretrain.js';
+import { threadsOf } from '../threads.js';
+
+/** One scorer with its figures: filtered by all splits, realistic ranks. */
+interface PretrainedScorer {
+  name: string;
+  file: string;
+  reused: boolean;
+  /** Absent where the split has no triples. */
+  valid?: SidedLinkMetrics;
+  test?: SidedLinkMetrics;
+}
+
+/**
+ * Trains or finds each scorer that the settings enable, on train, chosen by valid, and prints its figures.
+ * @throws WorkbenchError `config` where none is enabled, `data` for a data set that was not imported
+ */
+export async function pretrainLinks(settings: RunSettings, flags: PretrainFlags): Promise<void> {
+  const threads = threadsOf(flags.threads);
+  if (flags.graph !== undefined) {
+    throw new WorkbenchError('usage', `expected no --graph with a data set of links, got ${flags.graph}`, {
+      hint: 'Links have one graph, that of train: leave --graph out.',
+    });
+  }
+  const { loadLinkDataset } = await import('../../datasets/links/link-dataset.js');
+  const { openLinkScorer } = await import('../../trainers/embeddings/link-scorers.js');
+  const { scorerRanks, sidedLinkMetrics } = await import('../../src/embedding/scorers.js');
+  const enabled = (['transe', 'bilinear'] as const).filter((section) => settings[section].enabled);
+  if (enabled.length === 0) {
+    throw new WorkbenchError(
+      'config',
+      'expected something to pretrain, got transe.enabled=false and bilinear.enabled=false',
+    );
+  }
+  const dataset = await loadLinkDataset(settings.data.dataset);
+  const splits = flags.test ? (['valid', 'test'] as const) : (['valid'] as const);
+  const signal = interruptSignal();
+  const train = async (section: LinkScorerSection): Promise<PretrainedScorer> => {
+    const opened = await openLinkScorer(section, dataset, settings, { threads, progress: terminalProgress(), signal });
+    const { scorer, file, reused } = opened;
+    const figures = splits.flatMap((split) => {
+      if (dataset[split].heads.length === 0) return [];
+      return [[split, sidedLinkMetrics(scorerRanks(scorer, dataset[split], dataset.known))]];
+    });
+    return { name: scorer.name, file, reused, ...(Object.fromEntries(figures) as Partial<PretrainedScorer>) };
+  };
+  const scorers: PretrainedScorer[] = [];
+  for (const section of enabled) scorers.push(await train(section));
+  if (flags.json) return printJson(scorers);
+  for (const { name, file, reused } of scorers)
+    printLine(`${name} ${reused ? 'kept from before' : 'trained'}: ${file}`);
+  printLine();
+  printTable(scorers.flatMap((scorer) => splits.flatMap((split) => rowsOf(scorer, split))));
+  printLine('filtered by all splits, realistic ranks; an entity that train lacks has the vector it was given at first');
+}
+
+function rowsOf(scorer: PretrainedScorer, split: 'valid' | 'test'): Row[] {
+  const metrics = scorer[split];
+  if (!metrics) return [];
+  const asked = { tail: 'tail (h, r, ?)', head: 'head (?, r, t)', both: 'both' } as const;
+  return (['tail', 'head', 'both'] as const).map((side) => {
+    const { n, ...shares } = metrics[side];
+    const figures = Object.entries(shares).map(([key, value]) => [key, (value as number).toFixed(3)]);
+    return { scorer: scorer.name, split, asked: asked[side], ...(Object.fromEntries(figures) as Row), queries: n };
+  });
+}
