@@ -1,5 +1,5 @@
 /** What the page says of link queries: results set by set, settings compared, chains of relations, worked queries. */
-import { linkDirections, type LinkExample } from '../src/run/link-records.js';
+import { linkDirections, type LinkDirection, type LinkExample } from '../src/run/link-records.js';
 import { barChart } from './bar-chart.js';
 import type { LinkExampleView, PartView, ResultView } from './html.js';
 import type { LinkGroups } from './link-groups.js';
@@ -60,12 +60,15 @@ async function partsOf(set: LinkSet, draw: Draw): Promise<PartView[]> {
       .map((direction): PartView => ({
         heading: `All figures, ${directionNames[direction]}`,
         table: directionTable(set, direction),
-        caption: summedCaption,
+        ...(walks(set, direction) && { caption: beamCaption }),
         folded: true,
       })),
     { heading: 'What can be answered at all', facts: linkFacts(set), folded: true },
   ];
 }
+
+const walks = ({ rows }: LinkSet, direction: LinkDirection) =>
+  rows.some(({ directions }) => directions[direction]?.reached);
 
 function shownOf(chains: number, relations: number): string {
   const all = `${plain(chains)} ${chains === 1 ? 'chain' : 'chains'} of ${plain(relations)} ${relations === 1 ? 'relation' : 'relations'}`;
@@ -105,8 +108,7 @@ function reachableBound({ rows, main }: LinkSet): { label: string; value: number
   return { label: `walks reach ${percent(figure.value)}`, value: figure.value };
 }
 
-const summedCaption =
-  'Of a walker an entity counts by its best walk; summed: by the probability of all walks of the beam that end there. In the beam: share of the answers that some walk of it reached.';
+const beamCaption = 'In the beam: share of the answers that some walk of it reached.';
 
 function tableCaption({ rows, main }: LinkSet): string {
   const walker = rows.find(({ own }) => own)?.record;
@@ -114,6 +116,8 @@ function tableCaption({ rows, main }: LinkSet): string {
     'Filtered by the triples of all splits; ties share their ranks (realistic); answers that no walk reached rank below all that were. Failures included.',
     'Below each figure: 95\u00a0% bootstrap interval over triples, averaged over seeds where there are several, then ± the standard deviation over seeds.',
     walker?.beamWidth !== undefined && `Beam ${walker.beamWidth}, ${walker.horizon} steps.`,
+    rows.some(({ directions }) => directions[main]?.['sum-mrr']) &&
+      'Summed: an entity counts by the probability of all walks of the beam that end there, else by its best walk.',
     main === 'tail' && 'Papers on walkers count tails alone, those on embeddings both directions.',
   ]
     .filter(Boolean)

@@ -66,15 +66,7 @@ export function settingTable({ rows, equalSteps }: SettingComparison): Table {
     figure ? { text: percent(figure.value), details: figure.n > 2 ? interval(figure) : [] } : { text: '' };
   const at = equalSteps === undefined ? 'at the end' : `at ${plain(Math.round(equalSteps))} steps`;
   return {
-    head: [
-      'setting',
-      `MRR ${at}, %`,
-      'best MRR, %',
-      'walks that hit, %',
-      'environment steps',
-      'wall time',
-      'seeds',
-    ],
+    head: ['setting', `MRR ${at}, %`, 'best MRR, %', 'walks that hit, %', 'environment steps', 'wall time', 'seeds'],
     rows: [...rows]
       .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
       .map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({

@@ -15,6 +15,7 @@ export const directionNames: Readonly<Record<LinkDirection, string>> = {
 
 const shownFirst: readonly [LinkDirection, string][] = [
   ['tail', 'mrr'],
+  ['tail', 'sum-mrr'],
   ['tail', 'hits@1'],
   ['tail', 'hits@3'],
   ['tail', 'hits@10'],
@@ -34,7 +35,7 @@ export function linkFigureName(key: string): string {
 export function linkTable({ rows, n }: LinkSet): Table {
   const columns = shownFirst.filter(([direction, key]) => rows.some(({ directions }) => directions[direction]?.[key]));
   return {
-    head: ['agent', ...columns.map(([direction, key]) => `${linkFigureName(key)} ${direction}, %`), 'triples'],
+    head: ['agent', ...columns.map(([direction, key]) => columnName(direction, key)), 'triples'],
     rows: rows.map((row) => ({
       own: row.own,
       cells: [
@@ -44,6 +45,12 @@ export function linkTable({ rows, n }: LinkSet): Table {
       ],
     })),
   };
+}
+
+/** `MRR tail, %`, `MRR tail, summed, %`. */
+function columnName(direction: LinkDirection, key: string): string {
+  const [name, ...rest] = linkFigureName(key).split(', ');
+  return [`${name} ${direction}`, ...rest, '%'].join(', ');
 }
 
 /** Every ranking figure of one direction. */

@@ -9,6 +9,7 @@ import { openRun } from '../../src/run/run-folder.js';
 import { findBrowser, openBrowser } from '../fixtures/browser.js';
 import type { Browser } from '../fixtures/browser.js';
 import { madeUpAnswers, madeUpQuestionExample, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
+import { madeUpLinkConfig, madeUpLinkEvaluation, madeUpLinkTraining } from '../fixtures/made-up-links.js';
 import {
   hostileName,
   madeUpArkEvaluation,
@@ -47,9 +48,21 @@ if (program === undefined)
       config: { name: 'reader', ...{ walker: { head: 'pa-mlp', placeVectors: false }, ppo: { enabled: true } } },
       evaluations: [madeUpArkEvaluation('reader', 0.25, { checkpoint: 'best' })],
     });
+    for (const [name, algorithm] of Object.entries({ linker: 'ppo', learner: 'reinforce' })) {
+      writeMadeUpRun(join(folder, name), {
+        config: { ...madeUpLinkConfig(1, { algorithm }) },
+        ...madeUpLinkTraining(1, { updates: 20 }),
+        links: [
+          madeUpLinkEvaluation('walker', 0.7, { checkpoint: 'best', note: hostileName }),
+          madeUpLinkEvaluation('rules', 0.6),
+        ],
+      });
+    }
     const said = { record: madeUpAnswers('fiske', 0.6), examples: [madeUpQuestionExample({ question: hostileName })] };
     const { page } = await writeReport(
-      ['talker-s1', 'talker-s2', 'talker-s3', 'reader'].map((name) => openRun(join(folder, name), folder)),
+      ['talker-s1', 'talker-s2', 'talker-s3', 'reader', 'linker', 'learner'].map((name) =>
+        openRun(join(folder, name), folder),
+      ),
       {
         to: join(folder, 'page'),
         evaluations: [
