@@ -1,7 +1,8 @@
 /** Gathers the entities at which the walks of one query end. */
+import { boundedHeap } from '../bounded-heap.js';
 import { stepsOf, type BeamLevel, type LinkLists } from './beam-levels.js';
 
-/** The distinct entities that the walks of a query end at, best first by the best walk to each, ties to the lower id. */
+/** The distinct entities that the walks of a query end at, in the order in which they were met. */
 export interface ReachedEntities {
   /** int32 [reached]. */
   entities: Int32Array;
@@ -9,6 +10,11 @@ export interface ReachedEntities {
   best: Float64Array;
   /** float64 [reached]: log of the summed probability of all walks to each that were met. */
   sum: Float64Array;
+  /**
+   * Places of the first entities by one of these columns, best first, ties to the lower id. Ranks need no order: it is made
+   * only where answers are shown.
+   */
+  order(by: Float64Array, most?: number): Int32Array;
   /** int32 [2 · horizon]: relation and entity of each step of the best walk to `entities[i]`; staying has the relation `numRelations`. */
   path(i: number): Int32Array;
 }
@@ -67,23 +73,30 @@ export class LinkEnds {
     }
   }
 
-  /** Ranks what was added and forgets it. */
+  /** Gives what was added and forgets it. */
   finish(levels: readonly BeamLevel[], numRelations: number): ReachedEntities {
     const graph = this.#graph!;
-    const best = this.#best;
-    const entities = this.#touched.slice(0, this.#reached).sort((a, b) => best[b]! - best[a]! || a - b);
-    const result = {
-      entities,
-      best: Float64Array.from(entities, (entity) => best[entity]!),
-      sum: Float64Array.from(entities, (entity) => best[entity]! + Math.log(this.#mass[entity]!)),
-    };
-    const walks = Int32Array.from(entities, (entity) => this.#walk[entity]!);
-    const actions = Int32Array.from(entities, (entity) => this.#action[entity]!);
-    for (const entity of entities) this.#mass[entity] = 0;
+    const reached = this.#reached;
+    const entities = this.#touched.slice(0, reached);
+    const [best, sum] = [new Float64Array(reached), new Float64Array(reached)];
+    const [walks, actions] = [new Int32Array(reached), new Int32Array(reached)];
+    for (let i = 0; i < reached; i++) {
+      const entity = entities[i]!;
+      best[i] = this.#best[entity]!;
+      sum[i] = best[i]! + Math.log(this.#mass[entity]!);
+      walks[i] = this.#walk[entity]!;
+      actions[i] = this.#action[entity]!;
+      this.#mass[entity] = 0;
+    }
     this.#reached = 0;
     const hop = levels.length - 1;
     return {
-      ...result,
+      ...{ entities, best, sum },
+      order(by, most = reached) {
+        const heap = boundedHeap(Math.min(most, reached));
+        for (let i = 0; i < reached; i++) heap.offer(by[i]!, entities[i]!, i, 0, 0);
+        return Int32Array.from(heap.drain(), ({ a }) => a);
+      },
       path(i) {
         const current = levels[hop]!.entities[walks[i]!]!;
         const edge = graph.offsets[current]! + actions[i]!;

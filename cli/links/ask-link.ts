@@ -17,7 +17,7 @@ export interface AskLinkFlags extends LinkFlags {
 interface Answer {
   entity: string;
   id: string;
-  /** Log-probability of the best walk, or the score. */
+  /** Log-probability of the best walk or of all together, as the run's settings say, or the score. */
   score: number;
   /** Whether some split holds it. */
   known: boolean;
@@ -45,15 +45,16 @@ export async function askLink(
   const { graph, labels } = dataset;
   let answers: Answer[] = [];
   try {
-    await opened.ranker.rank([question], (_, { scores: [scores], reached }) => {
+    await opened.ranker.rank([question], (_, { scores: all, reached }) => {
       const known = dataset.known.tailsOf(question.head, question.relation);
-      const order = reached?.entities ?? bestOf(scores!);
-      answers = Array.from(order.subarray(0, top), (entity, i): Answer => {
-        const path = reached?.path(i);
+      const scores = all.at(opened.pooling === 'sum' ? -1 : 0)!;
+      const places = reached && placesOf(reached.entities);
+      answers = Array.from(bestOf(scores).subarray(0, top), (entity): Answer => {
+        const path = places && reached.path(places.get(entity)!);
         return {
           entity: labels[entity]!,
           id: graph.entityName(entity)!,
-          score: scores![entity]!,
+          score: scores[entity]!,
           known: known.includes(entity),
           ...(path && {
             path: namedSteps(dataset, question.head, path),
@@ -83,6 +84,8 @@ function print(asked: { head: string; relation: string }, answers: readonly Answ
     })),
   );
 }
+
+const placesOf = (entities: Int32Array) => new Map(Array.from(entities, (entity, i) => [entity, i] as const));
 
 /** Entities with a score, best first, ties by id. */
 function bestOf(scores: Float64Array): Int32Array {

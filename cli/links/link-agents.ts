@@ -26,6 +26,8 @@ export interface OpenedLinkAgent {
   hashes: Pick<LinkEvaluationRecord['hashes'], 'checkpoint' | 'table'>;
   /** Folder of its run. */
   runFolder?: string;
+  /** Which of the ranker's rankings its run was chosen by. */
+  pooling: 'max' | 'sum';
   close(): void;
 }
 
@@ -95,6 +97,7 @@ async function openRunWalker(
   const { loadLinkWalker } = await import('../../agents/link-walker/load-link-walker.js');
   const { walkRanker } = await import('../../evaluation/links/link-ranker.js');
   const { resolveCheckpoint } = await import('../../checkpoints/store.js');
+  const { evaluationSettings } = await import('../../evaluation/settings.js');
   const { sha256File } = await import('../../src/run/files.js');
   const { backendOf } = await import('../../src/tensor/backend.js');
   const wanted = flags.beamWidth === undefined ? undefined : wholeNumber(flags.beamWidth, '--beam-width');
@@ -108,6 +111,7 @@ async function openRunWalker(
     about: { agent: 'walker', run: run.id, checkpoint, seed, horizon, beamWidth },
     hashes: { checkpoint: await sha256File(resolveCheckpoint(run.folder, checkpoint).file) },
     runFolder: run.folder,
+    pooling: evaluationSettings.parse(run.config.evaluation ?? {}).pooling,
     close: () => walker.close(),
   };
 }
@@ -156,7 +160,7 @@ async function openScorer(
   hashes: OpenedLinkAgent['hashes'] = {},
 ): Promise<OpenedLinkAgent> {
   const { scorerRanker } = await import('../../evaluation/links/link-ranker.js');
-  return { ranker: scorerRanker(scorer, graph), about, hashes, close: () => undefined };
+  return { ranker: scorerRanker(scorer, graph), about, hashes, pooling: 'max', close: () => undefined };
 }
 
 /** Steps of a walk: those of the last run, else the default. */

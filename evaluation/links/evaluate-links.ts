@@ -139,8 +139,9 @@ class WalkNotes {
     const known = world.known.tailsOf(head, relation);
     // What train holds needs no walk: the first answer beyond it shows what was learned.
     const given = world.trainKnown.tailsOf(head, relation);
-    const first = reached.entities.findIndex((entity) => !given.includes(entity));
-    if (first >= 0) this.#chains.add(relation, reached.path(first), known.includes(reached.entities[first]!));
+    const best = reached.order(reached.best, given.length + 1);
+    const first = best.find((place) => !given.includes(reached.entities[place]!));
+    if (first !== undefined) this.#chains.add(relation, reached.path(first), known.includes(reached.entities[first]!));
     for (const query of queries) {
       if (!this.#shown.includes(query)) continue;
       const answer = this.#queries.tails[query]!;

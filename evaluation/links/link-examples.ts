@@ -22,17 +22,20 @@ export interface RightAnswers {
 export function namedAnswers(
   { graph, labels }: LinkNames,
   head: number,
-  { entities, best, path }: ReachedEntities,
+  { entities, best, order, path }: ReachedEntities,
   { answer, known }: RightAnswers,
   most: number,
 ): LinkAnswer[] {
-  return Array.from(entities.subarray(0, most), (entity, i) => ({
-    entity: labels[entity]!,
-    logProb: best[i]!,
-    right: entity === answer,
-    known: entity !== answer && known.includes(entity),
-    path: namedSteps({ graph, labels }, head, path(i)),
-  }));
+  return Array.from(order(best, most), (i): LinkAnswer => {
+    const entity = entities[i]!;
+    return {
+      entity: labels[entity]!,
+      logProb: best[i]!,
+      right: entity === answer,
+      known: entity !== answer && known.includes(entity),
+      path: namedSteps({ graph, labels }, head, path(i)),
+    };
+  });
 }
 
 /** [head, relation, tail] names of a walk's steps, stays left out. @param path relation and entity of each step */

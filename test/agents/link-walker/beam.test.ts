@@ -100,13 +100,18 @@ describe('linkBeams', () => {
     expect(found).toHaveLength(queries.length);
     for (const [q, { head, relation }] of queries.entries()) {
       const wanted = await bruteForce(graph, head, relation, beamWidth, horizon);
-      const { entities, best, sum, path } = found[q]!;
-      expect([...entities]).toEqual(wanted.map(([entity]) => entity));
-      wanted.forEach(([, walk], i) => {
+      const { entities, best, sum, order, path } = found[q]!;
+      const places = order(best);
+      expect(Array.from(places, (i) => entities[i])).toEqual(wanted.map(([entity]) => entity));
+      wanted.forEach(([, walk], rank) => {
+        const i = places[rank]!;
         expect(best[i]).toBeCloseTo(walk.best.logProb, 10);
         expect(sum[i]).toBeCloseTo(Math.log(walk.sum), 10);
         expect([...path(i)]).toEqual(walk.best.path);
       });
+      expect([...order(best, 3)]).toEqual([...places.subarray(0, 3)]);
+      const sums = Array.from(order(sum), (i) => sum[i]!);
+      expect(sums).toEqual([...sums].sort((a, b) => b - a));
     }
   });
 
@@ -136,9 +141,12 @@ describe('linkBeams', () => {
       tails: Int32Array.of(1, 2, 1),
     };
     const [reached] = await linkBeams(level, lists, [{ head: 0, relation: 0 }], { beamWidth: 4, horizon: 1 });
-    expect([...reached!.entities]).toEqual([0, 1, 2]);
-    expect([...reached!.path(1)]).toEqual([0, 1]);
-    expect(reached!.sum[1]).toBeCloseTo(Math.log(2), 12);
+    const { entities, best, sum, order, path } = reached!;
+    const places = order(best);
+    expect(Array.from(places, (i) => entities[i])).toEqual([0, 1, 2]);
+    expect([...path(places[1]!)]).toEqual([0, 1]);
+    expect(sum[places[1]!]).toBeCloseTo(Math.log(2), 12);
+    expect(Array.from(order(sum), (i) => entities[i])).toEqual([1, 0, 2]);
   });
 
   test('many states go to the actor in several calls, and nothing changes by it', async () => {
