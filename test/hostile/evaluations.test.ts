@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { test } from '@jest/globals';
 import { readEvaluation } from '../../evaluation/questions/evaluation-folder.js';
 import { loadEvaluation } from '../../reports/evaluation-data.js';
+import { isLinkFolder, loadLinkEvaluation } from '../../reports/link-data.js';
 import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
 import { readJsonFile } from '../../src/run/read-json.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { madeUpAnswers, madeUpQuestionExample, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
+import { madeUpLinkEvaluation, writeMadeUpLinkEvaluation } from '../fixtures/made-up-links.js';
 import { madeUpEvaluation, madeUpExamples } from '../fixtures/made-up-runs.js';
 import { hostileJson, hostileJsonLines } from '../fixtures/spoilt.js';
 
@@ -16,6 +18,17 @@ test('a record of dialogues is whole, or refused', async () => {
   const inputs = hostileJson(madeUpEvaluation('walker', 0.3, { examples: madeUpExamples, checkpoint: 'best' }));
   const read = (bytes: Buffer) => readJsonFile(write(bytes), evaluationRecord, 'an evaluation');
   await withstands(inputs, read, { place: path });
+});
+
+test('a record of link queries is whole, or refused', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'kgwalk-hostile-')), 'one');
+  const record = madeUpLinkEvaluation('walker', 0.3, { checkpoint: 'best', limit: 10, seed: 1 });
+  writeMadeUpLinkEvaluation(folder, record);
+  const read = (bytes: Buffer) => {
+    writeFileSync(join(folder, 'evaluation.json'), bytes);
+    return isLinkFolder(folder) && loadLinkEvaluation(folder);
+  };
+  await withstands(hostileJson(record), read, { place: folder });
 });
 
 const row = {
