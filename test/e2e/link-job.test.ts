@@ -56,6 +56,16 @@ afterAll(() => {
 });
 
 describe('kgwalk on link queries', () => {
+  test('trains embeddings, judges them by direction, and keeps them for the next who asks', async () => {
+    const { exitCode, out } = await kgwalk('pretrain', settings, '--test');
+    expect([exitCode, out]).toEqual([0, expect.stringMatching(/^transe +test +head \(\?, r, t\) +0\.\d{3}/m)]);
+    expect(out).toMatch(/^complex +valid +both/m);
+    expect(await kgwalkJson('pretrain', settings)).toMatchObject([
+      { name: 'transe', reused: true, valid: { tail: { n: 2 }, both: { n: 4 } } },
+      { name: 'complex', reused: true },
+    ]);
+  });
+
   test('trains a walker that found the rule, and says what it learned', async () => {
     for (const run of runs) {
       const record = await kgwalkJson<LinkEvaluationRecord>('evaluate', run, '--split', 'test');
