@@ -6,6 +6,7 @@ import { printJson } from '../output.js';
 import type { Checked } from './checked.js';
 import { checkedDialogueRun } from './checked-dialogues.js';
 import { checkedEvaluation, checkedQuestionRun } from './checked-questions.js';
+import { checkLinkRun, printLinkLeaks } from './check-link-run.js';
 import { printLeakReport } from './leak-tables.js';
 import { findRun } from '../kind-of-work.js';
 import { isBegun } from '../../evaluation/questions/evaluation-folder.js';
@@ -19,16 +20,30 @@ export interface CheckRunFlags {
 
 /** @throws WorkbenchError `data` where a leak is found, and for what is not there or does not belong together */
 export async function checkRun(name: string, run: string, flags: CheckRunFlags): Promise<void> {
+  if (datasetKind(name) === 'links') return checkOnLinks(name, run, flags);
   const checked = await open(name, run, flags);
   const report = leakReport({ dataset: name, ...checked });
   if (flags.json) printJson({ ...report, cannotExclude: checked.cannotExclude });
   else printLeakReport(report, checked);
-  if (report.found.length > 0) {
-    throw new WorkbenchError('data', `expected no trace of ${report.split}, got ${report.found.join('; ')}`, {
+  throwIfFound(report, [...report.unknown, ...report.notNoted]);
+}
+
+async function checkOnLinks(name: string, run: string, { split = 'test', json }: CheckRunFlags): Promise<void> {
+  const found = findRun(run);
+  if (!found) throw noRun(run, 'a run');
+  const report = await checkLinkRun(name, found.run, split);
+  if (json) printJson(report);
+  else printLinkLeaks(report, found.run.id);
+  throwIfFound(report, report.artifacts.length === 0 ? ['run'] : report.notNoted);
+}
+
+/** @param unknown what must have been made and keeps no notes */
+function throwIfFound({ split, found }: { split: string; found: readonly string[] }, unknown: readonly string[]): void {
+  if (found.length > 0) {
+    throw new WorkbenchError('data', `expected no trace of ${split}, got ${found.join('; ')}`, {
       hint: 'Scores on this split say less than they seem to.',
     });
   }
-  const unknown = [...report.unknown, ...report.notNoted];
   if (unknown.length > 0) {
     throw new WorkbenchError(
       'data',
@@ -45,7 +60,11 @@ function open(name: string, run: string, { split, evaluations }: CheckRunFlags):
   const found = findRun(run);
   if (found) return (questions ? checkedQuestionRun : checkedDialogueRun)(name, found.run, split ?? 'test');
   if (questions && isBegun(run, evaluations)) return checkedEvaluation(name, run, split, evaluations);
-  throw new WorkbenchError('usage', `expected a run${questions ? ' or an evaluation' : ''}, got "${run}", at --run`, {
+  throw noRun(run, questions ? 'a run or an evaluation' : 'a run');
+}
+
+function noRun(run: string, expected: string): WorkbenchError {
+  return new WorkbenchError('usage', `expected ${expected}, got "${run}", at --run`, {
     hint: 'The runs there are: `kgwalk runs list`.',
   });
 }

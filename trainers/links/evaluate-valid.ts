@@ -3,6 +3,7 @@ import type { LinkActor } from '../../agents/link-walker/link-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { linksHash } from '../../datasets/links/link-manifest.js';
+import { madeFrom } from '../../src/run/provenance/notes.js';
 import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { evaluateLinkRanker } from '../../evaluation/links/evaluate-links.js';
 import { queriesOf, type AskedDirection } from '../../evaluation/links/link-queries.js';
@@ -24,6 +25,8 @@ export async function evaluateLinksOnValid(
   const { dataset, watched } = data;
   const { linkWalk, evaluation } = settings;
   const directions = directionsOf(settings);
+  const { hash } = dataset.graph;
+  madeFrom('choice', 'best checkpoint', { graph: hash, split: 'valid', triples: watched.heads.length });
   const count = watched.heads.length * directions.length;
   const line = progress('evaluate on valid', count, 'queries');
   const pooled = { max: [] as number[], sum: [] as number[] };

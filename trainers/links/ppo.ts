@@ -39,7 +39,7 @@ export async function linkPpo(session: LinkSession, from: Checkpoint | undefined
     settings.ppo.samplesPerUpdate * settings.ppo.explorations,
   );
   const walkable = Int32Array.from(data.queries.heads.keys());
-  madeFrom('training', 'policy gradient', { graph: graph.hash, queries: walkable.length });
+  madeFrom('training', 'policy gradient', { graph: graph.hash, split: 'train', queries: walkable.length });
   try {
     await ppoPhase(session, {
       trainee: learner,

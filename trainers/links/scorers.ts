@@ -2,6 +2,7 @@
 import type { StartVectors } from '../../agents/link-walker/vectors.js';
 import type { LinkQueryOptions } from '../../envs/link-query-world.js';
 import { calibratedProbability } from '../../src/embedding/calibrated-probability.js';
+import { madeFrom } from '../../src/run/provenance/notes.js';
 import { openLinkScorer, type LinkScorerSection, type OpenedScorer } from '../embeddings/link-scorers.js';
 import type { Session } from '../session.js';
 import type { LinkTrainingData } from './data.js';
@@ -32,7 +33,13 @@ export async function openScorers(
   if (linkWalk.shaping === 'none') return { ...(start && { start }) };
   const { scorer } = await open(linkWalk.shapingScorer);
   // Fitted on valid, which chooses everything else as well; on train the scorer is surer than it may be.
-  const probability = calibratedProbability(scorer, dataset.valid, dataset.trainKnown, seed);
+  const { graph, valid } = dataset;
+  madeFrom('normaliser', 'probability of triples', {
+    graph: graph.hash,
+    split: 'valid',
+    triples: valid.heads.length,
+  });
+  const probability = calibratedProbability(scorer, valid, dataset.trainKnown, seed);
   const shaping = { kind: linkWalk.shaping, weight: linkWalk.shapingWeight, gamma: ppo.gamma, probability };
   return { ...(start && { start }), shaping };
 }

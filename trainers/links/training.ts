@@ -3,6 +3,7 @@ import { writeStartVectors } from '../../agents/link-walker/start-vectors-file.j
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-manifest.js';
 import { linkQueryWorld } from '../../envs/link-query-world.js';
+import { madeFrom } from '../../src/run/provenance/notes.js';
 import { adamWOf } from '../../src/tensor/trainable.js';
 import type { Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
@@ -47,6 +48,7 @@ async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Pr
   const actor = walkerOf(session);
   const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
   const { graph } = data.dataset;
+  madeFrom('training', 'cloning', { graph: graph.hash, split: 'train', queries: data.queries.heads.length });
   try {
     await cloneLinks(session, {
       actor,
