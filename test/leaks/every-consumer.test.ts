@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 /** Files that name samples or golds and make nothing of them, with what they do. */
 const handsOn: Record<string, string> = {
   'agents/baselines/template-lookup.ts': 'gives train to the search for the relations of a template',
+  'agents/link-walker/load-link-walker.ts': 'opens what a run trained',
   'agents/prompted/self-veqa/self-veqa-agent.ts': 'gives train to the memory and the hop predictor',
   'agents/question-registry.ts': 'says what agents may ask for',
   'agents/walker/inputs.ts': 'gives train to the walk counts',
@@ -20,6 +21,11 @@ const handsOn: Record<string, string> = {
   'trainers/dialogues/data.ts': 'loads the splits',
   'trainers/dialogues/samples-of-split.ts': 'loads a split',
   'trainers/dialogues/training.ts': 'gives the splits to the phases',
+  'trainers/embeddings/link-scorers.ts': 'gives train and valid to the trainers of embeddings',
+  'trainers/links/clone.ts': 'shows walks to the answers of train, noted by who asks for it',
+  'trainers/links/data.ts': 'loads the splits',
+  'trainers/links/demonstrated-states.ts': 'replays walks, noted where cloning begins',
+  'trainers/links/learner.ts': 'gives train to the environment, noted by the phases',
   'trainers/ppo/expected-reward.ts': 'takes gold walks, noted where they were made',
   'trainers/questions/edge-walk.ts': 'gives train to the environment, scores walks',
   'trainers/questions/load-questions.ts': 'loads the splits',
@@ -40,7 +46,7 @@ const codeOf = (file: string) =>
     .replace(/'[^'\n]*'/g, "''");
 
 test('every file that reads samples or golds notes what it makes of them, or is known to hand them on', () => {
-  const readers = sources.filter((file) => /\b(WalkSample|QuestionSample|gold)\b|\btrain\(\)/.test(codeOf(file)));
+  const readers = sources.filter((file) => /\b(WalkSample|QuestionSample|gold|LinkDataset|LinkTrainingData|ScoredData)\b|\btrain\(\)/.test(codeOf(file)));
   const silent = readers.filter((file) => !/\bmadeFrom(Samples)?\(/.test(codeOf(file)));
   // A new file here: call `madeFromSamples` in the loop that reads the samples, or say above why it makes nothing of them.
   expect(silent.sort()).toEqual(Object.keys(handsOn).sort());
