@@ -6,7 +6,7 @@ import type { LinkFlags } from './link-inputs.js';
 
 /** Evaluates what is not kept yet, tests all against the last, keeps and prints. */
 export async function compareOnLinks(named: readonly Named[], flags: LinkFlags): Promise<void> {
-  const { compareLinkEvaluations } = await import('../../evaluation/links/compare-links.js');
+  const { byPooling, compareLinkEvaluations } = await import('../../evaluation/links/compare-links.js');
   const { isLinkEvaluation, readLinkEvaluation, saveLinkEvaluation, saveRunLinkEvaluation } =
     await import('../../evaluation/links/save-link-evaluation.js');
   const kept = new Map<string, NamedLinkEvaluation>();
@@ -21,10 +21,13 @@ export async function compareOnLinks(named: readonly Named[], flags: LinkFlags):
     if (runFolder === undefined) await saveLinkEvaluation(evaluation, flags.evaluations);
     else await saveRunLinkEvaluation(runFolder, `${asked!.inputs.label}-${record.checkpoint}`, evaluation);
   }
-  const evaluations = named.map(
-    ({ name }) => kept.get(name) ?? asked!.evaluations.find((evaluation) => evaluation.name === name)!,
+  const pooled = named.map(({ name }) =>
+    byPooling(kept.get(name) ?? asked!.evaluations.find((evaluation) => evaluation.name === name)!),
   );
-  const comparisons = compareLinkEvaluations(evaluations);
+  const evaluations = pooled.flat();
+  // The last one named, by its best walks.
+  const reference = evaluations.length - pooled.at(-1)!.length;
+  const comparisons = compareLinkEvaluations(evaluations, {}, reference);
   if (flags.json) {
     return printJson({
       agents: evaluations.map(({ name, record, speed }) => ({ name, ...record, speed })),
@@ -32,5 +35,5 @@ export async function compareOnLinks(named: readonly Named[], flags: LinkFlags):
     });
   }
   const { printLinkComparison } = await import('./link-tables.js');
-  printLinkComparison(evaluations, comparisons);
+  printLinkComparison(evaluations, comparisons, evaluations[reference]!.name);
 }

@@ -45,10 +45,11 @@ export function printLinkEvaluation(record: LinkEvaluationRecord, speed?: LinkSp
   printLine('filtered by all splits, realistic ranks; brackets: 95 % bootstrap over questions');
 }
 
-/** Prints a table a direction: one row an agent, with its difference to the reference. */
+/** Prints a table a direction: one row an agent, with its difference to the reference. @param against its name */
 export function printLinkComparison(
   evaluations: readonly NamedLinkEvaluation[],
   comparisons: readonly LinkComparison[],
+  against: string,
 ): void {
   const { record } = evaluations.at(-1)!;
   printLine(whatText(record, `${evaluations.length} agents`));
@@ -62,7 +63,7 @@ export function printLinkComparison(
         return {
           agent: name,
           ...row(own.directions[direction]!, '', {}),
-          [`mrr − ${evaluations.at(-1)!.name}`]: difference ? bracketed(difference) : '',
+          [`mrr − ${against}`]: difference ? bracketed(difference) : '',
           p: difference ? difference.pValue.toFixed(3) : '',
           'queries/s': speed ? speed.queriesPerSecond.toFixed(1) : '',
           note: own.note ?? '',

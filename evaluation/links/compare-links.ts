@@ -2,6 +2,7 @@
 import { pairedDifferences } from '../../src/metrics/bootstrap.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { LinkDirection, LinkEvaluationRecord } from '../../src/run/link-records.js';
+import type { EvaluationMetrics } from '../../src/run/records.js';
 import type { Comparison } from '../compare.js';
 import { figureColumns, placesOf, questionKeys } from './link-figures.js';
 import type { LinkRows } from './link-rows.js';
@@ -17,6 +18,27 @@ export interface ComparedLinkEvaluation {
 /** One ranker against the reference, on the queries of one direction. */
 export interface LinkComparison extends Comparison {
   direction: LinkDirection;
+}
+
+/**
+ * A walker twice: by the best walk to each entity, and by the sum of the walks under a name of its own, whose figures are then the
+ * plain ones. Whatever sums nothing stays as it is.
+ */
+export function byPooling<Evaluation extends ComparedLinkEvaluation>(evaluation: Evaluation): Evaluation[] {
+  const { name, record, rows } = evaluation;
+  if (!rows.sumRanks) return [evaluation];
+  const summed = (metrics: EvaluationMetrics) =>
+    Object.fromEntries(Object.keys(metrics).map((key) => [key, metrics[`sum-${key}`] ?? metrics[key]!]));
+  const directions = Object.fromEntries(
+    Object.entries(record.directions).map(([direction, metrics]) => [direction, summed(metrics)]),
+  );
+  const sum = {
+    ...evaluation,
+    name: `${name}, summed`,
+    record: { ...record, directions },
+    rows: { ...rows, ranks: rows.sumRanks },
+  };
+  return [evaluation, sum];
 }
 
 const tested = ['mrr', 'hits@1', 'hits@3', 'hits@10'];

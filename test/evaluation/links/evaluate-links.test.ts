@@ -129,9 +129,7 @@ describe('evaluateLinkRanker', () => {
     // p0 is a citizen of c0 in train; asked for heads of c0, those known from train are passed over.
     const walker = walkRanker(followsChain(graph, '~citizen_of'), graph, { beamWidth: 8, horizon: 1 });
     const { record } = await evaluateLinkRanker(walker, world, tiny.test, { ...options, directions: ['head'] });
-    expect(record.chains).toEqual([
-      { relation: '~citizen_of', chain: [], uses: 1, right: 0, precision: 0 },
-    ]);
+    expect(record.chains).toEqual([{ relation: '~citizen_of', chain: [], uses: 1, right: 0, precision: 0 }]);
   });
 
   test('walks at random: what they know is where one can get', async () => {
