@@ -34,7 +34,7 @@ export const ppoSettings = z.strictObject({
     .max(0.99)
     .default(0)
     .describe(
-      'Chance of each action to be dropped while walking in training, so that walks do not all follow the first path that paid; learning reads the probabilities without it. MultiHopKG: 0.5 on FB15k-237, 0.9 on UMLS and Kinship.',
+      'Chance of each action to be dropped while walking in training, so that walks do not all follow the first path that paid; learning reads the probabilities without it, so that baseline=moving-average misleads. MultiHopKG: 0.5 on FB15k-237, 0.9 on UMLS and Kinship.',
     ),
   minibatchSamples: z
     .int()

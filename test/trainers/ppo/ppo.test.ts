@@ -7,7 +7,6 @@ import { canonicalPath, pathKey } from '../../../src/kg/path.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { argmaxSegment } from '../../../src/tensor/categorical.js';
 import { ppo, type PpoUpdate } from '../../../trainers/ppo/ppo.js';
-import { entropyCoefAt, sampleOrder } from '../../../trainers/ppo/schedule.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo/settings.js';
 import { ablations, toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
 import { graphOf, sampleOf, toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
@@ -123,6 +122,22 @@ describe('B-ARK-1, B-MIN-1: PPO with a network finds the optimum', () => {
     // Each golden arm is worth the same, so there is little for the critic to explain: it only must not be missing.
     const explained = of('train/explained_variance');
     expect(explained.every((value) => (baseline === 'critic' ? value <= 1 : value === undefined))).toBe(true);
+  });
+
+  test.each([
+    ['moving-average', 0],
+    ['none', 0.5],
+  ] as const)('of a two-hop graph by REINFORCE, baseline %s, action dropout %d', async (baseline, actionDropout) => {
+    const world = toyTwoHop();
+    const toy = await toyWalker(world, twoSteps, walkers['pa-mlp']);
+    const reinforce = { ...fromScratch, algorithm: 'reinforce', updateEpochs: 1, updates: 100 } as const;
+    const settings = { ...reinforce, baseline, actionDropout };
+    const { policy, of } = await trainPpo({ world, rules: twoSteps, toy, settings });
+    const last = mean(of('rollout/reward').slice(-10));
+    // What is dropped is not walked, though the policy would.
+    expect(actionDropout > 0 ? 1 - last : last).toBeGreaterThan(actionDropout > 0 ? 0.2 : 0.9);
+    expect(await greedyHits(policy, world, twoSteps)).toBe(1);
+    expect(Math.max(...of('train/first_ratio_deviation'))).toBeLessThanOrEqual(1e-6);
   });
 });
 
@@ -252,38 +267,4 @@ describe('PPO', () => {
     await off(1 / 32, 'tensorflow');
     await expect(off(1, 'tensorflow')).rejects.toThrow(refusal);
   });
-});
-
-describe('the samples of updates', () => {
-  const walkable = Int32Array.of(2, 3, 5, 7, 11, 13, 17);
-
-  test.each([1, 3, 7, 10])('cover every walkable sample once a pass, %i at a time', (count) => {
-    const samplesOf = sampleOrder(walkable, count, 4);
-    const updates = Array.from({ length: 21 }, (_, update) => samplesOf(update));
-    expect(updates.every((samples) => samples.length === count)).toBe(true);
-    const drawn = updates.flat();
-    for (let pass = 0; (pass + 1) * 7 <= drawn.length; pass++) {
-      expect(drawn.slice(pass * 7, (pass + 1) * 7).sort((a, b) => a - b)).toEqual([...walkable]);
-    }
-  });
-
-  test('are the same whichever update is asked for first', () => {
-    const samplesOf = sampleOrder(walkable, 5, 4);
-    const backwards = [3, 2, 0, 1, 3].map((update) => samplesOf(update));
-    expect(backwards).toEqual([3, 2, 0, 1, 3].map((update) => sampleOrder(walkable, 5, 4)(update)));
-  });
-
-  test('come in another order at each pass and seed', () => {
-    const orders = [0, 1, 2].map((pass) => sampleOrder(walkable, 7, 4)(pass).join());
-    expect(new Set([...orders, sampleOrder(walkable, 7, 5)(0).join()]).size).toBe(4);
-  });
-});
-
-test('the entropy bonus stays, or falls linearly towards 0 after the last update', () => {
-  const weights = (entropyDecay: 'none' | 'linear') => {
-    const settings = ppoSettings.parse({ entropyCoef: 0.02, entropyDecay, updates: 4 });
-    return [0, 1, 2, 3].map((update) => entropyCoefAt(update, settings));
-  };
-  expect(weights('none')).toEqual([0.02, 0.02, 0.02, 0.02]);
-  weights('linear').forEach((weight, i) => expect(weight).toBeCloseTo([0.02, 0.015, 0.01, 0.005][i]!, 12));
 });
