@@ -16,7 +16,7 @@ export interface Named {
 }
 
 /** What answers links without a run, by name; two of them answer dialogues, too. */
-export const linkAgentNames = ['transe', 'bilinear', 'random'] as const;
+export const linkAgentNames = ['transe', 'bilinear', 'rules', 'random'] as const;
 /** One of `linkAgentNames`. */
 export type LinkAgentName = (typeof linkAgentNames)[number];
 

@@ -87,6 +87,7 @@ export function openLinkAgent(
 ): Promise<OpenedLinkAgent> {
   if (trained) return openRunWalker(trained, options);
   if (agent === 'random') return openRandom(options);
+  if (agent === 'rules') return openRules(options);
   return openEmbedding(agent!, options);
 }
 
@@ -120,6 +121,22 @@ async function openRandom({ dataset: { graph }, runs }: OpenLinkOptions): Promis
   const { uniformWalk } = await import('../../agents/link-walker/uniform-walk.js');
   const { horizon } = await horizonOf(runs);
   return openScorer(uniformWalk(graph, horizon), graph, { agent: 'random', horizon, note: 'knows no relation' });
+}
+
+async function openRules({ dataset, runs, watch }: OpenLinkOptions): Promise<OpenedLinkAgent> {
+  const { ruleBaseline } = await import('../../evaluation/links/rule-ranker.js');
+  const { horizon } = await horizonOf(runs);
+  const line = watch.progress('mine rules', dataset.graph.numRelations, 'relations');
+  const { ranker, ranking, rules } = await ruleBaseline(dataset, {
+    horizon,
+    signal: watch.signal,
+    onProgress: (done) => line.update(done),
+  });
+  const count = rules.reduce((sum, { length }) => sum + length, 0);
+  line.finish(`${count} rules`);
+  const note = `${count} relation chains mined on train, taken together by ${ranking} (chosen on valid)`;
+  const about = { agent: 'rules', seed: 0, horizon, note };
+  return { ranker, about, hashes: {}, pooling: 'max', close: () => undefined };
 }
 
 async function openEmbedding(

@@ -1,26 +1,20 @@
 /** Which relation chains a walker answers by, and how often it is right with each. */
 import type { Graph } from '../../src/kg/graph.js';
+import { byIds } from '../../src/kg/id-order.js';
 import type { ChainRecord } from '../../src/run/link-records.js';
 
-/** Counts the best walk of every query. */
+/** Counts the best walk, or the best rule, of every query. */
 export class ChainCounts {
-  readonly #stay: number;
-  readonly #relations = new Map<number, Map<string, { chain: number[]; uses: number; right: number }>>();
-
-  /** @param stay relation id of staying: it is no part of a chain */
-  constructor(stay: number) {
-    this.#stay = stay;
-  }
+  readonly #relations = new Map<number, Map<string, { chain: readonly number[]; uses: number; right: number }>>();
 
   /**
    * @param relation id of what is asked for
-   * @param path of the best walk: relation and entity of each step
+   * @param chain relations of the best walk, or of the best rule, without stays
    * @param right whether the entity at its end is a known answer of any split
    */
-  add(relation: number, path: ArrayLike<number>, right: boolean): void {
+  add(relation: number, chain: readonly number[], right: boolean): void {
     let chains = this.#relations.get(relation);
     if (!chains) this.#relations.set(relation, (chains = new Map()));
-    const chain = chainOf(path, this.#stay);
     const key = chain.join();
     const count = chains.get(key) ?? { chain, uses: 0, right: 0 };
     count.uses++;
@@ -38,7 +32,7 @@ export class ChainCounts {
       .sort(([a], [b]) => a - b)
       .flatMap(([relation, chains]) =>
         [...chains.values()]
-          .sort((a, b) => b.uses - a.uses || byNumbers(a.chain, b.chain))
+          .sort((a, b) => b.uses - a.uses || byIds(a.chain, b.chain))
           .slice(0, most)
           .map(({ chain, uses, right }) => ({
             ...{ relation: named(relation), chain: chain.map(named), uses, right },
@@ -48,14 +42,12 @@ export class ChainCounts {
   }
 }
 
-/** The relations of a walk without those of steps that stay. */
+/**
+ * The relations of a walk without those of steps that stay.
+ * @param path relation and entity of each step
+ */
 export function chainOf(path: ArrayLike<number>, stay: number): number[] {
   const chain: number[] = [];
   for (let at = 0; at < path.length; at += 2) if (path[at] !== stay) chain.push(path[at]!);
   return chain;
-}
-
-function byNumbers(a: readonly number[], b: readonly number[]): number {
-  const at = a.findIndex((relation, i) => relation !== b[i]);
-  return at < 0 ? a.length - b.length : (a[at] ?? 0) - (b[at] ?? -1);
 }

@@ -5,7 +5,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { drawn } from '../../src/run/drawn.js';
 import type { LinkEvaluationRecord, LinkExample } from '../../src/run/link-records.js';
 import { answerDistances } from './answer-distances.js';
-import { ChainCounts } from './chain-table.js';
+import { ChainCounts, chainOf } from './chain-table.js';
 import { namedAnswers } from './link-examples.js';
 import { linkFigures } from './link-figures.js';
 import { queriesOf, type AskedDirection, type LinkQuestion, type RankedWorld } from './link-queries.js';
@@ -113,7 +113,7 @@ export async function evaluateLinkRanker(
   return { record, rows, speed: { seconds, queriesPerSecond: queries.heads.length / seconds } };
 }
 
-/** What is told of walks beside their ranks: which chains they use, and some of them worked out. */
+/** What is told of walks and rules beside their ranks: which chains they use; of walks also some worked out. */
 class WalkNotes {
   readonly #world: EvaluatedWorld;
   readonly #queries: TripleColumns;
@@ -122,26 +122,34 @@ class WalkNotes {
   /** Places of the queries that are worked out, in order. */
   readonly #shown: number[];
   readonly #examples = new Map<number, Omit<LinkExample, 'rank'>>();
-  #walked = false;
+  #told = false;
 
   constructor(world: EvaluatedWorld, queries: TripleColumns, { examples = 12, chains = 5 }: EvaluateLinksOptions) {
     this.#world = world;
     this.#queries = queries;
-    this.#chains = new ChainCounts(world.graph.numRelations);
+    this.#chains = new ChainCounts();
     this.#mostChains = chains;
     this.#shown = drawn([...queries.heads.keys()], examples, 'evaluation/examples');
   }
 
-  add({ head, relation, queries }: LinkQuestion, { reached }: RankedQuestion): void {
-    if (!reached) return;
-    this.#walked = true;
+  add({ head, relation, queries }: LinkQuestion, { reached, chainTo, scores }: RankedQuestion): void {
+    if (!reached && !chainTo) return;
+    this.#told = true;
     const world = this.#world;
     const known = world.known.tailsOf(head, relation);
     // What train holds needs no walk: the first answer beyond it shows what was learned.
     const given = world.trainKnown.tailsOf(head, relation);
+    if (!reached) {
+      const first = bestBeyond(scores[0]!, given);
+      if (first >= 0) this.#chains.add(relation, chainTo!(first)!, known.includes(first));
+      return;
+    }
     const best = reached.order(reached.best, given.length + 1);
     const first = best.find((place) => !given.includes(reached.entities[place]!));
-    if (first !== undefined) this.#chains.add(relation, reached.path(first), known.includes(reached.entities[first]!));
+    if (first !== undefined) {
+      const chain = chainOf(reached.path(first), world.graph.numRelations);
+      this.#chains.add(relation, chain, known.includes(reached.entities[first]!));
+    }
     for (const query of queries) {
       if (!this.#shown.includes(query)) continue;
       const answer = this.#queries.tails[query]!;
@@ -155,10 +163,25 @@ class WalkNotes {
   }
 
   found(ranks: Float64Array): Pick<LinkEvaluationRecord, 'chains' | 'examples'> {
-    if (!this.#walked) return {};
+    if (!this.#told) return {};
+    const chains = this.#chains.rows(this.#world.graph, this.#mostChains);
+    if (this.#examples.size === 0) return { chains };
     const examples = this.#shown.map((query): LinkExample => ({ ...this.#examples.get(query)!, rank: ranks[query]! }));
-    return { chains: this.#chains.rows(this.#world.graph, this.#mostChains), examples };
+    return { chains, examples };
   }
+}
+
+/** The entity with the highest score, ties to the lowest id, but for those of a list; -1 where none was reached. */
+function bestBeyond(scores: Float64Array, given: Int32Array): number {
+  let best = -1;
+  let most = -Infinity;
+  for (let entity = 0; entity < scores.length; entity++) {
+    if (scores[entity]! > most && !given.includes(entity)) {
+      best = entity;
+      most = scores[entity]!;
+    }
+  }
+  return best;
 }
 
 /** Queries with an entity or a relation that train lacks. */

@@ -8,6 +8,8 @@ export interface RankedQuestion {
   scores: readonly Float64Array[];
   /** Where walks were made: what they reached. */
   reached?: ReachedEntities;
+  /** Where rules were followed: the relations of the one that stands for an entity, if one leads there; valid during the call. */
+  chainTo?: (entity: number) => readonly number[] | undefined;
 }
 
 /** Ranks all entities. */

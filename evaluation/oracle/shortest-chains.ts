@@ -1,6 +1,7 @@
 /** Relation sequences for questions that come without: the shortest ones that lead to an answer. */
 import { executeChain } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
+import { byIds } from '../../src/kg/id-order.js';
 
 /** Sequences that are executed to be ranked, and kept at most. */
 const mostRanked = 64;
@@ -60,9 +61,4 @@ function nearestChains(
     level = next;
   }
   return [];
-}
-
-function byIds(a: readonly number[], b: readonly number[]): number {
-  const at = a.findIndex((relation, i) => relation !== b[i]);
-  return at < 0 ? 0 : a[at]! - b[at]!;
 }

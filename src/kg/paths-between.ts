@@ -1,5 +1,6 @@
 /** Paths between two entities: the shortest ones, or all that enter no entity twice. */
 import type { AdjacencyRows } from './adjacency.js';
+import { byIds } from './id-order.js';
 import { reversedRows } from './reversed-rows.js';
 import { ShortestPaths } from './shortest-paths.js';
 import { SimplePaths, type SimpleLimits } from './simple-paths.js';
@@ -40,11 +41,5 @@ export function pathsBetween(
     });
   }
   const complete = paths.length <= most;
-  return { paths: paths.slice(0, most).sort(byLengthThenNumbers), complete };
-}
-
-function byLengthThenNumbers(a: Int32Array, b: Int32Array): number {
-  if (a.length !== b.length) return a.length - b.length;
-  const at = a.findIndex((value, i) => value !== b[i]);
-  return at < 0 ? 0 : a[at]! - b[at]!;
+  return { paths: paths.slice(0, most).sort((a, b) => a.length - b.length || byIds(a, b)), complete };
 }
