@@ -5,6 +5,8 @@ import { nearestName } from '../../src/run/nearest-name.js';
 import { printable } from '../../src/run/printable.js';
 import type { LinkDataset } from './link-dataset.js';
 
+/** Letters from which on a part of a name says something. */
+const shortest = 3;
 /** Entities of one name that an error lists. */
 const shown = 10;
 
@@ -33,9 +35,8 @@ export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: st
       },
     );
   }
-  const near = nearestName(text, labels) ?? nearestName(text, graph.entityNames);
   throw new WorkbenchError('usage', `expected an entity of ${manifest.name}, got ${got}`, {
-    hint: near === undefined ? 'Give its id or its name.' : `Did you mean "${printable(near, 80)}"?`,
+    hint: meant(text, labels) ?? meant(text, graph.entityNames) ?? 'Give its id or its name.',
   });
 }
 
@@ -47,10 +48,20 @@ export function resolveEntity({ graph, labels, manifest }: LinkDataset, text: st
 export function resolveRelation({ graph, manifest }: LinkDataset, text: string): number {
   const id = graph.relationId(text);
   if (id >= 0) return id;
-  const near = nearestName(text, graph.relationNames);
   throw new WorkbenchError('usage', `expected a relation of ${manifest.name}, got "${printable(text, 80)}"`, {
-    hint: near === undefined ? 'Relations: `kgwalk datasets stats`.' : `Did you mean "${printable(near, 80)}"?`,
+    hint: meant(text, graph.relationNames) ?? 'Relations: `kgwalk datasets stats`.',
   });
+}
+
+/** Names that begin with what was typed, or the one that is spelt most like it, or names that hold it; undefined for none of them. */
+function meant(text: string, names: readonly string[]): string | undefined {
+  const typed = text.toLowerCase();
+  const holding = typed.length < shortest ? [] : names.filter((name) => name.toLowerCase().includes(typed));
+  const beginning = holding.filter((name) => name.toLowerCase().startsWith(typed));
+  const near = nearestName(text, names);
+  const found = beginning.length > 0 ? beginning.slice(0, 3) : near === undefined ? holding.slice(0, 3) : [near];
+  if (found.length === 0) return undefined;
+  return `Did you mean ${found.map((name) => `"${printable(name, 80)}"`).join(' or ')}?`;
 }
 
 function placesOf(labels: readonly string[], is: (label: string) => boolean): number[] {

@@ -31,6 +31,8 @@ describe('resolveEntity', () => {
 
   test.each([
     ['Ada Quil', 'Did you mean "Ada Quill"?'],
+    ['Marsh', 'Did you mean "Dot Marsh"?'],
+    ['ivy', 'Did you mean "Ivy Stone"?'],
     ['Byron the Great', 'Give its id or its name.'],
     ['', 'Give its id or its name.'],
     // No index: ids are names of the source.
@@ -48,9 +50,12 @@ describe('resolveRelation', () => {
     expect(resolveRelation(dataset, '~lies_in')).toBe(6);
   });
 
-  test('refuses others', () => {
-    expect(() => resolveRelation(dataset, 'lys_in')).toThrow(
-      expect.objectContaining({ code: 'usage', hint: 'Did you mean "lies_in"?' }),
-    );
+  test.each([
+    ['lys_in', 'Did you mean "lies_in"?'],
+    ['citizen', 'Did you mean "citizen_of"?'],
+    ['s_in', 'Did you mean "lies_in" or "~lies_in"?'],
+    ['directed_by', 'Relations: `kgwalk datasets stats`.'],
+  ])('refuses %s', (text, hint) => {
+    expect(() => resolveRelation(dataset, text)).toThrow(expect.objectContaining({ code: 'usage', hint }));
   });
 });
