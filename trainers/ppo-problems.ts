@@ -20,13 +20,14 @@ export function ppoProblems({ ppo }: Pick<TrainSettings, 'ppo'>): string[] {
   );
   if (algorithm === 'ppo') return problems;
   // A second step would learn from walks of the policy before the first one, and nothing would correct for it.
-  const { updateEpochs, minibatchSamples, samplesPerUpdate, targetKl } = ppo;
+  const { updateEpochs, minibatchSamples, samplesPerUpdate, targetKl, dualClip } = ppo;
   const oneStep = 'with ppo.algorithm=reinforce, which takes one step a round';
   refuse(updateEpochs !== 1, `expected ppo.updateEpochs=1 ${oneStep}, got ${updateEpochs}`);
   refuse(
     minibatchSamples < samplesPerUpdate,
     `expected ppo.minibatchSamples of at least ppo.samplesPerUpdate, which is ${samplesPerUpdate}, ${oneStep}, got ${minibatchSamples}`,
   );
+  refuse(dualClip !== null, `expected ppo.dualClip=null ${oneStep}, got ${dualClip}`);
   refuse(targetKl !== null, `expected ppo.targetKl=null ${oneStep}, got ${targetKl}`);
   return problems;
 }

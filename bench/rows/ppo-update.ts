@@ -36,6 +36,7 @@ const shape = { state: 576, hidden: 400, actions: 50, batch: 1024 };
 const numRelations = 570;
 const learning = {
   algorithm: 'ppo' as const,
+  dualClip: null,
   clipRange: 0.2,
   clipRangeValue: null,
   entropyCoef: 0.01,

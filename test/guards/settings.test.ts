@@ -71,6 +71,7 @@ describe('PPO', () => {
     ['baselineDecay', 0.5, { baseline: 'moving-average' }],
     ['algorithm', 'reinforce'],
     ['actionDropout', 0.5],
+    ['dualClip', 1.01, { learningRate: 0.5 }],
     ['normalizeAdvantage', 'buffer'],
     ['normalizeAdvantage', 'none'],
     ['normalizeAdvantage', 'buffer', { normalizeAdvantage: 'none' }],

@@ -41,6 +41,7 @@ test('takes one step a round, keeps its average, and stopped ends as if it never
 test.each([
   [['ppo.updateEpochs=2'], 'expected ppo.updateEpochs=1 with ppo.algorithm=reinforce'],
   [['ppo.minibatchSamples=1'], 'expected ppo.minibatchSamples of at least ppo.samplesPerUpdate, which is 2, with'],
+  [['ppo.dualClip=3'], 'expected ppo.dualClip=null with ppo.algorithm=reinforce'],
   [['ppo.targetKl=0.1'], 'expected ppo.targetKl=null with ppo.algorithm=reinforce'],
   [['ppo.gradient=exact'], 'no moving average and ppo.actionDropout=0 with ppo.gradient=exact'],
 ])('is refused with %j', (more, message) => {

@@ -41,7 +41,7 @@ export interface ObjectiveInput {
 /** The settings of PPO that its loss reads. */
 export type ObjectiveSettings = Pick<
   PpoSettings,
-  'algorithm' | 'clipRange' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef' | 'feasibilityCoef'
+  'algorithm' | 'clipRange' | 'dualClip' | 'clipRangeValue' | 'entropyCoef' | 'valueCoef' | 'klCoef' | 'feasibilityCoef'
 >;
 
 /** Means over transitions, in float64. */
@@ -84,7 +84,7 @@ export interface ObjectiveResult {
 /**
  * The clipped surrogate, or that of REINFORCE, with value loss, entropy bonus and an anchor to the clone. A state that n of N transitions visit
  * has weight n / N in every mean.
- * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; Williams 1992; KL estimate: Schulman 2020, k3
+ * @source Schulman et al. 2017, "Proximal policy optimization algorithms", eq. 7 and 9; dual clip: Ye et al. 2020, arXiv:1912.09729, eq. 5; Williams 1992; KL estimate: Schulman 2020, k3
  * @throws WorkbenchError `failure` for no transitions, an action that is not legal or a missing anchor; `Diverged` for logits or a loss
  *   that are not finite
  */
@@ -134,7 +134,7 @@ function surrogate(
   logProbs: Float32Array,
   offsets: Int32Array,
   { state, action, oldLogProb, advantage }: Transitions,
-  { algorithm, clipRange }: ObjectiveSettings,
+  { algorithm, clipRange, dualClip }: ObjectiveSettings,
   dLogits: Float64Array,
 ) {
   const count = state.length;
@@ -163,8 +163,10 @@ function surrogate(
       policyLoss -= (advantage[t]! * logProbs[chosen]!) / count;
       pull = advantage[t]! / count;
     } else {
-      policyLoss -= Math.min(free, clipped) / count;
-      if (free <= clipped) pull = free / count;
+      // What a bad action costs at most: its ratio has no bound of its own on that side.
+      const least = dualClip !== null && advantage[t]! < 0 ? dualClip * advantage[t]! : -Infinity;
+      policyLoss -= Math.max(Math.min(free, clipped), least) / count;
+      if (free <= clipped && free >= least) pull = free / count;
     }
     dLogits[chosen]! -= pull;
     pulls[s]! -= pull;

@@ -48,6 +48,15 @@ export const ppoSettings = z.strictObject({
   warmupUpdates: z.int().min(0).default(10).describe('Rounds over which the learning rate rises linearly from zero.'),
   finalLrShare: z.number().min(0).max(1).default(0.1).describe('Share of the learning rate left at the last round.'),
   clipRange: z.number().min(0.001).max(10).default(0.2).describe('Probability ratios are clipped to 1 ± this.'),
+  dualClip: z
+    .number()
+    .min(1.01)
+    .max(1000)
+    .nullable()
+    .default(null)
+    .describe(
+      'Ratios of actions that did worse than expected count up to this (dual clip, 3 in its paper); null: without bound. For walks with dropped actions, which take actions that the policy had all but given up.',
+    ),
   clipRangeValue: z
     .number()
     .min(0.001)

@@ -5,6 +5,7 @@ import { ppoObjective, type ObjectiveInput, type ObjectiveSettings } from '../..
 
 const off: ObjectiveSettings = {
   algorithm: 'ppo',
+  dualClip: null,
   clipRange: 0.2,
   clipRangeValue: null,
   entropyCoef: 0,
@@ -14,6 +15,7 @@ const off: ObjectiveSettings = {
 };
 const everything: ObjectiveSettings = {
   algorithm: 'ppo',
+  dualClip: null,
   clipRange: 0.2,
   clipRangeValue: 0.3,
   entropyCoef: 0.7,
@@ -153,6 +155,19 @@ describe('ppoObjective', () => {
     expect(gone(1.5, -1)).toEqual([expect.closeTo(0.75, 6), expect.closeTo(1.5, 6), 1]);
     expect(gone(0.5, 1)).toEqual([expect.closeTo(-0.25, 6), expect.closeTo(-0.5, 6), 1]);
     expect(gone(0.5, -1)).toEqual([0, expect.closeTo(0.8, 6), 1]);
+  });
+
+  test('a dual clip bounds what a bad action costs, and leaves good ones alone', () => {
+    const at = (ratio: number, advantage: number) => {
+      const transitions = one({ advantage, oldLogProb: Math.log(0.5 / ratio) });
+      const { dLogits, losses } = ppoObjective({ ...pair, transitions }, { ...off, dualClip: 3 });
+      return [dLogits[0], losses.policyLoss];
+    };
+    expect(at(2.9, -1)).toEqual([expect.closeTo(1.45, 5), expect.closeTo(2.9, 5)]);
+    expect(at(3.1, -1)).toEqual([0, expect.closeTo(3, 6)]);
+    expect(at(1e9, -2)).toEqual([0, expect.closeTo(6, 6)]);
+    expect(at(0.5, -1)).toEqual([0, expect.closeTo(0.8, 6)]);
+    expect(at(1.5, 1)).toEqual([0, expect.closeTo(-1.2, 6)]);
   });
 
   test('diagnostics are what their formulas give by hand', () => {

@@ -42,8 +42,9 @@ function settingsOf(seed: number): PpoSettings {
     adamEpsilon: 0.01,
     baselineDecay: one(0, 0.5),
     actionDropout: one(0, 0.7),
+    dualClip: one(null, 1.02, 1.5),
   };
-  const reinforce = { algorithm: 'reinforce', minibatchSamples: 4, updateEpochs: 1, targetKl: null };
+  const reinforce = { algorithm: 'reinforce', minibatchSamples: 4, updateEpochs: 1, targetKl: null, dualClip: null };
   return ppoSettings.parse({ ...drawn, ...(rng.uniform() < 0.3 && reinforce) });
 }
 

@@ -18,6 +18,7 @@ interface State {
 function trainTable(world: ToyWorld, rules: WalkRules, baseline: 'group-mean' | 'critic', seed: number) {
   const settings = {
     algorithm: 'ppo' as const,
+    dualClip: null,
     clipRange: 0.2,
     clipRangeValue: null,
     entropyCoef: 0.01,
