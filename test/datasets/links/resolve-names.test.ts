@@ -53,7 +53,7 @@ describe('resolveRelation', () => {
   test.each([
     ['lys_in', 'Did you mean "lies_in"?'],
     ['citizen', 'Did you mean "citizen_of"?'],
-    ['s_in', 'Did you mean "lies_in" or "~lies_in"?'],
+    ['zen_of', 'Did you mean "citizen_of" or "~citizen_of"?'],
     ['directed_by', 'Relations: `kgwalk datasets stats`.'],
   ])('refuses %s', (text, hint) => {
     expect(() => resolveRelation(dataset, text)).toThrow(expect.objectContaining({ code: 'usage', hint }));
