@@ -5,7 +5,7 @@ import type { EvaluationData } from './evaluation-data.js';
 import type { Fact, RunView } from './html.js';
 import { plain } from './numbers.js';
 import type { RunData, RunGroup } from './run-data.js';
-import { seedOf } from './run-data.js';
+import { encoderOf, seedOf } from './run-data.js';
 import { listed } from './summary.js';
 
 /** What all have in common, and then each by itself. */
@@ -65,10 +65,11 @@ function machineFacts({ info: { environment: one } }: RunData): Fact[] {
   });
 }
 
-function hashFacts({ info: { environment, config } }: RunData): Fact[] {
-  const { model } = (config.encoder ?? {}) as { model?: unknown };
+function hashFacts(run: RunData): Fact[] {
+  const { environment } = run.info;
+  const model = encoderOf(run);
   return factsOf({
-    ...(typeof model === 'string' && { 'frozen model': basename(model) }),
+    ...(model !== undefined && { 'frozen model': basename(model) }),
     ...Object.fromEntries(Object.entries(environment.hashes).map(([name, hash]) => [name, shortHash(hash)])),
   });
 }

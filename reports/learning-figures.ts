@@ -186,7 +186,7 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
       : 'No smoothing.',
     typeof evalSamples === 'number' &&
       isEvaluated &&
-      `${phaseTitle('ppo', groups)} is evaluated on a fixed sample of ${plain(evalSamples)} of valid${isLevelled ? '; dashed levels are of all of it' : ''}.`,
+      `Evaluated on a fixed sample of ${plain(evalSamples)} of valid, or all of it where it has no more${isLevelled ? '; dashed levels are of all of it' : ''}.`,
   ]
     .filter(Boolean)
     .join(' ');

@@ -21,39 +21,48 @@ function datasetOf({ info: { config } }: RunData): string {
 
 type Config = Record<string, unknown>;
 
-/** Settings that have words of their own; an empty one is the plain case, which needs none. */
+/** Settings that have words of their own, in the order in which they are said; an empty one is the plain case, which needs none. */
 const words: Readonly<Record<string, (value: string, config: Config) => string>> = {
+  'ppo.algorithm': (_, config) => algorithmOf(config),
+  'clone.enabled': (value) => (value === 'true' ? 'cloned first' : ''),
   'linkWalk.shaping': (value) => (value === 'none' ? '' : `${value} shaping`),
   'linkWalk.shapingScorer': (value, config) =>
     settingText(config, 'linkWalk.shaping') === 'none' ? '' : `by ${value}`,
   'ppo.actionDropout': (value) => (value === '0' ? '' : `dropout ${value}`),
-  // The first word says it.
-  'ppo.algorithm': () => '',
-  name: () => '',
 };
 
-/** `PPO, terminal shaping, dropout 0.5`; a single group, and settings that were given names, keep theirs. */
+/**
+ * `PPO, terminal shaping, dropout 0.5`: the words of what differs, and as many other settings as tell the groups apart. A
+ * single group, and settings that were given names, keep theirs.
+ */
 function named(groups: readonly RunGroup[]): RunGroup[] {
   const configs = groups.map(({ runs }) => withoutSeed(runs[0]!.info.config));
   const isNamed = new Set(configs.map(({ name }) => name)).size === configs.length;
   if (groups.length < 2 || isNamed) return [...groups];
-  const keys = differingKeys(configs);
-  const methods = configs.map(algorithmOf);
-  // What differs as the algorithm does, such as the baseline, belongs to it.
-  const follows = (key: string) =>
-    configs.every((config, i) =>
-      configs.every(
-        (other, j) => (methods[i] === methods[j]) === (settingText(config, key) === settingText(other, key)),
-      ),
-    );
-  const told = keys.filter((key) => key in words || !follows(key));
-  const labels = configs.map((config, i) => {
-    const said = told.map((key) => {
-      const value = settingText(config, key);
-      return words[key]?.(value, config) ?? `${key.slice(key.lastIndexOf('.') + 1)}=${value}`;
-    });
-    return [methods[i]!, ...said.filter((word) => word !== '')].join(', ');
-  });
-  const isTold = new Set(labels).size === labels.length;
-  return isTold ? groups.map((group, i) => ({ ...group, label: labels[i]! })) : [...groups];
+  const differing = differingKeys(configs);
+  const said = Object.keys(words).filter((key) => key === 'ppo.algorithm' || differing.includes(key));
+  const others = differing.filter((key) => !(key in words) && key !== 'name');
+  let labels = labelsBy(configs, said);
+  for (const key of others) {
+    const count = new Set(labels).size;
+    if (count === labels.length) break;
+    const longer = labelsBy(configs, [...said, key]);
+    // What parts no groups that were not apart yet goes with what is said already, as a baseline with its algorithm.
+    if (new Set(longer).size === count) continue;
+    said.push(key);
+    labels = longer;
+  }
+  return groups.map((group, i) => ({ ...group, label: labels[i]! }));
+}
+
+function labelsBy(configs: readonly Config[], keys: readonly string[]): string[] {
+  return configs.map((config) =>
+    keys
+      .map((key) => {
+        const value = settingText(config, key);
+        return words[key]?.(value, config) ?? `${key.slice(key.lastIndexOf('.') + 1)}=${value}`;
+      })
+      .filter((word) => word !== '')
+      .join(', '),
+  );
 }

@@ -106,7 +106,7 @@ export function settingFigures({ rows, equalSteps }: SettingComparison, dataset:
 }
 
 const settingCaption =
-  'MRR: on valid. Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, then ± the standard deviation. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
+  'MRR: on valid. Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, cut at 0 and 100\u00a0%, then ± the standard deviation. Names say what tells settings apart; whatever else differs stands with the runs below. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
 
 function stepsOf({ runs }: RunGroup): Map<number, number> | undefined {
   return takenUpTo(
@@ -134,5 +134,6 @@ function overSeeds(values: readonly number[]): Figure {
   const value = meanOf(values);
   if (values.length < 3) return { value, low: value, high: value, n: values.length };
   const half = halfInterval(values);
-  return { value, low: value - half, high: value + half, n: values.length, deviation: deviationOf(values) };
+  const [low, high] = [Math.max(0, value - half), Math.min(1, value + half)];
+  return { value, low, high, n: values.length, deviation: deviationOf(values) };
 }

@@ -78,6 +78,12 @@ export function kindOf({ info: { config }, answered, linked }: RunData): RunKind
   return answered.length > 0 || /^kgwalk\/(Relation|QuestionEdge)Walk/.test(id) ? 'questions' : 'dialogues';
 }
 
+/** The frozen model that a run reads its texts by; undefined where walks have no texts. */
+export function encoderOf(run: RunData): string | undefined {
+  const { model } = (run.info.config.encoder ?? {}) as { model?: unknown };
+  return typeof model === 'string' && kindOf(run) !== 'links' ? model : undefined;
+}
+
 /** The seed of a run. */
 export function seedOf({ info }: RunData): string {
   return String(info.config.seed ?? '?');

@@ -67,9 +67,10 @@ tr.own td:first-child small { font-weight: 400; }
 .earlier summary { cursor: pointer; color: var(--quiet); font-size: 0.82rem; }
 details.set { margin: 1.6rem 0; border-top: 1px solid var(--line); padding-top: 0.6rem; }
 details.set > summary { font-size: 1.08rem; font-weight: 600; }
+.question header { align-items: baseline; }
 .question p { margin: 0.15rem 0; }
 .question .asked { font-size: 1.02rem; font-weight: 600; margin: 0.2rem 0 0.5rem; }
-.question dl { display: grid; grid-template-columns: 3.2rem 1fr; gap: 0.15rem 0.6rem; margin: 0 0 0.6rem; font-size: 0.9rem; }
+.question dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 0.6rem; margin: 0 0 0.6rem; font-size: 0.9rem; }
 .question dt { color: var(--quiet); }
 .question dd { margin: 0; min-width: 0; }
 .question dd small { display: block; color: var(--quiet); font-size: 0.8rem; }

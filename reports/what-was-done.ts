@@ -7,7 +7,7 @@ import { duration, plain } from './numbers.js';
 import type { QuestionSet } from './question-results.js';
 import type { ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
-import { seedOf } from './run-data.js';
+import { encoderOf, seedOf } from './run-data.js';
 import { largest, meanOf, takenUpTo } from './series.js';
 import { listed } from './summary.js';
 
@@ -56,8 +56,8 @@ function training(groups: readonly RunGroup[]): string {
   const by = phases
     .filter((phase) => logged.has(phase) && phase !== 'encode')
     .map((phase) => phaseTitle(phase, groups));
-  const { model } = (runs[0]!.info.config.encoder ?? {}) as { model?: unknown };
-  const over = typeof model === 'string' ? ` over the frozen model ${basename(model)}` : '';
+  const model = encoderOf(runs[0]!);
+  const over = model !== undefined ? ` over the frozen model ${basename(model)}` : '';
   const seeds = new Set(runs.map(seedOf)).size;
   const seconds = meanOf(runs.map(({ timings }) => timings.reduce((sum, { seconds: lap }) => sum + lap, 0)));
   const steps = takenUpTo(

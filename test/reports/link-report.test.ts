@@ -181,6 +181,10 @@ describe('settings of runs', () => {
     const plain = run('p', { ...madeUpLinkConfig(1), linkWalker: { width: 32 } });
     const wide = run('w', { ...madeUpLinkConfig(1), linkWalker: { width: 64 } });
     expect(labelsOf([plain, other, wide])).toEqual([['PPO, width=32', 'PPO, width=64'], ['k']]);
+    const [bare, cloned] = [false, true].map((enabled) =>
+      run(`c${enabled}`, { ...madeUpLinkConfig(1), clone: { enabled, epochs: enabled ? 2 : 4 } }),
+    );
+    expect(labelsOf([bare!, cloned!])).toEqual([['PPO', 'PPO, cloned first']]);
   });
 });
 
@@ -207,6 +211,8 @@ describe('the report of link queries', () => {
       },
     );
     const html = readFileSync(page, 'utf8');
+    // Walks of links have no texts, though the settings name a model that would read them.
+    expect(html).not.toContain('frozen model');
     expect(html).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
     for (const text of [
       'mean of 3 seeds',
