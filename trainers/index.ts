@@ -1,7 +1,11 @@
 /** `kgwalk/trainers`: whole training runs, and each trainer by itself. */
+export { calibratedProbability, type TripleProbability } from '../src/embedding/calibrated-probability.js';
+export type { LinkScorer } from '../src/embedding/link-scorer.js';
+export { bilinearSettings, type BilinearSettings } from './bilinear/settings.js';
 export { clone, type CloneOptions } from './cloning/clone.js';
 export type { CloneCourse, CloneEpoch, CloneStep } from './cloning/epochs.js';
 export { cloneSettings, type CloneSettings } from './cloning/settings.js';
+export { openLinkScorer, type OpenedScorer, type ScoredData } from './embeddings/link-scorers.js';
 export { forkSettings, type ForkSource } from './fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from './greedy-walks.js';
 export { ppo, type PpoOptions, type PpoUpdate } from './ppo/ppo.js';

@@ -10,7 +10,12 @@ runsAsWritten('docs/README.md');
 runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: 'said.json' } });
 runsAsWritten('docs/gpu.md');
 runsAsWritten('docs/guarantees.md');
-runsAsWritten('docs/link-queries.md', { prints: { Data: /^Ivy Stone citizen_of \["Northland"\]\n$/ } });
+runsAsWritten('docs/link-queries.md', {
+  prints: {
+    Data: /^Ivy Stone citizen_of \["Northland"\]\n$/,
+    Embeddings: /^Ivy Stone citizen_of Northland 0\.\d{3}\n$/,
+  },
+});
 runsAsWritten('docs/llm-ark.md');
 runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
 runsAsWritten('docs/native-tensorflow.md');

@@ -15,6 +15,7 @@ const tells: Readonly<Record<string, RegExp>> = {
   'models list': /^demo +embedded/m,
   doctor: /^backend wasm +ok/m,
   evaluate: / on [\w-]+.* n = [1-9]/,
+  pretrain: /^scorer +split +asked/m,
   replay: /\d+ questions?/,
   report: /index\.html$/m,
   train: /runs\S+$/m,
