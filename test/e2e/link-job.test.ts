@@ -92,13 +92,15 @@ describe('kgwalk on link queries', () => {
     expect(resumed).toEqual(whole);
   });
 
-  test.each(['transe', 'bilinear', 'random'])('ranks by %s, and keeps what it measured', async (agent) => {
+  test.each(['transe', 'bilinear', 'rules', 'random'])('ranks by %s, and keeps what it measured', async (agent) => {
     const asked = await kgwalkJson<LinkEvaluationRecord & { saved: string }>(
       ...['evaluate', '--agent', agent, '--dataset', 'tiny', '--split', 'test', ...others()],
       ...(['transe', 'bilinear'].includes(agent) ? ['--config', settings] : []),
     );
     expect(asked).toMatchObject({ kind: 'links', split: 'test', n: 2 });
     expect(asked.directions.both!.mrr!.n).toBe(4);
+    // The rule is in the data: whoever counts chains finds it.
+    if (agent === 'rules') expect(asked.directions.tail!.mrr!.value).toBe(1);
     kept.push(asked.saved);
   });
 
@@ -126,7 +128,8 @@ describe('kgwalk on link queries', () => {
     const { agents } = await kgwalkJson<{ agents: { name: string }[] }>(
       ...['compare', ...runs, 'random', '--dataset', 'tiny', '--split', 'test', ...others()],
     );
-    expect(agents.map(({ name }) => name)).toEqual([...runs, 'random']);
+    // Walkers are counted by their best walks and by the sum of them.
+    expect(agents.map(({ name }) => name)).toEqual([...runs.flatMap((run) => [run, `${run}, summed`]), 'random']);
   });
 
   test('reports on all of it in one page', async () => {
@@ -139,11 +142,34 @@ describe('kgwalk on link queries', () => {
       'mean of 2 seeds',
       'TransE',
       'ComplEx',
+      'relation chains',
       '—born_in→ —lies_in→',
       'walks that end on the answer',
       'mean reciprocal rank on valid',
       'Worked queries',
       'Northland',
+    ];
+    expect(wanted.filter((text) => !html.includes(text))).toEqual([]);
+  });
+
+  test('trains by PPO from a clone, with shaping and dropped actions, and names that beside REINFORCE', async () => {
+    const other = [
+      ...['clone.enabled=true', 'clone.epochs=2', 'ppo.init=clone', 'ppo.klCoef=0.1', 'ppo.algorithm=ppo'],
+      ...['ppo.baseline=group-mean', 'ppo.updateEpochs=2', 'ppo.minibatchSamples=20', 'ppo.updates=20'],
+      ...['linkWalk.shaping=terminal', 'ppo.actionDropout=0.3'],
+    ].flatMap((setting) => ['--set', setting]);
+    const folder = among('other');
+    expect((await kgwalk('train', settings, ...other, '--run-dir', folder)).exitCode).toBe(0);
+    const phases = new Set(
+      [...readFileSync(join(folder, 'metrics.jsonl'), 'utf8').matchAll(/"phase":"(\w+)"/g)].map(([, phase]) => phase),
+    );
+    expect([...phases]).toEqual(expect.arrayContaining(['clone', 'ppo']));
+    await kgwalk('report', ...runs, folder, '--to', among('both'));
+    const html = readFileSync(join(among('both'), 'index.html'), 'utf8');
+    const wanted = [
+      'Settings compared on tiny',
+      'PPO, cloned first, terminal shaping, dropout 0.3',
+      'PPO and REINFORCE',
     ];
     expect(wanted.filter((text) => !html.includes(text))).toEqual([]);
   });
