@@ -43,8 +43,10 @@ export type { SplitName, WalkGold, WalkSample, WalkTask } from './walk-sample.js
 export { splitSamples, type SplitSettings } from './split-samples.js';
 export type { WalkSampleOptions } from './walk-samples.js';
 export { walkSamples } from './walk-samples.js';
+export { checkLinkDataset } from './links/check-link-dataset.js';
 export { importLinks, type LinkImportOptions } from './links/import-links.js';
 export { listLinkDatasets, loadLinkDataset, type LinkDataset } from './links/link-dataset.js';
 export { linksHash, type LinkManifest } from './links/link-manifest.js';
+export { linkStatistics, type LinkStatistics, type RelationStatistics } from './links/link-statistics.js';
 export { readLinkData, type LinkData } from './links/read-link-data.js';
 export { resolveEntity, resolveRelation } from './links/resolve-names.js';

@@ -66,6 +66,16 @@ describe('kgwalk on link queries', () => {
     ]);
   });
 
+  test('tells what a run was made from, and that it knows nothing of test', async () => {
+    const check = ['datasets', 'check', 'tiny', '--run', runs[0]!];
+    const { exitCode, out } = await kgwalk(...check);
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/^training +policy gradient +train +none found$/m);
+    expect(out).toContain('found none of the 2 samples of test in 3 of 3 artifacts\n');
+    expect((await kgwalk(...check, '--split', 'valid')).out).toMatch(/^choice +best checkpoint +valid +allowed: /m);
+    expect((await kgwalk(...check, '--split', 'train')).told).toContain('(valid or test), got train, at --split');
+  });
+
   test('trains a walker that found the rule, and says what it learned', async () => {
     for (const run of runs) {
       const record = await kgwalkJson<LinkEvaluationRecord>('evaluate', run, '--split', 'test');
