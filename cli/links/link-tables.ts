@@ -126,7 +126,7 @@ function headline(record: LinkEvaluationRecord): string {
 const whatText = (
   { dataset, split, n, limit }: Pick<LinkEvaluationRecord, 'dataset' | 'split' | 'n' | 'limit'>,
   who: string,
-) => `${who} on ${dataset} · split ${split} · ${n} triples${limit === undefined ? '' : ', a sample'}`;
+) => `${who} on ${dataset} · split ${split} · n = ${n} triples${limit === undefined ? '' : ', a sample'}`;
 
 function unseenText({ unseen: { entities, relations } }: LinkEvaluationRecord): string {
   if (entities + relations === 0) return 'train has every entity and relation that is asked about';

@@ -38,7 +38,7 @@ beforeEach(async () => {
 describe('kgwalk evaluate on links', () => {
   test('prints figures of each direction, what can be reached, and where it is kept', async () => {
     const text = await onTiny('evaluate', '--agent', 'random', '--split', 'test');
-    expect(text).toMatch(/^random on tiny · split test · 2 triples · horizon 3 · knows no relation/);
+    expect(text).toMatch(/^random on tiny · split test · n = 2 triples · horizon 3 · knows no relation/);
     for (const direction of [/tail \(h, r, \?\) +0\.\d{3} \[/, /head \(\?, r, t\) +0\.\d{3} \[/, /both +0\.\d{3} \[/]) {
       expect(text).toMatch(direction);
     }

@@ -2,7 +2,7 @@
 
 /** By the first word of a command, or its first two. */
 const tells: Readonly<Record<string, RegExp>> = {
-  ask: /^ *1 +0\.\d{4} +\S|· \d+ calls, /m,
+  ask: /^ *1 +0\.\d{4} +\S|· \d+ calls, |^\(.+, \?\)$/m,
   compare: /^\d+ agents .*on [\w/-]+/,
   'config explain': /ppo\.clipRange.*0\.\d/,
   'datasets check': /found none of the \d+ samples of test in (\d+) of \1 artifacts|\d+ files as imported/,
