@@ -25,13 +25,18 @@ export function edgesOf(lists: EdgeLists, requests: readonly LinkRequest[], stay
     const begin = lists.offsets[current]!;
     const first = offsets[state]!;
     const last = offsets[state + 1]!;
+    stateOf.fill(state, first, last);
+    if (legal) actions.set(legal, first);
+    else for (let i = first; i < last; i++) actions[i] = i - first;
     for (let i = first; i < last; i++) {
-      const action = legal ? legal[i - first]! : i - first;
-      const stays = action === length - 1;
-      stateOf[i] = state;
-      actions[i] = action;
-      relations[i] = stays ? stay : lists.relations[begin + action]!;
-      tails[i] = stays ? current : lists.tails[begin + action]!;
+      const edge = begin + actions[i]!;
+      relations[i] = lists.relations[edge]!;
+      tails[i] = lists.tails[edge]!;
+    }
+    // Staying is the last action, and always legal.
+    if (actions[last - 1] === length - 1) {
+      relations[last - 1] = stay;
+      tails[last - 1] = current;
     }
   }
   return { numStates: requests.length, offsets, stateOf, actions, relations, tails };
