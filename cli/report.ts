@@ -1,4 +1,4 @@
-/** `kgwalk report`: one page about runs, and about evaluations of questions. */
+/** `kgwalk report`: one page about runs, and about evaluations of questions and of link queries. */
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printJson, printLine } from './output.js';
@@ -8,7 +8,7 @@ export function register(program: Command): void {
   program
     .command('report')
     .description(
-      'learning curves, tables and examples of runs and of evaluations of questions, as PNG files and one HTML page that works offline',
+      'learning curves, tables and examples of runs and of evaluations (of questions or links), as PNG files and one HTML page that works offline',
     )
     .argument(
       '<run-or-evaluation...>',

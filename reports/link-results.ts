@@ -3,7 +3,7 @@ import { linkDirections, type LinkDirection, type LinkEvaluationRecord } from '.
 import { baselineName, labelOf, methodOf } from './agent-names.js';
 import type { LinkGroups } from './link-groups.js';
 import { groupBy } from './question-labels.js';
-import { average, type Figures } from './results.js';
+import { average, type Figure, type Figures } from './results.js';
 import type { RunGroup } from './run-data.js';
 import { plainName } from './run-names.js';
 
@@ -15,6 +15,8 @@ export interface LinkRow {
   own: boolean;
   /** Index of the group of runs that trained it; absent for what no run of the report did. */
   group?: number;
+  /** What an entity is worth that several walks reach, as the settings of its runs say; scorers know none. */
+  pooling: 'max' | 'sum';
   /** How many evaluations were averaged. */
   seeds: number;
   directions: Partial<Record<LinkDirection, Figures>>;
@@ -40,6 +42,7 @@ interface Measured {
   label: string;
   own: boolean;
   group?: number;
+  pooling?: unknown;
 }
 
 /**
@@ -81,6 +84,11 @@ export function mainLinkRow({ rows }: LinkSet): LinkRow | undefined {
   return own.find(({ record }) => record.checkpoint === 'best') ?? own[0] ?? rows[0];
 }
 
+/** A figure by the pooling of the row. */
+export function figureOf({ directions, pooling }: LinkRow, direction: LinkDirection, key: string): Figure | undefined {
+  return directions[direction]?.[pooling === 'sum' ? `sum-${key}` : key];
+}
+
 /** `umls, test`, with the number of triples where only some were asked. */
 export function titleOfLinks({ dataset, split, limit, n }: LinkSet): string {
   return `${dataset}, ${split}${limit === undefined ? '' : `, ${n} triples drawn by seed`}`;
@@ -90,7 +98,9 @@ function measuredOf(record: LinkEvaluationRecord, group: RunGroup, g: number, se
   if (record.checkpoint === undefined) return { record, label: baselineName(record.agent), own: false };
   const method = methodOf(group.runs[0]!.info.config, record.checkpoint) ?? record.agent;
   // The names of several groups begin with the method.
-  return { record, label: labelOf(several ? group.label : method, [record.checkpoint]), own: true, group: g };
+  const label = labelOf(several ? group.label : method, [record.checkpoint]);
+  const { pooling } = (group.runs[0]!.info.config.evaluation ?? {}) as { pooling?: unknown };
+  return { record, label, own: true, group: g, pooling };
 }
 
 function namedAlone({ agent, run, checkpoint }: LinkEvaluationRecord): { label: string; own: boolean } {
@@ -107,7 +117,7 @@ function setOf(members: readonly Measured[]): LinkSet {
   const rows = [...groupBy(members, keyOf).values()].map(rowOf);
   const alike = groupBy(rows, ({ label }) => label);
   const told = rows.map((row) => (alike.get(row.label)!.length > 1 ? { ...row, label: withBeam(row) } : row));
-  const value = ({ directions }: LinkRow) => directions[main]?.mrr?.value ?? -1;
+  const value = (row: LinkRow) => figureOf(row, main, 'mrr')?.value ?? -1;
   return {
     ...{ dataset, split, n, main, rows: told.sort((a, b) => value(b) - value(a)) },
     ...(limit !== undefined && { limit }),
@@ -123,7 +133,7 @@ function withBeam({ label, record: { beamWidth, horizon } }: LinkRow): string {
 }
 
 function rowOf(same: readonly Measured[]): LinkRow {
-  const { label, own, group } = same[0]!;
+  const { label, own, group, pooling } = same[0]!;
   // What knows no seed says the same whenever it is asked: that is one measurement, not several.
   const distinct = [...groupBy(same, ({ record }) => JSON.stringify(record.directions)).values()].map(
     ([first]) => first!.record,
@@ -135,6 +145,7 @@ function rowOf(same: readonly Measured[]): LinkRow {
     ...(note !== undefined && { note }),
     own,
     ...(group !== undefined && { group }),
+    pooling: pooling === 'sum' ? 'sum' : 'max',
     seeds: records.length,
     directions: Object.fromEntries(
       linkDirections

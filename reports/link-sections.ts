@@ -3,7 +3,7 @@ import { linkDirections, type LinkDirection, type LinkExample } from '../src/run
 import { barChart } from './bar-chart.js';
 import type { LinkExampleView, PartView, ResultView } from './html.js';
 import type { LinkGroups } from './link-groups.js';
-import { mainLinkRow, titleOfLinks, type LinkSet } from './link-results.js';
+import { figureOf, mainLinkRow, titleOfLinks, type LinkSet } from './link-results.js';
 import { compareSettings, settingFigures, settingTable } from './link-settings.js';
 import { chainTable, directionNames, directionTable, linkFacts, linkTable, shownChains } from './link-tables.js';
 import { interval, percent, plain } from './numbers.js';
@@ -80,8 +80,9 @@ function linkBars(set: LinkSet): ChartGroup[] {
   const { rows, main, n } = set;
   const bound = reachableBound(set);
   const charts = (['mrr', 'hits@1', 'hits@10'] as const).flatMap((key): NamedChart[] => {
-    const bars = rows.flatMap(({ label, own, group = 0, directions }) => {
-      const figure = directions[main]?.[key];
+    const bars = rows.flatMap((row) => {
+      const { label, own, group = 0 } = row;
+      const figure = figureOf(row, main, key);
       return figure ? [{ label, figure, ...(own && { color: palette[group % palette.length]! }) }] : [];
     });
     if (bars.length === 0) return [];
@@ -108,7 +109,8 @@ function reachableBound({ rows, main }: LinkSet): { label: string; value: number
   return { label: `walks reach ${percent(figure.value)}`, value: figure.value };
 }
 
-const beamCaption = 'In the beam: share of the answers that some walk of it reached.';
+const beamCaption =
+  'Summed: an entity counts by the probability of all walks of the beam that end there, else by its best walk. In the beam: share of the answers that some walk of it reached.';
 
 function tableCaption({ rows, main }: LinkSet): string {
   const walker = rows.find(({ own }) => own)?.record;
@@ -116,8 +118,8 @@ function tableCaption({ rows, main }: LinkSet): string {
     'Filtered by the triples of all splits; ties share their ranks (realistic); answers that no walk reached rank below all that were. Failures included.',
     'Below each figure: 95\u00a0% bootstrap interval over triples, averaged over seeds where there are several, then ± the standard deviation over seeds.',
     walker?.beamWidth !== undefined && `Beam ${walker.beamWidth}, ${walker.horizon} steps.`,
-    rows.some(({ directions }) => directions[main]?.['sum-mrr']) &&
-      'Summed: an entity counts by the probability of all walks of the beam that end there, else by its best walk.',
+    rows.some(({ own }) => own) &&
+      'With walkers an entity counts by its best walk or, where that is said, by the probability of all walks of the beam that end there: the settings of the run choose.',
     main === 'tail' && 'Papers on walkers count tails alone, those on embeddings both directions.',
   ]
     .filter(Boolean)

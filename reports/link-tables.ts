@@ -2,7 +2,7 @@
 import type { ChainRecord, LinkDirection } from '../src/run/link-records.js';
 import { shareCell } from './cells.js';
 import type { Cell, Fact, Table } from './html.js';
-import type { LinkRow, LinkSet } from './link-results.js';
+import { figureOf, type LinkRow, type LinkSet } from './link-results.js';
 import { duration, percent, plain } from './numbers.js';
 import { chainText } from './relations.js';
 
@@ -15,7 +15,6 @@ export const directionNames: Readonly<Record<LinkDirection, string>> = {
 
 const shownFirst: readonly [LinkDirection, string][] = [
   ['tail', 'mrr'],
-  ['tail', 'sum-mrr'],
   ['tail', 'hits@1'],
   ['tail', 'hits@3'],
   ['tail', 'hits@10'],
@@ -31,26 +30,20 @@ export function linkFigureName(key: string): string {
   return sum ? `${plainName}, summed` : plainName;
 }
 
-/** Every agent with the figures that the field reports; columns that nobody has are left out. */
+/** Every agent with the figures that the field reports, by its own pooling; columns that nobody has are left out. */
 export function linkTable({ rows, n }: LinkSet): Table {
   const columns = shownFirst.filter(([direction, key]) => rows.some(({ directions }) => directions[direction]?.[key]));
   return {
-    head: ['agent', ...columns.map(([direction, key]) => columnName(direction, key)), 'triples'],
+    head: ['agent', ...columns.map(([direction, key]) => `${linkFigureName(key)} ${direction}, %`), 'triples'],
     rows: rows.map((row) => ({
       own: row.own,
       cells: [
         agentCell(row),
-        ...columns.map(([direction, key]) => shareCell(row.directions[direction]?.[key])),
+        ...columns.map(([direction, key]) => shareCell(figureOf(row, direction, key))),
         { text: plain(n) },
       ],
     })),
   };
-}
-
-/** `MRR tail, %`, `MRR tail, summed, %`. */
-function columnName(direction: LinkDirection, key: string): string {
-  const [name, ...rest] = linkFigureName(key).split(', ');
-  return [`${name} ${direction}`, ...rest, '%'].join(', ');
 }
 
 /** Every ranking figure of one direction. */
@@ -134,6 +127,11 @@ export function linkCostTable({ rows }: LinkSet): Table {
   };
 }
 
-function agentCell({ label, note, seeds }: LinkRow): Cell {
-  return { text: label, details: [...(note ? [note] : []), ...(seeds > 1 ? [`mean of ${seeds} seeds`] : [])] };
+function agentCell({ label, note, seeds, pooling }: LinkRow): Cell {
+  const details = [
+    ...(note ? [note] : []),
+    ...(pooling === 'sum' ? ['walks summed'] : []),
+    ...(seeds > 1 ? [`mean of ${seeds} seeds`] : []),
+  ];
+  return { text: label, details };
 }

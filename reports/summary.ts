@@ -1,7 +1,7 @@
 /** The result of a report in one sentence, and what must stand beside it. */
 import { edgeReservations } from './edge-lists.js';
 import { figureNames } from './figure-names.js';
-import { mainLinkRow, titleOfLinks, type LinkSet } from './link-results.js';
+import { figureOf, mainLinkRow, titleOfLinks, type LinkSet } from './link-results.js';
 import { directionNames } from './link-tables.js';
 import { percent, plain } from './numbers.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
@@ -50,15 +50,15 @@ export function questionResult(set: QuestionSet): string {
 /** How well the trained walker ranks the answers of link queries, and the distance to the best that learns no walk. */
 export function linkResult(set: LinkSet): string | undefined {
   const main = mainLinkRow(set);
-  const figures = main?.directions[set.main];
-  if (!main || !figures?.mrr) return undefined;
+  const figure = main && figureOf(main, set.main, 'mrr');
+  if (!main || !figure) return undefined;
   const other = set.rows.find((row) => !row.own && row !== main);
-  const otherFigure = other?.directions[set.main]?.mrr;
-  const first = figures['hits@1'];
+  const otherFigure = other && figureOf(other, set.main, 'mrr');
+  const first = figureOf(main, set.main, 'hits@1');
   return [
-    `on ${titleOfLinks(set)} (${plain(set.n)} triples, ${directionNames[set.main]}), ${main.label} has an MRR of ${percent(figures.mrr.value)}\u00a0% (${evidence(main, figures.mrr)})`,
+    `on ${titleOfLinks(set)} (${plain(set.n)} triples, ${directionNames[set.main]}), ${main.label} has an MRR of ${percent(figure.value)}\u00a0% (${evidence(main, figure)})`,
     first && ` and ranks the answer first for ${percent(first.value)}\u00a0%`,
-    otherFigure && distance(figures.mrr, otherFigure, other.label),
+    otherFigure && distance(figure, otherFigure, other.label),
   ]
     .filter(Boolean)
     .join('');

@@ -109,6 +109,15 @@ describe('evaluations on link queries', () => {
     ]);
   });
 
+  test('are counted by the pooling that the settings chose', () => {
+    const config = { ...madeUpLinkConfig(1), evaluation: { pooling: 'sum' } };
+    const [set] = collectLinks(groupsOf([run('r', config, { linked: [walker(0.8)] })]));
+    // Made up so that sums are a hundredth better.
+    const { cells } = linkTable(set!).rows[0]!;
+    expect([cells[0]!.details, cells[1]!.text]).toEqual([['walks summed'], '80.8']);
+    expect(linkResult(set!)).toContain('80.8');
+  });
+
   test('are summed up with n, interval, the best that learns no walk, and what no walk reaches', () => {
     const groups = groupsOf([run('r', madeUpLinkConfig(1), { linked: [walker(0.8)] })]);
     const [set] = collectLinks(groups, [madeUpLinkEvaluation('rules', 0.7), madeUpLinkEvaluation('transe', 0.75)]);
