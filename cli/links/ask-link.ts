@@ -22,6 +22,7 @@ interface Answer {
   /** Whether some split holds it. */
   known: boolean;
   path?: LinkAnswer['path'];
+  /** The path in words, or the relations of the rule that found it. */
   words?: string;
 }
 
@@ -45,12 +46,15 @@ export async function askLink(
   const { graph, labels } = dataset;
   let answers: Answer[] = [];
   try {
-    await opened.ranker.rank([question], (_, { scores: all, reached }) => {
+    await opened.ranker.rank([question], (_, { scores: all, reached, chainTo }) => {
       const known = dataset.known.tailsOf(question.head, question.relation);
       const scores = all.at(opened.pooling === 'sum' ? -1 : 0)!;
       const places = reached && placesOf(reached.entities);
-      answers = Array.from(bestOf(scores).subarray(0, top), (entity): Answer => {
+      // What no rule leads to has a score all the same: the lowest.
+      const found = bestOf(scores).filter((entity) => !chainTo || chainTo(entity));
+      answers = Array.from(found.subarray(0, top), (entity): Answer => {
         const path = places && reached.path(places.get(entity)!);
+        const chain = chainTo?.(entity);
         return {
           entity: labels[entity]!,
           id: graph.entityName(entity)!,
@@ -60,6 +64,7 @@ export async function askLink(
             path: namedSteps(dataset, question.head, path),
             words: verbalisePath(graph, labels, question.head, path),
           }),
+          ...(chain && { words: chain.map((step) => graph.relationNames[step]!).join(' → ') }),
         };
       });
     });
@@ -75,12 +80,12 @@ function print(asked: { head: string; relation: string }, answers: readonly Answ
   printLine(`(${asked.head}, ${asked.relation}, ?)`);
   if (unseen) printLine(`train has no edge of ${asked.head}: no walk leaves it.`);
   printTable(
-    answers.map(({ entity, score, known, words }, i) => ({
+    answers.map(({ entity, score, known, path, words }, i) => ({
       rank: i + 1,
       answer: entity,
-      ...(words === undefined ? { score: score.toFixed(3) } : { probability: Math.exp(score).toPrecision(3) }),
+      ...(path ? { probability: Math.exp(score).toPrecision(3) } : { score: score.toFixed(3) }),
       known: known ? 'yes' : '',
-      ...(words !== undefined && { path: words }),
+      ...(words !== undefined && { [path ? 'path' : 'rule']: words }),
     })),
   );
 }

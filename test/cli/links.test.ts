@@ -115,6 +115,17 @@ describe('kgwalk ask on links', () => {
   });
 });
 
+describe('rules', () => {
+  test('find what they were mined for; ask tells the rule, and leaves out what none leads to', async () => {
+    const { directions, chains } = await evaluateJson('--agent', 'rules', '--split', 'test', '--direction', 'tail');
+    expect(directions.tail!.mrr!.value).toBe(1);
+    expect(chains).toContainEqual(expect.objectContaining({ relation: 'citizen_of', chain: ['born_in', 'lies_in'] }));
+    const text = await onTiny('ask', '--agent', 'rules', 'p8', 'citizen_of');
+    expect(text).toMatch(/ 1 +Northland .*born_in → lies_in/);
+    expect(text.trim().split('\n').length).toBeLessThan(6);
+  });
+});
+
 describe('kgwalk compare on links', () => {
   test('takes kept evaluations, and tests each against the last', async () => {
     const { saved } = await evaluateJson('--agent', 'random');
