@@ -43,7 +43,7 @@ export async function importRelease(format: string, flags: ImportFlags): Promise
   }
   const importer = Object.hasOwn(questionImporters, format) ? questionImporters[format] : undefined;
   if (!importer) {
-    const formats = ['opendialkg', 'triples', ...Object.keys(questionImporters)].join(', ');
+    const formats = ['opendialkg', ...Object.keys(questionImporters), 'triples'].join(', ');
     throw new WorkbenchError('usage', `expected a format (${formats}), got "${printable(format, 80)}"`, {
       hint: 'Other data in the shape of one of these: import it as that format, with --name NAME.',
     });

@@ -41,9 +41,11 @@ export function readManifest<S extends z.ZodType>(
 ): z.output<S> {
   const raw = readRaw(name, home);
   const file = join(datasetFolder(name, home), manifestFileName);
-  if (kindOf(raw) !== kind) {
-    throw new WorkbenchError('data', `expected a data set of ${kind}, got "${name}" of ${kindOf(raw)}, at ${file}`, {
-      hint: remedy[kind],
+  const found = kindOf(raw);
+  if (found !== kind) {
+    const walked = found === 'links' ? ' Links are walked with env.id=kgwalk/LinkQuery-v1.' : '';
+    throw new WorkbenchError('data', `expected a data set of ${kind}, got "${name}" of ${found}, at ${file}`, {
+      hint: remedy[kind] + walked,
     });
   }
   return ofShape(raw, schema, { ...about, place: file });

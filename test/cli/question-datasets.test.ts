@@ -40,7 +40,7 @@ describe('kgwalk datasets, on questions', () => {
       told: expect.stringContaining('expected a subset of metaqa (1-hop, 2-hop), got "9-hop"'),
     });
     expect((await kgwalk('datasets', 'import', 'constructor', '--from', 'x')).told).toMatch(
-      /format \(opendialkg, metaqa, .*custom\)/,
+      /format \(opendialkg, metaqa, .*custom, triples\)/,
     );
     const from = folderWith({ 'triples.tsv': 'a\tr\tb\n', 'questions.jsonl': '\u001b[2J\n{"question": "q\u001b"\n' });
     const { exitCode, told } = await kgwalk('datasets', 'import', 'custom', '--from', from);

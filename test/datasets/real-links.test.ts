@@ -34,6 +34,15 @@ const none = { unseenEntities: 0, unseenRelations: 0 };
     expect(manifest.overlaps).toEqual({ trainValid: 0, trainTest: 0, validTest: 0 });
   });
 
+  test('any file of triples becomes link data, and names may be in any script', async () => {
+    const home = folderWith({});
+    const from = join(shared ?? '', 'data', 'mooccube', 'triples_structural.tsv');
+    const { splits, graph } = await importLinks({ from, name: 'links', home });
+    expect([splits.train, splits.valid, splits.test].map(({ triples }) => triples)).toEqual([26874, 1493, 1493]);
+    expect(graph).toMatchObject({ entities: 25840, relations: 4 });
+    expect(splits.test).toMatchObject(none);
+  });
+
   test('fb15k-237 has the known counts, and its names find entities', async () => {
     const dataset = await imported('fb15k-237');
     const { graph, splits, names, overlaps } = dataset.manifest;
