@@ -23,9 +23,9 @@ export async function openScorers(
   const open = async (name: LinkScorerSection) => {
     const known = opened.get(name);
     if (known) return known;
-    run.update({ phase: 'transe' });
+    run.update({ phase: name });
     const scorer = await openLinkScorer(name, dataset, settings, { threads, progress, signal });
-    logs.timing('transe', opened.size + 1, { 'time/reused': Number(scorer.reused) });
+    logs.timing(name, 1, { 'time/reused': Number(scorer.reused) });
     opened.set(name, scorer);
     return scorer;
   };
