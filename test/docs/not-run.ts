@@ -7,11 +7,6 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ]),
   ['docs/models.md', 'npx kgwalk datasets get pathquestion', 'downloads'],
   ['models/demo/README.md', 'npx kgwalk models train', 'takes an hour; test/cli/models-train.test.ts does it small'],
-  ...['npx kgwalk ask ', 'npx kgwalk compare '].map((begin): [string, string, string] => [
-    'docs/link-queries.md',
-    begin,
-    'names people of FB15k-237 or runs; test/cli/links.test.ts and test/e2e/link-job.test.ts ask and compare',
-  ]),
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
   ['docs/guarantees.md', 'npm ', 'runs the tests'],
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
