@@ -29,7 +29,7 @@ export const dataSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Train on a seeded draw of so many samples of dialogues, the same for every seed of a run; null: all. What is counted over train (popular targets, seen targets) is counted over the draw.',
+      'Train on a seeded draw of so many samples of dialogues, or triples of link data, the same for every seed of a run; null: all. What is counted over train (popular targets, seen targets) is counted over the draw.',
     ),
   validSamples: z
     .int()
@@ -37,7 +37,7 @@ export const dataSettings = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Of valid, too, a seeded draw of so many samples of dialogues: in training and in `kgwalk evaluate RUN --split valid`; null: all. Test is never cut.',
+      'Of valid, too, a seeded draw of so many samples of dialogues, or triples of link data: in training and in `kgwalk evaluate RUN --split valid`; null: all. Test is never cut.',
     ),
   subsets: z
     .union([z.literal('all'), z.array(z.string().min(1)).min(1)])

@@ -11,7 +11,9 @@ export interface LinkTrainingData {
   dataset: LinkDataset;
   /** Train's triples as queries of the directions that are trained. */
   queries: TripleColumns;
-  /** Triples of valid that curves are made of: a seeded sample, or all of them. */
+  /** Triples of valid that the best checkpoint is evaluated on: all, or the settings' draw. */
+  valid: TripleColumns;
+  /** Those of them that curves are made of: a seeded sample, or all. */
   watched: TripleColumns;
   /** One line a thing that whoever starts the run should know. */
   notes: string[];
@@ -24,16 +26,17 @@ export async function openLinkTrainingData({
   ppo,
 }: Pick<TrainSettings, 'data' | 'linkWalk' | 'ppo'>): Promise<LinkTrainingData> {
   const dataset = await loadLinkDataset(data.dataset);
-  const { graph, train, valid } = dataset;
+  const { graph } = dataset;
+  const train = draw(dataset.train, data.trainSamples, 'data/train-samples');
+  const valid = draw(dataset.valid, data.validSamples, 'data/valid-samples');
   const tails = queriesOf(graph, train, 'tail');
   const queries = linkWalk.bothDirections ? joined(tails, queriesOf(graph, train, 'head')) : tails;
-  const places = Array.from(valid.heads.keys());
-  const chosen = Int32Array.from(drawn(places, ppo.evalSamples ?? Infinity, 'train/eval-samples'));
   const asked = linkWalk.bothDirections ? 'tails and heads' : 'tails';
   return {
     dataset,
     queries,
-    watched: picked(valid, chosen),
+    valid,
+    watched: draw(valid, ppo.evalSamples, 'train/eval-samples'),
     notes: [
       `${queries.heads.length} train queries (${asked} of ${train.heads.length} triples) and ${valid.heads.length} valid triples on graph ${graph.name}: ${graph.numEntities} entities, ${graph.numEdges} edges with inverses`,
       ...linkNotes(dataset.manifest),
@@ -55,7 +58,9 @@ function joined(a: TripleColumns, b: TripleColumns): TripleColumns {
   };
 }
 
-function picked({ heads, relations, tails }: TripleColumns, places: Int32Array): TripleColumns {
-  const column = (values: ArrayLike<number>) => places.map((place) => values[place]!);
+/** A seeded draw in the order of the triples; all where `count` is null. */
+function draw({ heads, relations, tails }: TripleColumns, count: number | null, name: string): TripleColumns {
+  const places = drawn(Array.from(heads.keys()), count ?? Infinity, name);
+  const column = (values: ArrayLike<number>) => Int32Array.from(places, (place) => values[place]!);
   return { heads: column(heads), relations: column(relations), tails: column(tails) };
 }

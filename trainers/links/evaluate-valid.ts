@@ -58,18 +58,18 @@ export async function evaluateLinksOnValid(
 /** Evaluates the best checkpoint on all of valid and writes `evaluations/valid-best`. */
 export async function evaluateBestLinks(session: LinkSession): Promise<void> {
   const { run, settings, progress, signal, data } = session;
-  const { dataset } = data;
+  const { dataset, valid } = data;
   const { beamWidth, resamples, examples } = settings.evaluation;
   const { horizon } = settings.linkWalk;
   const actor = walkerOf(session);
   try {
     actor.parameters.import(readCheckpoint(resolveCheckpoint(run.folder, 'best').file).tensors);
     const directions = directionsOf(settings);
-    const line = progress('evaluate the best on valid', dataset.valid.heads.length * directions.length, 'queries');
+    const line = progress('evaluate the best on valid', valid.heads.length * directions.length, 'queries');
     const evaluation = await evaluateLinkRanker(
       walkRanker(actor, dataset.graph, { name: 'walker', beamWidth, horizon }),
       dataset,
-      dataset.valid,
+      valid,
       {
         about: {
           ...{
@@ -80,6 +80,7 @@ export async function evaluateBestLinks(session: LinkSession): Promise<void> {
             checkpoint: 'best',
           },
           ...{ horizon, beamWidth },
+          ...(valid.heads.length < dataset.valid.heads.length && { limit: valid.heads.length }),
           hashes: { graph: dataset.graph.hash, dataset: linksHash(dataset.manifest) },
         },
         ...{ directions, resamples, horizon, examples, signal },

@@ -8,6 +8,7 @@ import type { TrainSettings } from '../train-settings.js';
 /** One line a contradiction. */
 export function linkProblems(settings: TrainSettings): string[] {
   const { data, env, stateText, transe, bilinear, linkWalk, linkWalker, ppo } = settings;
+  const { dataset, trainSamples, validSamples } = data;
   const problems: string[] = [];
   const wanted = (ok: boolean, expected: string, got: unknown) => {
     if (!ok) problems.push(`expected ${expected} with env.id=${env.id}, got ${String(got)}`);
@@ -17,7 +18,7 @@ export function linkProblems(settings: TrainSettings): string[] {
   const unread = [
     ...changed('env', env, envSettings.parse({ id: env.id })),
     ...changed('stateText', stateText, stateTextSettings.parse({})),
-    ...changed('data', data, dataSettings.parse({ dataset: data.dataset })),
+    ...changed('data', data, dataSettings.parse({ dataset, trainSamples, validSamples })),
   ];
   wanted(unread.length === 0, 'the rules of the walk in the section linkWalk', unread.join(', '));
   wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient);
