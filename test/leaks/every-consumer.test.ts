@@ -22,6 +22,7 @@ const handsOn: Record<string, string> = {
   'trainers/dialogues/samples-of-split.ts': 'loads a split',
   'trainers/dialogues/training.ts': 'gives the splits to the phases',
   'trainers/embeddings/link-scorers.ts': 'gives train and valid to the trainers of embeddings',
+  'trainers/index.ts': 'names what others import',
   'trainers/links/clone.ts': 'shows walks to the answers of train, noted by who asks for it',
   'trainers/links/data.ts': 'loads the splits',
   'trainers/links/demonstrated-states.ts': 'replays walks, noted where cloning begins',
