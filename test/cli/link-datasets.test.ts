@@ -91,6 +91,14 @@ describe('the plan of training on links', () => {
     expect((await planOf('linkWalk.bothDirections=false')).data).toMatch(/^30 train queries \(tails of 30 triples\)/);
   });
 
+  test('notes what stands in train, too', async () => {
+    const files = { 'train.txt': 'a\tr\tb\nb\tr\tc\n', 'valid.txt': 'a\tr\tb\n', 'test.txt': 'a\tr\tc\n' };
+    await kgwalk(
+      ...['datasets', 'import', 'triples', '--from', folderWith(files), '--name', 'tiny', '--allow-overlap'],
+    );
+    expect((await planOf()).notes).toEqual(['of valid 1 and of test 0 triples stand in train, too']);
+  });
+
   test('notes what makes scores hard to trust', async () => {
     const files = { 'train.txt': 'a\tr\tb\nb\tr\tc\n', 'valid.txt': 'b\tr\ta\n', 'test.txt': 'c\tq\tx\n' };
     await kgwalk('datasets', 'import', 'triples', '--from', folderWith(files), '--name', 'tiny');
