@@ -59,7 +59,9 @@ export async function pretrainLinks(settings: RunSettings, flags: PretrainFlags)
     printLine(`${name} ${reused ? 'kept from before' : 'trained'}: ${file}`);
   printLine();
   printTable(scorers.flatMap((scorer) => splits.flatMap((split) => rowsOf(scorer, split))));
-  printLine('filtered by all splits, realistic ranks; an entity that train lacks is ranked by the vector it happens to have');
+  printLine(
+    'filtered by all splits, realistic ranks; an entity that train lacks is ranked by the vector it happens to have',
+  );
 }
 
 function rowsOf(scorer: PretrainedScorer, split: 'valid' | 'test'): Row[] {
