@@ -11,5 +11,7 @@ export { NameTable } from './name-table.js';
 export { NameIndex, normalizeName } from './name-index.js';
 export type { Path, Triple } from './path.js';
 export { canonicalPath, pathKey } from './path.js';
+export type { FoundPaths, PathLimits } from './paths-between.js';
+export { pathsBetween } from './paths-between.js';
 export type { ReadTriplesOptions, TripleReport, TripleSink } from './read-triples.js';
 export { readTriples } from './read-triples.js';
