@@ -194,6 +194,14 @@ describe('settings of runs', () => {
       run(`c${enabled}`, { ...madeUpLinkConfig(1), clone: { enabled, epochs: enabled ? 2 : 4 } }),
     );
     expect(labelsOf([bare!, cloned!])).toEqual([['PPO', 'PPO, cloned first']]);
+    const long = (id: string, algorithm: string, updates: number) => {
+      const { ppo, ...rest } = madeUpLinkConfig(1, { algorithm });
+      return run(id, { ...rest, ppo: { ...(ppo as object), updates } });
+    };
+    // The baseline, which goes with the algorithm, is asked before the updates, and parts nothing.
+    expect(labelsOf([long('a', 'ppo', 9), long('b', 'reinforce', 9), long('c', 'reinforce', 8)])).toEqual([
+      ['PPO, updates=9', 'REINFORCE, updates=9', 'REINFORCE, updates=8'],
+    ]);
   });
 });
 
