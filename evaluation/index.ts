@@ -7,6 +7,8 @@ export * from './leaks/count-shares.js';
 export * from './leaks/leak-report.js';
 export { knownDialogues, knownQuestions, type KnownSamples, type KnownSplit } from './leaks/known-samples.js';
 export { seenUnseen, type SeenUnseen } from './leaks/seen-unseen.js';
+export { ruleBaseline, type RuleBaseline } from './links/rule-ranker.js';
+export { verbalisePath } from './links/verbalise-path.js';
 export * from './outcome.js';
 export * from './predictions-file.js';
 export * from './questions/index.js';

@@ -41,6 +41,18 @@ describe('where a chain leads', () => {
   });
 });
 
+describe('an entity that several walks enter', () => {
+  test('may be left to where one of them came from, by the others', () => {
+    // From 0 to 1 and 2, from both to 3, and from there back to 1: only the walk through 2 may go there.
+    const graph = new Graph('two ways', names('e', 4), ['r'], {
+      heads: Int32Array.of(0, 0, 1, 2, 3),
+      relations: Int32Array.of(0, 0, 0, 0, 0),
+      tails: Int32Array.of(1, 2, 3, 3, 1),
+    });
+    expect([...new ChainFollower(graph).follow(0, [0, 0, 0])]).toEqual([1]);
+  });
+});
+
 describe('rules', () => {
   const { graph, train, valid } = tinyLinkWorld();
   const trainKnown = withInverses(knownAnswers([train]), graph.numRelations / 2);
