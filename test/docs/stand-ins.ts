@@ -86,6 +86,8 @@ const links = [
 ];
 const shrunk: Readonly<Record<string, readonly string[]>> = {
   'fb15k-237-walk': links,
+  'umls-walk': links,
+  'kinship-walk': links,
   opendialkg: dialogues,
   'llm-ark-2024': dialogues,
   'llm-ark-2024-ui': dialogues,
