@@ -20,7 +20,7 @@ export type Pointer = 'best' | 'last' | 'clone';
 const bestMetrics = ['eval/path@1', 'eval/f1', 'eval/mrr'] as const;
 /** A metric by which the best checkpoint may be chosen; higher is better. */
 export type BestMetric = (typeof bestMetrics)[number];
-/** The metric that chooses among the epochs of cloning, on valid; lower is better. */
+/** The metric that chooses among the epochs of cloning, on valid; lower is better. Without it, the metrics above choose. */
 export const cloneMetric = 'eval/loss';
 
 /** Negative where `a` was reached before `b` in a run. */
@@ -29,7 +29,7 @@ export function compareEntries(a: CheckpointEntry, b: CheckpointEntry): number {
 }
 
 /**
- * Points into the entries. `clone` is the epoch of cloning with the lowest valid loss. `best` has the highest
+ * Points into the entries. `clone` is the epoch of cloning with the lowest valid loss, or the best score where none is told. `best` has the highest
  * metric of valid among the clone and all later checkpoints; ties go to the earlier. Where nothing was scored, `best` is the
  * clone, else the last.
  * @param entries in the order they were reached
@@ -37,7 +37,8 @@ export function compareEntries(a: CheckpointEntry, b: CheckpointEntry): number {
 export function choosePointers<T extends CheckpointEntry>(entries: readonly T[]): Partial<Record<Pointer, T>> {
   const last = entries.at(-1);
   const epochs = entries.filter(({ phase }) => phase === 'clone');
-  const clone = highest(epochs, ({ metrics }) => -(metrics[cloneMetric] ?? NaN)) ?? epochs.at(-1);
+  const clone =
+    highest(epochs, ({ metrics }) => -(metrics[cloneMetric] ?? NaN)) ?? highest(epochs, scoreOf) ?? epochs.at(-1);
   const rivals = entries.filter((entry) => entry === clone || entry.phase !== 'clone');
   const best = highest(rivals, scoreOf) ?? clone ?? last;
   return { ...(best && { best }), ...(last && { last }), ...(clone && { clone }) };

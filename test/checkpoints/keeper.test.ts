@@ -25,6 +25,11 @@ describe('the pointers', () => {
     expect(choosePointers(entries)).toEqual({ best: entries[1], clone: entries[1], last: entries[3] });
   });
 
+  test('where no loss is told, epochs of cloning compete by score', () => {
+    const entries = [clone(1, undefined, 0.29), clone(2, undefined, 0.31), clone(3, undefined, 0.3), ppo(10, 0.3)];
+    expect(choosePointers(entries)).toEqual({ best: entries[1], clone: entries[1], last: entries[3] });
+  });
+
   test('without scores the best is the clone, else the last; an empty run has none', () => {
     const entries = [clone(1), clone(2), ppo(10)];
     expect(choosePointers(entries)).toEqual({ best: entries[1], clone: entries[1], last: entries[2] });

@@ -12,6 +12,11 @@ const logEvery = 10;
 export interface ClonePhase {
   /** What is saved and restored; the caller's to dispose. */
   trainee: Trainee;
+  /**
+   * What to call the loss on valid. `cloneMetric` chooses the clone; another name leaves that to the figures of `evaluate`,
+   * as where what is cloned is one of many ways that are as good.
+   */
+  lossName: string;
   /** Figures on valid after every epoch, by `eval/…`. */
   evaluate: () => Promise<Record<string, number>>;
   /** Trains from `startStep` until the last epoch or until `onStep` says so. */
@@ -21,7 +26,10 @@ export interface ClonePhase {
 }
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
-export async function clonePhase(session: Session, { trainee, evaluate, clone, from }: ClonePhase): Promise<void> {
+export async function clonePhase(
+  session: Session,
+  { trainee, lossName, evaluate, clone, from }: ClonePhase,
+): Promise<void> {
   const { settings, logs, signal, replayed } = session;
   if (from) restoreTrainee(trainee, from);
   else if (session.start) beginWith(trainee, session.start);
@@ -58,7 +66,7 @@ export async function clonePhase(session: Session, { trainee, evaluate, clone, f
         line?.finish(`epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
         line = undefined;
         logs.timing('clone', at);
-        const metrics = { 'eval/loss': validLoss, ...(await evaluate()) };
+        const metrics = { [lossName]: validLoss, ...(await evaluate()) };
         logs.metrics('clone', at, metrics);
         epochsDone = epoch;
         await saveTrainee(session, trainee, { phase: 'clone', step: at, epoch, metrics });

@@ -8,6 +8,7 @@ import { writeTables } from '../../agents/walker/tables-file.js';
 import { StateReader } from '../../agents/walker/state-reader.js';
 import { encodeNames, encodeTasks } from '../../agents/walker/text-vectors.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
+import { cloneMetric } from '../../checkpoints/keeper.js';
 import { sourcesHash } from '../../datasets/manifest.js';
 import type { Dataset } from '../../datasets/registry.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
@@ -161,6 +162,7 @@ async function cloneInto(session: DialogueSession, from: Checkpoint | undefined)
   try {
     await clonePhase(session, {
       trainee: { actor: policy.head, optimizer },
+      lossName: cloneMetric,
       evaluate: () => evaluateOnValid(session, policy),
       clone: (course) => clone({ ...course, policy, optimizer, train, valid }),
       from,
