@@ -16,5 +16,7 @@ export {
   type QuestionAgentEntry,
   type QuestionAgentResources,
 } from './question-registry.js';
+export { linkBeams, type BeamActor, type BeamOptions, type ReachedEntities } from './link-walker/beam.js';
+export { loadLinkWalker, type LoadedLinkWalker, type LoadLinkWalkerOptions } from './link-walker/load-link-walker.js';
 export { type LinkRequest } from './link-walker/request.js';
 export { createVectorWalker, type VectorWalker, type VectorWalkerOptions } from './vector-walker/vector-walker.js';

@@ -7,6 +7,7 @@ export * from './leaks/count-shares.js';
 export * from './leaks/leak-report.js';
 export { knownDialogues, knownQuestions, type KnownSamples, type KnownSplit } from './leaks/known-samples.js';
 export { seenUnseen, type SeenUnseen } from './leaks/seen-unseen.js';
+export { rankWalks, type WalkRanks } from './links/rank-links.js';
 export { ruleBaseline, type RuleBaseline } from './links/rule-ranker.js';
 export { verbalisePath } from './links/verbalise-path.js';
 export * from './outcome.js';

@@ -69,7 +69,7 @@ export function createPathEncoder(
         state = cell(tf, given, before, recurrent, pathDim);
         outputs.push(state[0]!);
       });
-      return outputs.length === 1 ? outputs[0]! : tf.concat2d(outputs, 0);
+      return outputs.length === 1 ? outputs[0]! : tf.concat(outputs, 0);
     },
   };
 }
@@ -107,7 +107,7 @@ function means(tf: Tf, steps: readonly Tensor2D[], levels: Prefixes['levels']): 
     sum = sum ? (tf.add(gatherRows(tf, sum, parents), steps[depth]!) as Tensor2D) : steps[depth]!;
     outputs.push(depth === 0 ? sum : (tf.mul(sum, 1 / (depth + 1)) as Tensor2D));
   });
-  return outputs.length === 1 ? outputs[0]! : tf.concat2d(outputs, 0);
+  return outputs.length === 1 ? outputs[0]! : tf.concat(outputs, 0);
 }
 
 function columns(tf: Tf, rows: tfTypes.Tensor, from: number, count: number): Tensor2D {

@@ -35,7 +35,7 @@ export function createStateNetwork(
 ): StateNetwork {
   const encoder = createPathEncoder(tf, parameters, { ...settings, stepDim: vectors.edgeDim }, seed);
   const sizes = { numEntities, noStep: numRelations + 1 };
-  const sideBySide = (parts: Tensor2D[]) => (parts.length === 1 ? parts[0]! : tf.concat2d(parts, 1));
+  const sideBySide = (parts: Tensor2D[]) => (parts.length === 1 ? parts[0]! : tf.concat(parts, 1));
   return {
     dim: encoder.dim + vectors.edgeDim,
     states(requests) {

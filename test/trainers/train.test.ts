@@ -193,8 +193,13 @@ describe('a training run is refused', () => {
     [['walker.critic=plain'], 'expected walker.head=pa-mlp with walker.critic=plain'],
     [['walker.precision=bf16'], 'expected walker.head=pa-mlp with walker.precision=bf16'],
     [['evaluation.ks=[5]'], 'expected 1 in evaluation.ks'],
-    [['env.id=mine/Walk-v1'], 'expected a known environment (kgwalk/OpenDialKG-v1'],
-    [['env.id=kgwalk/LinkQuery-v1'], 'got "kgwalk/LinkQuery-v1", at env.id'],
+    [['env.id=mine/Walk-v1'], 'expected a known environment (kgwalk/LinkQuery-v1, kgwalk/OpenDialKG-v1'],
+    [['env.id=kgwalk/LinkQuery-v1', 'env.horizon=3'], 'expected the rules of the walk in the section linkWalk'],
+    [
+      ['env.id=kgwalk/LinkQuery-v1', 'linkWalker.vectors=bilinear'],
+      'expected bilinear.enabled=true, which linkWalker.vectors reads,',
+    ],
+    [['env.id=kgwalk/LinkQuery-v1', 'linkWalker.trainVectors=false'], 'got random'],
     [['clone.enabled=false', 'env.id=mine/Walk-v1'], '2 problems:'],
   ])('with %j before anything is opened', async (overrides, message) => {
     const folder = newFolder();

@@ -78,6 +78,7 @@ const cases: Case[] = [
     shapes: Array.from({ length: 23 }, () => narrow),
     of: (tf, inputs) => tf.concat(inputs, 1),
   },
+  { operations: 'zeros', of: (tf, [a]) => tf.sub(tf.zeros(narrow), a!) },
   { operations: 'tanh', of: (tf, [a]) => tf.tanh(a!) },
   { operations: 'sign', of: (tf, [a]) => tf.mul(tf.sign(a!), a!) },
   { operations: 'relu', of: (tf, [a]) => tf.relu(a!) },
