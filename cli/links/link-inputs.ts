@@ -39,6 +39,7 @@ export interface LinkInputs {
  */
 export async function linkInputs(flags: LinkFlags, runs: readonly RunInfo[]): Promise<LinkInputs> {
   const { loadLinkDataset } = await import('../../datasets/links/link-dataset.js');
+  const { drawTriples } = await import('../../src/kg/triple-columns.js');
   const split = splitOf(flags.split);
   const limit = flags.limit === undefined ? undefined : wholeNumber(flags.limit, '--limit');
   const name = linkDatasetName(flags.dataset, runs);
@@ -60,7 +61,7 @@ export async function linkInputs(flags: LinkFlags, runs: readonly RunInfo[]): Pr
   return {
     dataset,
     split,
-    triples: limited ? await sampleOf(all, limit) : all,
+    triples: limited ? drawTriples(all, limit, 'evaluate/limit') : all,
     ...(limited && { limit }),
     directions,
     label: split + suffixes.filter(Boolean).join(''),
@@ -115,9 +116,3 @@ async function directionsOf(direction: LinkFlags['direction'], runs: readonly Ru
 }
 
 /** The same triples for every agent, in the order of the split. */
-async function sampleOf({ heads, relations, tails }: TripleColumns, count: number): Promise<TripleColumns> {
-  const { drawn } = await import('../../src/run/drawn.js');
-  const places = Int32Array.from(drawn([...heads.keys()], count, 'evaluate/limit'));
-  const of = (column: Int32Array) => places.map((place) => column[place]!);
-  return { heads: of(heads), relations: of(relations), tails: of(tails) };
-}

@@ -1,5 +1,6 @@
 /** Evaluates whatever ranks entities on the triples of a split: every query is in every denominator. */
 import type { TripleColumns } from '../../src/kg/graph.js';
+import { joinTriples } from '../../src/kg/triple-columns.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { drawn } from '../../src/run/drawn.js';
@@ -79,7 +80,7 @@ export async function evaluateLinkRanker(
     );
   }
   const parts = directions.map((direction) => queriesOf(graph, triples, direction));
-  const queries = joined(parts);
+  const queries = joinTriples(parts);
   const notes = new WalkNotes(world, queries, options);
   const begun = performance.now();
   const { ranks, reached } = await rankLinks(ranker, world, queries, {
@@ -194,17 +195,4 @@ function unseenIn({ graph }: RankedWorld, { heads, relations, tails }: TripleCol
     if (seen[relations[query]!] === 0) unseen.relations++;
   }
   return unseen;
-}
-
-function joined(parts: readonly TripleColumns[]): TripleColumns {
-  const all = (column: keyof TripleColumns) => {
-    const values = new Int32Array(parts.reduce((sum, part) => sum + part[column].length, 0));
-    let at = 0;
-    for (const part of parts) {
-      values.set(part[column], at);
-      at += part[column].length;
-    }
-    return values;
-  };
-  return { heads: all('heads'), relations: all('relations'), tails: all('tails') };
 }

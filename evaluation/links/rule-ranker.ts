@@ -4,7 +4,7 @@ import { mostRelations } from '../../agents/link-rules/chain-follower.js';
 import { ruleRankings, ruleScorer, type RuleRanking, type RuleScorer } from '../../agents/link-rules/rule-scorer.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { mrr } from '../../src/metrics/ranks.js';
-import { drawn } from '../../src/run/drawn.js';
+import { drawTriples } from '../../src/kg/triple-columns.js';
 import type { EvaluatedWorld } from './evaluate-links.js';
 import { queriesOf } from './link-queries.js';
 import { scorerRanker, type LinkRanker } from './link-ranker.js';
@@ -32,7 +32,7 @@ export async function ruleBaseline(
   const { horizon = mostRelations, signal } = options;
   const rules = await mineRules(graph, train, trainKnown, { ...options, horizon: Math.min(horizon, mostRelations) });
   let best = { ranking: ruleRankings[0] as RuleRanking, value: -1 };
-  const queries = someTriples(world.valid);
+  const queries = drawTriples(world.valid, chosenOn, 'rules/valid');
   for (const ranking of queries.heads.length > 0 ? ruleRankings : []) {
     const ranker = ruleRanker(ruleScorer(graph, rules, ranking), world);
     const values: number[] = [];
@@ -54,10 +54,4 @@ export function ruleRanker(scorer: RuleScorer, { graph }: Pick<EvaluatedWorld, '
     ...ranker,
     rank: (questions, take) => ranker.rank(questions, (question, ranked) => take(question, { ...ranked, chainTo })),
   };
-}
-
-function someTriples({ heads, relations, tails }: TripleColumns): TripleColumns {
-  const places = drawn([...heads.keys()], chosenOn, 'rules/valid');
-  const column = (values: Int32Array) => Int32Array.from(places, (place) => values[place]!);
-  return { heads: column(heads), relations: column(relations), tails: column(tails) };
 }

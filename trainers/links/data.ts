@@ -3,7 +3,7 @@ import { loadLinkDataset, type LinkDataset } from '../../datasets/links/link-dat
 import { linkNotes } from '../../datasets/links/link-notes.js';
 import { queriesOf } from '../../evaluation/links/link-queries.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
-import { drawn } from '../../src/run/drawn.js';
+import { drawTriples, joinTriples } from '../../src/kg/triple-columns.js';
 import type { TrainSettings } from '../train-settings.js';
 
 /** All of it. */
@@ -27,40 +27,19 @@ export async function openLinkTrainingData({
 }: Pick<TrainSettings, 'data' | 'linkWalk' | 'ppo'>): Promise<LinkTrainingData> {
   const dataset = await loadLinkDataset(data.dataset);
   const { graph } = dataset;
-  const train = draw(dataset.train, data.trainSamples, 'data/train-samples');
-  const valid = draw(dataset.valid, data.validSamples, 'data/valid-samples');
+  const train = drawTriples(dataset.train, data.trainSamples ?? Infinity, 'data/train-samples');
+  const valid = drawTriples(dataset.valid, data.validSamples ?? Infinity, 'data/valid-samples');
   const tails = queriesOf(graph, train, 'tail');
-  const queries = linkWalk.bothDirections ? joined(tails, queriesOf(graph, train, 'head')) : tails;
+  const queries = linkWalk.bothDirections ? joinTriples([tails, queriesOf(graph, train, 'head')]) : tails;
   const asked = linkWalk.bothDirections ? 'tails and heads' : 'tails';
   return {
     dataset,
     queries,
     valid,
-    watched: draw(valid, ppo.evalSamples, 'train/eval-samples'),
+    watched: drawTriples(valid, ppo.evalSamples ?? Infinity, 'train/eval-samples'),
     notes: [
       `${queries.heads.length} train queries (${asked} of ${train.heads.length} triples) and ${valid.heads.length} valid triples on graph ${graph.name}: ${graph.numEntities} entities, ${graph.numEdges} edges with inverses`,
       ...linkNotes(dataset.manifest),
     ],
   };
-}
-
-function joined(a: TripleColumns, b: TripleColumns): TripleColumns {
-  const column = (of: (part: TripleColumns) => ArrayLike<number>) => {
-    const both = new Int32Array(of(a).length + of(b).length);
-    both.set(of(a));
-    both.set(of(b), of(a).length);
-    return both;
-  };
-  return {
-    heads: column(({ heads }) => heads),
-    relations: column(({ relations }) => relations),
-    tails: column(({ tails }) => tails),
-  };
-}
-
-/** A seeded draw in the order of the triples; all where `count` is null. */
-function draw({ heads, relations, tails }: TripleColumns, count: number | null, name: string): TripleColumns {
-  const places = drawn(Array.from(heads.keys()), count ?? Infinity, name);
-  const column = (values: ArrayLike<number>) => Int32Array.from(places, (place) => values[place]!);
-  return { heads: column(heads), relations: column(relations), tails: column(tails) };
 }

@@ -2,6 +2,7 @@
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { inversePrefix } from '../../src/kg/graph.js';
 import type { Triple } from '../../src/kg/path.js';
+import { pickTriples } from '../../src/kg/triple-columns.js';
 import { Rng } from '../../src/run/seeds.js';
 import { createTripleSet, hasTriple } from './triple-set.js';
 
@@ -50,7 +51,7 @@ export function graphFacts(graph: Graph): TripleColumns {
       facts.tails[count++] = told === relation ? other : entity;
     }
   }
-  return pick(
+  return pickTriples(
     facts,
     Int32Array.from({ length: count }, (_, i) => i),
   );
@@ -90,11 +91,11 @@ export function holdOutTriples(graph: Graph, { share = 0.01, exclude = [], seed 
   }
   const places = Int32Array.from({ length: count }, (_, i) => i);
   return {
-    train: pick(
+    train: pickTriples(
       facts,
       places.filter((i) => !held[i]),
     ),
-    valid: pick(
+    valid: pickTriples(
       facts,
       places.filter((i) => held[i]),
     ),
@@ -114,12 +115,4 @@ function forwardTriples(graph: Graph, triples: Iterable<Triple>): TripleColumns 
 
 function emptyColumns(length: number): TripleColumns {
   return { heads: new Int32Array(length), relations: new Int32Array(length), tails: new Int32Array(length) };
-}
-
-function pick({ heads, relations, tails }: TripleColumns, places: Int32Array): TripleColumns {
-  return {
-    heads: places.map((i) => heads[i]!),
-    relations: places.map((i) => relations[i]!),
-    tails: places.map((i) => tails[i]!),
-  };
 }
