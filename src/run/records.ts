@@ -1,5 +1,9 @@
 /** The records of a run folder, as written to disk: what trainers and evaluation write and reports read. */
 
+import type { EvaluationMetrics } from './figures.js';
+
+export type { Estimate, EvaluationMetrics } from './figures.js';
+
 /** The phases of training, in order. */
 export const phases = ['transe', 'bilinear', 'encode', 'clone', 'ppo'] as const;
 /** One of `phases`. */
@@ -91,17 +95,6 @@ export interface RunInfo {
   environment: EnvironmentRecord;
   state: RunState;
 }
-
-/** A figure with its 95 % interval over `n` samples. Rates are fractions in [0, 1], never percent. */
-export interface Estimate {
-  value: number;
-  low: number;
-  high: number;
-  n: number;
-}
-
-/** By name: `path@1`, `entity-path@5`, `target@25`, `mrr`, `ark-target@1` … */
-export type EvaluationMetrics = Record<string, Estimate>;
 
 /** How much of the split can be answered at all. */
 export interface Coverage {

@@ -1,0 +1,107 @@
+/** The record of an evaluation, whatever the task: evaluation writes it, comparisons and reports read it. */
+import { z } from 'zod';
+import { figure } from './figures.js';
+import { furtherKey, openObject } from './read-json.js';
+import { anyNumber } from './record-schemas.js';
+
+const text = z.string();
+const counts = z.record(text, anyNumber);
+const estimate = openObject({ value: anyNumber, low: anyNumber, high: anyNumber, n: anyNumber });
+const metrics = z.record(text, estimate);
+const cell = z.union([text, anyNumber]).optional();
+
+/** What was found beside the figures, in a form that tables and pages can show without knowing the task. */
+export const section = openObject({
+  title: text,
+  /** One line each. */
+  lines: z.array(text).optional(),
+  /** A table; numbers align right. */
+  rows: z.array(z.record(text, cell)).optional(),
+  /** Points of a line, by x; y is a fraction in [0, 1]. */
+  curve: openObject({ x: text, y: text, points: z.array(z.tuple([anyNumber, anyNumber])) }).optional(),
+});
+/** See `section`. */
+export type Section = z.output<typeof section>;
+
+/** How a sample was worked out, in names: what every example has. A task's own further keys stand beside. */
+export const example = openObject({
+  id: text,
+  /** What was asked: lines of a dialogue, a question, or a query. */
+  asked: z.array(text),
+  /** The right answers or walks, in words. */
+  gold: z.array(text),
+  /** What the agent said, best first; `score` in words. */
+  answers: z.array(openObject({ text, score: text.optional(), right: z.boolean().optional() })),
+  right: z.boolean(),
+  /** Facts behind the answer, notes and steps, a line each. */
+  lines: z.array(text).optional(),
+  /** Walks as [head, relation, tail] names, best first; of the gold, too. */
+  walks: z.array(z.array(z.tuple([text, text, text]))).optional(),
+  goldWalk: z.array(z.tuple([text, text, text])).optional(),
+});
+/** See `example`. */
+export type Example = z.output<typeof example>;
+
+/** What decides how samples are asked, the same for every task; a task's own settings stand beside it. */
+const about = {
+  dataset: text,
+  /** What must stand beside every score: `fixture`, `generated` … */
+  labels: z.array(text).optional(),
+  graph: text.optional(),
+  split: text,
+  /** Set where only a seeded sample was asked. */
+  limit: anyNumber.optional(),
+  seed: anyNumber.optional(),
+  /** Model of a prompted agent; `simulated`: it knows the gold, such results compare among themselves only. */
+  model: text.optional(),
+  simulated: z.boolean().optional(),
+  /** Calls a sample may cost; null: no budget. */
+  budget: anyNumber.nullable().optional(),
+  budgetMode: z.enum(['strict', 'reference']).optional(),
+  /** The agent's switches that differ from its defaults. */
+  switches: z.record(text, furtherKey).optional(),
+};
+
+/** `about` of an evaluation: what was asked of whom, and how. */
+export const aboutEvaluation = openObject(about);
+/** See `aboutEvaluation`; keys of a task's own are kept. */
+export type AboutEvaluation = z.output<typeof aboutEvaluation>;
+
+/** `evaluation.json`: one agent on one split. Whatever went wrong is in every denominator. No wall clock. */
+export const evaluationRecord = openObject({
+  schemaVersion: z.literal(2),
+  /** Name of the task. */
+  task: text,
+  agent: text,
+  /** A fact that belongs beside the numbers, such as "uses entity counts". */
+  note: text.optional(),
+  /** Of a trained one: name of its run, and `best`, `last`, `clone` or a step. */
+  run: text.optional(),
+  checkpoint: text.optional(),
+  ...about,
+  /** Declarations of the figures in `metrics`, in the order of tables. */
+  figures: z.array(figure),
+  /** What intervals draw: `dialogues`, `questions`. */
+  clusters: text,
+  /** Samples in the denominator, and those that are not, by reason. */
+  n: z.int().min(0),
+  excluded: counts,
+  metrics,
+  /** By `name=value`: `hops=1`, `direction=tail`, `subset=2-hop` … */
+  slices: z.record(text, metrics),
+  /** Samples that were missed, by reason. */
+  misses: counts,
+  /** Of a sample: `calls`, `promptTokens`, `encodes`, `graphReads` … */
+  cost: z.record(
+    text,
+    openObject({ mean: anyNumber, median: anyNumber, p95: anyNumber, max: anyNumber, total: anyNumber }),
+  ),
+  hashes: z.record(text, text),
+  /** What the task counts beside its figures, for programs. */
+  details: z.record(text, furtherKey),
+  /** The same for people. */
+  sections: z.array(section),
+  examples: z.array(example),
+});
+/** See `evaluationRecord`. */
+export type EvaluationRecord = z.output<typeof evaluationRecord>;

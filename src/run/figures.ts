@@ -1,0 +1,54 @@
+/** Figures of evaluations and curves: declared once by their task, and how curves, tables and pages show them. */
+import { z } from 'zod';
+import { openObject } from './read-json.js';
+
+/** What a figure counts. `%` is kept as a fraction in [0, 1] and shown as percent; `mean` is a reciprocal rank or the like in [0, 1]. */
+export const figure = openObject({
+  /** Key in metrics, such as `path@1`; curves log it as `eval/path@1`. */
+  key: z.string(),
+  /** In words for people, at the head of charts and tables. */
+  title: z.string(),
+  unit: z.enum(['%', 'mean', 'calls']),
+  better: z.enum(['high', 'low']),
+  /** `main`: in every table, the first of them in headlines and tests; `table`: where there is room; absent: in the whole list alone. */
+  place: z.enum(['main', 'table']).optional(),
+  /** Whether comparisons test it between agents. */
+  tested: z.boolean().optional(),
+});
+/** A declared figure. */
+export type Figure = z.output<typeof figure>;
+
+/** A figure's value with its 95 % interval over `n` samples. Rates are fractions in [0, 1], never percent. */
+export interface Estimate {
+  value: number;
+  low: number;
+  high: number;
+  n: number;
+}
+
+/** Estimates by the key of their figure. */
+export type EvaluationMetrics = Record<string, Estimate>;
+
+/** The figures that stand in tables, of those that were measured. */
+export function tableFigures(figures: readonly Figure[], measured: readonly Readonly<EvaluationMetrics>[]): Figure[] {
+  return figures.filter(({ key, place }) => place === 'main' && measured.some((metrics) => metrics[key]));
+}
+
+/** `61.8`, without its unit: percent with one digit, means with three, calls with one. */
+export function numberText(value: number, unit: Figure['unit'] = '%'): string {
+  return unit === '%' ? (100 * value).toFixed(1) : value.toFixed(unit === 'mean' ? 3 : 1);
+}
+
+/** `61.8`, empty where there is none. */
+export const valueText = (estimate: Estimate | undefined, unit?: Figure['unit']): string | undefined =>
+  estimate && numberText(estimate.value, unit);
+
+/** `61.8 [59.9, 63.7]`, empty where there is none. */
+export function intervalText(
+  estimate: Pick<Estimate, 'value' | 'low' | 'high'> | undefined,
+  unit?: Figure['unit'],
+): string | undefined {
+  if (!estimate) return undefined;
+  const { value, low, high } = estimate;
+  return `${numberText(value, unit)} [${numberText(low, unit)}, ${numberText(high, unit)}]`;
+}
