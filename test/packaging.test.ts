@@ -39,6 +39,9 @@ describe('the tarball', () => {
     expect(paths).toEqual(
       expect.arrayContaining(['dist/cli/main.js', 'presets/opendialkg.yaml', 'README.md', 'LICENSE', 'CHANGELOG.md']),
     );
+    expect(paths.filter((path) => path.startsWith('datasets/'))).toEqual(
+      ['names', 'relations', 'talk'].map((words) => `datasets/demo/words/${words}.yaml`),
+    );
   });
 
   test('brings the canvas that chartjs-node-canvas finds, as overrides do not reach who installs it', () => {

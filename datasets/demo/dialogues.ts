@@ -3,11 +3,10 @@ import { Rng } from '../../src/run/seeds.js';
 import type { Dialogue } from '../dialogue.js';
 import { splitNames } from '../manifest.js';
 import type { SplitName } from '../walk-sample.js';
-import { chance, pick, pickWeighted, skewed } from './draw.js';
 import { chooseMove } from './moves.js';
 import type { EntityType } from './schema.js';
 import { Speech } from './speech.js';
-import { farewells } from './talk.js';
+import { chance, pick, pickWeighted, skewed, talk } from './words.js';
 import type { DemoWorld } from './world.js';
 
 /** What conversations begin with. */
@@ -80,7 +79,7 @@ function conversation(
     if (asks) speech.ask(move);
     else speech.prompt(move);
   }
-  speech.end(chance(rng, 0.5) ? pick(rng, farewells) : undefined);
+  speech.end(chance(rng, 0.5) ? pick(rng, talk().farewells) : undefined);
   const { messages, paths } = speech;
   return paths.length === 0 ? undefined : { messages, paths };
 }

@@ -11,10 +11,9 @@ import type { QuestionManifest } from '../questions/question-manifest.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
 import type { SplitName } from '../walk-sample.js';
-import { demoContents, type DemoContents } from './contents.js';
 import type { DemoQuestion, DemoSubset } from './questions.js';
 import { demoSettings, type DemoSettings } from './settings.js';
-import { releaseFiles, writeDemoRelease } from './write-release.js';
+import { demoContents, releaseFiles, writeDemoRelease, type DemoContents } from './write-release.js';
 
 /** Which world, under which name, and where. */
 export interface DemoImportOptions {

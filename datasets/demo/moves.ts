@@ -3,9 +3,8 @@ import { relationRange } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Path, Triple } from '../../src/kg/path.js';
 import type { Rng } from '../../src/run/seeds.js';
-import { chance, pick, pickWeighted } from './draw.js';
 import type { Direction } from './schema.js';
-import { sameness, wishes } from './talk.js';
+import { chance, pick, pickWeighted, talk } from './words.js';
 import type { DemoWorld } from './world.js';
 
 /** One step of a conversation. */
@@ -79,7 +78,7 @@ function moveFrom({ graph }: DemoWorld, rng: Rng, memory: Memory, start: number,
     const middle = pick(rng, edges)[2];
     if (graph.degree(middle) > 2.5 * largeDegree) return undefined;
     const back = graph.inverseOf[first]!;
-    const like = sameness[graph.relationNames[first] as Direction] !== undefined;
+    const like = talk().sameness[graph.relationNames[first] as Direction] !== undefined;
     const second = like && chance(rng, 0.55) ? back : chooseRelation(graph, rng, middle);
     if (second === undefined || (second === back && !like)) return undefined;
     paths = edges.flatMap((edge) =>
@@ -131,7 +130,7 @@ function wishFor(graph: Graph, rng: Rng, path: Path, rivals: readonly number[]) 
     const relation = graph.relations[edge]!;
     const value = graph.tails[edge]!;
     const direction = graph.relationNames[relation] as Direction;
-    if (!wishes[direction] || named.has(value)) continue;
+    if (!talk().wishes[direction] || named.has(value)) continue;
     const left = rivals.filter((rival) => graph.edgeIndex(rival, relation, value) >= 0).length;
     if (left < rivals.length) found.push({ wish: { direction, value }, left });
   }

@@ -1,10 +1,9 @@
-/** The name of every entity, made from its type and number alone: no table is kept, so a world may have millions. */
-import { manners, inventedWord, permuted } from './invented-words.js';
-import type { EntityType } from './schema.js';
-import { people } from './schema.js';
-import { awards, creatures, genres, sports, styles, things, weather } from './plain-words.js';
+/** What everything in the demo world is called: names made from type and number alone, no table kept, and short forms of them. */
+import { people, type EntityType } from './schema.js';
+import { fill, nameWords, type Manner } from './words.js';
 
-const isPerson = (type: EntityType): boolean => (people as readonly EntityType[]).includes(type);
+/** Whether it is called by a given name and a family name. */
+export const isPerson = (type: EntityType): boolean => (people as readonly EntityType[]).includes(type);
 
 /** Names of the entities of one world. */
 export interface Names {
@@ -24,6 +23,8 @@ export function worldNames(
   bookOfFilm: (film: number) => number,
   filmedBook: (book: number) => boolean,
 ): Names {
+  const { things, weather, creatures, genres, styles, sports, awards, grounds, companies, titles, manners } =
+    nameWords();
   const numPeople = people.reduce((sum, type) => sum + sizes[type], 0);
   // Given names are shared by many, family names by about three.
   const givenNames = Math.max(64, Math.ceil(Math.sqrt(numPeople)));
@@ -39,10 +40,15 @@ export function worldNames(
   };
 
   /** One of a kind's patterns, filled: the parts of the number choose pattern, thing and invented word in turn. */
-  const title = (patterns: readonly Pattern[], manner: keyof typeof manners, index: number, of: number) => {
-    const number = permuted(index, Math.max(of, patterns.length), shift);
-    const pattern = patterns[number % patterns.length]!;
-    return pattern(word(manner, Math.floor(number / patterns.length)), things[(number * 7) % things.length]!);
+  const title = (type: keyof typeof titles, index: number) => {
+    const patterns = titles[type];
+    const number = permuted(index, Math.max(sizes[type], patterns.length), shift);
+    const invented = word(type === 'film' || type === 'book' ? 'title' : 'sound', Math.floor(number / patterns.length));
+    return fill(patterns[number % patterns.length]!, {
+      word: invented,
+      thing: things[(number * 7) % things.length]!,
+      weather: weather[invented.length % weather.length]!,
+    });
   };
 
   const city = (index: number) => word('city', index);
@@ -54,24 +60,20 @@ export function worldNames(
     switch (type) {
       case 'film': {
         const book = bookOfFilm(index);
-        return book >= 0
-          ? `${title(bookTitles, 'title', book, sizes.book)} (film)`
-          : title(filmTitles, 'title', index, sizes.film);
+        return book >= 0 ? `${title('book', book)} (film)` : title('film', index);
       }
       case 'book':
-        return title(bookTitles, 'title', index, sizes.book) + (filmedBook(index) ? ' (novel)' : '');
+        return title('book', index) + (filmedBook(index) ? ' (novel)' : '');
       case 'song':
-        return title(songTitles, 'sound', index, sizes.song);
       case 'album':
-        return title(albumTitles, 'sound', index, sizes.album);
       case 'band':
-        return title(bandNames, 'sound', index, sizes.band);
+        return title(type, index);
       case 'team':
         return `${city(index % sizes.city)} ${creatures[((index % sizes.city) + Math.floor(index / sizes.city)) % creatures.length]!}${suffix(index, sizes.city * creatures.length)}`;
       case 'league':
         return `${word('country', 500 + index)} League`;
       case 'stadium':
-        return `${word('family', 900 + index)} ${['Park', 'Arena', 'Field', 'Ground'][index % 4]!}`;
+        return `${word('family', 900 + index)} ${grounds[index % grounds.length]!}`;
       case 'city':
         return city(index);
       case 'country':
@@ -85,7 +87,7 @@ export function worldNames(
       case 'award':
         return `${word('family', 2000 + Math.floor(index / awards.length))} ${awards[index % awards.length]!}`;
       case 'studio':
-        return `${word('city', 700 + index)} ${['Pictures', 'Studios', 'Films'][index % 3]!}`;
+        return `${word('city', 700 + index)} ${companies[index % companies.length]!}`;
       case 'language':
         return `${word('country', 900 + index).replace(/[aeiou]+$/, '')}ish`;
       default:
@@ -98,41 +100,91 @@ export function worldNames(
 /** Beyond the names that there are, numbered ones. */
 const suffix = (index: number, unique: number) => (index < unique ? '' : ` ${Math.floor(index / unique) + 1}`);
 
-type Pattern = (word: string, thing: string) => string;
+/** The name without the bracket that tells homonyms apart. */
+export const plainName = (name: string): string => name.replace(/ \((?:film|novel)\)$/, '');
 
-const filmTitles: readonly Pattern[] = [
-  (word, thing) => `The ${word} ${thing}`,
-  (word, thing) => `${thing} of ${word}`,
-  (word) => `Leaving ${word}`,
-  (word) => `${word} Rising`,
-  (word, thing) => `Last ${thing} to ${word}`,
-  (word) => `Goodbye, ${word}`,
-];
+/**
+ * Short names, the most usual first; empty for things that nobody shortens. They are not unique: a film and the book it was made from
+ * share their title, relatives their family name.
+ */
+export function aliasesOf(type: EntityType, name: string): string[] {
+  const plain = plainName(name);
+  const short = shortened(type, plain).filter((alias) => alias !== name);
+  return [...new Set(plain === name ? short : [plain, ...short])];
+}
 
-const bookTitles: readonly Pattern[] = [
-  (word, thing) => `A ${thing} in ${word}`,
-  (word, thing) => `The ${thing} Keepers of ${word}`,
-  (word) => `Letters from ${word}`,
-  (word, thing) => `${word} and the ${thing}`,
-  (word) => `Under ${word} Skies`,
-];
+function shortened(type: EntityType, name: string): string[] {
+  const words = name.split(' ');
+  if (isPerson(type)) return [words[1]!];
+  if (type === 'team') return [`the ${words.slice(1).join(' ')}`];
+  if (type === 'studio' || type === 'league' || type === 'stadium') return [words[0]!];
+  if (type === 'award') return [`the ${words[0]}`];
+  if (type === 'band') return [/ & /.test(name) ? words.slice(2).join(' ') : words[1]!];
+  if (type !== 'film' && type !== 'book' && type !== 'album' && type !== 'song') return [];
+  if (/^(?:The|A) /.test(name))
+    return [words.slice(1).join(' '), `the ${words[words[0] === 'A' || words.length > 3 ? 1 : 2]!}`];
+  const ordinary = [...nameWords().things, ...nameWords().ordinary];
+  const invented = words
+    .map((word) => word.replace(/,$/, ''))
+    .find((word) => !ordinary.includes(word.replace(/s$/, '')));
+  return invented === undefined || invented === name ? [] : [invented];
+}
 
-const songTitles: readonly Pattern[] = [
-  (word, thing) => `${word} ${thing} Blues`,
-  (word) => `Dancing with ${word}`,
-  (word, thing) => `My ${word} ${thing}`,
-  (word) => `Hey ${word}`,
-  (word) => `${word} Tonight`,
-];
+/**
+ * The word of a number: another word for every number from 0 on. Syllables are an onset and a vowel, so between two vowels stands
+ * one onset and the spelling can be read in one way only; numbers beyond the shortest words get one syllable more.
+ */
+export function inventedWord(
+  { onsets: shortest, longer = shortest, vowels, endings, syllables }: Manner,
+  number: number,
+): string {
+  let onsets = shortest;
+  let length = syllables;
+  let size = (onsets.length * vowels.length) ** length * endings.length;
+  let rest = number;
+  while (rest >= size) {
+    rest -= size;
+    length++;
+    onsets = longer;
+    size = (onsets.length * vowels.length) ** length * endings.length;
+  }
+  // Neighbouring numbers differ in every part: the numbers of one length are permuted.
+  rest = permuted(rest, size);
+  const ending = endings[rest % endings.length]!;
+  rest = Math.floor(rest / endings.length);
+  let word = '';
+  for (let i = 0; i < length; i++) {
+    word += onsets[rest % onsets.length]! + vowels[Math.floor(rest / onsets.length) % vowels.length]!;
+    rest = Math.floor(rest / (onsets.length * vowels.length));
+  }
+  return word[0]!.toUpperCase() + word.slice(1) + ending;
+}
 
-const albumTitles: readonly Pattern[] = [
-  (word) => `Songs for ${word}`,
-  (word, thing) => `${thing}s & ${word}`,
-  (word) => `${word} Sessions`,
-];
+/**
+ * A bijection of [0, size) that scatters neighbours: multiplication by a number near the golden section that has no divisor in common
+ * with `size`. @param index integer in [0, size) @param shift added before the remainder
+ */
+export function permuted(index: number, size: number, shift = 0): number {
+  const factor = factorOf(size);
+  const product = index * factor + shift;
+  if (product <= Number.MAX_SAFE_INTEGER) return product % size;
+  return Number((BigInt(index) * BigInt(factor) + BigInt(shift)) % BigInt(size));
+}
 
-const bandNames: readonly Pattern[] = [
-  (word) => `The ${word}s`,
-  (word, thing) => `${word} & the ${thing}s`,
-  (word) => `${weather[word.length % weather.length]!} ${word}`,
-];
+/** There are a few sizes a world. */
+const factors = new Map<number, number>();
+
+function factorOf(size: number): number {
+  let factor = factors.get(size);
+  if (factor === undefined) {
+    factor = Math.max(1, Math.floor(size * 0.6180339887));
+    while (commonDivisor(factor, size) !== 1) factor++;
+    factors.set(size, factor);
+  }
+  return factor;
+}
+
+function commonDivisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
+}

@@ -6,10 +6,8 @@ import { splitNames } from '../manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
 import { markedTopics } from '../questions/marked-topics.js';
 import type { SplitName } from '../walk-sample.js';
-import { pick } from './draw.js';
-import { phrasesOf, relationPhrases } from './phrases.js';
 import type { Direction, RelationName } from './schema.js';
-import { fill } from './speech.js';
+import { fill, phrasesOf, pick, relationWords } from './words.js';
 import type { DemoWorld } from './world.js';
 
 /** Subsets with their share of the questions and how many kinds of chains they have; rare chains would be seen once. */
@@ -174,6 +172,6 @@ function nounOf(directions: readonly Direction[], topic: string, rng: Rng): stri
 function statement(directions: readonly Direction[], topic: string, claimed: string, rng: Rng): string {
   const last = directions.at(-1)!;
   const x = nounOf(directions.slice(0, -1), topic, rng);
-  const { tell } = relationPhrases[last.replace('~', '') as RelationName];
+  const { tell } = relationWords()[last.replace('~', '') as RelationName];
   return fill(pick(rng, tell), last.startsWith('~') ? { h: claimed, t: x } : { h: x, t: claimed });
 }

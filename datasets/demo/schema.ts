@@ -3,31 +3,8 @@
 /** Types of people. */
 export const people = ['actor', 'director', 'writer', 'musician', 'athlete'] as const;
 
-/** All types of entities. */
-export const entityTypes = [
-  ...(['film', 'book', 'song', 'album', 'band'] as const),
-  ...people,
-  ...([
-    'team',
-    'league',
-    'stadium',
-    'city',
-    'country',
-    'genre',
-    'style',
-    'sport',
-    'award',
-    'studio',
-    'year',
-    'language',
-  ] as const),
-] as const;
-
-/** What an entity is. `genre` is of films and books, `style` of music. */
-export type EntityType = (typeof entityTypes)[number];
-
 /** Entities of each type in a world of 3,000: other sizes are in proportion, hubs grow with the square root. */
-const shares: Record<EntityType, number> = {
+const shares = {
   film: 620,
   book: 370,
   song: 330,
@@ -52,16 +29,13 @@ const shares: Record<EntityType, number> = {
   language: 16,
 };
 
-const hubs: ReadonlySet<EntityType> = new Set([
-  'country',
-  'genre',
-  'style',
-  'sport',
-  'league',
-  'award',
-  'language',
-  'year',
-]);
+/** What an entity is. `genre` is of films and books, `style` of music. */
+export type EntityType = keyof typeof shares;
+
+/** All types of entities. */
+export const entityTypes = Object.keys(shares) as EntityType[];
+
+const hubs = 'country genre style sport league award language year'.split(' ');
 
 /** Years are as they are. */
 const maxYears = 224;
@@ -71,7 +45,7 @@ export function typeSizes(entities: number): Record<EntityType, number> {
   const scale = entities / 3000;
   const hubScale = Math.sqrt(Math.max(scale, 0.1));
   const size = (type: EntityType) => {
-    const wanted = Math.max(4, Math.round(shares[type] * (hubs.has(type) ? hubScale : scale)));
+    const wanted = Math.max(4, Math.round(shares[type] * (hubs.includes(type) ? hubScale : scale)));
     return type === 'year' ? Math.min(wanted, maxYears) : wanted;
   };
   return Object.fromEntries(entityTypes.map((type) => [type, size(type)])) as Record<EntityType, number>;

@@ -1,28 +1,10 @@
 /** Turns moves into what is said: messages grow sentence by sentence, and a path is chosen between two messages. */
 import type { Rng } from '../../src/run/seeds.js';
 import type { Message, PathAction, Sender } from '../dialogue.js';
-import { chance, pick } from './draw.js';
 import type { Memory, Move } from './moves.js';
-import { phrasesOf, relationPhrases } from './phrases.js';
-import { people, type EntityType, type RelationName } from './schema.js';
-import { plainName } from './aliases.js';
-import {
-  answers,
-  asides,
-  exclusions,
-  guesses,
-  kindNames,
-  leads,
-  openings,
-  prompts,
-  reactions,
-  replies,
-  requests,
-  returns,
-  sameness,
-  vague,
-  wishes,
-} from './talk.js';
+import { isPerson, plainName } from './names.js';
+import type { EntityType, RelationName } from './schema.js';
+import { capital, chance, fill, phrasesOf, pick, relationWords, talk } from './words.js';
 import type { DemoWorld } from './world.js';
 
 /** A way to speak of something: as an object and as a subject. */
@@ -62,7 +44,7 @@ export class Speech implements Memory {
     if (chance(rng, 0.14)) this.#aside(start);
     this.#say(opening ? this.#firstQuestion(move, start) : this.#laterQuestion(move, start));
     this.#walk(move, 'assistant');
-    this.#say(capital(pick(rng, replies) + this.#told(move)) + '.');
+    this.#say(capital(pick(rng, talk().replies) + this.#told(move)) + '.');
   }
 
   /** The assistant turns to something, the user walks the path and answers. */
@@ -72,10 +54,10 @@ export class Speech implements Memory {
     const mention = this.#mention(move.path[0]![0], false);
     const noun = move.directions.reduce((inner, _, edge) => this.#noun(move, edge, inner), mention).x;
     const hint = this.#hint(move);
-    this.#say(fill(pick(rng, prompts), { noun }) + (hint ? ` ${capital(hint)}` : ''));
+    this.#say(fill(pick(rng, talk().prompts), { noun }) + (hint ? ` ${capital(hint)}` : ''));
     this.#walk(move, 'user');
     const end = move.path.at(-1)![2];
-    this.#say(capital(fill(pick(rng, answers), { x: this.#short(end, 0.2), tell: this.#told(move) })));
+    this.#say(capital(fill(pick(rng, talk().answers), { x: this.#short(end, 0.2), tell: this.#told(move) })));
   }
 
   /** @param farewell last words of the other one */
@@ -89,10 +71,10 @@ export class Speech implements Memory {
     const { rng, world } = this;
     const mention = this.#mention(start, false);
     if (move.vague || chance(rng, 0.4)) {
-      const question = capital(led(pick(rng, leads.first), this.#question(move, mention)));
+      const question = capital(led(pick(rng, talk().leads.first), this.#question(move, mention)));
       if (question.includes(mention.x)) return question;
     }
-    const opening = capital(fill(pick(rng, openings[world.types[start]!] ?? openings.other), mention));
+    const opening = capital(fill(pick(rng, talk().openings[world.types[start]!] ?? talk().openings.other), mention));
     return `${opening} ${capital(this.#question(move, chance(rng, 0.6) ? this.#pronoun(start) : mention))}`;
   }
 
@@ -102,16 +84,16 @@ export class Speech implements Memory {
     const recent = start === this.topics.at(-1);
     if (recent || chance(rng, 0.6)) {
       const question = this.#question(move, recent ? this.#mention(start, true) : mention);
-      if (recent || question.includes(mention.x)) return capital(led(pick(rng, leads.later), question));
+      if (recent || question.includes(mention.x)) return capital(led(pick(rng, talk().leads.later), question));
     }
-    const lead = fill(pick(rng, returns), mention);
+    const lead = fill(pick(rng, talk().returns), mention);
     return capital(lead + this.#question(move, chance(rng, 0.7) ? this.#pronoun(start) : mention));
   }
 
   /** The question with what is said of the wanted end. */
   #question(move: Move, mention: Mention): string {
     const { rng } = this;
-    if (move.vague) return fill(pick(rng, vague), mention);
+    if (move.vague) return fill(pick(rng, talk().vague), mention);
     const core = this.#core(move, mention);
     const hint = this.#hint(move);
     if (!hint) return `${core}?`;
@@ -123,27 +105,28 @@ export class Speech implements Memory {
   #core(move: Move, mention: Mention): string {
     const { rng, world } = this;
     const [first, second] = move.directions;
-    const [kind, kinds] = kindNames[world.types[move.path.at(-1)![2]]!];
+    const [kind, kinds] = talk().kinds[world.types[move.path.at(-1)![2]]!];
     if (second === undefined) return fill(pick(rng, phrasesOf(first!).ask), { ...mention, kinds });
     const back = second === (first!.startsWith('~') ? first!.slice(1) : `~${first!}`);
-    const like = sameness[first!];
-    if (back && like) return fill(pick(rng, requests), { kind, kinds, same: fill(pick(rng, like), mention) });
+    const like = talk().sameness[first!];
+    if (back && like) return fill(pick(rng, talk().requests), { kind, kinds, same: fill(pick(rng, like), mention) });
     return fill(pick(rng, phrasesOf(second).ask), { ...this.#noun(move, 0, mention), kinds });
   }
 
   /** A phrase for the end of an edge, which takes the place of a name. */
   #noun({ path, directions }: Move, edge: number, mention: Mention): Mention {
-    const [, kinds] = kindNames[this.world.types[path[edge]![2]]!];
+    const [, kinds] = talk().kinds[this.world.types[path[edge]![2]]!];
     const noun = fill(pick(this.rng, phrasesOf(directions[edge]!).noun), { ...mention, kinds });
     return { x: noun, s: noun };
   }
 
   #hint({ wish, excluded, guessed, path }: Move): string | undefined {
     const { rng } = this;
-    if (guessed) return fill(pick(rng, guesses), { x: this.#short(path.at(-1)![2], 0.3) });
+    if (guessed) return fill(pick(rng, talk().guesses), { x: this.#short(path.at(-1)![2], 0.3) });
     const told: string[] = [];
-    if (wish) told.push(`${fill(pick(rng, wishes[wish.direction]!), { v: this.#short(wish.value, 0.25) })}.`);
-    if (excluded !== undefined) told.push(capital(fill(pick(rng, exclusions), { x: this.#short(excluded, 0.3) })));
+    if (wish) told.push(`${fill(pick(rng, talk().wishes[wish.direction]!), { v: this.#short(wish.value, 0.25) })}.`);
+    if (excluded !== undefined)
+      told.push(capital(fill(pick(rng, talk().exclusions), { x: this.#short(excluded, 0.3) })));
     return told.length === 0 ? undefined : told.join(' ');
   }
 
@@ -151,7 +134,7 @@ export class Speech implements Memory {
     const { rng } = this;
     const other = this.anyOf(pick(rng, asideTypes));
     if (other !== undefined && other !== start)
-      this.#say(capital(fill(pick(rng, asides), { x: this.#short(other, 0.2) })));
+      this.#say(capital(fill(pick(rng, talk().asides), { x: this.#short(other, 0.2) })));
   }
 
   #told({ path }: Move): string {
@@ -159,7 +142,7 @@ export class Speech implements Memory {
       .map(([head, relation, tail]) => {
         const name = this.world.graph.relationNames[relation]!;
         const [h, t] = name.startsWith('~') ? [tail, head] : [head, tail];
-        const { tell } = relationPhrases[name.replace('~', '') as RelationName];
+        const { tell } = relationWords()[name.replace('~', '') as RelationName];
         return fill(pick(this.rng, tell), { h: this.#short(h, 0.1), t: this.#short(t, 0.1) });
       })
       .join(', and ');
@@ -173,7 +156,7 @@ export class Speech implements Memory {
 
   #pronoun(entity: number): Mention {
     const { types, graph } = this.world;
-    if (!(people as readonly EntityType[]).includes(types[entity]!)) return { x: 'it', s: 'it' };
+    if (!isPerson(types[entity]!)) return { x: 'it', s: 'it' };
     return graph.entityNames[entity]!.length % 2 === 0 ? { x: 'her', s: 'she' } : { x: 'him', s: 'he' };
   }
 
@@ -213,7 +196,7 @@ export class Speech implements Memory {
     if (this.#sender === sender) return;
     this.#flush();
     this.#sender = sender;
-    const reaction = pick(this.rng, reactions);
+    const reaction = pick(this.rng, talk().reactions);
     if (reaction !== '') this.#say(reaction);
   }
 
@@ -223,13 +206,5 @@ export class Speech implements Memory {
   }
 }
 
-/** Puts values in the places of a pattern. */
-export function fill(pattern: string, values: object): string {
-  return pattern.replace(/\{(\w+)\}/g, (place, name: string) => (values as Record<string, string>)[name] ?? place);
-}
-
 /** What comes after a full stop begins large. */
 const led = (lead: string, question: string): string => lead + (/[.!] $/.test(lead) ? capital(question) : question);
-
-/** With a large first letter. */
-export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -1,10 +1,247 @@
-/** A demo world in memory: its graph, what each entity is, and what people call it. */
+/** The demo world: its facts as a stream, of which nothing is kept but sizes and the facts of one subject, and its graph in memory. */
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { inverseName, type Graph } from '../../src/kg/graph.js';
-import { aliasesOf } from './aliases.js';
-import { demoFacts } from './facts.js';
-import type { EntityType } from './schema.js';
+import { Rng } from '../../src/run/seeds.js';
+import { aliasesOf, worldNames, type Names } from './names.js';
+import { people, typeSizes, type EntityType, type RelationName } from './schema.js';
 import type { DemoSettings } from './settings.js';
+import { chance, skewed } from './words.js';
+
+/** Something of the world: its type and its number within the type, from 0; small numbers are the well-known ones. */
+export interface Thing {
+  type: EntityType;
+  index: number;
+}
+
+/** One fact, by names. */
+export interface Fact {
+  head: string;
+  relation: RelationName;
+  tail: string;
+  headType: EntityType;
+  tailType: EntityType;
+}
+
+/** How facts of one relation come about. */
+interface Rule {
+  from: EntityType;
+  relation: RelationName;
+  /** Facts of each subject in a world of usual density, on average. */
+  rate: number;
+  /** Whether denser worlds have more of them a subject; others stay as they are: a film has one year in any world. */
+  grows?: boolean;
+  to: (rng: Rng, subject: number, world: Sizes) => Thing;
+}
+
+type Sizes = Record<EntityType, number>;
+
+/** Things that belong together share a neighbourhood, so that a director has his actors and genres. */
+const neighbourhoods = 24;
+
+const well = (type: EntityType, skew: number) => (rng: Rng, _: number, sizes: Sizes) => ({
+  type,
+  index: skewed(rng, sizes[type], skew),
+});
+
+/** As `well`, but two times in three of the subject's neighbourhood. */
+const near = (type: EntityType, skew: number) => (rng: Rng, subject: number, sizes: Sizes) => {
+  const index = skewed(rng, sizes[type], skew);
+  if (!chance(rng, 0.65)) return { type, index };
+  const groups = Math.min(neighbourhoods, Math.max(1, Math.floor(sizes[type] / 4)));
+  const moved = index - (index % groups) + (subject % groups);
+  return { type, index: moved < sizes[type] ? moved : index };
+};
+
+const one =
+  (type: EntityType, index: (subject: number, sizes: Sizes) => number) => (_: Rng, subject: number, sizes: Sizes) => ({
+    type,
+    index: index(subject, sizes) % sizes[type],
+  });
+
+type Choose = Rule['to'];
+
+/** `first` with this probability, else `other`. */
+const either =
+  (probability: number, first: Choose, other: Choose): Choose =>
+  (rng, subject, sizes) =>
+    (chance(rng, probability) ? first : other)(rng, subject, sizes);
+
+const cityOfTeam = (team: number, sizes: Sizes) => team % sizes.city;
+const leagueOfTeam = (team: number, sizes: Sizes) => team % sizes.league;
+const teamOfAthlete = (athlete: number, sizes: Sizes) => Math.floor(sizes.team * ((athlete * 0.6180339887) % 1) ** 1.5);
+const bandOfAlbum = (album: number, sizes: Sizes) => album % sizes.band;
+const directorOfFilm = (film: number, sizes: Sizes) => Math.floor(sizes.director * ((film * 0.6180339887) % 1) ** 1.7);
+const bandOfSong = (song: number, sizes: Sizes) => Math.floor(sizes.band * ((song * 0.6180339887) % 1) ** 1.6);
+
+/** One of the band's albums: those are the albums whose number leaves the band's. */
+const albumOfSong: Choose = (rng, song, sizes) => {
+  const band = bandOfSong(song, sizes);
+  const albums = Math.max(1, Math.ceil((sizes.album - band) / sizes.band));
+  return { type: 'album', index: (band + sizes.band * rng.integer(albums)) % sizes.album };
+};
+
+/** The book of a film, or -1: every seventh film has one of its own. */
+export function bookOfFilm(film: number, sizes: Sizes): number {
+  const book = 2 * Math.floor(film / 7) + 1;
+  return film % 7 === 3 && book < sizes.book ? book : -1;
+}
+
+function filmedBook(book: number, sizes: Sizes): boolean {
+  return book % 2 === 1 && 7 * ((book - 1) / 2) + 3 < sizes.film;
+}
+
+const director: Choose = either(0.82, one('director', directorOfFilm), near('actor', 2.2));
+const place: Choose = either(0.55, near('city', 2.2), well('country', 3));
+const genre: Choose = either(0.4, near('genre', 2.4), well('genre', 4));
+const style: Choose = either(0.5, near('style', 2), well('style', 3));
+
+const rules: readonly Rule[] = [
+  { from: 'film', relation: 'directed_by', rate: 1, to: director },
+  {
+    from: 'film',
+    relation: 'starring',
+    rate: 2.9,
+    grows: true,
+    to: either(0.93, near('actor', 3), one('director', directorOfFilm)),
+  },
+  {
+    from: 'film',
+    relation: 'written_by',
+    rate: 1.1,
+    to: either(0.35, one('director', directorOfFilm), near('writer', 2.2)),
+  },
+  { from: 'film', relation: 'has_genre', rate: 1.5, grows: true, to: genre },
+  { from: 'film', relation: 'released_in', rate: 1, to: well('year', 3) },
+  { from: 'film', relation: 'set_in', rate: 0.35, to: place },
+  { from: 'film', relation: 'produced_by', rate: 0.9, to: near('studio', 3) },
+  { from: 'film', relation: 'won_award', rate: 0.25, grows: true, to: well('award', 2.6) },
+  { from: 'film', relation: 'in_language', rate: 0.8, to: well('language', 3.2) },
+  { from: 'book', relation: 'written_by', rate: 1, to: near('writer', 2.6) },
+  { from: 'book', relation: 'has_genre', rate: 1.4, grows: true, to: genre },
+  { from: 'book', relation: 'released_in', rate: 1, to: well('year', 2.6) },
+  { from: 'book', relation: 'set_in', rate: 0.35, to: place },
+  { from: 'book', relation: 'in_language', rate: 0.35, to: well('language', 3) },
+  { from: 'book', relation: 'won_award', rate: 0.2, grows: true, to: well('award', 2.6) },
+  { from: 'song', relation: 'performed_by', rate: 1, to: one('band', bandOfSong) },
+  { from: 'song', relation: 'on_album', rate: 0.75, to: albumOfSong },
+  { from: 'song', relation: 'performed_by', rate: 0.2, grows: true, to: near('musician', 1.6) },
+  { from: 'song', relation: 'released_in', rate: 0.3, to: well('year', 3) },
+  { from: 'album', relation: 'performed_by', rate: 1, to: one('band', bandOfAlbum) },
+  { from: 'album', relation: 'released_in', rate: 1, to: well('year', 3) },
+  { from: 'album', relation: 'has_genre', rate: 1.2, grows: true, to: style },
+  { from: 'band', relation: 'has_genre', rate: 1.4, grows: true, to: style },
+  { from: 'band', relation: 'based_in', rate: 1, to: either(0.5, near('city', 2.6), well('country', 3)) },
+  { from: 'band', relation: 'won_award', rate: 0.2, grows: true, to: well('award', 2.6) },
+  { from: 'musician', relation: 'member_of', rate: 1.2, grows: true, to: near('band', 1.6) },
+  { from: 'athlete', relation: 'plays_for', rate: 1, to: one('team', teamOfAthlete) },
+  { from: 'athlete', relation: 'plays_for', rate: 0.3, grows: true, to: near('team', 1.4) },
+  {
+    from: 'athlete',
+    relation: 'plays_sport',
+    rate: 0.8,
+    to: one('sport', (athlete, sizes) => leagueOfTeam(teamOfAthlete(athlete, sizes), sizes)),
+  },
+  { from: 'athlete', relation: 'won_award', rate: 0.15, grows: true, to: well('award', 2.6) },
+  { from: 'team', relation: 'competes_in', rate: 1, to: one('league', leagueOfTeam) },
+  { from: 'team', relation: 'home_ground', rate: 1, to: one('stadium', (team) => team) },
+  { from: 'team', relation: 'based_in', rate: 1, to: one('city', cityOfTeam) },
+  { from: 'league', relation: 'plays_sport', rate: 1, to: one('sport', (league) => league) },
+  { from: 'stadium', relation: 'located_in', rate: 1, to: one('city', cityOfTeam) },
+  { from: 'city', relation: 'located_in', rate: 1, to: well('country', 2) },
+  { from: 'studio', relation: 'based_in', rate: 1, to: well('city', 2) },
+  ...people.map((from): Rule => ({
+    from,
+    relation: 'born_in',
+    rate: from === 'actor' ? 0.6 : 1,
+    to: either(0.5, near('city', 2.6), well('country', 3)),
+  })),
+];
+
+/** The names that the facts of these settings use. */
+export function namesOf({ seed, entities }: Pick<DemoSettings, 'seed' | 'entities'>): Names {
+  const sizes = typeSizes(entities);
+  return worldNames(
+    seed,
+    sizes,
+    (film) => bookOfFilm(film, sizes),
+    (book) => filmedBook(book, sizes),
+  );
+}
+
+/**
+ * Every fact once, subject by subject; with its inverse each makes two triples, so there are about `triples / 2`. State: sizes and the
+ * facts of one subject.
+ */
+export function* demoFacts({
+  seed,
+  entities,
+  triples,
+}: Pick<DemoSettings, 'seed' | 'entities' | 'triples'>): Generator<Fact> {
+  const sizes = typeSizes(entities);
+  const names = namesOf({ seed, entities });
+  const rng = Rng.named(seed, 'demo/facts');
+  const growth = growthFor(triples / 2, sizes);
+  for (const type of Object.keys(sizes) as EntityType[]) {
+    const own = rules.filter(({ from }) => from === type);
+    for (let index = 0; index < sizes[type]; index++) yield* factsOf(rng, own, { type, index }, sizes, names, growth);
+  }
+}
+
+function* factsOf(
+  rng: Rng,
+  rules: readonly Rule[],
+  subject: Thing,
+  sizes: Sizes,
+  names: Names,
+  growth: number,
+): Generator<Fact> {
+  if (rules.length === 0) return;
+  const head = names.nameOf(subject.type, subject.index);
+  const told = new Set<string>();
+  const fact = (relation: RelationName, object: Thing): Fact | undefined => {
+    const key = `${relation} ${object.type} ${object.index}`;
+    if (told.has(key)) return undefined;
+    told.add(key);
+    return {
+      head,
+      relation,
+      tail: names.nameOf(object.type, object.index),
+      headType: subject.type,
+      tailType: object.type,
+    };
+  };
+  for (const { relation, rate, grows = false, to } of rules) {
+    const mean = grows ? rate * growth * fame(subject.index, sizes[subject.type]) : rate;
+    const count = Math.floor(mean + rng.uniform());
+    for (let i = 0; i < count; i++) {
+      // Dense worlds say much twice; a usual one leaves it at that.
+      for (let attempt = 0; attempt < growth; attempt++) {
+        const made = fact(relation, to(rng, subject.index, sizes));
+        if (!made) continue;
+        yield made;
+        break;
+      }
+    }
+  }
+  if (subject.type !== 'film') return;
+  const book = bookOfFilm(subject.index, sizes);
+  const made = book >= 0 ? fact('based_on', { type: 'book', index: book }) : undefined;
+  if (made) yield made;
+}
+
+/** The well-known have more to tell of; 1 on average. */
+const fame = (index: number, of: number): number => 0.5 + 2 * (1 - index / of) ** 3;
+
+/** By what the growing rates are multiplied, so that there are about `facts`. */
+function growthFor(facts: number, sizes: Sizes): number {
+  let fixed = Math.min(Math.floor(sizes.film / 7), Math.floor(sizes.book / 2));
+  let growing = 0;
+  for (const { from, rate, grows } of rules) {
+    if (grows) growing += rate * sizes[from];
+    else fixed += rate * sizes[from];
+  }
+  return Math.max(0.1, (facts - fixed) / growing);
+}
 
 /** What dialogues and questions are made from. */
 export interface DemoWorld {

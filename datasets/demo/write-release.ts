@@ -6,10 +6,24 @@ import { writeError, writeFileAtomic, writeFully } from '../../src/run/files.js'
 import type { Progress } from '../../src/run/progress.js';
 import type { Dialogue } from '../dialogue.js';
 import { splitNames } from '../manifest.js';
-import { demoContents, type DemoContents } from './contents.js';
-import { demoFacts } from './facts.js';
-import type { DemoQuestion } from './questions.js';
+import type { SplitName } from '../walk-sample.js';
+import { demoDialogues } from './dialogues.js';
+import { demoQuestions, type DemoQuestion } from './questions.js';
 import type { DemoSettings } from './settings.js';
+import { demoFacts, demoWorld, type DemoWorld } from './world.js';
+
+/** A world with what is said and asked of it. */
+export interface DemoContents {
+  world: DemoWorld;
+  dialogues: Record<SplitName, Dialogue[]>;
+  questions: DemoQuestion[];
+}
+
+/** Makes the world of these settings; equal settings, equal contents. @param graph name of its graph */
+export function demoContents(settings: DemoSettings, graph = 'dialogue'): DemoContents {
+  const world = demoWorld(settings, graph);
+  return { world, dialogues: demoDialogues(world, settings), questions: demoQuestions(world, settings) };
+}
 
 /** Names of the files beside the dialogues. */
 export const releaseFiles = { triples: 'triples.txt', questions: 'questions.jsonl' } as const;

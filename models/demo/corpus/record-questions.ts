@@ -3,7 +3,7 @@ import type { QuestionAgent } from '../../../agents/question-agent.js';
 import { createQuestionAgent, type QuestionAgentResources } from '../../../agents/question-registry.js';
 import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
 import { taskFor } from '../../../evaluation/questions/evaluate-questions.js';
-import { pickWeighted } from '../../../datasets/demo/draw.js';
+import { pickWeighted } from '../../../datasets/demo/words.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { createClients } from '../../../src/llm/client/create-clients.js';

@@ -1,6 +1,5 @@
 /** Facts as sentences. */
-import { relationPhrases } from '../../../datasets/demo/phrases.js';
-import { fill } from '../../../datasets/demo/speech.js';
+import { fill, relationWords } from '../../../datasets/demo/words.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { inverseName, inversePrefix } from '../../../src/kg/graph.js';
 import type { Triple } from '../../../src/kg/path.js';
@@ -15,11 +14,8 @@ export function sentenceOf(graph: Graph, [head, relation, tail]: Triple, rng: Rn
   const inverse = name.startsWith(inversePrefix);
   const [from, to] = inverse ? [tail, head] : [head, tail];
   const plain = inverse ? inverseName(name) : name;
-  const ways = tellings[plain] ?? [`{h}, ${plain.replace(/[_\-./]+/g, ' ').trim()}: {t}`];
+  const told: Partial<Record<string, { tell: readonly string[] }>> = relationWords();
+  const ways = told[plain]?.tell ?? [`{h}, ${plain.replace(/[_\-./]+/g, ' ').trim()}: {t}`];
   const way = ways[rng.integer(ways.length)]!;
   return `${fill(way, { h: graph.entityNames[from]!, t: graph.entityNames[to]! })}.`;
 }
-
-const tellings: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries(relationPhrases).map(([name, { tell }]) => [name, tell]),
-);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { demoFacts } from '../../../datasets/demo/facts.js';
 import { demoSettings } from '../../../datasets/demo/settings.js';
-import { demoWorld } from '../../../datasets/demo/world.js';
+import { demoFacts, demoWorld } from '../../../datasets/demo/world.js';
 
 const settings = demoSettings.parse({});
 const world = demoWorld(settings);

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { inventedWord, manners, permuted } from '../../../datasets/demo/invented-words.js';
-import { namesOf } from '../../../datasets/demo/facts.js';
+import { inventedWord, permuted } from '../../../datasets/demo/names.js';
 import { entityTypes, typeSizes } from '../../../datasets/demo/schema.js';
+import { nameWords } from '../../../datasets/demo/words.js';
+import { namesOf } from '../../../datasets/demo/world.js';
 
 describe('invented words', () => {
   test('every number has a word of its own, the longer ones too', () => {
-    for (const manner of Object.values(manners)) {
+    for (const manner of Object.values(nameWords().manners)) {
       const words = Array.from({ length: 20_000 }, (_, number) => inventedWord(manner, number));
       expect(new Set(words).size).toBe(words.length);
       for (const word of words) expect(word).toMatch(/^[A-Z][a-z]+$/);

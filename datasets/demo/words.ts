@@ -1,0 +1,92 @@
+/** The words of the demo world, which are data beside the code (`words/*.yaml`), and seeded choices. */
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readTextFile } from '../../src/run/files.js';
+import { packageRoot } from '../../src/run/locations.js';
+import type { Rng } from '../../src/run/seeds.js';
+import { entityTypes, relationNames, type Direction, type RelationName } from './schema.js';
+
+const texts = z.array(z.string()).min(1);
+const oneWay = z.strictObject({ kinds: z.string().optional(), ask: texts, noun: texts });
+const byDirection = z.partialRecord(z.enum(relationNames.flatMap((name): Direction[] => [name, `~${name}`])), texts);
+const manner = z.strictObject({
+  ...{ onsets: texts, longer: texts.optional(), vowels: texts, endings: texts },
+  syllables: z.int().min(1),
+});
+
+/** How the words of one kind of name sound. */
+export type Manner = z.output<typeof manner>;
+
+/** Words for a relation, each read when first asked for, like all words. */
+export const relationWords = wordsOf(
+  'relations',
+  z.record(z.enum(relationNames), z.strictObject({ forward: oneWay, backward: oneWay, tell: texts })),
+);
+
+/** What names are made of. */
+export const nameWords = wordsOf(
+  'names',
+  z.strictObject({
+    ...{ things: texts, weather: texts, creatures: texts, genres: texts, styles: texts, sports: texts },
+    ...{ awards: texts, grounds: texts, companies: texts, ordinary: texts },
+    titles: z.record(z.enum(['film', 'book', 'song', 'album', 'band']), texts),
+    manners: z.record(z.enum(['given', 'family', 'title', 'sound', 'city', 'country']), manner),
+  }),
+);
+
+/** What people say around the point. */
+export const talk = wordsOf(
+  'talk',
+  z.strictObject({
+    kinds: z.record(z.enum(entityTypes), z.tuple([z.string(), z.string()])),
+    openings: z.partialRecord(z.enum(entityTypes), texts).and(z.object({ other: texts })),
+    leads: z.strictObject({ first: texts, later: texts }),
+    ...{ returns: texts, asides: texts, exclusions: texts, guesses: texts, vague: texts, requests: texts },
+    ...{ sameness: byDirection, wishes: byDirection },
+    ...{ replies: texts, prompts: texts, answers: texts, reactions: texts, farewells: texts },
+  }),
+);
+
+function wordsOf<T>(name: string, schema: z.ZodType<T>): () => T {
+  let words: T | undefined;
+  const file = () => join(packageRoot(), 'datasets', 'demo', 'words', `${name}.yaml`);
+  return () => (words ??= schema.parse(parse(readTextFile(file(), 'words of the demo'))));
+}
+
+/** The words for a direction. */
+export function phrasesOf(direction: Direction): z.output<typeof oneWay> {
+  return relationWords()[direction.replace('~', '') as RelationName][
+    direction.startsWith('~') ? 'backward' : 'forward'
+  ];
+}
+
+/** Puts values in the places of a pattern. */
+export function fill(pattern: string, values: object): string {
+  return pattern.replace(/\{(\w+)\}/g, (place, name: string) => (values as Record<string, string>)[name] ?? place);
+}
+
+/** With a large first letter. */
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+/** One of `values`, each as likely. */
+export function pick<T>(rng: Rng, values: readonly T[]): T {
+  return values[rng.integer(values.length)]!;
+}
+
+/** One of `values` by weight; the weights need not sum to 1, and one must be positive. */
+export function pickWeighted<T>(rng: Rng, values: readonly T[], weightOf: (value: T) => number): T {
+  const weights = values.map(weightOf);
+  let left = rng.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
+  for (let i = 0; i < values.length; i++) {
+    left -= weights[i]!;
+    if (left < 0) return values[i]!;
+  }
+  return values.at(-1)!;
+}
+
+/** Whether something of this probability happens. */
+export const chance = (rng: Rng, probability: number): boolean => rng.uniform() < probability;
+
+/** An index in [0, n), small ones far more often: density falls with the power `1 - 1/skew`; skew 1 is uniform. */
+export const skewed = (rng: Rng, n: number, skew: number): number => Math.floor(n * rng.uniform() ** skew);
