@@ -2,7 +2,7 @@
 import type { WalkTask } from '../datasets/walk-sample.js';
 import type { Graph } from '../src/kg/graph.js';
 import type { Path } from '../src/kg/path.js';
-import { arkBeamWidth, padEntity, type ArkBeam } from '../src/metrics/ark/ark-ranks.js';
+import { arkBeamWidth, padEntity, type ArkBeam } from '../src/metrics/ark-ranks.js';
 import { boundedHeap } from './bounded-heap.js';
 import { edgeTriple, mix, saltOf, type WalkScores } from './top-paths.js';
 

@@ -1,5 +1,5 @@
 /** Agents by name. Trained walkers are not here: they come out of run folders. */
-import type { EmbeddingTable } from '../src/embedding/embedding-table.js';
+import type { EmbeddingTable } from '../src/embedding/transe.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { nearestName } from '../src/run/nearest-name.js';
@@ -10,8 +10,7 @@ import { memoryBaseline } from './baselines/memory.js';
 import { popularityBaseline } from './baselines/popularity.js';
 import { randomBaseline } from './baselines/random.js';
 import { stopPriorBaseline } from './baselines/stop-prior.js';
-import { textSimilarityBaseline } from './baselines/text-similarity.js';
-import type { TextLimits } from './baselines/text-similarity.js';
+import { type TextLimits, textSimilarityBaseline } from './baselines/text-similarity.js';
 import { transeBaseline } from './baselines/transe.js';
 import { arkAgent, arkPrompts, type TaskClient } from './prompted/ark/ark-agent.js';
 

@@ -1,10 +1,8 @@
 /** What a data set looks like on one of its graphs: sizes, difficulty, and what train gives away. */
 import { drawn } from '../src/run/drawn.js';
-import type { Graph } from '../src/kg/graph.js';
-import { inversePrefix } from '../src/kg/graph.js';
-import { countReachable } from '../src/kg/reach.js';
-import type { Spread } from '../src/metrics/spread.js';
-import { spreadOf } from '../src/metrics/spread.js';
+import { type Graph, inversePrefix } from '../src/kg/graph.js';
+import { countReachable } from '../src/kg/frontier.js';
+import { type Spread, spreadOf } from '../src/metrics/ranks.js';
 import type { Dialogue, PathAction, Sender } from './dialogue.js';
 import { splitNames } from './manifest.js';
 import type { Dataset } from './registry.js';

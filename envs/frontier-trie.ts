@@ -1,6 +1,5 @@
 /** Frontiers of relation sequences, remembered: questions share topics and explorations share prefixes. */
-import { initialFrontier, type Frontier } from '../src/kg/frontier.js';
-import { frontierStepper } from '../src/kg/frontier-stepper.js';
+import { type Frontier, frontierStepper, initialFrontier } from '../src/kg/frontier.js';
 import type { Graph } from '../src/kg/graph.js';
 
 /** A relation sequence from some topics and where it leads. What it gives must not be written to. */

@@ -1,6 +1,6 @@
 /** What can be counted as LLM-ARK's reference counts: agents that walk two steps and keep its beam. */
 import type { Agent } from '../agents/agent.js';
-import { arkBeamWidth } from '../src/metrics/ark/ark-ranks.js';
+import { arkBeamWidth } from '../src/metrics/ark-ranks.js';
 import { WorkbenchError } from '../src/run/errors.js';
 
 /** What is said wherever those columns are. */

@@ -3,9 +3,8 @@ import type { Answer } from '../agents/agent.js';
 import type { Sender } from '../datasets/dialogue.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
 import type { Graph } from '../src/kg/graph.js';
-import { arkRanks, type ArkRanks } from '../src/metrics/ark/ark-ranks.js';
-import { pathRanks, targetRanks } from '../src/metrics/path-hits.js';
-import type { PathRanks, TargetRanks } from '../src/metrics/path-hits.js';
+import { arkRanks, type ArkRanks } from '../src/metrics/ark-ranks.js';
+import { pathRanks, type PathRanks, targetRanks, type TargetRanks } from '../src/metrics/path-hits.js';
 import type { Attempt } from './answer-tasks.js';
 
 /** Why the gold path is not in the list; only the last says something about the agent's judgement. */

@@ -1,6 +1,6 @@
 /** `kgwalk/trainers`: whole training runs, and each trainer by itself. */
 export { calibratedProbability, type TripleProbability } from '../src/embedding/calibrated-probability.js';
-export type { LinkScorer } from '../src/embedding/link-scorer.js';
+export type { LinkScorer } from '../src/embedding/scorers.js';
 export { bilinearSettings, type BilinearSettings } from './bilinear/settings.js';
 export { clone, type CloneOptions } from './cloning/clone.js';
 export type { CloneCourse, CloneEpoch, CloneStep } from './cloning/epochs.js';

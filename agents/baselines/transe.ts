@@ -1,8 +1,7 @@
 /** Walks to what the embedding puts near, whatever is said: what the graph alone is worth. */
-import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import type { Agent } from '../agent.js';
-import { oneHopShare, rankingAgent, stopPriorScores } from './baseline.js';
-import type { BaselineContext } from './baseline.js';
+import { type BaselineContext, oneHopShare, rankingAgent, stopPriorScores } from './baseline.js';
 import { edgeLogSoftmax, fittedSharpness } from './edge-softmax.js';
 
 /**

@@ -2,7 +2,7 @@
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { applyAction, initialState, legalActions, type WalkState } from '../../envs/rules.js';
 import type { Path } from '../../src/kg/path.js';
-import type { ArkBeam } from '../../src/metrics/ark/ark-ranks.js';
+import type { ArkBeam } from '../../src/metrics/ark-ranks.js';
 import { arkBeam } from '../ark-beam.js';
 import { boundedHeap } from '../bounded-heap.js';
 import type { Ranking, WalkCollector } from '../top-paths.js';

@@ -12,7 +12,7 @@
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
-import { evaluateLinks } from '../../src/embedding/rank-links.js';
+import { linkMetrics, linkRanks } from '../../src/embedding/rank-links.js';
 import { loadConfig } from '../../src/run/config.js';
 import { openCrew } from '../../trainers/transe/crew.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
@@ -67,10 +67,12 @@ if (values.task === 'quality') {
   const { signal } = budget;
   const trained = await trainTransE({ train, numEntities, numRelations, settings, seed, threads, onEpoch, signal });
   const spent = { wall: clock.wall(), cpu: clock.cpu() };
-  const metrics = evaluateLinks(
-    trained.table,
-    testSubset(values.on === 'valid' ? { ...data, test: data.valid } : data),
-    knownAnswers([train, data.valid, data.test]),
+  const metrics = linkMetrics(
+    linkRanks(
+      trained.table,
+      testSubset(values.on === 'valid' ? { ...data, test: data.valid } : data),
+      knownAnswers([train, data.valid, data.test]),
+    ),
   );
   const { epoch } = trained.state;
   const sha256 = createHash('sha256').update(trained.table.entities).digest('hex').slice(0, 16);

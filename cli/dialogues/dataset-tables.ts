@@ -1,7 +1,7 @@
 /** What an import and the statistics of a data set of dialogues look like in a terminal. */
 import type { DatasetManifest } from '../../datasets/manifest.js';
 import type { DatasetStatistics, SplitStatistics } from '../../datasets/statistics.js';
-import type { Spread } from '../../src/metrics/spread.js';
+import type { Spread } from '../../src/metrics/ranks.js';
 import { printable } from '../../src/run/printable.js';
 import { printLine, printTable } from '../output.js';
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dataset } from '../../datasets/registry.js';
-import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';

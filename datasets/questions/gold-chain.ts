@@ -1,8 +1,5 @@
 /** How well a question's known relation chain gives its answers. */
-import type { Frontier } from '../../src/kg/frontier.js';
-import { initialFrontier } from '../../src/kg/frontier.js';
-import type { FrontierStepper } from '../../src/kg/frontier-stepper.js';
-import { frontierStepper } from '../../src/kg/frontier-stepper.js';
+import { type Frontier, type FrontierStepper, frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { QuestionGold, QuestionSample } from '../question.js';
 

@@ -1,16 +1,12 @@
 /** What a question data set looks like: sizes, answers, templates, and how far its graph carries its gold. */
 import { drawn } from '../../src/run/drawn.js';
 import type { Graph } from '../../src/kg/graph.js';
-import type { Spread } from '../../src/metrics/spread.js';
-import { spreadOf } from '../../src/metrics/spread.js';
-import type { QuestionSample } from '../question.js';
-import { maskedQuestion } from '../question.js';
+import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
+import { maskedQuestion, type QuestionSample } from '../question.js';
 import { answerDistances } from './answer-reach.js';
-import type { GoldChainScores } from './gold-chain.js';
-import { scoreGoldChains, shareOf } from './gold-chain.js';
+import { type GoldChainScores, scoreGoldChains, shareOf } from './gold-chain.js';
 import type { QuestionDataset } from './question-registry.js';
-import type { StoredQuestion } from './stored-question.js';
-import { sampleOf } from './stored-question.js';
+import { sampleOf, type StoredQuestion } from './stored-question.js';
 
 /** Figures of one subset. */
 export interface SubsetStatistics {

@@ -1,6 +1,6 @@
 /** Ranks the answers of queries, filtered and realistic. */
 import type { BeamActor } from '../../agents/link-walker/beam.js';
-import { filteredRank } from '../../src/embedding/filtered-rank.js';
+import { filteredRank } from '../../src/metrics/ranks.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { questionsOf, type LinkQuestion, type RankedWorld } from './link-queries.js';

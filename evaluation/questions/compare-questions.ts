@@ -1,6 +1,6 @@
 /** Several agents on the same questions: which differences are more than chance. */
 import { pairedDifferences } from '../../src/metrics/bootstrap.js';
-import { unionMetrics } from '../../src/metrics/answers/question-metrics.js';
+import { unionMetrics } from '../../src/metrics/answers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { QuestionRow } from '../../src/run/question-records.js';
 import type { QuestionEvaluationRecord } from '../../src/run/records.js';

@@ -1,6 +1,6 @@
 /** From rows to figures: every metric with its interval, for all questions and for slices of them. */
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
-import { spreadOf } from '../../src/metrics/spread.js';
+import { spreadOf } from '../../src/metrics/ranks.js';
 import type { PhaseCalls, QuestionRow } from '../../src/run/question-records.js';
 import type { EvaluationMetrics, QuestionEvaluationRecord } from '../../src/run/records.js';
 import { isRight } from './question-row.js';

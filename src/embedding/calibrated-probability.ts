@@ -3,7 +3,7 @@ import type { TripleColumns } from '../kg/graph.js';
 import { WorkbenchError } from '../run/errors.js';
 import { Rng } from '../run/seeds.js';
 import { knownAnswers, type KnownAnswers } from './known-answers.js';
-import type { LinkScorer } from './link-scorer.js';
+import type { LinkScorer } from './scorers.js';
 
 /** Corrupted triples for each side of a true one: true ones are the exception among the entities of a graph. */
 const corruptions = 100;

@@ -2,11 +2,9 @@
 import type { TripleColumns } from '../kg/graph.js';
 import { hitsAtK, mrr } from '../metrics/ranks.js';
 import { kernelsRun } from '../simd/kernels.js';
-import type { EmbeddingTable } from './embedding-table.js';
+import { type EmbeddingTable, linkQuery, plainRank } from './transe.js';
 import type { KnownAnswers } from './known-answers.js';
-import { linkQuery, plainRank } from './link-query.js';
-import { mostQueries, rankRounded } from './rounded-ranks.js';
-import { roundingOf } from './rounding.js';
+import { mostQueries, rankRounded, roundingOf } from './rounded-ranks.js';
 
 /** Fractions over both sides of every triple. */
 export interface LinkMetrics {
@@ -16,11 +14,6 @@ export interface LinkMetrics {
   'hits@10': number;
   /** Queries: two a triple. */
   n: number;
-}
-
-/** Ranks both sides of each triple among all entities; see `linkRanks`. */
-export function evaluateLinks(table: EmbeddingTable, triples: TripleColumns, known: KnownAnswers): LinkMetrics {
-  return linkMetrics(linkRanks(table, triples, known));
 }
 
 /** The figures of some ranks. */

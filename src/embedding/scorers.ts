@@ -1,12 +1,27 @@
-/** Trained tables as scorers of link queries. */
+/** Scores of link queries by a trained table, whatever its form. */
 import type { TripleColumns } from '../kg/graph.js';
-import { composeQuery, type BilinearTable } from './bilinear-table.js';
-import { scoreTriple, type EmbeddingTable } from './embedding-table.js';
-import { filteredRank } from './filtered-rank.js';
+import { filteredRank } from '../metrics/ranks.js';
+import { bilinearRanks, type BilinearTable, composeQuery } from './bilinear.js';
+import { type EmbeddingTable, scoreTriple } from './transe.js';
 import type { KnownAnswers } from './known-answers.js';
-import type { LinkScorer } from './link-scorer.js';
-import { bilinearRanks } from './rank-bilinear.js';
-import { linkMetrics, linkRanks, type LinkMetrics } from './rank-links.js';
+import { linkMetrics, type LinkMetrics, linkRanks } from './rank-links.js';
+
+/**
+ * How well an entity answers (head, relation, ?): the higher, the better. Scores are comparable within a query; between
+ * queries and as probabilities only once calibrated (`calibratedProbability`).
+ */
+export interface LinkScorer {
+  readonly name: 'transe' | 'distmult' | 'complex';
+  readonly numEntities: number;
+  /** Inverses among them: relation `numRelations / 2 + r` asks for the heads of r. */
+  readonly numRelations: number;
+  /** The score of one triple, any finite number. O(dim), without allocation. */
+  score(head: number, relation: number, tail: number): number;
+  /** The scores of every entity as the tail, O(numEntities · dim). @param out [numEntities], filled */
+  scoreTails(head: number, relation: number, out: Float64Array | Float32Array): void;
+  /** What `scorerRanks` returns, faster than by `scoreTails`. */
+  ranks?(triples: TripleColumns, known: KnownAnswers): Float64Array;
+}
 
 /** The negative distance. @param table whose inverse relations have the negative of their relation's vector */
 export function transeScorer(table: EmbeddingTable): LinkScorer {

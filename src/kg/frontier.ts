@@ -95,3 +95,78 @@ export function relationRange(graph: Graph, entity: number, relation: number): r
   };
   return [first(relation), first(relation + 1)];
 }
+
+/** The same frontier as `stepFrontier` gives; `excluded` are its topics. The arrays are new and the caller's. */
+export type FrontierStepper = (frontier: Frontier, relation: number, excluded: readonly number[]) => Frontier;
+
+/**
+ * A stepper with its own scratch: 8 bytes an entity of the graph, kept between calls, so make one for a graph and keep
+ * it. O(edges of the relation + result · log result).
+ */
+export function frontierStepper(graph: Graph): FrontierStepper {
+  const sums = new Float64Array(graph.numEntities);
+  let reached = new Int32Array(1024);
+  return ({ entities, counts }, relation, excluded) => {
+    let size = 0;
+    for (let i = 0; i < entities.length; i++) {
+      const paths = counts[i]!;
+      const [begin, end] = relationRange(graph, entities[i]!, relation);
+      if (size + end - begin > reached.length) reached = grown(reached, size + end - begin);
+      for (let edge = begin; edge < end; edge++) {
+        const tail = graph.tails[edge]!;
+        if (sums[tail] === 0) reached[size++] = tail;
+        sums[tail]! += paths;
+      }
+    }
+    if (excluded.some((entity) => sums[entity]! > 0)) size = without(excluded, reached, size, sums);
+    const result = { entities: reached.slice(0, size), counts: new Float64Array(size) };
+    // The edges of one entity are ascending already.
+    if (entities.length > 1) result.entities.sort();
+    for (let i = 0; i < size; i++) {
+      const entity = result.entities[i]!;
+      result.counts[i] = sums[entity]!;
+      sums[entity] = 0;
+    }
+    return result;
+  };
+}
+
+/** Takes what never comes back out of what was reached; returns how many entities are left. */
+function without(excluded: readonly number[], reached: Int32Array, size: number, sums: Float64Array): number {
+  let kept = 0;
+  for (let i = 0; i < size; i++) {
+    const entity = reached[i]!;
+    if (excluded.includes(entity)) sums[entity] = 0;
+    else reached[kept++] = entity;
+  }
+  return kept;
+}
+
+function grown(array: Int32Array, size: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(2 * size);
+  larger.set(array);
+  return larger;
+}
+
+/** Number of distinct entities other than `start` that a walk of at most `hops` edges can end at. O(edges met). */
+export function countReachable(graph: Graph, start: number, hops: number): number {
+  if (start < 0) return 0;
+  const seen = new Uint8Array(graph.numEntities);
+  seen[start] = 1;
+  let reached = 0;
+  let frontier = [start];
+  for (let hop = 0; hop < hops; hop++) {
+    const next: number[] = [];
+    for (const entity of frontier) {
+      for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
+        const tail = graph.tails[edge]!;
+        if (seen[tail]) continue;
+        seen[tail] = 1;
+        next.push(tail);
+      }
+    }
+    reached += next.length;
+    frontier = next;
+  }
+  return reached;
+}

@@ -1,23 +1,25 @@
 /** A graph on disk, in the form it has in memory: reading it is reading its bytes. */
+import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
-import { open, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 import { writeFileAtomic } from '../run/files.js';
 import { ofShape, parseJson } from '../run/read-json.js';
-import { int32Column, relationColumn, shortRelations } from './adjacency.js';
-import { graphColumnProblem, type GraphColumns } from './graph-column-problem.js';
-import { cutOrAltered, damagedGraphFile, oldMagic, readOldGraphFile } from './graph-file-v1.js';
+import { type AdjacencyRows, int32Column, relationColumn, shortRelations } from './adjacency.js';
 import { Graph } from './graph.js';
-import { NameTable } from './name-table.js';
+import { type NameColumns, NameTable } from './name-table.js';
 
 const magic = 'kgwgrph2';
+const hint = 'Import the data set again.';
 const digestBytes = 32;
 /** The digest, and what it is of, begin and end at: */
 const digestStart = magic.length;
 const bodyStart = digestStart + digestBytes;
 /** The header's length begins the body. */
 const headerStart = bodyStart + 4;
+/** What a digest that does not fit says of a file. */
+const cutOrAltered = 'one that was cut short or altered';
 /** No name of a graph makes its header longer. */
 const longestHeader = 2 ** 20;
 /** Bytes that are read, hashed or written at once: no call takes 2 GiB. */
@@ -70,9 +72,9 @@ export function writeGraphFile(file: string, graph: Graph): void {
 }
 
 /**
- * Reads what `writeGraphFile` wrote, also that of earlier versions. Believes no length that the file states: sizes must fill the
- * file exactly before anything is allocated, every id must be one of the names', every row sorted. Memory: the graph's own.
- * @throws WorkbenchError `data` for a missing, foreign, cut, altered or contradictory file, or one of a later version
+ * Reads what `writeGraphFile` wrote. Believes no length that the file states: sizes must fill the file exactly before anything is
+ * allocated, every id must be one of the names', every row sorted. Memory: the graph's own.
+ * @throws WorkbenchError `data` for a missing, foreign, cut, altered or contradictory file, or one of another version
  */
 export async function readGraphFile(file: string): Promise<Graph> {
   const handle = await opened(file);
@@ -81,15 +83,10 @@ export async function readGraphFile(file: string): Promise<Graph> {
     const begin = Buffer.alloc(Math.min(size, headerStart));
     await fill(handle, begin, 0);
     const kind = begin.toString('latin1', 0, magic.length);
-    if (kind === oldMagic) return await readOldGraphFile(file);
-    if (/^kgwgrph[3-9]$/.test(kind)) {
-      throw new WorkbenchError(
-        'data',
-        `expected a graph file of version 1 or 2, got version ${kind.at(-1)!}, at ${file}`,
-        {
-          hint: 'A later kgwalk wrote it: use that one, or import the data set again.',
-        },
-      );
+    if (/^kgwgrph[13-9]$/.test(kind)) {
+      const remedy = 'Another kgwalk wrote it: use that one, or import the data set again.';
+      const got = `version ${kind.at(-1)!}`;
+      throw new WorkbenchError('data', `expected a graph file of version 2, got ${got}, at ${file}`, { hint: remedy });
     }
     if (kind !== magic) throw damagedGraphFile(file, 'another kind of file');
     if (size < headerStart) throw damagedGraphFile(file, cutOrAltered);
@@ -107,7 +104,7 @@ async function readBody(
   if (headerLength > Math.min(longestHeader, size - headerStart)) throw damagedGraphFile(file, cutOrAltered);
   const headerBytes = Buffer.alloc(headerLength);
   await fill(handle, headerBytes, headerStart);
-  const about = { what: 'a graph file with its header', place: file, hint: 'Import the data set again.' };
+  const about = { what: 'a graph file with its header', place: file, hint };
   const header = ofShape(parseJson(headerBytes.toString('utf8'), about), headerSchema, about);
   const lengths = byteLengths(header);
   if (lengths.reduce((sum, length) => sum + length, headerStart + headerLength) !== size) {
@@ -127,6 +124,10 @@ async function readBody(
   const { name, hash } = header;
   const relationNames = [...new NameTable(columns.relationNames).names()];
   return Graph.fromShared({ ...columns, name, hash, relationNames, madeFrom: [] });
+}
+
+function damagedGraphFile(file: string, got: string, cause?: unknown): WorkbenchError {
+  return new WorkbenchError('data', `expected a graph file, got ${got}, at ${file}`, { hint, cause });
 }
 
 /** Empty columns of the sizes that a header states, in shared memory. */
@@ -203,4 +204,44 @@ async function opened(file: string): Promise<FileHandle> {
     throw damagedGraphFile(file, (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'none' : String(cause), cause);
   }
   throw damagedGraphFile(file, 'no file');
+}
+
+/** What a graph file holds. */
+interface GraphColumns extends AdjacencyRows {
+  entities: NameColumns;
+  relationNames: NameColumns;
+}
+
+/** What is wrong, as what was got instead of a graph file; undefined where offsets, ids, order and names hold together. Linear. */
+function graphColumnProblem({ entities, relationNames, ...rows }: GraphColumns): string | undefined {
+  if (!areNames(entities) || !areNames(relationNames)) return 'one whose names are no UTF-8';
+  return areRows(rows, relationNames.ends.length) ? undefined : 'one whose edges do not fit its names';
+}
+
+function areRows({ offsets, relations, tails }: AdjacencyRows, numRelations: number): boolean {
+  const numEntities = offsets.length - 1;
+  if (offsets[0] !== 0 || offsets[numEntities] !== tails.length) return false;
+  for (let head = 0; head < numEntities; head++) if (offsets[head]! > offsets[head + 1]!) return false;
+  for (let head = 0; head < numEntities; head++) {
+    const end = offsets[head + 1]!;
+    let [relation, tail] = [-1, -1];
+    for (let edge = offsets[head]!; edge < end; edge++) {
+      const [nextRelation, nextTail] = [relations[edge]!, tails[edge]!];
+      const later = nextRelation > relation || (nextRelation === relation && nextTail > tail);
+      if (!later || nextRelation >= numRelations || nextTail < 0 || nextTail >= numEntities) return false;
+      [relation, tail] = [nextRelation, nextTail];
+    }
+  }
+  return true;
+}
+
+/** Whether each name begins with a character: the whole being UTF-8, each name is then. */
+function areNames({ bytes, ends }: NameColumns): boolean {
+  if ((ends.at(-1) ?? 0) !== bytes.length || !isUtf8(bytes)) return false;
+  let start = 0;
+  for (const end of ends) {
+    if (end < start || (start < bytes.length && (bytes[start]! & 0xc0) === 0x80)) return false;
+    start = end;
+  }
+  return true;
 }

@@ -1,7 +1,7 @@
 /** A directed labelled multigraph in compressed sparse rows: every edge of every hub is kept. */
+import { createHash, type Hash } from 'node:crypto';
 import { adjacencyOf, type AdjacencyRows, type RelationColumn } from './adjacency.js';
-import { graphHash } from './graph-hash.js';
-import { NameTable, type NameColumns } from './name-table.js';
+import { type NameColumns, NameTable } from './name-table.js';
 import type { Path } from './path.js';
 
 /** Triples as ids, three parallel arrays of equal length. */
@@ -172,4 +172,43 @@ function sorted(numEntities: number, numRelations: number, { heads, relations, t
   return adjacencyOf(numEntities, numRelations, (take) => {
     for (let i = 0; i < heads.length; i++) take(heads[i]!, relations[i]!, tails[i]!);
   });
+}
+
+/** Names or numbers that are put through the hash at once. */
+const piece = 2 ** 16;
+
+/**
+ * sha256 (hex) over the JSON array [entity names, relation names], then offsets, relations and tails as int32.
+ * @param entityNames by id
+ */
+function graphHash(entityNames: Iterable<string>, graph: AdjacencyRows & { relationNames: readonly string[] }): string {
+  const hash = createHash('sha256');
+  hash.update('[');
+  addNames(hash, entityNames);
+  hash.update(',');
+  addNames(hash, graph.relationNames);
+  hash.update(']');
+  for (const column of [graph.offsets, graph.relations, graph.tails]) addColumn(hash, column);
+  return hash.digest('hex');
+}
+
+function addNames(hash: Hash, names: Iterable<string>): void {
+  let text = '[';
+  let first = true;
+  for (const name of names) {
+    text += (first ? '' : ',') + JSON.stringify(name);
+    first = false;
+    if (text.length < piece) continue;
+    hash.update(text);
+    text = '';
+  }
+  hash.update(`${text}]`);
+}
+
+function addColumn(hash: Hash, column: RelationColumn): void {
+  for (let at = 0; at < column.length; at += piece) {
+    const part = column.subarray(at, at + piece);
+    const numbers = part instanceof Int32Array ? part : Int32Array.from(part);
+    hash.update(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
+  }
 }

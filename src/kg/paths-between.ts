@@ -1,7 +1,6 @@
 /** Paths between two entities: the shortest ones, or all that enter no entity twice. */
-import type { AdjacencyRows } from './adjacency.js';
+import { type AdjacencyRows, reversedRows } from './adjacency.js';
 import { byIds } from './id-order.js';
-import { reversedRows } from './reversed-rows.js';
 import { ShortestPaths } from './shortest-paths.js';
 import { SimplePaths, type SimpleLimits } from './simple-paths.js';
 

@@ -1,8 +1,7 @@
 /** All shortest paths between two entities: counted from both ends, then read off one by one. */
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
-import type { AdjacencyRows } from './adjacency.js';
-import { reversedRows } from './reversed-rows.js';
+import { type AdjacencyRows, reversedRows } from './adjacency.js';
 
 /** Which paths are asked for. */
 export interface ShortestLimits {

@@ -1,7 +1,6 @@
 /** Every path between two entities that enters no entity twice, up to a length. */
 import { WorkbenchError } from '../run/errors.js';
-import type { AdjacencyRows } from './adjacency.js';
-import { reversedRows } from './reversed-rows.js';
+import { type AdjacencyRows, reversedRows } from './adjacency.js';
 
 /** Which paths are asked for. */
 export interface SimpleLimits {

@@ -58,19 +58,6 @@ export function pairedDifferences(
   });
 }
 
-/**
- * Mean over seeds with the 95 % interval of Student's t: what another seed would give, not another test set.
- * @param values one figure a seed; one seed has no spread, its interval is the value itself
- */
-export function meanOverSeeds(values: readonly number[]): Estimate {
-  const n = values.length;
-  const value = mean(values);
-  if (n < 2) return { value, low: value, high: value, n };
-  const variance = values.reduce((sum, x) => sum + (x - value) ** 2, 0) / (n - 1);
-  const half = studentQuantile(n - 1) * Math.sqrt(variance / n);
-  return { value, low: value - half, high: value + half, n };
-}
-
 /** float64 [numColumns][resamples], each sorted upwards. */
 function resampledMeans(
   columns: readonly ArrayLike<number>[],
@@ -116,13 +103,4 @@ function mean(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]!;
   return sum / values.length;
-}
-
-/** 97.5 % quantiles of Student's t for 1 to 10 degrees of freedom; Cornish-Fisher expansion beyond (error < 1e-3). */
-function studentQuantile(degrees: number): number {
-  const table = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
-  const z = 1.959964;
-  return (
-    table[degrees - 1] ?? z + (z ** 3 + z) / (4 * degrees) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2)
-  );
 }

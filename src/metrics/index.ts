@@ -1,7 +1,6 @@
 /** `kgwalk/metrics`: ranks, path and target hits, answers of questions, bootstrap intervals. Pure functions. */
-export * from './answers/index.js';
-export * from './ark/ark-ranks.js';
+export * from './answers.js';
+export * from './ark-ranks.js';
 export * from './bootstrap.js';
 export * from './path-hits.js';
 export * from './ranks.js';
-export * from './spread.js';

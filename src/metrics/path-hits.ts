@@ -1,13 +1,5 @@
 /** Where the gold walk and its target stand in one agent's ranking. Pure, ids only; every rank is 1-based, 0 = absent. */
-import { canonicalPath, pathKey } from '../kg/path.js';
-import type { Path } from '../kg/path.js';
-
-/** The part of a ranked walk that counting needs. */
-export interface ScoredPath {
-  path: Path;
-  /** Natural log of the walk's probability. */
-  logProb: number;
-}
+import { canonicalPath, pathKey, type Path } from '../kg/path.js';
 
 /** A distinct final entity with the best and the summed log-probability of the walks that end there. */
 export interface ScoredEntity {
@@ -71,21 +63,6 @@ export function pathRanks(ranked: readonly { path: Path }[], gold: Path, equalRe
 }
 
 /**
- * Distinct final entities of a ranking, in the order of first occurrence, with best and summed log-probability.
- * @param start where an empty walk ends
- */
-export function finalEntities(ranked: readonly ScoredPath[], start: number, equalRelation: number): ScoredEntity[] {
-  const finals = new Map<number, ScoredEntity>();
-  for (const { path, logProb } of distinctPaths(ranked, equalRelation)) {
-    const entity = path.at(-1)?.[2] ?? start;
-    const known = finals.get(entity);
-    if (known) known.summedLogProb = logAddExp(known.summedLogProb, logProb);
-    else finals.set(entity, { entity, logProb, summedLogProb: logProb });
-  }
-  return [...finals.values()];
-}
-
-/**
  * Ranks of the gold target.
  * @param finals distinct entities in the order of their best walk; ties of the sum keep that order
  */
@@ -105,9 +82,4 @@ export function hitAtK(rank: number, k: number): number {
 /** 1/rank, 0 where absent. */
 export function reciprocalRank(rank: number): number {
   return rank > 0 ? 1 / rank : 0;
-}
-
-function logAddExp(a: number, b: number): number {
-  const high = Math.max(a, b);
-  return high === -Infinity ? high : high + Math.log1p(Math.exp(Math.min(a, b) - high));
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { rankAllWalks, walkCollector } from '../../agents/top-paths.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { Graph } from '../../src/kg/graph.js';
-import { finalEntities } from '../../src/metrics/path-hits.js';
+import { finalEntities } from '../fixtures/final-entities.js';
 
 /** 0 -0-> 1, 0 -0-> 2, 1 -1-> 3, 2 -1-> 3, 3 -0-> 0; entity 4 has no edges. */
 const triples = [

@@ -6,9 +6,9 @@ import { evaluateAgent } from '../../evaluation/evaluate.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import type { Path } from '../../src/kg/path.js';
-import { finalEntities } from '../../src/metrics/path-hits.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
+import { finalEntities } from '../fixtures/final-entities.js';
 
 const director = namedWalk('Heat', 'directed_by', 'Mann');
 const star = namedWalk('Heat', 'starred', 'Pacino');

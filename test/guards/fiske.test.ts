@@ -1,6 +1,6 @@
 /** The reference's bugs, by their ids in the specification: what each would have broken. */
 import { expect, test } from '@jest/globals';
-import { answerMetrics, matchAnswers } from '../../src/metrics/answers/index.js';
+import { answerMetrics, matchAnswers } from '../../src/metrics/answers.js';
 import type { MatchDecision } from '../../src/llm/decision.js';
 import { askFiske, graphOf, townFacts, townReading } from '../agents/prompted/clock-town.js';
 

@@ -5,7 +5,7 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { readGraphFile, writeGraphFile } from '../../src/kg/graph-file.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
-import { oldGraphFile, sealedGraphFile, withLength } from '../fixtures/old-graph-file.js';
+import { sealedGraphFile, withLength } from '../fixtures/sealed-graph-file.js';
 import { noise, spoiltBytes, spoiltJson } from '../fixtures/spoilt.js';
 
 const { path, write } = hostileFile('graph-kb.bin');
@@ -41,13 +41,9 @@ function partsOf(file: Buffer) {
   return { magic, body, header, rest: body.subarray(headerEnd) };
 }
 
-const current = readFileSync(path);
-const old = oldGraphFile(graph);
+const file = readFileSync(path);
 
-describe.each([
-  ['of this version', current],
-  ['of version 1', old],
-])('graph files %s', (_, file) => {
+describe('graph files', () => {
   const { magic, body, header, rest } = partsOf(file);
   const whole = withLength(JSON.stringify(header));
   const withHeader = (text: string) => sealedGraphFile(magic, withLength(text), rest);
@@ -67,19 +63,4 @@ describe.each([
     const bytes = withHeader(JSON.stringify({ ...header, edges }));
     await expect(readGraphFile(write(bytes))).rejects.toThrow(/header.* at .*graph-kb\.bin/);
   });
-});
-
-test('names of version 1 are names, or refused by name', async () => {
-  const { magic, header, rest } = partsOf(old);
-  const names = rest.subarray(rest.lastIndexOf('[['));
-  const columns = rest.subarray(0, rest.lastIndexOf('[['));
-  const withNames = (text: string) =>
-    sealedGraphFile(
-      magic,
-      withLength(JSON.stringify({ ...header, nameBytes: Buffer.byteLength(text) })),
-      columns,
-      Buffer.from(text),
-    );
-  const inputs = spoiltJson(JSON.parse(names.toString())).map(withNames);
-  await withstands(inputs, (bytes) => readGraphFile(write(bytes)), { place: path, check: isSound });
 });

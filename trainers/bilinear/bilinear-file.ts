@@ -7,7 +7,7 @@ import {
   type Checkpoint,
   type JsonObject,
 } from '../../checkpoints/checkpoint.js';
-import type { BilinearTable } from '../../src/embedding/bilinear-table.js';
+import type { BilinearTable } from '../../src/embedding/bilinear.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';

@@ -1,5 +1,5 @@
 /** What a batch's triples give to the gradients of their rows, and the move that follows. */
-import type { BilinearTable } from '../../src/embedding/bilinear-table.js';
+import type { BilinearTable } from '../../src/embedding/bilinear.js';
 
 /** Vectors or their gradients: float32, rows as in the table. */
 export interface BilinearRows {

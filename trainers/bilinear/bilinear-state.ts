@@ -1,5 +1,5 @@
 /** Everything bilinear training needs to go on, and its beginning. */
-import type { BilinearTable } from '../../src/embedding/bilinear-table.js';
+import type { BilinearTable } from '../../src/embedding/bilinear.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { BilinearSettings } from './settings.js';

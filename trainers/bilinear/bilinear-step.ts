@@ -1,5 +1,5 @@
 /** A step of DistMult or ComplEx: a batch of queries against shared candidates, by the kernels. */
-import { composeQuery, type BilinearTable } from '../../src/embedding/bilinear-table.js';
+import { composeQuery, type BilinearTable } from '../../src/embedding/bilinear.js';
 import type { Rng } from '../../src/run/seeds.js';
 import type { Arena } from '../../src/simd/arena.js';
 import type { Kernels } from '../../src/simd/kernels.js';

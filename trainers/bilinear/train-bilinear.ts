@@ -1,8 +1,7 @@
 /** Bilinear training: epochs over a seeded shuffle of queries, validation by filtered MRR, early stop, best weights. */
 import { setImmediate } from 'node:timers/promises';
-import type { BilinearTable } from '../../src/embedding/bilinear-table.js';
+import { bilinearRanks, type BilinearTable } from '../../src/embedding/bilinear.js';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
-import { bilinearRanks } from '../../src/embedding/rank-bilinear.js';
 import { linkMetrics, type LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';

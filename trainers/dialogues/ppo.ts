@@ -9,7 +9,7 @@ import type { dialogueWalkId } from '../../envs/dialogue-walk-world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { initialState } from '../../envs/rules.js';
 import { embeddingPotential } from '../../envs/walk-reward.js';
-import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import { goldWalks } from '../cloning/gold-states.js';
 import { expectedReward } from '../ppo/expected-reward.js';
 import { ppo, type PpoUpdate } from '../ppo/ppo.js';

@@ -1,8 +1,7 @@
 /** Embeddings of a link data set, trained or kept from before, as scorers of its queries. */
 import { join } from 'node:path';
-import type { LinkScorer } from '../../src/embedding/link-scorer.js';
+import { bilinearScorer, type LinkScorer, transeScorer } from '../../src/embedding/scorers.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
-import { bilinearScorer, transeScorer } from '../../src/embedding/scorers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { kgwalkHome } from '../../src/run/locations.js';
 import type { ProgressReporter } from '../../src/run/progress.js';

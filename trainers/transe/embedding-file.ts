@@ -1,15 +1,19 @@
 /** Tables and unfinished training on disk: checkpoints of kind `embedding`. */
-import type { Checkpoint, JsonObject } from '../../checkpoints/checkpoint.js';
-import { checkFits, readCheckpoint, schemaVersion, writeCheckpoint } from '../../checkpoints/checkpoint.js';
-import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
-import { meanEntityNorm } from '../../src/embedding/embedding-table.js';
+import {
+  checkFits,
+  type Checkpoint,
+  type JsonObject,
+  readCheckpoint,
+  schemaVersion,
+  writeCheckpoint,
+} from '../../checkpoints/checkpoint.js';
+import { type EmbeddingTable, meanEntityNorm } from '../../src/embedding/transe.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
 import { matrix, unfit, values } from '../embeddings/table-tensors.js';
 import type { TransESettings } from './settings.js';
-import type { TransEState } from './transe-state.js';
-import { createTransE } from './transe-state.js';
+import { createTransE, type TransEState } from './transe-state.js';
 
 /** What one epoch logs, under the keys of the metric log. */
 export interface EpochRecord {

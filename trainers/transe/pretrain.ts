@@ -1,7 +1,6 @@
 /** Pretraining for a graph: reuse the table that fits, else train one and keep it. */
 import { join } from 'node:path';
-import { normalisedTable } from '../../src/embedding/embedding-table.js';
-import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import { type EmbeddingTable, normalisedTable } from '../../src/embedding/transe.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Triple } from '../../src/kg/path.js';
 import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
@@ -9,19 +8,24 @@ import { configHash } from '../../src/run/config.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
-import { silentProgress } from '../../src/run/progress.js';
-import type { ProgressReporter } from '../../src/run/progress.js';
+import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { Diverged } from '../../src/tensor/diverged.js';
 import { keptTable } from '../embeddings/kept-table.js';
 import { hashOfTriples } from '../embeddings/table-tensors.js';
-import type { EpochRecord, SavedTable, TableIdentity } from './embedding-file.js';
-import { readTable, trainingCheckpoint, trainingOf, writeTable } from './embedding-file.js';
+import {
+  type EpochRecord,
+  readTable,
+  type SavedTable,
+  type TableIdentity,
+  trainingCheckpoint,
+  trainingOf,
+  writeTable,
+} from './embedding-file.js';
 import { forwardRelations, holdOutTriples, type HeldOut } from './hold-out.js';
 import type { TransESettings } from './settings.js';
-import type { EpochReport } from './train-transe.js';
+import { type EpochReport, trainTransE, type TransEOptions } from './train-transe.js';
 import { repeatBatch } from './repeat-batch.js';
-import { trainTransE, type TransEOptions } from './train-transe.js';
 import type { TransEState } from './transe-state.js';
 import { createWork } from './transe-work.js';
 

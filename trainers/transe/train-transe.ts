@@ -1,15 +1,13 @@
 /** TransE training: epochs over a seeded shuffle, validation by filtered MRR, early stop, best weights. */
 import { setImmediate } from 'node:timers/promises';
-import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
-import type { LinkMetrics } from '../../src/embedding/rank-links.js';
-import { linkMetrics } from '../../src/embedding/rank-links.js';
+import type { EmbeddingTable } from '../../src/embedding/transe.js';
+import { type LinkMetrics, linkMetrics } from '../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { Diverged } from '../../src/tensor/diverged.js';
 import { openCrew } from './crew.js';
 import { repeatBatch } from './repeat-batch.js';
 import type { TransESettings } from './settings.js';
-import type { TransEState } from './transe-state.js';
-import { createTransE } from './transe-state.js';
+import { createTransE, type TransEState } from './transe-state.js';
 import { createWork, orderEpoch, type TransEWork } from './transe-work.js';
 
 /** Figures of one epoch. */

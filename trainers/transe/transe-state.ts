@@ -1,5 +1,5 @@
 /** Everything TransE training needs to go on, and its beginning. */
-import type { EmbeddingTable } from '../../src/embedding/embedding-table.js';
+import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { TransESettings } from './settings.js';

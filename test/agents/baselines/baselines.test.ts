@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { agentNames, createAgent } from '../../../agents/registry.js';
-import type { AgentResources } from '../../../agents/registry.js';
-import type { EmbeddingTable } from '../../../src/embedding/embedding-table.js';
+import { agentNames, type AgentResources, createAgent } from '../../../agents/registry.js';
+import type { EmbeddingTable } from '../../../src/embedding/transe.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { namedWalk, readPath, sampleOf, world } from './toy-world.js';
 

@@ -17,7 +17,7 @@ import { evaluationSettings } from '../../../evaluation/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { Graph } from '../../../src/kg/graph.js';
 import type { Path, Triple } from '../../../src/kg/path.js';
-import { arkRanks, type ArkRanks } from '../../../src/metrics/ark/ark-ranks.js';
+import { arkRanks, type ArkRanks } from '../../../src/metrics/ark-ranks.js';
 import { Rng, subSeed } from '../../../src/run/seeds.js';
 import { toyFeaturizer } from '../../fixtures/toy-walker.js';
 

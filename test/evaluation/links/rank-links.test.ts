@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { queriesOf, questionsOf } from '../../../evaluation/links/link-queries.js';
 import { scorerRanker } from '../../../evaluation/links/link-ranker.js';
 import { rankLinks, rankWalks } from '../../../evaluation/links/rank-links.js';
-import { filteredRank } from '../../../src/embedding/filtered-rank.js';
+import { filteredRank } from '../../../src/metrics/ranks.js';
 import { withInverses } from '../../../src/embedding/known-answers.js';
-import { rankOf } from '../../../src/metrics/ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { followsChain } from '../../fixtures/scripted-link-actor.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
+import { rankOf } from '../../fixtures/rank-of.js';
 
 const tiny = tinyLinkWorld();
 const { graph, test: asked } = tiny;

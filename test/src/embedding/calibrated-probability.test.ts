@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { calibratedProbability } from '../../../src/embedding/calibrated-probability.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
-import type { LinkScorer } from '../../../src/embedding/link-scorer.js';
+import type { LinkScorer } from '../../../src/embedding/scorers.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 const numEntities = 40;

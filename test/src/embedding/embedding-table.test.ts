@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EmbeddingTable } from '../../../src/embedding/embedding-table.js';
 import {
+  type EmbeddingTable,
   meanEntityNorm,
   normalisedTable,
   scoreTriple,
   tripleDistance,
-} from '../../../src/embedding/embedding-table.js';
+} from '../../../src/embedding/transe.js';
 
 const table: EmbeddingTable = {
   model: 'transe',

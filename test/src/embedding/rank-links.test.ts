@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { EmbeddingTable } from '../../../src/embedding/embedding-table.js';
+import { type EmbeddingTable, linkQuery, plainRank } from '../../../src/embedding/transe.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
-import { linkQuery, plainRank } from '../../../src/embedding/link-query.js';
-import { evaluateLinks, linkRanks, rankShare } from '../../../src/embedding/rank-links.js';
+import { linkMetrics, linkRanks, rankShare } from '../../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
-import { rankOf } from '../../../src/metrics/ranks.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { rankOf } from '../../fixtures/rank-of.js';
 
 const columns = (triples: [number, number, number][]): TripleColumns => ({
   heads: Int32Array.from(triples, ([head]) => head),
@@ -177,7 +176,7 @@ describe('ranking links', () => {
       relations: Float32Array.of(1),
     };
     // (0, 2): 0 + 1 = 1 is nearest to 1; 0 and 2 tie → rank 2.5. 2 − 1 = 1 likewise for the head 0.
-    const metrics = evaluateLinks(table, columns([[0, 0, 2]]), knownAnswers([]));
+    const metrics = linkMetrics(linkRanks(table, columns([[0, 0, 2]]), knownAnswers([])));
     expect(metrics).toEqual({ mrr: 1 / 2.5, 'hits@1': 0, 'hits@3': 1, 'hits@10': 1, n: 2 });
   });
 });

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { initialFrontier, stepFrontier } from '../../../src/kg/frontier.js';
-import { frontierStepper } from '../../../src/kg/frontier-stepper.js';
+import { frontierStepper, initialFrontier, stepFrontier } from '../../../src/kg/frontier.js';
 import { Graph } from '../../../src/kg/graph.js';
 
 const id = fc.integer({ min: 0, max: 7 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { unknownId } from '../../../src/kg/graph.js';
-import { countReachable } from '../../../src/kg/reach.js';
+import { countReachable } from '../../../src/kg/frontier.js';
 
 test('counts distinct entities within the hops, the start left out', () => {
   const builder = new GraphBuilder();

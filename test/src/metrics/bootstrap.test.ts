@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bootstrapMeans, meanOverSeeds, pairedDifferences } from '../../../src/metrics/bootstrap.js';
+import { bootstrapMeans, pairedDifferences } from '../../../src/metrics/bootstrap.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 describe('the interval of a mean', () => {
@@ -86,12 +86,4 @@ describe('the paired difference', () => {
     }
     expect(rejected).toBeLessThan(14);
   });
-});
-
-test('the mean over seeds carries the interval of Student’s t', () => {
-  const { value, low, high, n } = meanOverSeeds([1, 2, 3]);
-  expect([value, n]).toEqual([2, 3]);
-  expect(high - 2).toBeCloseTo(4.303 / Math.sqrt(3), 3);
-  expect(2 - low).toBeCloseTo(4.303 / Math.sqrt(3), 3);
-  expect(meanOverSeeds([5])).toEqual({ value: 5, low: 5, high: 5, n: 1 });
 });

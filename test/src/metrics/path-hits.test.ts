@@ -1,14 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Path, Triple } from '../../../src/kg/path.js';
-import {
-  distinctPaths,
-  finalEntities,
-  hitAtK,
-  pathRanks,
-  reciprocalRank,
-  targetRanks,
-} from '../../../src/metrics/path-hits.js';
+import { distinctPaths, hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../../src/metrics/path-hits.js';
+import { finalEntities } from '../../fixtures/final-entities.js';
 
 const equal = 99;
 /** `walk(0, 1, 10, 2, 20)` is 0 -1-> 10 -2-> 20. */

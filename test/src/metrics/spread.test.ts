@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { spreadOf } from '../../../src/metrics/spread.js';
+import { spreadOf } from '../../../src/metrics/ranks.js';
 
 test('percentiles are values of the set, by nearest rank', () => {
   expect(spreadOf([4, 1, 3, 2])).toEqual({ mean: 2.5, median: 2, p95: 4, max: 4 });

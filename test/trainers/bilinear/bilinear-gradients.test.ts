@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { composeQuery, type BilinearModel, type BilinearTable } from '../../../src/embedding/bilinear-table.js';
+import { composeQuery, type BilinearModel, type BilinearTable } from '../../../src/embedding/bilinear.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { addCubeGradient, addQueryGradient, moveRow } from '../../../trainers/bilinear/bilinear-gradients.js';
 import { createBilinear } from '../../../trainers/bilinear/bilinear-state.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { composeQuery } from '../../../src/embedding/bilinear-table.js';
+import { bilinearRanks, composeQuery } from '../../../src/embedding/bilinear.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
-import { bilinearRanks } from '../../../src/embedding/rank-bilinear.js';
 import { bilinearScorer, scorerRanks, sidedLinkMetrics } from '../../../src/embedding/scorers.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { Arena } from '../../../src/simd/arena.js';

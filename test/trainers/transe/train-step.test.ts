@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { tripleDistance } from '../../../src/embedding/embedding-table.js';
+import { tripleDistance } from '../../../src/embedding/transe.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { lossValue } from '../../../trainers/transe/losses.js';
-import type { TransESettings } from '../../../trainers/transe/settings.js';
-import { transeSettings } from '../../../trainers/transe/settings.js';
+import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
 import { createStep } from '../../../trainers/transe/train-step.js';
-import type { TransEState } from '../../../trainers/transe/transe-state.js';
-import { createTransE } from '../../../trainers/transe/transe-state.js';
+import { createTransE, type TransEState } from '../../../trainers/transe/transe-state.js';
 import { createTripleSet, hasTriple } from '../../../trainers/transe/triple-set.js';
 
 const triples: TripleColumns = {

@@ -2,17 +2,16 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { meanEntityNorm } from '../../../src/embedding/embedding-table.js';
+import { meanEntityNorm } from '../../../src/embedding/transe.js';
 import { knownAnswers } from '../../../src/embedding/known-answers.js';
-import { evaluateLinks } from '../../../src/embedding/rank-links.js';
+import { linkMetrics, linkRanks } from '../../../src/embedding/rank-links.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { withArrays } from '../../../src/run/workers/shared-memory.js';
 import { readTable } from '../../../trainers/transe/embedding-file.js';
 import { keepInRun, pretrainEmbeddings } from '../../../trainers/transe/pretrain.js';
-import type { TransESettings } from '../../../trainers/transe/settings.js';
-import { transeSettings } from '../../../trainers/transe/settings.js';
+import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
 import { trainTransE } from '../../../trainers/transe/train-transe.js';
 import type { TransEState } from '../../../trainers/transe/transe-state.js';
 
@@ -46,7 +45,7 @@ describe('training', () => {
   ] as const)('learns a small world to MRR 1: %o', async (over) => {
     const settings = settingsOf({ ...over, epochs: 300 });
     const { table } = await trainTransE({ ...sizes, train, settings, seed: 1 });
-    expect(evaluateLinks(table, train, knownAnswers([train])).mrr).toBe(1);
+    expect(linkMetrics(linkRanks(table, train, knownAnswers([train]))).mrr).toBe(1);
   });
 
   test('is the same for the same seed, and another for another', async () => {
@@ -87,7 +86,7 @@ describe('training', () => {
     });
     expect(stopped).toBe(false);
     expect(state.epoch).toBe(state.best!.epoch + 3);
-    expect(evaluateLinks(table, train, knownAnswers([train]))).toEqual(metrics);
+    expect(linkMetrics(linkRanks(table, train, knownAnswers([train])))).toEqual(metrics);
   });
 
   test('reports a falling loss and a falling learning rate', async () => {

@@ -1,8 +1,9 @@
 /** The countings of LLM-ARK's published code on hand-made beams: each way in which they differ from the strict ones. */
 import { describe, expect, test } from '@jest/globals';
-import { arkBeamWidth, arkRanks, padEntity, type ArkBeam } from '../../../../src/metrics/ark/ark-ranks.js';
-import { finalEntities, hitAtK, pathRanks, targetRanks } from '../../../../src/metrics/path-hits.js';
-import type { Path, Triple } from '../../../../src/kg/path.js';
+import { arkBeamWidth, arkRanks, padEntity, type ArkBeam } from '../../../src/metrics/ark-ranks.js';
+import { hitAtK, pathRanks, targetRanks } from '../../../src/metrics/path-hits.js';
+import type { Path, Triple } from '../../../src/kg/path.js';
+import { finalEntities } from '../../fixtures/final-entities.js';
 
 const equal = 99;
 const start = 0;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { answerMetrics, truthAccuracy, unionMetrics } from '../../../../src/metrics/answers/question-metrics.js';
-import { matchAnswers } from '../../../../src/metrics/answers/matching.js';
+import { answerMetrics, matchAnswers, truthAccuracy, unionMetrics } from '../../../src/metrics/answers.js';
 
 describe('figures of a question', () => {
   test('are counted by hand: three of five items right, three of four golds', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { NamedEntity } from '../../../../src/metrics/answers/matching.js';
-import { matchAnswers } from '../../../../src/metrics/answers/matching.js';
+import { matchAnswers, type NamedEntity } from '../../../src/metrics/answers.js';
 
 const hanks: NamedEntity = { name: 'Tom Hanks', entity: 3, aliases: ['Thomas Hanks'] };
 const ryan: NamedEntity = { name: 'Meg Ryan', entity: 4 };
