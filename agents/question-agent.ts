@@ -1,7 +1,6 @@
 /** The one interface of everything that answers questions: prompted agents, trained walkers and lookups. */
 import type { QuestionTask } from '../datasets/question.js';
-import type { DecisionClient } from '../src/llm/decision-client.js';
-import type { NamedTriple } from '../src/llm/decision.js';
+import type { DecisionClient, NamedTriple } from '../src/llm/decision.js';
 import type { Cost } from './agent.js';
 
 /** What an agent did, in order: the same words for all agents, so that replay, reports and tests share them. */

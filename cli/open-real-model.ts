@@ -36,7 +36,7 @@ const firstContact = 10_000;
  *   opening it throws
  */
 export async function openRealModel(spec: string, set: readonly string[]): Promise<LanguageModel> {
-  const { openLanguageModel } = await import('../src/llm/open-model.js');
+  const { openLanguageModel } = await import('../src/llm/model-files.js');
   const overrides = { overrides: set, source: '--model-set' };
   if (!/^https?:/i.test(spec)) {
     const { gpuLayers, contextLength, ...local } = loadConfig(localSettings, overrides);

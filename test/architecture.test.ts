@@ -97,7 +97,7 @@ describe('the architecture', () => {
     test.each<[string, RegExp, string[]]>([
       ['other programs', /'(node:)?child_process'/, ['cli/native/run-tool.ts', 'cli/quickstart/open-page.ts']],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
-      ['addresses', /\bfetch\(/, ['src/llm/server/bounded-fetch.ts', 'src/run/download/open-response.ts']],
+      ['addresses', /\bfetch\(/, ['src/llm/server-trouble.ts', 'src/run/download/open-response.ts']],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-model.ts']],
       ['sockets', /'(node:)?net'/, ['cli/open-real-model.ts']],
       ['the network otherwise', /'(node:)?(http2?|https|tls|dgram|dns|undici|ws)(\/\w+)?'|WebSocket|EventSource/, []],

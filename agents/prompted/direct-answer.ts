@@ -1,7 +1,6 @@
 /** Answering from the model's memory alone, in one call: what IO and CoT prompting share. */
 import { z } from 'zod';
-import type { AnswerDecision } from '../../src/llm/decision.js';
-import { BudgetSpent } from '../../src/llm/decision-client.js';
+import { type AnswerDecision, BudgetSpent } from '../../src/llm/decision.js';
 import type { QuestionAgent } from '../question-agent.js';
 import type { QuestionAgentEntry } from '../question-registry.js';
 import { domains, exemplarsFor, truthExemplars } from './exemplars.js';

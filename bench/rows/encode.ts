@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import type { Token } from 'node-llama-cpp';
 import { openEncoder } from '../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
-import { cutBack } from '../../src/llm/llama/held-heads.js';
+import { cutBack } from '../../src/llm/llama/prefix-cache.js';
 import { openLlama } from '../../src/llm/llama-library.js';
 import { Rng } from '../../src/run/seeds.js';
 import { emitRate, repeatFor } from '../measure.js';

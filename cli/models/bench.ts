@@ -7,7 +7,7 @@ import { encoderSettings } from '../../src/encoder/settings.js';
 import type { AnswerDecision } from '../../src/llm/decision.js';
 import type { CompletionRequest, LanguageModel } from '../../src/llm/language-model.js';
 import { openLlamaModel } from '../../src/llm/llama-model.js';
-import { readChatModelFile } from '../../src/llm/llama/chat-model-file.js';
+import { readChatModelFile } from '../../src/llm/gguf/text-model.js';
 import { modelFile } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { ProgressReporter } from '../../src/run/progress.js';

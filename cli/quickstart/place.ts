@@ -8,7 +8,7 @@ import { runsFolder } from '../../src/run/locations.js';
  * @throws WorkbenchError `usage` or `data` for a model that is not there or lacks one of the two
  */
 export async function usableModel(spec: string = embeddedModelName): Promise<string> {
-  const { readChatModelFile } = await import('../../src/llm/llama/chat-model-file.js');
+  const { readChatModelFile } = await import('../../src/llm/gguf/text-model.js');
   const { readEmbeddingModel } = await import('../../src/encoder/embedding-model.js');
   const file = modelFile(spec);
   readChatModelFile(file);

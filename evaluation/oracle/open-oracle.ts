@@ -8,16 +8,14 @@
 import { createHash } from 'node:crypto';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { writeReply } from '../../src/llm/decisions/write-reply.js';
+import { writeReply } from '../../src/llm/decisions/reply-forms.js';
 import type { Decision } from '../../src/llm/decision.js';
-import type { LanguageModel } from '../../src/llm/language-model.js';
+import { countWordPieces, type LanguageModel, wordPieceTokenizer } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
-import type { QuestionFacts } from './question-facts.js';
-import { questionFacts } from './question-facts.js';
+import { type QuestionFacts, questionFacts } from './question-facts.js';
 import { rightReply } from './right-reply.js';
-import { countWordPieces, wordPieceTokenizer } from '../../src/llm/word-pieces.js';
 import { wrongReply } from './wrong-reply.js';
 
 /** Changes with the rules, so that completions of older ones are not taken for its own. */

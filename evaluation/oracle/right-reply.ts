@@ -1,7 +1,7 @@
 /** The reply that a faultless reader who knows the gold gives, from the evidence alone. */
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
-import { mostAnswers } from '../../src/llm/decisions/forms/answer-limits.js';
+import { mostAnswers } from '../../src/llm/decisions/forms/answer.js';
 import type {
   AnswerDecision,
   Candidate,

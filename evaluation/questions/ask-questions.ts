@@ -1,9 +1,8 @@
 /** Asks an agent every question, many under way at once; whatever happens to one, it has one result. */
 import type { QuestionAgent, QuestionAnswer, TraceEvent } from '../../agents/question-agent.js';
 import type { QuestionTask } from '../../datasets/question.js';
-import type { CallRecord, CallTotals } from '../../src/llm/client/call-ledger.js';
-import type { QuestionClient } from '../../src/llm/client/create-clients.js';
-import { runInterleaved } from '../../src/llm/client/run-interleaved.js';
+import type { CallRecord, CallTotals, QuestionClient } from '../../src/llm/client/create-clients.js';
+import { runInterleaved } from '../../src/llm/concurrency.js';
 import { memoryErrorOf } from '../../src/run/memory.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { concernsAllTasks, failuresInARow } from '../task-failures.js';

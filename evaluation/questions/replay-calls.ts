@@ -1,9 +1,7 @@
 /** Calls of a replay: answered from the store of an evaluation, by a model that is not there. */
 import type { QuestionTask } from '../../datasets/question.js';
-import { openCompletionStore } from '../../src/llm/client/completion-store.js';
-import { createClients } from '../../src/llm/client/create-clients.js';
-import type { QuestionClient } from '../../src/llm/client/create-clients.js';
-import { replayModel } from '../../src/llm/client/replay-model.js';
+import { openCompletionStore, replayModel } from '../../src/llm/client/completion-store.js';
+import { createClients, type QuestionClient } from '../../src/llm/client/create-clients.js';
 import type { AskedEvaluation, EvaluationFiles } from './evaluation-folder.js';
 import { clientSettings } from './run-question-evaluation.js';
 

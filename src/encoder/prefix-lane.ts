@@ -1,7 +1,7 @@
 /** A lane that keeps the beginning of the last text evaluated for the next one. */
 import type { LlamaContextSequence, LlamaEmbeddingContext, Token } from 'node-llama-cpp';
-import { cutBack } from '../llm/llama/held-heads.js';
-import { takeTurns } from '../llm/turns.js';
+import { cutBack } from '../llm/llama/prefix-cache.js';
+import { semaphore } from '../llm/concurrency.js';
 import { WorkbenchError } from '../run/errors.js';
 import type { EncoderLane } from './llama-lanes.js';
 import { sharedLength } from './prefix-order.js';
@@ -30,7 +30,7 @@ interface Insides {
  */
 export function prefixLane(context: LlamaEmbeddingContext): EncoderLane {
   const { _sequence: sequence, _llamaContext: inner } = insidesOf(context);
-  const turns = takeTurns(1);
+  const mutex = semaphore(1);
   /** What the sequence holds; empty while that is not certain. */
   let held: Token[] = [];
 
@@ -51,7 +51,7 @@ export function prefixLane(context: LlamaEmbeddingContext): EncoderLane {
     return { vector: inner._ctx.getEmbedding(input.length), evaluated: input.length - reused, reused };
   }
 
-  return { encode: (tokens) => turns(() => evaluate(tokens)) };
+  return { encode: (tokens) => mutex(() => evaluate(tokens)) };
 }
 
 /** Tokens in whole blocks that both begin with; at least the last of `input` is left to evaluate. */

@@ -6,12 +6,11 @@ import { hashedFile } from '../run/hashed-file.js';
 import { throwIfStopped } from '../run/stop.js';
 import type { LanguageModel, ReplyFormat } from './language-model.js';
 import { chatLayout, type PromptTokens } from './llama/chat-layout.js';
-import { readChatModelFile } from './llama/chat-model-file.js';
+import { readChatModelFile } from './gguf/text-model.js';
 import { generate, scoreTokens } from './llama/generate.js';
-import { batchTokens, type HeldHeads, holdHeads } from './llama/held-heads.js';
-import { schemaGrammar } from './llama/schema-grammar.js';
+import { batchTokens, type PrefixCache, openPrefixCache } from './llama/prefix-cache.js';
 import { type LlamaDevice, llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
-import { takeTurns } from './turns.js';
+import { semaphore } from './concurrency.js';
 
 /** How a model is loaded and computes; absent: what fits the machine. */
 export interface LlamaModelOptions {
@@ -62,20 +61,20 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   const layout = chatLayout(library, model);
   const mode = sequences === 1 ? 'exact' : `side-by-side-${sequences}`;
   const device = gpu === 'off' ? `cpu-${threads}` : `gpu-${gpuLayers ?? 'auto'}`;
-  const turns = takeTurns(sequences);
+  const inTurn = semaphore(sequences);
   /** The file is mapped rather than read: a reply counts once it is known that nobody wrote into it meanwhile. */
   const checked = <Result>(work: () => Promise<Result>) =>
-    turns(async () => {
+    inTurn(async () => {
       const result = await work();
       await file.check();
       return result;
     });
-  let held: Promise<HeldHeads> | undefined;
+  let opened: Promise<PrefixCache> | undefined;
 
   /** The context takes most of the memory, so it waits for the first request. */
-  function open(): Promise<HeldHeads> {
-    held ??= guarded(modelPath, async () =>
-      holdHeads(
+  function open(): Promise<PrefixCache> {
+    opened ??= guarded(modelPath, async () =>
+      openPrefixCache(
         await model.createContext({
           contextSize: Math.ceil(contextLength / contextStep) * contextStep,
           sequences: heads + sequences - 1,
@@ -87,14 +86,13 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
         }),
       ),
     );
-    held.catch(() => (held = undefined));
-    return held;
+    opened.catch(() => (opened = undefined));
+    return opened;
   }
 
-  async function grammarState(format: ReplyFormat) {
-    const text = format.gbnf ?? schemaGrammar(format.jsonSchema);
-    const grammar = await llama.createGrammar({ grammar: text }).catch((error: unknown) => {
-      throw new Error(`llama.cpp refuses the grammar\n${text}`, { cause: error });
+  async function grammarState({ gbnf }: ReplyFormat) {
+    const grammar = await llama.createGrammar({ grammar: gbnf }).catch((error: unknown) => {
+      throw new Error(`llama.cpp refuses the grammar\n${gbnf}`, { cause: error });
     });
     return new library.LlamaGrammarEvaluationState({ model, grammar });
   }
@@ -148,7 +146,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
     },
 
     prime(requests) {
-      return turns(async () => {
+      return inTurn(async () => {
         // Only the order of last use matters, and only as many as there are places for.
         const latest = new Map<string, Token[]>();
         for (const { system, head } of requests) {

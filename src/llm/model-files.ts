@@ -1,4 +1,4 @@
-/** From the name of a model, as `--model` and `--encoder` take it, to its file. */
+/** From the name of a model, as `--model` and `--encoder` take it, to its file and to the open language model. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { WorkbenchError } from '../run/errors.js';
@@ -6,7 +6,10 @@ import { modelsFolder, packageRoot } from '../run/locations.js';
 import { nearestName } from '../run/nearest-name.js';
 import { printable } from '../run/printable.js';
 import { masked } from '../run/secrets.js';
+import type { LanguageModel } from './language-model.js';
+import { type LlamaModelOptions, openLlamaModel } from './llama-model.js';
 import { modelRegistry } from './model-registry.js';
+import { openServerModel, type ServerModelOptions } from './server-model.js';
 
 /** The name of the model that comes with the package. */
 export const embeddedModelName = 'demo';
@@ -93,4 +96,29 @@ function refuseAddress(spec: string): void {
   throw new WorkbenchError('usage', `expected a model’s file or name, got the address ${masked(spec)}`, {
     hint: 'Text vectors come from a local file; `kgwalk models get URL` downloads one.',
   });
+}
+
+/** What either kind of model may be told. */
+export interface OpenModelOptions {
+  local?: LlamaModelOptions;
+  server?: Omit<ServerModelOptions, 'baseUrl' | 'model'>;
+}
+
+/**
+ * `http(s)://HOST/v1#MODEL` opens a server, anything else a local file, by path or by name. Simulated models are opened in
+ * evaluation/, which alone may see the gold.
+ * @throws WorkbenchError as `modelFile`, `usage` for a server without a model; what the model's own opening throws
+ */
+export async function openLanguageModel(spec: string, options: OpenModelOptions = {}): Promise<LanguageModel> {
+  if (/^https?:\/\//i.test(spec)) {
+    const mark = spec.indexOf('#');
+    const [baseUrl, model] = mark < 0 ? [spec, ''] : [spec.slice(0, mark), spec.slice(mark + 1)];
+    if (model === '') {
+      throw new WorkbenchError('usage', 'expected a server and its model as URL#MODEL, got a URL without a model', {
+        hint: 'For example http://127.0.0.1:8080/v1#qwen2.5-7b-instruct.',
+      });
+    }
+    return openServerModel({ ...options.server, baseUrl, model });
+  }
+  return openLlamaModel(modelFile(spec), options.local);
 }

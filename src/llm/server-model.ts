@@ -5,12 +5,15 @@ import { WorkbenchError } from '../run/errors.js';
 import { serverKey, withoutKey } from '../run/secrets.js';
 import { Rng } from '../run/seeds.js';
 import { throwIfStopped } from '../run/stop.js';
-import type { Completion, CompletionRequest, LanguageModel } from './language-model.js';
-import { backOff, type Delay, realDelay } from './server/back-off.js';
-import { boundedFetch } from './server/bounded-fetch.js';
-import { type OptionalPart, troubleOf } from './server/server-trouble.js';
-import { takeTurns } from './turns.js';
-import { countWordPieces, wordPieceTokenizer } from './word-pieces.js';
+import {
+  type Completion,
+  type CompletionRequest,
+  countWordPieces,
+  type LanguageModel,
+  wordPieceTokenizer,
+} from './language-model.js';
+import { backOff, boundedFetch, type Delay, type OptionalPart, realDelay, troubleOf } from './server-trouble.js';
+import { semaphore } from './concurrency.js';
 
 /** Which server and model, and how patient to be with it. */
 export interface ServerModelOptions {
@@ -52,7 +55,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
   const name = `${baseUrl}#${model}`;
   const key = serverKey(options.env);
   const client = await openClient(baseUrl, key);
-  const turns = takeTurns(concurrency);
+  const inTurn = semaphore(concurrency);
   const rng = Rng.named(seed, 'server-model/back-off');
   const refused = new Set<OptionalPart>();
   let obeys = true;
@@ -133,7 +136,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
     contextLength,
     concurrency,
     countTokens: countWordPieces,
-    complete: (request) => turns(() => complete(request)),
+    complete: (request) => inTurn(() => complete(request)),
     dispose: () => Promise.resolve(),
   };
 }

@@ -5,7 +5,7 @@ import { createQuestionAgent, parseSwitches, questionAgentNames } from '../../ag
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { runSettings } from '../../presets/schema.js';
 import type { Decision } from '../../src/llm/decision.js';
-import { checkExamples } from '../../src/llm/decisions/check-examples.js';
+import { checkExamples } from '../fixtures/check-examples.js';
 import { readReply } from '../../src/llm/decisions/read-reply.js';
 import { renderPrompt } from '../../src/llm/decisions/render-prompt.js';
 import { graphOf, resourcesOf, taskOf, townFacts } from '../agents/prompted/clock-town.js';

@@ -1,7 +1,6 @@
 /** The last phase: an answer from the branches that cover every clue, or without them. */
 import type { QuestionTask } from '../../../datasets/question.js';
-import { BudgetSpent } from '../../../src/llm/decision-client.js';
-import type { AnswerReply, NamedTriple } from '../../../src/llm/decision.js';
+import { type AnswerReply, BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
 import type { QuestionSession } from '../../question-agent.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
 import { walksTo, type Branch } from './branch.js';

@@ -1,5 +1,5 @@
 /** Exploration from start nodes until a branch covers every clue or none can go on. */
-import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { BudgetSpent } from '../../../src/llm/decision.js';
 import { BranchSet, byCoverage, isComplete, startBranch, type Branch } from './branch.js';
 import { clueCount, type ClueSet } from './clues.js';
 import { mappedSteps } from './expand.js';

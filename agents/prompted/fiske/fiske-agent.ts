@@ -12,7 +12,7 @@
  * @source "Stateful knowledge exploration" (FiSKE), sections 3.2 to 3.4; nnnoidea/stateful-KGQA
  */
 import type { QuestionTask } from '../../../datasets/question.js';
-import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { BudgetSpent } from '../../../src/llm/decision.js';
 import { distinctFacts, factOf, groundNames, truthOf } from '../facts.js';
 import type { QuestionAgent, QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-registry.js';

@@ -1,10 +1,9 @@
 /** One question: rounds of proposing, executing and verifying, and what is answered where none is accepted. */
 import { excludedTopics, maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
-import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { NamedTriple } from '../../../src/llm/decision.js';
 import { chainEvidence } from '../../chain-answer.js';
 import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import type { QuestionAgentResources } from '../../question-registry.js';

@@ -1,8 +1,7 @@
 /** The QA role: chains for a question, out of those that may be written. */
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import type { ContextBlock } from '../../../src/llm/decision.js';
-import type { DecisionClient } from '../../../src/llm/decision-client.js';
+import type { ContextBlock, DecisionClient } from '../../../src/llm/decision.js';
 import type { MemoryEntry } from './chain-memory.js';
 import { chainText, type ExecutedChain } from './executed-chain.js';
 import { exampleRelations, proposeExamples, proposeTask } from './prompts.js';

@@ -2,8 +2,7 @@
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { Candidate, JudgeDecision, NamedTriple } from '../../../src/llm/decision.js';
-import type { DecisionClient } from '../../../src/llm/decision-client.js';
+import type { Candidate, DecisionClient, JudgeDecision, NamedTriple } from '../../../src/llm/decision.js';
 import { integratedText, plainCritique, type ExecutedChain } from './executed-chain.js';
 import * as prompts from './prompts.js';
 

@@ -2,8 +2,7 @@
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { dot } from '../../../src/encoder/unit-vectors.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { Candidate, ContextBlock } from '../../../src/llm/decision.js';
-import type { DecisionClient } from '../../../src/llm/decision-client.js';
+import type { Candidate, ContextBlock, DecisionClient } from '../../../src/llm/decision.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import { entityExamples, entityTask, relationExamples, relationTask } from './prompts.js';
 

@@ -12,8 +12,7 @@
  * @source Sun et al. 2024, "Think-on-Graph", algorithm 1
  */
 import type { QuestionTask } from '../../../datasets/question.js';
-import type { AnswerReply, Decision } from '../../../src/llm/decision.js';
-import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { type AnswerReply, BudgetSpent, type Decision } from '../../../src/llm/decision.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
 import { distinctFacts, factOf, groundNames, truthOf } from '../facts.js';
 import type { QuestionAgent, QuestionAnswer, QuestionSession } from '../../question-agent.js';

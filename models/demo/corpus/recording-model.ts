@@ -1,6 +1,6 @@
 /** A model that knows the right reply, notes it beside the prompt, and now and then gives another, so that agents go astray. */
 import type { Decision, ReplyOf } from '../../../src/llm/decision.js';
-import { writeReply } from '../../../src/llm/decisions/write-reply.js';
+import { writeReply } from '../../../src/llm/decisions/reply-forms.js';
 import type { CompletionRequest, LanguageModel } from '../../../src/llm/language-model.js';
 
 /** What is right for a decision, and what was replied. */

@@ -3,20 +3,78 @@
  * finished one is replayed without a model.
  */
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { canonicalJson } from '../../run/config.js';
+import { type ErrorCode, exitCodes, WorkbenchError } from '../../run/errors.js';
 import { ofShape } from '../../run/read-json.js';
 import type { Dropped } from '../decisions/fit-to-context.js';
 import type { Prompt } from '../decisions/render-prompt.js';
-import type { Completion, CompletionRequest } from '../language-model.js';
-import type { LinePosition } from './checked-lines.js';
-import { brokenLineHint, openCheckedLines } from './checked-lines.js';
-import { storedLine } from './stored-line.js';
-import type { ModelCard, PromptHead, StoredFailure, StoredLine } from './stored-line.js';
+import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
+import { brokenLineHint, type LinePosition, openCheckedLines } from './checked-lines.js';
 
-export type { ModelCard, PromptHead, StoredFailure };
+/** What a replay has to know of a model that is not there. */
+export interface ModelCard extends Pick<LanguageModel, 'id' | 'name' | 'simulated' | 'constrained' | 'contextLength'> {
+  /** Whether it has `scoreChoices`. */
+  scoresChoices: boolean;
+}
+
+/** Why a model gave no reply, as its error says it. */
+export interface StoredFailure {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+}
+
+/** The shared beginning of prompts. */
+type PromptHead = Pick<CompletionRequest, 'system' | 'head'>;
+
+/** One line, without its checksum. */
+type StoredLine =
+  | ({ line: 'completion'; key: string; head: string; question: string; phase: string } & Completion)
+  | ({ line: 'head'; key: string } & PromptHead)
+  | { line: 'cut'; key: string; cut: Dropped }
+  | ({ line: 'failure'; key: string } & StoredFailure)
+  | ({ line: 'model' } & ModelCard);
+
+const text = z.string();
+const count = z.int().min(0);
+const line = <Kind extends string>(kind: Kind) => ({ line: z.literal(kind) });
+
+/** The shape of a line. */
+const storedLine: z.ZodType<StoredLine> = z.discriminatedUnion('line', [
+  z.object({
+    ...line('completion'),
+    ...{ key: text, head: text, question: text, phase: text },
+    text,
+    promptTokens: count,
+    cachedTokens: count,
+    completionTokens: count,
+    stop: z.enum(['end', 'length']),
+    constrained: z.boolean().optional(),
+  }),
+  z.object({ ...line('head'), key: text, system: text, head: text }),
+  z.object({
+    ...line('cut'),
+    key: text,
+    cut: z.object({ history: count, examples: count, evidence: count, candidates: count }),
+  }),
+  z.object({
+    ...line('failure'),
+    key: text,
+    code: z.enum(Object.keys(exitCodes) as ErrorCode[]),
+    message: text,
+    hint: text.optional(),
+  }),
+  z.object({
+    ...line('model'),
+    ...{ id: text, name: text, simulated: z.boolean(), constrained: z.boolean() },
+    contextLength: z.number(),
+    scoresChoices: z.boolean(),
+  }),
+]);
 
 /** Everything that a completion depends on. */
-export interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
+interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
   /** `LanguageModel.id`. */
   model: string;
   /** Beginnings that were scored, where nothing was written. */
@@ -163,4 +221,29 @@ function failureOf({ code, message, hint }: StoredFailure): StoredFailure {
 
 function hashOf(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}
+
+/**
+ * Stands in for the model that wrote the store, so that an evaluation runs again without it.
+ * @throws WorkbenchError `data` where no model ever wrote the store
+ */
+export function replayModel(store: CompletionStore): LanguageModel {
+  if (!store.model) {
+    throw new WorkbenchError('data', 'expected completions of a model, got none, at the store of the evaluation', {
+      hint: 'Evaluations of agents that ask no model have nothing to replay.',
+    });
+  }
+  const { scoresChoices, ...card } = store.model;
+  const refuse = () => Promise.reject(new TypeError('expected no request in a replay, got one'));
+  return {
+    ...card,
+    // Nothing waits in a replay: one question after the other.
+    concurrency: 1,
+    countTokens() {
+      throw new TypeError('expected no token count in a replay, got a request for one');
+    },
+    complete: refuse,
+    ...(scoresChoices && { scoreChoices: refuse }),
+    dispose: () => Promise.resolve(),
+  };
 }

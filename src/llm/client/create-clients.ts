@@ -1,20 +1,16 @@
 /** The one way of agents to a language model: every call is fitted, counted, kept to the budget and remembered. */
 import { WorkbenchError } from '../../run/errors.js';
 import { madeFromTexts } from '../../run/provenance/notes.js';
+import type { PhaseCalls } from '../../run/question-records.js';
 import { subSeed } from '../../run/seeds.js';
-import type { Decision } from '../decision.js';
-import { BudgetSpent } from '../decision-client.js';
-import type { Decided, DecisionClient } from '../decision-client.js';
-import { uncutReply } from '../decisions/fit-to-context.js';
+import { BudgetSpent, type Decided, type Decision, type DecisionClient, type ParseStage } from '../decision.js';
+import { type Dropped, type Fitted, fitToContext, uncutReply, withoutDropped } from '../decisions/fit-to-context.js';
 import { readReply } from '../decisions/read-reply.js';
-import type { LanguageModel } from '../language-model.js';
-import { modelAsker } from './ask-model.js';
-import type { AskModel, CallTiming } from './ask-model.js';
-import type { CallRecord, CallTotals } from './call-ledger.js';
-import { inOrder, totalsOf } from './call-ledger.js';
-import { choiceTexts } from './choice-scoring.js';
-import type { CompletionStore, ModelCard } from './completion-store.js';
-import { fitted, requestOf } from './fitted-request.js';
+import { reAskReminder, renderPrompt } from '../decisions/render-prompt.js';
+import { maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
+import type { CompletionRequest, LanguageModel } from '../language-model.js';
+import { type AskModel, type CallTiming, choiceTexts, failureOf, modelAsker, replayError } from './ask-model.js';
+import { type CompletionStore, type ModelCard, promptKey } from './completion-store.js';
 
 /** Heads that a resumed run brings back: more than any model holds. */
 const primedHeads = 64;
@@ -127,4 +123,110 @@ function questionClient(questionId: string, ask: AskModel, settings: ClientSetti
     calls: () => inOrder(records),
     totals: () => totalsOf(records),
   };
+}
+
+/** One call: one request to a model, the re-ask after an unreadable reply being one of its own. */
+export interface CallRecord {
+  phase: string;
+  /** Decision of the question, from 0. */
+  seq: number;
+  /** 1 for the re-ask. */
+  attempt: number;
+  promptTokens: number;
+  /** As the model said when it was asked. */
+  cachedTokens: number;
+  completionTokens: number;
+  /** How the reply was read: `asked-again` of a re-ask that could be, `unparsed` of either that could not. */
+  stage: ParseStage;
+  temperature: number;
+  /** Of the completion in the store. */
+  key: string;
+  /** What the prompt gave up to fit the context. */
+  cut: Dropped;
+}
+
+/** Sums over calls. */
+export interface CallTotals {
+  calls: number;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  /** Calls by phase and by how their replies were read. */
+  phases: PhaseCalls;
+}
+
+/** Sums of a question's calls. */
+function totalsOf(calls: readonly CallRecord[]): CallTotals {
+  const totals: CallTotals = { calls: calls.length, promptTokens: 0, cachedTokens: 0, completionTokens: 0, phases: {} };
+  for (const { phase, stage, promptTokens, cachedTokens, completionTokens } of calls) {
+    totals.promptTokens += promptTokens;
+    totals.cachedTokens += cachedTokens;
+    totals.completionTokens += completionTokens;
+    const own = (totals.phases[phase] ??= { calls: 0, stages: {} });
+    own.calls++;
+    own.stages[stage] = (own.stages[stage] ?? 0) + 1;
+  }
+  return totals;
+}
+
+/** In the order of decisions: those under way at once may end in any. */
+function inOrder(calls: readonly CallRecord[]): CallRecord[] {
+  return [...calls].sort((a, b) => a.seq - b.seq || a.attempt - b.attempt);
+}
+
+/** Tokens that a chat template puts around a prompt, at most. */
+const templateTokens = 64;
+
+const nothingDropped: Dropped = { history: 0, examples: 0, evidence: 0, candidates: 0 };
+
+/**
+ * The decision with as much as the context holds. A replay, which has no tokenizer, cuts what was cut then.
+ * @throws WorkbenchError `data` where not even the question fits; a replay as the evaluation did
+ */
+function fitted<D extends Decision>(decision: D, model: LanguageModel, store: CompletionStore): Fitted<D> {
+  const key = () => promptKey(model.id, renderPrompt(decision));
+  if (store.readOnly) {
+    const whole = key();
+    const failure = store.failure(whole);
+    if (failure) throw replayError({ decision }, failure);
+    const dropped = store.cut(whole);
+    if (!dropped) return { decision, dropped: nothingDropped };
+    return { decision: withoutDropped(decision, dropped), dropped };
+  }
+  const remember = (whole: string, dropped: Dropped) => {
+    if (!store.cut(whole)) store.addCut(whole, dropped);
+  };
+  const countTokens = (text: string) => model.countTokens(text);
+  const apart = replyTokens(decision, model) + templateTokens + countTokens(reAskReminder(decision));
+  try {
+    const fit = fitToContext(decision, { maxPromptTokens: model.contextLength - apart, countTokens });
+    if (fit.decision !== decision) remember(key(), fit.dropped);
+    return fit;
+  } catch (error) {
+    store.addFailure(key(), failureOf(error));
+    throw error;
+  }
+}
+
+/** Attempt 1 reminds of the form below a body that is otherwise the same. */
+function requestOf(
+  decision: Decision,
+  model: LanguageModel,
+  call: Pick<CompletionRequest, 'temperature' | 'seed' | 'attempt' | 'signal'>,
+): CompletionRequest {
+  const { system, head, body } = renderPrompt(decision);
+  return {
+    system,
+    head,
+    body: call.attempt === 0 ? body : `${body}\n${reAskReminder(decision)}\nReply:`,
+    format: replyFormat(decision),
+    maxTokens: replyTokens(decision, model),
+    ...call,
+    decision,
+  };
+}
+
+/** A reply may take half of a context at most. */
+function replyTokens(decision: Decision, { contextLength }: LanguageModel): number {
+  return Math.min(maxReplyTokens(decision), Math.floor(contextLength / 2));
 }

@@ -1,6 +1,6 @@
 /** How names, facts and lists look in prompts: one line each, whatever they hold. */
 import { printable } from '../../run/printable.js';
-import type { NamedTriple } from '../decision.js';
+import type { Candidate, Decision, NamedTriple } from '../decision.js';
 
 /** Longest name in a prompt, in UTF-16 units: one hostile name must not push out all others. */
 const longestName = 300;
@@ -23,4 +23,24 @@ export function shownTriple([head, relation, tail]: NamedTriple): string {
 /** Lines `1. …`, counting from 1: 0 always means none. */
 export function numberedLines(texts: readonly string[]): string[] {
   return texts.map((text, i) => `${i + 1}. ${shownName(text)}`);
+}
+
+/** Texts of the candidates, or of the allowed answers; empty where a decision offers nothing by number. */
+export function offeredTexts(decision: Decision): string[] {
+  return rawOffered(decision).map(shownName);
+}
+
+function rawOffered(decision: Decision): readonly string[] {
+  if ('candidates' in decision) return textsOf(decision.candidates);
+  return decision.kind === 'answer' ? (decision.allowed ?? []) : [];
+}
+
+/** Texts of candidates, in order. */
+function textsOf(candidates: readonly Candidate[]): string[] {
+  return candidates.map(({ text }) => text);
+}
+
+/** `text` as a candidate that stands for nothing but itself, as in examples. */
+export function textCandidate(text: string): Candidate {
+  return { kind: 'text', text };
 }

@@ -1,10 +1,8 @@
 /** The parsing ladder: what a model wrote, read as the typed reply it means, or not at all. Nothing is ever evaluated. */
-import type { Decision, ReplyOf } from '../decision.js';
-import type { ParseStage } from '../decision-client.js';
-import { balancedBlocks } from './json-blocks.js';
-import { looseValues } from './loose-json.js';
+import type { Decision, ParseStage, ReplyOf } from '../decision.js';
+import { balancedBlocks, looseValues } from './loose-json.js';
 import { replyForm } from './reply-forms.js';
-import { bareReply, linesOf } from './reply-lines.js';
+import { bareReply, linesOf } from './reply-values.js';
 
 /** Of a reply, the end that is looked at where it is not JSON as a whole, in UTF-16 units. */
 const longestReply = 16_384;

@@ -1,10 +1,7 @@
 /** A decision as a prompt: short and plain, because small models read it at a few hundred tokens a second. */
-import type { ContextBlock, Decision, Example, ReplyOf } from '../decision.js';
-import { exampleDecision } from './example-decision.js';
-import { offeredTexts } from './candidate-texts.js';
-import { numberedLines, oneLine, shownTriple } from './prompt-text.js';
-import { replyForm } from './reply-forms.js';
-import { writeReply } from './write-reply.js';
+import type { ChainsReply, ContextBlock, Decision, Example, ReplyOf } from '../decision.js';
+import { numberedLines, offeredTexts, oneLine, shownTriple, textCandidate } from './prompt-text.js';
+import { replyForm, writeReply } from './reply-forms.js';
 
 /** The three parts of a prompt, in their order. */
 export interface Prompt {
@@ -55,4 +52,32 @@ function contextLines({ label, lines }: ContextBlock): string[] {
 
 function section(label: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`${label}:`, ...lines];
+}
+
+/** The decision that an example solves: the same kind and phase, its own question, evidence and candidates. */
+export function exampleDecision(decision: Decision, example: Example<ReplyOf<Decision>>): Decision {
+  const candidates = (example.candidates ?? []).map(textCandidate);
+  const own = {
+    question: example.question,
+    evidence: example.evidence ?? [],
+    context: example.context ?? [],
+    examples: [],
+  };
+  switch (decision.kind) {
+    case 'extract':
+      return { ...decision, ...own };
+    case 'choose-one':
+    case 'choose-many':
+    case 'score':
+    case 'judge':
+      return { ...decision, ...own, candidates };
+    case 'match':
+      return { ...decision, ...own, candidates, targets: example.targets ?? [] };
+    case 'answer':
+      return decision.allowed ? { ...decision, ...own, allowed: example.candidates ?? [] } : { ...decision, ...own };
+    case 'chains': {
+      const { chains } = example.reply as ChainsReply;
+      return { ...decision, ...own, allowed: chains, count: chains.length, hops: chains[0]?.length ?? decision.hops };
+    }
+  }
 }

@@ -1,14 +1,12 @@
 /** The form of every kind of decision. */
-import type { Decision, DecisionKind } from '../decision.js';
-import { answerForm } from './forms/answer.js';
+import type { Decision, DecisionKind, ReplyOf } from '../decision.js';
+import type { ReplyFormat } from '../language-model.js';
+import { answerForm, extractForm, judgeForm } from './forms/answer.js';
 import { chainsForm } from './forms/chains.js';
-import { chooseManyForm } from './forms/choose-many.js';
-import { chooseOneForm } from './forms/choose-one.js';
-import { extractForm } from './forms/extract.js';
-import { judgeForm } from './forms/judge.js';
-import { matchForm } from './forms/match.js';
-import { scoreForm } from './forms/score.js';
-import type { ReplyForm } from './reply-form.js';
+import { chooseManyForm, chooseOneForm } from './forms/choose.js';
+import { matchForm, scoreForm } from './forms/score.js';
+import { type ReplyForm, shapeSchema, shapeTokens } from './reply-form.js';
+import { shapeGrammar } from './reply-grammar.js';
 
 const replyForms: { [Kind in DecisionKind]: ReplyForm<Extract<Decision, { kind: Kind }>> } = {
   extract: extractForm,
@@ -24,4 +22,27 @@ const replyForms: { [Kind in DecisionKind]: ReplyForm<Extract<Decision, { kind: 
 /** The form of a decision's kind. */
 export function replyForm<D extends Decision>(decision: D): ReplyForm<D> {
   return replyForms[decision.kind] as unknown as ReplyForm<D>;
+}
+
+/** The compact JSON text that the reply's grammar derives and that the production parser reads as the same reply. */
+export function writeReply<D extends Decision>(decision: D, reply: ReplyOf<D>): string {
+  return JSON.stringify(replyForm(decision).write(decision, reply));
+}
+
+/** Beyond the reply itself: white space, code fences and a sentence around it, from models that are not bound. */
+const slack = 48;
+
+/**
+ * Schema and grammar of the replies to a decision. The grammar says more than the schema: ranges of every number, which
+ * relation sequences exist, no white space. That chains or choices differ from each other neither can say; repeated ones
+ * are dropped on reading.
+ */
+export function replyFormat(decision: Decision): ReplyFormat {
+  const shape = replyForm(decision).shape(decision);
+  return { jsonSchema: shapeSchema(shape), gbnf: shapeGrammar(shape) };
+}
+
+/** Tokens that a reply may take. A longer one is cut, and what is complete of it read. */
+export function maxReplyTokens(decision: Decision): number {
+  return slack + shapeTokens(replyForm(decision).shape(decision));
 }

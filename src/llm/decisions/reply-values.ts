@@ -1,5 +1,4 @@
 /** Pieces of replies: fields, numbers, names and texts out of JSON values that anything may have written. */
-import { snapName } from './snap-name.js';
 
 /** Most entries of a written list that are looked at: a model that never stops must not cost time. */
 const longestList = 500;
@@ -87,4 +86,110 @@ export function unwrapped(text: string): string {
     inner = next;
   }
   return inner.replace(/^(\d+)\.$/, '$1');
+}
+
+/** Replies without JSON, line by line: lists, `key: value` and plain names. */
+
+const longestLine = 500;
+const mostLines = 500;
+
+/** The reply without what chat models wrap it in: thoughts, code fences, chat terminators, `Output:`. */
+export function bareReply(text: string): string {
+  return text
+    .replace(/^[^]*<\/think>/, '')
+    .replace(/<\|[^|<>\n]{1,40}\|>|<\/?s>|<end_of_turn>|\[\/?INST\]/g, '')
+    .replace(/^\s*```\w*\s*$|```(?:json|python)?/gm, '')
+    .trim()
+    .replace(/^(?:output|reply|response|json|a)\s*:\s*/i, '');
+}
+
+/** Lines with something on them, without bullets; numbers of numbered lists stay. */
+export function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (const line of text.split(/[\r\n]+/, mostLines)) {
+    const bare = line
+      .slice(0, longestLine)
+      .trim()
+      .replace(/^[-*•]\s+/, '');
+    if (bare !== '') lines.push(bare);
+  }
+  return lines;
+}
+
+/** Values of the lines `key: value` whose key, letter case and emphasis ignored, is one of `keys`. */
+export function labelledValues(lines: readonly string[], keys: readonly string[]): string[] {
+  return lines.flatMap((line) => {
+    const [, key, value] =
+      /^[*"']{0,2}([A-Za-z][A-Za-z_ ]{0,30}?)(?:\s\d{1,2})?["'*]{0,2}\s*[:=][*]{0,2}\s*(.+)$/s.exec(line) ?? [];
+    return key !== undefined && keys.includes(key.toLowerCase()) ? [value!.trim()] : [];
+  });
+}
+
+/** What stands behind the numbers of a numbered list; undefined where any line but the first has none. */
+export function numberedItems(lines: readonly string[]): string[] | undefined {
+  const items = lines.map((line) => /^\(?\d{1,3}[.)]\s*(.+)$/s.exec(line)?.[1]);
+  if (items.length > 1 && items[0] === undefined) items.shift();
+  return items.length > 0 && items.every((item) => item !== undefined) ? items : undefined;
+}
+
+/** Parts of a list on one line, at semicolons or, where there are none and commas are asked for, at those. */
+export function splitList(text: string, commas: boolean): string[] {
+  const parts = text.includes(';') || !commas ? text.split(';') : text.split(',');
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+/** Longest name that is compared by edits, in UTF-16 units; longer ones must agree but for case and spaces. */
+const longestCompared = 100;
+
+/**
+ * Index of the offered name that was meant: the same one; else the only one that agrees but for letter case and white
+ * space; else the one nearest by edits, at most a fifth of its length away and at least two edits nearer than any
+ * other. Undefined otherwise. Never by containment: `place` is not `place_of_birth`.
+ */
+export function snapName(written: string, offered: readonly string[]): number | undefined {
+  const same = offered.indexOf(written);
+  if (same >= 0) return same;
+  const key = nameKey(written);
+  if (key === '') return undefined;
+  const keys = offered.map(nameKey);
+  const alike = keys.indexOf(key);
+  if (alike >= 0) return keys.lastIndexOf(key) === alike ? alike : undefined;
+  return nearest(key, keys);
+}
+
+function nearest(key: string, keys: readonly string[]): number | undefined {
+  if (key.length > longestCompared) return undefined;
+  const limit = Math.floor(key.length / 5);
+  if (limit === 0) return undefined;
+  let best: number | undefined;
+  let [smallest, second] = [Infinity, Infinity];
+  keys.forEach((other, i) => {
+    const distance = boundedDistance(key, other, limit + 1);
+    if (distance < smallest) [best, smallest, second] = [i, distance, smallest];
+    else second = Math.min(second, distance);
+  });
+  return smallest <= limit && second - smallest >= 2 ? best : undefined;
+}
+
+function nameKey(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
+}
+
+/** Edits between two texts, or Infinity beyond `bound`. */
+function boundedDistance(a: string, b: string, bound: number): number {
+  if (Math.abs(a.length - b.length) > bound) return Infinity;
+  let previous = Int32Array.from({ length: b.length + 1 }, (_, j) => j);
+  let row = new Int32Array(b.length + 1);
+  for (let i = 1; i <= a.length; i++) {
+    row[0] = i;
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const substituted = previous[j - 1]! + (a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1);
+      row[j] = Math.min(substituted, previous[j]! + 1, row[j - 1]! + 1);
+      least = Math.min(least, row[j]!);
+    }
+    if (least > bound) return Infinity;
+    [previous, row] = [row, previous];
+  }
+  return previous[b.length]! > bound ? Infinity : previous[b.length]!;
 }

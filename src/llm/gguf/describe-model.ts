@@ -1,8 +1,6 @@
 /** What a person wants to know of a model file before using it, from its header alone. */
 import { statSync } from 'node:fs';
-import type { GgufHeader } from './read-header.js';
-import { readGgufHeader } from './read-header.js';
-import { tensorBytes } from './tensor-types.js';
+import { type GgufHeader, readGgufHeader, tensorBytes } from './read-header.js';
 
 /** Facts of a file; absent is what it does not state. */
 export interface ModelDescription {

@@ -1,14 +1,12 @@
 /** What a GGUF file says about itself, read and checked before anything heavy loads it. @source ggml docs/gguf.md */
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { WorkbenchError } from '../../run/errors.js';
-import { type ByteCursor, byteCursor, EndOfFile } from './byte-cursor.js';
-import { tensorBytes } from './tensor-types.js';
 
 /** A metadata value that is kept; arrays are counted only. */
-export type GgufValue = string | number | boolean;
+type GgufValue = string | number | boolean;
 
 /** Where a tensor stands, and of what type and shape it is. */
-export interface GgufTensor {
+interface GgufTensor {
   name: string;
   /** Sizes, fastest first, as the file states them. */
   shape: number[];
@@ -197,4 +195,102 @@ function count(cursor: ByteCursor, bytes: number, what: string): number {
   const value = uint64(cursor);
   if (value * bytes > cursor.remaining()) throw new Malformed(`${value} ${what}, more than the file can hold`);
   return value;
+}
+
+/** Thrown when the file ends before what it announced; the reader that knows the path turns it into an error for the user. */
+class EndOfFile extends Error {}
+
+/** A little-endian cursor over an open file. Every method throws `EndOfFile` rather than reading past the end. */
+interface ByteCursor {
+  /** Bytes before the next read. */
+  position(): number;
+  remaining(): number;
+  /** The next bytes, as a view that is valid until the next call. @param length at most a megabyte */
+  take(length: number): DataView;
+  /** The next bytes as text, UTF-8, broken sequences replaced. */
+  text(length: number): string;
+  skip(length: number): void;
+}
+
+const windowBytes = 1 << 20;
+
+/**
+ * @param descriptor of a file opened for reading; stays the caller's to close
+ * @param size of the file, bytes
+ */
+function byteCursor(descriptor: number, size: number): ByteCursor {
+  const buffer = Buffer.allocUnsafe(Math.min(windowBytes, Math.max(size, 1)));
+  let at = 0;
+  let windowStart = 0;
+  let windowEnd = 0;
+
+  function require(length: number): void {
+    if (length > size - at) throw new EndOfFile();
+  }
+  function take(length: number): DataView {
+    require(length);
+    if (at < windowStart || at + length > windowEnd) {
+      windowStart = at;
+      windowEnd = at + readSync(descriptor, buffer, 0, Math.min(buffer.length, size - at), at);
+      if (at + length > windowEnd) throw new EndOfFile();
+    }
+    const view = new DataView(buffer.buffer, buffer.byteOffset + at - windowStart, length);
+    at += length;
+    return view;
+  }
+  return {
+    position: () => at,
+    remaining: () => size - at,
+    take,
+    text: (length) => new TextDecoder().decode(take(length)),
+    skip(length) {
+      require(length);
+      at += length;
+    },
+  };
+}
+
+/** Type number → values a block, bytes a block. */
+const blocks: Readonly<Record<number, readonly [values: number, bytes: number]>> = {
+  0: [1, 4], // F32
+  1: [1, 2], // F16
+  2: [32, 18], // Q4_0
+  3: [32, 20], // Q4_1
+  6: [32, 22], // Q5_0
+  7: [32, 24], // Q5_1
+  8: [32, 34], // Q8_0
+  9: [32, 36], // Q8_1
+  10: [256, 84], // Q2_K
+  11: [256, 110], // Q3_K
+  12: [256, 144], // Q4_K
+  13: [256, 176], // Q5_K
+  14: [256, 210], // Q6_K
+  15: [256, 292], // Q8_K
+  16: [256, 66], // IQ2_XXS
+  17: [256, 74], // IQ2_XS
+  18: [256, 98], // IQ3_XXS
+  19: [256, 50], // IQ1_S
+  20: [32, 18], // IQ4_NL
+  21: [256, 110], // IQ3_S
+  22: [256, 82], // IQ2_S
+  23: [256, 136], // IQ4_XS
+  24: [1, 1], // I8
+  25: [1, 2], // I16
+  26: [1, 4], // I32
+  27: [1, 8], // I64
+  28: [1, 8], // F64
+  29: [256, 56], // IQ1_M
+  30: [1, 2], // BF16
+  34: [256, 54], // TQ1_0
+  35: [256, 66], // TQ2_0
+  39: [32, 17], // MXFP4
+};
+
+/**
+ * Bytes of a tensor, or undefined for a type this table does not know (newer than it).
+ * @param values number of values, a positive integer
+ */
+export function tensorBytes(type: number, values: number): number | undefined {
+  const block = blocks[type];
+  return block && Math.ceil(values / block[0]) * block[1];
 }

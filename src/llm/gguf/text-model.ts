@@ -3,7 +3,7 @@ import { WorkbenchError } from '../../run/errors.js';
 import { type GgufHeader, readGgufHeader } from './read-header.js';
 
 /** A file that was found to be a text model, and how to ask it for more. */
-export interface TextModelFile {
+interface TextModelFile {
   architecture: string;
   metadata: GgufHeader['metadata'];
   /** A size of the architecture, such as `context_length`; refused where it is missing, below `least` or absurd. */
@@ -43,4 +43,27 @@ export function readTextModel(path: string, purpose: string): TextModelFile {
     return value;
   }
   return { architecture, metadata, size, refuse };
+}
+
+/** What is to be known before a model is loaded. */
+interface ChatModelFile {
+  /** Tokens of prompt and reply that the model was trained with. */
+  trainedContext: number;
+}
+
+/**
+ * Reads and checks a model file in milliseconds, before anything heavy starts.
+ * @throws WorkbenchError `data` when the file is damaged or cannot write text, such as a sentence encoder
+ */
+export function readChatModelFile(path: string): ChatModelFile {
+  const { architecture, metadata, size, refuse } = readTextModel(path, 'writes text');
+  const causal = metadata.get(`${architecture}.attention.causal`);
+  const pooling = Number(metadata.get(`${architecture}.pooling_type`) ?? 0);
+  if (architecture.includes('bert') || architecture === 't5encoder' || causal === false || pooling > 0) {
+    throw refuse(
+      `a sentence encoder (${architecture})`,
+      'Give it as the encoder, and choose an instruction-tuned model such as a Llama or Qwen here.',
+    );
+  }
+  return { trainedContext: size('context_length', 64) };
 }

@@ -1,7 +1,6 @@
 /** Writes a GGUF model file, version 3. @source ggml docs/gguf.md */
 import { WorkbenchError } from '../../run/errors.js';
 import { writeFileAtomic } from '../../run/files.js';
-import { toFloat16 } from './float16.js';
 
 /** A metadata value; a plain number has no type in the format, so each says its own. Int32Array and Float32Array are arrays. */
 export type GgufEntryValue =
@@ -101,4 +100,26 @@ function uint64(value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
+}
+
+/** Half-precision numbers (IEEE 754 binary16), which no supported Node has an array type for. */
+
+const word = new Uint32Array(1);
+const single = new Float32Array(word.buffer);
+
+/** Bits of each value, rounded to the nearest half, ties to even; beyond ±65,504 infinite. */
+export function toFloat16(values: Float32Array): Uint16Array {
+  return Uint16Array.from(values, (value) => {
+    single[0] = value;
+    const sign = (word[0]! >>> 16) & 0x8000;
+    const bits = word[0]! & 0x7fffffff;
+    if (bits > 0x7f800000) return sign | 0x7e00;
+    if (bits >= 0x47800000) return sign | 0x7c00;
+    if (bits < 0x38800000) {
+      // Subnormal halves count 2^-24, the last place of a single between 0.5 and 1: the addition rounds.
+      single[0] = Math.abs(value) + 0.5;
+      return sign | (word[0]! - 0x3f000000);
+    }
+    return sign | ((bits + 0xfff + ((bits >>> 13) & 1) - 0x38000000) >>> 13);
+  });
 }

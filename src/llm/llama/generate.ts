@@ -8,7 +8,7 @@ import type {
 } from 'node-llama-cpp';
 import { throwIfStopped } from '../../run/stop.js';
 import type { Completion, CompletionRequest } from '../language-model.js';
-import { batchTokens, cutBack, evaluateInSteps } from './held-heads.js';
+import { batchTokens, cutBack, evaluateInSteps } from './prefix-cache.js';
 
 /** What is to be written, and what binds it. */
 export interface Generation {

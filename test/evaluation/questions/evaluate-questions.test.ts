@@ -3,7 +3,7 @@ import type { QuestionTask } from '../../../datasets/question.js';
 import { compareQuestionEvaluations, refuseMixture, unionOf } from '../../../evaluation/questions/compare-questions.js';
 import { drawQuestions } from '../../../evaluation/questions/draw-questions.js';
 import { evaluateQuestions } from '../../../evaluation/questions/evaluate-questions.js';
-import { BudgetSpent } from '../../../src/llm/decision-client.js';
+import { BudgetSpent } from '../../../src/llm/decision.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { about, agentOf, answerOf, chainOf, id, options, questionOf } from './toy-harbour.js';
 

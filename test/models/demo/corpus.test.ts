@@ -15,7 +15,7 @@ import { decisionDraft } from '../../../models/demo/corpus/decisions.js';
 import { chatSegments } from '../../../models/llama/chat-segments.js';
 import { type CorpusSegment, sizeOf } from '../../../models/llama/corpus-document.js';
 import { readReply } from '../../../src/llm/decisions/read-reply.js';
-import { replyFormat } from '../../../src/llm/decisions/reply-format.js';
+import { replyFormat } from '../../../src/llm/decisions/reply-forms.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { grammarAccepts } from '../../fixtures/gbnf-acceptor.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
@@ -176,7 +176,7 @@ describe('decisions', () => {
 
   test('have replies that their grammars derive and that the production parser reads', () => {
     for (const { decision, reply } of records) {
-      expect(grammarAccepts(replyFormat(decision).gbnf!)(reply)).toBe(true);
+      expect(grammarAccepts(replyFormat(decision).gbnf)(reply)).toBe(true);
       expect(readReply(decision, reply, { constrained: true })?.stage).toBe('constrained');
     }
   });

@@ -33,7 +33,11 @@ function request(change: Partial<CompletionRequest> = {}): CompletionRequest {
   };
 }
 
-const names = { jsonSchema: { type: 'array', items: { enum: ['film', 'actor', 'né "x"'] }, minItems: 1, maxItems: 3 } };
+const anyOf = (texts: string[]) => texts.map((text) => JSON.stringify(JSON.stringify(text))).join(' | ');
+const names = {
+  jsonSchema: { type: 'array', items: { enum: ['film', 'actor', 'né "x"'] }, minItems: 1, maxItems: 3 },
+  gbnf: `root ::= "[" name ("," " "? name){0,2} "]"\nname ::= ${anyOf(['film', 'actor', 'né "x"'])}`,
+};
 
 (existsSync(stories) ? describe : describe.skip)('a local model', () => {
   let model: LanguageModel;
@@ -222,6 +226,7 @@ const names = { jsonSchema: { type: 'array', items: { enum: ['film', 'actor', 'n
     const relations = ['directed by', 'starred actors', 'release year'];
     const format = {
       jsonSchema: { type: 'object', properties: { choice: { enum: relations } }, additionalProperties: false },
+      gbnf: `root ::= "{" ${JSON.stringify('"choice":')} " "? (${anyOf(relations)}) "}"`,
     };
     const ask = (question: string) =>
       model.complete(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { openLanguageModel } from '../../../src/llm/open-model.js';
+import { openLanguageModel } from '../../../src/llm/model-files.js';
 
 describe('what stands behind --model', () => {
   test('URL#MODEL opens a server, with everything after the first # as its name', async () => {

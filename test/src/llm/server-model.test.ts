@@ -5,7 +5,10 @@ import { openServerModel, type ServerModelOptions } from '../../../src/llm/serve
 import { type ChatAnswer, chatServer, type ChatServer, fails, says } from '../../fixtures/chat-server.js';
 
 const key = 'sk-planted-0123456789';
-const format = { jsonSchema: { type: 'object', properties: { choice: { enum: ['a', 'b'] } } } };
+const format = {
+  jsonSchema: { type: 'object', properties: { choice: { enum: ['a', 'b'] } } },
+  gbnf: String.raw`root ::= "{\"choice\":" ("\"a\"" | "\"b\"") "}"`,
+};
 
 let server: ChatServer;
 const opened: ChatServer[] = [];

@@ -1,15 +1,138 @@
-import type { AnswerDecision, AnswerReply } from '../../decision.js';
-import { offeredTexts } from '../candidate-texts.js';
-import type { ReplyForm } from '../reply-form.js';
-import { labelledValues, numberedItems, splitList } from '../reply-lines.js';
-import type { ReplyShape } from '../reply-shape.js';
-import { wholeNumbers } from '../reply-shape.js';
-import { distinctTexts, field, listOf, offeredIndex, textOf, unwrapped } from '../reply-values.js';
-import { longestName, mostAnswers } from './answer-limits.js';
+/** Decisions whose replies hold free text: key phrases, verdicts with a reason, answers. */
+import type {
+  AnswerDecision,
+  AnswerReply,
+  ExtractDecision,
+  ExtractReply,
+  JudgeDecision,
+  JudgeReply,
+} from '../../decision.js';
+import { offeredTexts } from '../prompt-text.js';
+import { type ReplyForm, type ReplyShape, wholeNumbers } from '../reply-form.js';
+import {
+  distinctTexts,
+  field,
+  labelledValues,
+  listOf,
+  numberedItems,
+  offeredIndex,
+  splitList,
+  textOf,
+  unwrapped,
+} from '../reply-values.js';
+
+const itemNames = ['phrases', 'keyphrases', 'keywords', 'clues', 'entities'];
+
+/** `{"items":["…"]}`: phrases, different ones. */
+export const extractForm: ReplyForm<ExtractDecision> = {
+  instruction: () => 'Reply with JSON that holds "items", the list of phrases.',
+  limits: ({ maxItems }) => `Write at most ${maxItems} phrases.`,
+  write: (_, { items }) => ({ items }),
+  shape: ({ maxItems }) => ({ fields: { items: { list: { text: 80 }, min: 1, max: maxItems } } }),
+  read(decision, value, lenient) {
+    const list = listOf(field(value, 'items', lenient, itemNames) ?? (lenient ? value : undefined));
+    return list && phrases(decision, list);
+  },
+  readLines(decision, lines) {
+    const [labelled] = labelledValues(lines, ['items', 'key phrases', 'key words', ...itemNames]);
+    const items = labelled !== undefined ? splitList(labelled, true) : (numberedItems(lines) ?? loneLine(lines));
+    return items && phrases(decision, items.map(unwrapped));
+  },
+};
+
+function loneLine(lines: readonly string[]): string[] | undefined {
+  return lines.length === 1 && lines[0]!.includes(';') ? splitList(lines[0]!, false) : undefined;
+}
+
+function phrases({ maxItems }: ExtractDecision, values: readonly unknown[]): ExtractReply | undefined {
+  const items = distinctTexts(values, maxItems);
+  return items.length > 0 ? { items } : undefined;
+}
+
+const verdictNames = ['choice', 'verdict', 'success', 'sufficient', 'suffices'];
+const reasonNames = ['reason', 'critique', 'explanation', 'because'];
+const answerNames = ['answers', 'answer', 'verianswer'];
+
+/** `{"reason":"…","choice":2}`: the reason first, because what is written first informs what follows. */
+export const judgeForm: ReplyForm<JudgeDecision> = {
+  instruction({ candidates, withAnswers }) {
+    const choice =
+      candidates.length > 0
+        ? 'the number of the right candidate, or 0 where none is right'
+        : '1 where the facts suffice to answer, otherwise 0';
+    const answers = withAnswers ? ', and "answers", the list of names that answer the question' : '';
+    return `Reply with JSON that holds "reason", a few words, then "choice", ${choice}${answers}.`;
+  },
+  limits: () => '',
+  write: ({ withAnswers }, { choice, reason, answers }) => ({
+    reason,
+    choice: choice + 1,
+    ...(withAnswers ? { answers } : {}),
+  }),
+  shape: ({ candidates, withAnswers }) => ({
+    fields: {
+      reason: { text: 120 },
+      choice: wholeNumbers(0, Math.max(candidates.length, 1)),
+      ...(withAnswers ? { answers: { list: { text: longestName }, min: 0, max: mostAnswers } } : {}),
+    },
+  }),
+  read(decision, value, lenient) {
+    const verdict = field(value, 'choice', lenient, verdictNames);
+    const choice = lenient ? verdictIndex(decision, verdict) : offeredIndex(verdict, offeredTo(decision), false);
+    const answers = field(value, 'answers', lenient, answerNames);
+    const list = listOf(answers) ?? (lenient && typeof answers === 'string' ? splitList(answers, false) : []);
+    return judged(decision, choice, field(value, 'reason', lenient, reasonNames), list);
+  },
+  readLines(decision, lines) {
+    const [labelled] = labelledValues(lines, verdictNames);
+    const [, word, rest] = /^\W*(yes|no)\b\W*(.*)$/is.exec(lines[0] ?? '') ?? [];
+    const verdict = labelled ?? (decision.candidates.length === 0 ? word : undefined);
+    const [reason = rest] = labelledValues(lines, reasonNames);
+    const [answers] = labelledValues(lines, answerNames);
+    const braced = [...lines.join('\n').matchAll(/\{([^{}]{1,200})\}/g)].map(([, inner]) => inner!);
+    const list = answers === undefined ? braced.filter((text) => !/^\s*(?:yes|no)\s*$/i.test(text)) : [answers];
+    return judged(
+      decision,
+      verdictIndex(decision, verdict),
+      reason,
+      list.flatMap((text) => splitList(text, false)),
+    );
+  },
+};
+
+/** Without candidates there is one thing to choose: that the evidence suffices. */
+function offeredTo(decision: JudgeDecision): string[] {
+  return decision.candidates.length > 0 ? offeredTexts(decision) : ['yes'];
+}
+
+function verdictIndex(decision: JudgeDecision, verdict: unknown): number | undefined {
+  const text = typeof verdict === 'string' ? unwrapped(verdict) : verdict;
+  const denied = text === false || (typeof text === 'string' && /^(?:no|false|not enough)\W*$/i.test(text));
+  if (denied) return -1;
+  const agreed = text === true || (typeof text === 'string' && /^(?:yes|true|enough)\W*$/i.test(text));
+  if (agreed && decision.candidates.length === 0) return 0;
+  return offeredIndex(text, offeredTo(decision), true);
+}
+
+function judged(
+  decision: JudgeDecision,
+  choice: number | undefined,
+  reason: unknown,
+  answers: readonly unknown[],
+): JudgeReply | undefined {
+  if (choice === undefined) return undefined;
+  const given = decision.withAnswers && choice >= 0 ? distinctTexts(answers, 200) : [];
+  return { choice, reason: textOf(reason) ?? '', answers: given };
+}
+
+/** Names in one list of answers: enough for nearly every question, few enough for a model that never stops. */
+export const mostAnswers = 20;
+/** Characters of one name. */
+const longestName = 100;
 
 /** How a model abstains: small ones take an empty list, where there may be one, whatever is asked. */
 const noAnswer = 'no answer';
-const otherNames = ['answer', 'finalanswer', 'result'];
+const answerLabels = ['answer', 'finalanswer', 'result'];
 const reasoningNames = ['reason', 'thoughts', 'steps', 'explanation'];
 
 /**
@@ -42,27 +165,27 @@ export const answerForm: ReplyForm<AnswerDecision> = {
   read(decision, value, lenient) {
     const reasoning = decision.withReasoning ? field(value, 'reasoning', lenient, reasoningNames) : undefined;
     if (decision.form === 'truth') {
-      return reply(truthOf(field(value, 'answer', lenient, ['answers', 'verdict']) ?? value, lenient), reasoning);
+      return answered(truthOf(field(value, 'answer', lenient, ['answers', 'verdict']) ?? value, lenient), reasoning);
     }
-    const keyed = field(value, 'answers', lenient, otherNames);
+    const keyed = field(value, 'answers', lenient, answerLabels);
     const written = keyed ?? (lenient ? value : undefined);
     const list = listOf(written) ?? (lenient && isPlain(keyed) ? splitList(String(keyed), false) : undefined);
-    return list && reply(answersOf(decision, list, lenient, keyed !== undefined), reasoning);
+    return list && answered(answersOf(decision, list, lenient, keyed !== undefined), reasoning);
   },
   readLines(decision, lines) {
     const text = lines.join('\n');
     const said = /\b(?:answers?|it)\s+(?:is|are|would be)\s*:?\s+([^\n]{1,400})/gi;
     const spoken = [...text.matchAll(said)].at(-1)?.[1];
-    const labelled = labelledValues(lines, ['answers', 'final answer', 'final answers', ...otherNames]).at(-1);
+    const labelled = labelledValues(lines, ['answers', 'final answer', 'final answers', ...answerLabels]).at(-1);
     const value = labelled ?? spoken;
     const reasoning =
       decision.withReasoning && value !== undefined ? text.slice(0, text.lastIndexOf(value)) : undefined;
-    if (decision.form === 'truth') return reply(truthOf(value ?? lines[0], true), reasoning);
+    if (decision.form === 'truth') return answered(truthOf(value ?? lines[0], true), reasoning);
     const items = value !== undefined ? splitList(unwrapped(value), false) : (numberedItems(lines) ?? shortLine(lines));
     if (!items) return undefined;
     const abstains = /^(?:unknown|none|n\/a|i (?:do not|don['’]t) know)\W*$/i;
-    if (items.length === 1 && abstains.test(items[0]!)) return reply([], reasoning);
-    return reply(answersOf(decision, items.map(unwrapped), true, true), reasoning);
+    if (items.length === 1 && abstains.test(items[0]!)) return answered([], reasoning);
+    return answered(answersOf(decision, items.map(unwrapped), true, true), reasoning);
   },
 };
 
@@ -103,7 +226,7 @@ function shortLine(lines: readonly string[]): string[] | undefined {
     : undefined;
 }
 
-function reply(answers: string[] | undefined, reasoning: unknown): AnswerReply | undefined {
+function answered(answers: string[] | undefined, reasoning: unknown): AnswerReply | undefined {
   const text = textOf(reasoning);
   return answers && { answers, ...(text === undefined ? {} : { reasoning: text }) };
 }

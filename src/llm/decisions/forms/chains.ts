@@ -1,9 +1,8 @@
+/** Relation sequences, each one of those that exist. */
 import type { ChainsDecision, ChainsReply } from '../../decision.js';
 import { shownName } from '../prompt-text.js';
 import type { ReplyForm } from '../reply-form.js';
-import { splitList } from '../reply-lines.js';
-import { field, listOf, unwrapped } from '../reply-values.js';
-import { snapName } from '../snap-name.js';
+import { field, listOf, snapName, splitList, unwrapped } from '../reply-values.js';
 
 /** `{"chains":[["directed_by","~directed_by"]]}`: relation names, each list one of those that exist. */
 export const chainsForm: ReplyForm<ChainsDecision> = {

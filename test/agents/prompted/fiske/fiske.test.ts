@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Decision, MatchDecision } from '../../../../src/llm/decision.js';
-import { checkExamples } from '../../../../src/llm/decisions/check-examples.js';
+import { checkExamples } from '../../../fixtures/check-examples.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
 import { askFiske, townFacts, townReading } from '../clock-town.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkExamples } from '../../../../src/llm/decisions/check-examples.js';
+import { checkExamples } from '../../../fixtures/check-examples.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
 import { ask, chainOf, graph, relation, townAgent, townTask } from './town-asker.js';
 

@@ -144,7 +144,7 @@ test('keys differ with every part and not with the order of keys', () => {
   expect(completionKey(Object.fromEntries(Object.entries(parts).reverse()) as typeof parts)).toBe(key);
   const others = [
     ...Object.keys(parts).map((name) => ({ ...parts, [name]: 'other' })),
-    { ...parts, format: { jsonSchema: { type: 'object' } } },
+    { ...parts, format: { jsonSchema: { type: 'object' }, gbnf: 'root ::= "b"' } },
     { ...parts, format: { jsonSchema: { type: 'object' }, gbnf: 'root ::= "a"' } },
     { ...parts, choices: ['a'] },
   ];

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openCompletionStore } from '../../../../src/llm/client/completion-store.js';
-import type { ScoreDecision } from '../../../../src/llm/decision.js';
-import { BudgetSpent } from '../../../../src/llm/decision-client.js';
+import { BudgetSpent, type ScoreDecision } from '../../../../src/llm/decision.js';
 import { scriptedModel } from '../../../fixtures/scripted-model.js';
 import { answer, candidates, choose, clientsOf, score, secondOrX, storeFile } from './sample-decisions.js';
 

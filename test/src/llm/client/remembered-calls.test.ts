@@ -1,13 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { CallTiming } from '../../../../src/llm/client/ask-model.js';
-import type { CompletionStore } from '../../../../src/llm/client/completion-store.js';
-import { openCompletionStore } from '../../../../src/llm/client/completion-store.js';
-import { replayModel } from '../../../../src/llm/client/replay-model.js';
+import { type CompletionStore, openCompletionStore, replayModel } from '../../../../src/llm/client/completion-store.js';
 import type { LanguageModel } from '../../../../src/llm/language-model.js';
 import { WorkbenchError } from '../../../../src/run/errors.js';
-import type { ScriptedModel } from '../../../fixtures/scripted-model.js';
-import { scriptedModel } from '../../../fixtures/scripted-model.js';
+import { type ScriptedModel, scriptedModel } from '../../../fixtures/scripted-model.js';
 import { answer, candidates, choose, clientsOf, score, secondOrX, storeFile } from './sample-decisions.js';
 
 describe('what was asked', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkExamples } from '../../../../src/llm/decisions/check-examples.js';
+import { checkExamples } from '../../../fixtures/check-examples.js';
 import { chainsDecision, judgeDecision, scoreDecision } from '../../../fixtures/sample-decisions.js';
 
 test('B-TOG-1: an example whose reply the parser reads as itself is right', () => {

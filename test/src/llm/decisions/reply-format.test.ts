@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
-import { maxReplyTokens, replyFormat } from '../../../../src/llm/decisions/reply-format.js';
-import { trieGrammar } from '../../../../src/llm/decisions/text-trie.js';
-import { writeReply } from '../../../../src/llm/decisions/write-reply.js';
+import { maxReplyTokens, replyFormat, writeReply } from '../../../../src/llm/decisions/reply-forms.js';
+import { trieGrammar } from '../../../../src/llm/decisions/reply-grammar.js';
 import { openLlama } from '../../../../src/llm/llama-library.js';
 import { anyDecisionAndReply } from '../../../fixtures/any-decision.js';
 import { grammarAccepts } from '../../../fixtures/gbnf-acceptor.js';
@@ -18,7 +17,7 @@ import {
 describe('the grammar of a reply', () => {
   test('B-FISKE-4: derives the allowed chains and no other, also where names begin alike', () => {
     const decision = chainsDecision({ count: 1 });
-    const accepts = grammarAccepts(replyFormat(decision).gbnf!);
+    const accepts = grammarAccepts(replyFormat(decision).gbnf);
     const names = ['owns', '~owns', 'built', '~built', 'built_in', 'built_in_year', 'buil', 'built_', ''];
     const derived = names.flatMap((first) =>
       names.map((second) => [first, second]).filter((chain) => accepts(JSON.stringify({ chains: [chain] }))),
@@ -44,11 +43,11 @@ describe('the grammar of a reply', () => {
             [4, 2],
           ],
         }),
-      ).gbnf!,
+      ).gbnf,
     );
     expect(accepts('{"chains":[["~owns","built"],["built_in","built"]]}')).toBe(true);
     expect(accepts('{"chains":[["~owns","built"]]}')).toBe(false);
-    expect(grammarAccepts(replyFormat(chainsDecision({ allowed: [] })).gbnf!)('{"chains":[]}')).toBe(true);
+    expect(grammarAccepts(replyFormat(chainsDecision({ allowed: [] })).gbnf)('{"chains":[]}')).toBe(true);
   });
 
   test('shares beginnings and endings: three hops over twenty relations stay small', () => {
@@ -56,7 +55,7 @@ describe('the grammar of a reply', () => {
     const { gbnf } = replyFormat(
       chainsDecision({ allowed, relationName: (relation) => `relation_number_${relation}` }),
     );
-    expect(gbnf!.length).toBeLessThan(20_000);
+    expect(gbnf.length).toBeLessThan(20_000);
   });
 
   test('the trie of any texts derives them and nothing else', () => {
@@ -77,7 +76,7 @@ describe('the grammar of a reply', () => {
   });
 
   test('bounds every number, in each place by what stands there', () => {
-    const accepts = grammarAccepts(replyFormat(matchDecision()).gbnf!);
+    const accepts = grammarAccepts(replyFormat(matchDecision()).gbnf);
     expect(['[[3,2,10]]', '[]', '[[1,1,0],[2,2,5]]'].map((map) => accepts(`{"map":${map}}`))).toEqual([
       true,
       true,
@@ -86,7 +85,7 @@ describe('the grammar of a reply', () => {
     expect(
       ['[[0,1,1]]', '[[4,1,1]]', '[[1,3,1]]', '[[1,1,11]]', '[[1,1]]'].some((map) => accepts(`{"map":${map}}`)),
     ).toBe(false);
-    const scores = grammarAccepts(replyFormat(scoreDecision()).gbnf!);
+    const scores = grammarAccepts(replyFormat(scoreDecision()).gbnf);
     expect([scores('{"scores":[1,2,3]}'), scores('{"scores":[1,2]}'), scores('{"scores":[1,2,3,4]}')]).toEqual([
       true,
       false,
@@ -98,7 +97,7 @@ describe('the grammar of a reply', () => {
     fc.assert(
       fc.property(anyDecisionAndReply, ({ decision, reply }) => {
         const text = writeReply(decision, reply);
-        expect(grammarAccepts(replyFormat(decision).gbnf!)(text)).toBe(true);
+        expect(grammarAccepts(replyFormat(decision).gbnf)(text)).toBe(true);
         expect(maxReplyTokens(decision)).toBeGreaterThan(text.length / 4);
         expect(renderPrompt(decision).body.split('\n').at(-1)).toBe('Reply:');
       }),
@@ -127,5 +126,5 @@ test('the schema has every bound as an enumeration and closes every object', () 
 test('llama.cpp reads every grammar', async () => {
   const llama = await openLlama('off');
   const decisions = fc.sample(anyDecisionAndReply, { numRuns: 30, seed: 7 }).map(({ decision }) => decision);
-  for (const decision of decisions) await llama.createGrammar({ grammar: replyFormat(decision).gbnf! });
+  for (const decision of decisions) await llama.createGrammar({ grammar: replyFormat(decision).gbnf });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toFloat16 } from '../../../../src/llm/gguf/float16.js';
+import { toFloat16 } from '../../../../src/llm/gguf/write-gguf.js';
 import { fromFloat16 } from '../../../fixtures/gguf-tensors.js';
 
 const halves = (...values: number[]) => [...toFloat16(Float32Array.from(values))];

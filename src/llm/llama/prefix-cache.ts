@@ -1,11 +1,11 @@
-/** Prompt heads that stay evaluated: each in a sequence of its own, the least recently used makes room. */
+/** The KV-prefix cache: prompt heads stay evaluated, each in a sequence of its own; the least recently used makes room. */
 import type { LlamaContext, LlamaContextSequence, Token } from 'node-llama-cpp';
 import { throwIfStopped } from '../../run/stop.js';
 
 /** Tokens evaluated at once; between two such steps a request can be stopped. */
 export const batchTokens = 512;
 
-interface HeldHead {
+interface CachedPrefix {
   sequence: LlamaContextSequence;
   /** What the sequence starts with; undefined while that is not certain. */
   head: readonly Token[] | undefined;
@@ -15,7 +15,7 @@ interface HeldHead {
 }
 
 /** Sequences whose heads stay evaluated between requests. */
-export interface HeldHeads {
+export interface PrefixCache {
   /**
    * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps whatever came before; what
    * the work adds to it is erased before the next.
@@ -29,8 +29,8 @@ export interface HeldHeads {
 }
 
 /** One sequence of the context for every head. At most as many uses at once as there are sequences. */
-export function holdHeads(context: LlamaContext): HeldHeads {
-  const places: HeldHead[] = Array.from({ length: context.totalSequences }, () => ({
+export function openPrefixCache(context: LlamaContext): PrefixCache {
+  const places: CachedPrefix[] = Array.from({ length: context.totalSequences }, () => ({
     sequence: context.getSequence(),
     head: undefined,
     busy: false,
@@ -38,7 +38,7 @@ export function holdHeads(context: LlamaContext): HeldHeads {
   }));
   let uses = 0;
 
-  function choose(head: readonly Token[]): HeldHead {
+  function choose(head: readonly Token[]): CachedPrefix {
     const idle = places.filter(({ busy }) => !busy);
     return idle.find((place) => sameTokens(place.head, head)) ?? idle.reduce((a, b) => (b.used < a.used ? b : a));
   }

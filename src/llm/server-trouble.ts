@@ -1,13 +1,15 @@
-/** What a failed call to a language-model server means, and what can be said about it without giving a key away. */
-import { WorkbenchError } from '../../run/errors.js';
-import { printable } from '../../run/printable.js';
-import { withoutKey } from '../../run/secrets.js';
+/** Calls to a language-model server that fail: what that means, how long to wait, and what may be said without giving a key away. */
+import { setTimeout } from 'node:timers/promises';
+import { WorkbenchError } from '../run/errors.js';
+import { printable } from '../run/printable.js';
+import { withoutKey } from '../run/secrets.js';
+import type { Rng } from '../run/seeds.js';
 
 /** A part of the request that some servers refuse and the workbench can do without. */
 export type OptionalPart = 'response_format' | 'max_tokens' | 'seed';
 
 /** Ask again, give the server up, ask without a part, or fail. */
-export type Trouble =
+type Trouble =
   /** Worth another try; `waitMs` is what the server asks for. */
   | { kind: 'again'; reason: string; waitMs: number | undefined }
   /** Nothing answers at the address. */
@@ -16,7 +18,7 @@ export type Trouble =
   | { kind: 'final'; error: WorkbenchError };
 
 /** What errors may say. */
-export interface ServerAddress {
+interface ServerAddress {
   /** Base URL and model, as the user gave them. */
   name: string;
   /** Never part of a message. */
@@ -103,4 +105,54 @@ interface ErrorLike {
 function spoken(error: unknown, key: string | undefined): string {
   const said = String((error as ErrorLike).message ?? error);
   return printable(withoutKey(said, key).replace(/\s+/g, ' '), 300);
+}
+
+/** Waits; ends early without an error when the signal is aborted. */
+export type Delay = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+
+const first = 500;
+const longest = 30_000;
+
+/**
+ * Exponential, 0.5 s doubling to 30 s, of which a random half to whole, so that requests that failed together do not
+ * come back together; never less than the server asks for. Milliseconds.
+ * @param tries failed so far, 1 or more
+ */
+export function backOff(tries: number, asked: number | undefined, rng: Rng): number {
+  const whole = Math.min(longest, first * 2 ** (tries - 1));
+  return Math.round(Math.max(asked ?? 0, whole * (0.5 + rng.uniform() / 2)));
+}
+
+/** By the machine's clock. */
+export const realDelay: Delay = async (ms, signal) => {
+  await setTimeout(ms, undefined, signal && { signal }).catch(() => {});
+};
+
+/** Bytes; a reply of a model has some thousand. */
+const longestReply = 16 * 2 ** 20;
+
+/** As `fetch`; reading a longer body fails. @throws WorkbenchError `config`, from the body */
+export async function boundedFetch(...request: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(...request);
+  if (response.body === null) return response;
+  let bytes = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes <= longestReply) controller.enqueue(chunk);
+      else controller.error(tooLong(response.url));
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
+}
+
+function tooLong(url: string): WorkbenchError {
+  return new WorkbenchError(
+    'config',
+    `expected a reply of at most ${longestReply} bytes, got a longer one, at ${url}`,
+    {
+      hint: 'This is no language-model server, or it does not keep to the length it is asked for.',
+    },
+  );
 }

@@ -1,9 +1,30 @@
-/** Many questions under way at once, so that models that serve several requests are kept busy. */
+/** How many requests run at once: a semaphore, and many questions under way beside each other. */
 import { setImmediate } from 'node:timers/promises';
-import { throwIfStopped } from '../../run/stop.js';
+import { throwIfStopped } from '../run/stop.js';
+
+/**
+ * Wraps work so that at most `places` pieces of it run at once; the others wait in the order in which they came.
+ * Work that fails frees its place like any other.
+ */
+export function semaphore(places: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running < places) running++;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // The place passes on directly: whoever comes now must not overtake those who wait.
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}
 
 /** What whoever runs tasks may want besides their results. */
-export interface Interleaving<Result> {
+interface Interleaving<Result> {
   signal?: AbortSignal | undefined;
   /** Called as each ends, in order of ending. */
   onDone?: (result: Result, index: number) => void;
