@@ -1,4 +1,5 @@
 /** What a trainer needs of a policy, whatever it walks: edges of a dialogue's graph, relations of a question's. */
+import { segmentLogSoftmax } from '../src/tensor/categorical.js';
 import type { Outputs } from '../src/tensor/gradients.js';
 import type { TrainedParameters } from '../src/tensor/trainable.js';
 
@@ -26,6 +27,8 @@ export interface ScoredActions {
   masked?: MaskedActions;
   /** float32 [number of scores]; differentiable, owned by the caller (or its tidy). May be called more than once. */
   logits(): Outputs;
+  /** The same where nothing goes back, by what the network keeps of its weights. Default: `logits`, read. */
+  infer?(): Promise<Float32Array>;
 }
 
 /** What every kind of request says: whose walk it is of. */
@@ -51,10 +54,12 @@ export interface Actor<Observation, Request> {
   stateKey?(observation: Observation): string;
   /** Scores that the network makes for a state: what memory grows with. At least 1. */
   numScores(request: Request): number;
-  /** How many of them should go through the network at once. Default 32,768. */
+  /** How many of them should go through the network at once in a step of training. Default 32,768. */
   readonly scoresAtOnce?: number | undefined;
-  /** Log-probabilities of all legal actions, by the same arithmetic as `score`: the first ratio of a round must be 1. */
-  actionLogProbs(requests: readonly Request[]): Promise<ActionLogProbs>;
+  /** The same where nothing goes back; default: as many as in training. */
+  readonly scoresReadAtOnce?: number | undefined;
+  /** Reads what requests need before `score` may be asked for them. */
+  prepare?(requests: readonly Request[]): Promise<void>;
   score(requests: readonly Request[]): ScoredActions;
   /** The environment's action at a place of a state's list of legal ones. Default: the place itself, as where all are legal. */
   envAction?(request: Request, place: number): number;
@@ -72,4 +77,48 @@ export interface ValueNetwork<Request> {
    */
   values(requests: readonly Request[]): () => Outputs;
   dispose(): void;
+}
+
+/** What of an actor scores states. */
+export type StateScorer<Request> = Pick<
+  Actor<never, Request>,
+  'parameters' | 'numScores' | 'scoresAtOnce' | 'scoresReadAtOnce' | 'prepare' | 'score'
+>;
+
+/** Log-probabilities of all legal actions of states, by the arithmetic that trains: the first ratio of a round is 1. */
+export async function actionLogProbs<Request>(
+  actor: StateScorer<Request>,
+  requests: readonly Request[],
+): Promise<ActionLogProbs> {
+  await actor.prepare?.(requests);
+  const offsets = new Int32Array(requests.length + 1);
+  const parts: Float32Array[] = [];
+  const sizes = requests.map((request) => actor.numScores(request));
+  for (const [begin, end] of runsOf(sizes, actor.scoresReadAtOnce ?? actor.scoresAtOnce)) {
+    const { offsets: own, masked, logits, infer } = actor.score(requests.slice(begin, end));
+    const scores = await (infer ? infer() : actor.parameters.read(logits));
+    const legal = masked ? Float32Array.from(masked.legal, (place) => scores[place]!) : scores;
+    parts.push(segmentLogSoftmax(legal, own));
+    for (let i = 1; i < own.length; i++) offsets[begin + i] = offsets[begin]! + own[i]!;
+  }
+  if (parts.length === 1) return { logProbs: parts[0]!, offsets };
+  const logProbs = new Float32Array(offsets.at(-1)!);
+  parts.reduce((at, part) => (logProbs.set(part, at), at + part.length), 0);
+  return { logProbs, offsets };
+}
+
+/** Runs of states, in order, that go through a network at once: of at most `most` scores, unless one alone has more. */
+export function runsOf(sizes: readonly number[], most = 32768): [begin: number, end: number][] {
+  const runs: [number, number][] = [];
+  let scores = 0;
+  sizes.forEach((size, i) => {
+    if (i > 0 && scores + size <= most) {
+      scores += size;
+      runs.at(-1)![1] = i + 1;
+    } else {
+      scores = size;
+      runs.push([i, i + 1]);
+    }
+  });
+  return runs;
 }

@@ -1,6 +1,6 @@
 /** Where a policy goes when it always takes its most likely action: cheap figures for learning curves. */
 import { setImmediate } from 'node:timers/promises';
-import type { Actor } from '../agents/actor.js';
+import { actionLogProbs, type Actor } from '../agents/actor.js';
 import type { VectorEnv } from '../envs/vector-env.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { argmaxSegment } from '../src/tensor/categorical.js';
@@ -36,7 +36,7 @@ export async function greedyWalks<Observation, Request>(
     let step = envs.reset({ options: Array.from(chunk, (sample) => ({ sample })) });
     while (step.live.length > 0) {
       const requests = Array.from(step.live, (copy) => actor.requestOf(step.observations[copy]!));
-      const { logProbs, offsets } = await actor.actionLogProbs(requests);
+      const { logProbs, offsets } = await actionLogProbs(actor, requests);
       const actions = new Int32Array(chunk.length);
       step.live.forEach((copy, i) => {
         const place = argmaxSegment(logProbs, offsets[i]!, offsets[i + 1]!);

@@ -1,5 +1,5 @@
 /** Beam search over link queries: which entities the best walks reach, how probable each is, and by which walk. */
-import type { Actor } from '../actor.js';
+import { actionLogProbs, type StateScorer } from '../actor.js';
 import { boundedHeap } from '../bounded-heap.js';
 import { firstLevel, nextLevel, stepsOf, type BeamLevel, type LinkLists } from './beam-levels.js';
 import { LinkEnds, type ReachedEntities } from './link-ends.js';
@@ -9,7 +9,7 @@ export type { LinkLists } from './beam-levels.js';
 export type { ReachedEntities } from './link-ends.js';
 
 /** What a beam needs of a policy. */
-export type BeamActor = Pick<Actor<never, LinkRequest>, 'actionLogProbs'>;
+export type BeamActor = StateScorer<LinkRequest>;
 
 /** (head, relation, ?), by ids of the graph. */
 export interface HeadAndRelation {
@@ -106,7 +106,10 @@ async function scored(
   let actions = 0;
   const flush = async () => {
     if (batch.length === 0) return;
-    const { logProbs, offsets } = await actor.actionLogProbs(batch.map(({ request }) => request));
+    const { logProbs, offsets } = await actionLogProbs(
+      actor,
+      batch.map(({ request }) => request),
+    );
     batch.forEach((walk, i) => take(walk, logProbs, offsets[i]!, offsets[i + 1]! - offsets[i]!));
     batch = [];
     actions = 0;

@@ -6,10 +6,9 @@
 import type { EdgeLists } from '../../envs/link-query-edges.js';
 import type { LinkQueryObservation } from '../../envs/link-query-world.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { readsAtOnce } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
-import type { ActionLogProbs, Actor, ValueNetwork } from '../actor.js';
+import type { Actor, ValueNetwork } from '../actor.js';
 import { createValueNetwork } from '../walker/critic.js';
 import { createPaMlpNetwork } from '../walker/pa-mlp-network.js';
 import { edgesOf } from './edges.js';
@@ -61,24 +60,15 @@ export function createLinkWalker(
     },
     seed,
   );
-  const most = actionsAtOnce(tf);
   const score = (requests: readonly LinkRequest[]) => {
     const edges = edgesOf(lists, requests, sizes.numRelations);
     return { offsets: edges.offsets, logits: () => network.logits(states.states(requests), edges) };
   };
   return {
     parameters,
-    scoresAtOnce: most,
+    scoresAtOnce: actionsAtOnce(tf),
     requestOf: linkRequestOf,
     numScores: numLegal,
-    actionLogProbs: async (requests) => {
-      const parts: ActionLogProbs[] = [];
-      for (const chunk of chunks(requests, most)) {
-        const { offsets, logits } = score(chunk);
-        parts.push({ logProbs: segmentLogSoftmax(await parameters.read(logits), offsets), offsets });
-      }
-      return parts.length === 1 ? parts[0]! : joined(parts);
-    },
     score,
     envAction: ({ legal }, place) => legal?.[place] ?? place,
     weightsChanged: () => undefined,
@@ -108,32 +98,3 @@ export function createLinkCritic(
 const vectorsOf = ({ trainVectors, vectorDim, readEntities }: LinkWalkerSettings) => {
   return { train: trainVectors, dim: vectorDim, readEntities };
 };
-
-/** Runs of requests with at most `most` legal actions; one state may exceed it. */
-function* chunks(requests: readonly LinkRequest[], most: number): Generator<readonly LinkRequest[]> {
-  let begin = 0;
-  let actions = 0;
-  for (let i = 0; i < requests.length; i++) {
-    const count = numLegal(requests[i]!);
-    if (i > begin && actions + count > most) {
-      yield requests.slice(begin, i);
-      begin = i;
-      actions = 0;
-    }
-    actions += count;
-  }
-  yield begin === 0 ? requests : requests.slice(begin);
-}
-
-function joined(parts: readonly ActionLogProbs[]): ActionLogProbs {
-  const states = parts.reduce((sum, { offsets }) => sum + offsets.length - 1, 0);
-  const offsets = new Int32Array(states + 1);
-  const logProbs = new Float32Array(parts.reduce((sum, part) => sum + part.logProbs.length, 0));
-  let state = 0;
-  for (const part of parts) {
-    const base = offsets[state]!;
-    logProbs.set(part.logProbs, base);
-    for (let i = 1; i < part.offsets.length; i++) offsets[++state] = base + part.offsets[i]!;
-  }
-  return { logProbs, offsets };
-}

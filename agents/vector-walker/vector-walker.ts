@@ -7,7 +7,6 @@ import { Rng } from '../../src/run/seeds.js';
 import { Arena } from '../../src/simd/arena.js';
 import { openKernels } from '../../src/simd/kernels.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { HostMlp } from '../../src/tensor/host/host-mlp.js';
 import type { HostOutputs } from '../../src/tensor/host/host-parameters.js';
 import { withNativeProducts } from '../../src/tensor/host/native-products.js';
@@ -87,10 +86,6 @@ function actorOf(policy: HostMlp, maxActions: number): VectorWalker['actor'] {
     requestOf: linkRequestOf,
     stateKey: ({ current, hop }) => `${current} ${hop}`,
     numScores: ({ length }) => length,
-    actionLogProbs: (requests) => {
-      const { offsets, logits } = score(requests);
-      return Promise.resolve({ logProbs: segmentLogSoftmax(logits().values, offsets), offsets });
-    },
     score,
     envAction: ({ legal }, place) => legal?.[place] ?? place,
     weightsChanged: () => undefined,

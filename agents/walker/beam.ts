@@ -4,10 +4,11 @@ import { applyAction, initialState, legalActions, type WalkState } from '../../e
 import type { Path } from '../../src/kg/path.js';
 import type { ArkBeam } from '../../src/metrics/ark-ranks.js';
 import { arkBeam } from '../ark-beam.js';
+import { actionLogProbs, type ActionLogProbs } from '../actor.js';
 import { boundedHeap } from '../bounded-heap.js';
 import type { Ranking, WalkCollector } from '../top-paths.js';
-import type { ActionLogProbs } from '../actor.js';
-import { actionLogProbs, type Policy } from './policy.js';
+import type { Policy } from './policy.js';
+import { walkerActor } from './walker-actor.js';
 
 interface PartialWalk {
   state: WalkState;
@@ -51,6 +52,7 @@ export async function beamSearch(
   withArkBeam = false,
 ): Promise<Ranking[]> {
   const { graph, rules } = policy.featurizer.parts;
+  const actor = walkerActor(policy, true);
   const walks = tasks.map((task): TaskWalks => {
     const state = initialState(graph, task.start, rules);
     return { task, all: [{ state, logProb: 0, parent: -1, edge: -1 }], live: state.done ? [] : [0], complete: [] };
@@ -58,7 +60,7 @@ export async function beamSearch(
   for (let hop = 0; hop < rules.horizon; hop++) {
     const requests = walks.flatMap(({ task, all, live }) => live.map((i) => ({ task, state: all[i]!.state })));
     if (requests.length === 0) break;
-    const { logProbs, offsets } = await actionLogProbs(policy, requests, true);
+    const { logProbs, offsets } = await actionLogProbs(actor, requests);
     let request = 0;
     for (const walk of walks) {
       if (withArkBeam && hop === 1) walk.arkBeam = arkBeamOf(policy, walk, { logProbs, offsets }, request);

@@ -5,22 +5,31 @@ import { pathKey } from '../../src/kg/path.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
-import { actionLogProbs, type Policy } from './policy.js';
+import type { Policy } from './policy.js';
 
-/** Wraps a policy; disposing one disposes the other. */
-export function walkerActor(policy: Policy): Actor<DialogueWalkObservation, StateRequest> {
-  const { head, featurizer } = policy;
+/**
+ * Wraps a policy; disposing one disposes the other.
+ * @param forRanking whether no training follows: the head may then compute scores where it is faster
+ */
+export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueWalkObservation, StateRequest> {
+  const { head, featurizer, reader } = policy;
   const { graph, rules } = featurizer.parts;
   return {
     parameters: head.parameters,
     precision: head.precision,
     requestOf: ({ task, start, current, hop, path }) => ({ task, state: { start, current, hop, path, done: false } }),
     stateKey: ({ path }) => pathKey(path),
-    numScores: ({ state }) => numActions(graph, state, rules),
-    actionLogProbs: (requests) => actionLogProbs(policy, requests),
+    numScores: ({ state, actions }) => actions?.length ?? numActions(graph, state, rules),
+    // Larger runs are no longer faster and hold more memory.
+    scoresReadAtOnce: 16384,
+    ...(reader && { prepare: (requests) => reader.read(requests) }),
     score: (requests) => {
       const batch = featurizer.batch(requests);
-      return { offsets: batch.offsets, logits: () => head.logits(batch) };
+      return {
+        offsets: batch.offsets,
+        logits: () => head.logits(batch),
+        infer: () => (forRanking && head.rank ? head.rank(batch) : head.infer(batch)),
+      };
     },
     envAction: ({ state }, place) => legalActions(graph, state, rules)?.[place] ?? place,
     weightsChanged: () => head.weightsChanged(),

@@ -67,11 +67,20 @@ let rounds = 0;
 await ppo({
   actor: {
     ...actor,
-    actionLogProbs: async (requests) => {
-      const before = performance.now();
-      const result = await actor.actionLogProbs(requests);
-      spent.policy += performance.now() - before;
-      return result;
+    score: (requests) => {
+      const begun = performance.now();
+      const scored = actor.score(requests);
+      const scoring = performance.now() - begun;
+      return {
+        ...scored,
+        // Walks alone infer: updates go back from `logits`.
+        infer: async () => {
+          const before = performance.now();
+          const scores = await actor.parameters.read(scored.logits);
+          spent.policy += scoring + performance.now() - before;
+          return scores;
+        },
+      };
     },
   },
   optimizer: adamOf(actor.parameters, settings),

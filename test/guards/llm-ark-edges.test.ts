@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { walkCollector } from '../../agents/top-paths.js';
 import { beamSearch } from '../../agents/walker/beam.js';
-import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
+import { actionLogProbs } from '../../agents/actor.js';
+import type { Policy } from '../../agents/walker/policy.js';
 import type { StateBatch } from '../../agents/walker/state-batch.js';
 import { walkerActor } from '../../agents/walker/walker-actor.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
@@ -83,7 +84,7 @@ describe.each(['full', 'topk-degree', 'ark'] as const)('edgePolicy %s', (edgePol
     const env = makeEnv('kgwalk/OpenDialKG-v1', { graph, samples, rules });
     const walked = new Set<string>();
     const requests = reachableStates({ graph, samples }, rules);
-    const { offsets } = await actionLogProbs(policy, requests);
+    const { offsets } = await actionLogProbs(walkerActor(policy), requests);
     const { relations, tails } = featurizer.batch(requests);
     requests.forEach(({ task, state }, s) => {
       let { observation } = env.reset({ options: { sample: samples.findIndex((sample) => sample.task === task) } });
@@ -146,7 +147,7 @@ describe.each(['full', 'topk-degree', 'ark'] as const)('edgePolicy %s', (edgePol
           const featurizer = await toyFeaturizer({ graph: cut, samples: asked }, { rules, edgeFeatures: false });
           const requests = reachableStates({ graph: cut, samples: asked }, rules);
           if (requests.length === 0) return;
-          const { logProbs, offsets } = await actionLogProbs({ head: noise, featurizer }, requests);
+          const { logProbs, offsets } = await actionLogProbs(walkerActor({ head: noise, featurizer }), requests);
           const { relations, tails } = featurizer.batch(requests);
           requests.forEach(({ state }, s) => {
             const [begin, end] = [offsets[s]!, offsets[s + 1]!];

@@ -1,7 +1,7 @@
 /** LLM-ARK's bugs in its network's numbers and weights, by their ids in the catalogue, for the network as the paper has it. */
 import { describe, expect, test } from '@jest/globals';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
-import { actionLogProbs } from '../../agents/walker/policy.js';
+import { actionLogProbs } from '../../agents/actor.js';
 import type { WalkerSettings } from '../../agents/walker/settings.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { makeVectorEnv } from '../../envs/registry.js';
@@ -77,7 +77,7 @@ describe.each(networks)('the network %s', (_, changes) => {
 
   test('B-ARK-13: computes and keeps probabilities, advantages and returns in float32', async () => {
     const { policy, buffer, dispose } = await walked(changes);
-    const { logProbs, offsets } = await actionLogProbs(policy, reachableStates(world));
+    const { logProbs, offsets } = await actionLogProbs(walkerActor(policy), reachableStates(world));
     for (let s = 0; s + 1 < offsets.length; s++) {
       const mass = logProbs.subarray(offsets[s], offsets[s + 1]).reduce((sum, one) => sum + Math.exp(one), 0);
       // Log-probabilities of eight significant bits miss 1 by some thousandths.
@@ -101,7 +101,9 @@ test('B-ARK-14: trained vectors are among the weights: a checkpoint without them
   trained.head.weightsChanged();
   const weights = await trained.head.parameters.export();
   const requests = reachableStates(world);
-  const asked = async (policy: typeof trained) => [...(await actionLogProbs(policy, requests, true)).logProbs];
+  const asked = async (policy: typeof trained) => [
+    ...(await actionLogProbs(walkerActor(policy, true), requests)).logProbs,
+  ];
   expect(await asked(fresh)).not.toEqual(await asked(trained));
 
   const tables = Object.keys(weights).filter((name) => weights[name]!.shape[0]! >= world.graph.numEntities);

@@ -3,7 +3,8 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createWalkerHead } from '../../agents/walker/create-head.js';
 import { noTables } from '../../agents/walker/frozen-tables.js';
-import { actionLogProbs } from '../../agents/walker/policy.js';
+import { actionLogProbs } from '../../agents/actor.js';
+import { walkerActor } from '../../agents/walker/walker-actor.js';
 import { openBackend } from '../../src/tensor/backend.js';
 import { numActions } from '../../envs/rules.js';
 import { reachableStates, tinySettings, toyFeaturizer, randomize } from '../fixtures/toy-walker.js';
@@ -41,7 +42,7 @@ test('B-ARK-3: a place without an edge has no probability, whatever its logit an
       );
       await randomize(head.parameters, 2);
       const requests = reachableStates({ graph, samples: samples.slice(0, 8) }, rules);
-      const before = await actionLogProbs({ head, featurizer }, requests);
+      const before = await actionLogProbs(walkerActor({ head, featurizer }), requests);
       for (const [s, { state }] of requests.entries()) {
         const own = before.logProbs.subarray(before.offsets[s], before.offsets[s + 1]);
         expect(own).toHaveLength(numActions(graph, state, rules));
@@ -58,7 +59,7 @@ test('B-ARK-3: a place without an edge has no probability, whatever its logit an
         head.parameters.import({ ...weights, 'pa.slots': { shape, data: huge } });
         head.weightsChanged();
         for (const forRanking of [false, true]) {
-          const { logProbs } = await actionLogProbs({ head, featurizer }, [request], forRanking);
+          const { logProbs } = await actionLogProbs(walkerActor({ head, featurizer }, forRanking), [request]);
           const own = before.logProbs.subarray(before.offsets[s], before.offsets[s + 1]);
           logProbs.forEach((value, i) => expect(value).toBeCloseTo(own[i]!, 4));
         }

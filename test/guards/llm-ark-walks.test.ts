@@ -5,7 +5,8 @@ import type { Actor, ValueNetwork } from '../../agents/actor.js';
 import { walkCollector } from '../../agents/top-paths.js';
 import { beamSearch } from '../../agents/walker/beam.js';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
-import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
+import { actionLogProbs } from '../../agents/actor.js';
+import type { Policy } from '../../agents/walker/policy.js';
 import type { StateBatch } from '../../agents/walker/state-batch.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { makeEnv, makeVectorEnv } from '../../envs/registry.js';
@@ -42,7 +43,8 @@ function goldActor({ graph, samples }: ToyWorld) {
   const actor = {
     requestOf: ({ task, start, current, hop, path }) => ({ task, state: { start, current, hop, path, done: false } }),
     stateKey: ({ path }) => JSON.stringify(path),
-    async actionLogProbs(requests) {
+    numScores: ({ state }) => numActions(graph, state, defaultWalkRules),
+    score(requests) {
       asked.push(...requests);
       const offsets = new Int32Array(requests.length + 1);
       const parts = requests.flatMap(({ task, state }, i) => {
@@ -53,7 +55,7 @@ function goldActor({ graph, samples }: ToyWorld) {
         const gold = actionOf(graph, state, step, defaultWalkRules);
         return Array.from({ length: size }, (_, action) => (action === gold ? 0 : -Infinity));
       });
-      return { logProbs: Float32Array.from(parts), offsets };
+      return { offsets, infer: () => Promise.resolve(Float32Array.from(parts)) } as ReturnType<WalkActor['score']>;
     },
   } as WalkActor;
   return { actor, asked };
@@ -196,7 +198,7 @@ test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async (
     envs: makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 128),
   });
   const starts = samples.map(({ task }) => ({ task, state: initialState(graph, task.start, rules) }));
-  const { logProbs } = await actionLogProbs(policy, starts);
+  const { logProbs } = await actionLogProbs(walkerActor(policy), starts);
   const golds = [0, 1 + actionOf(graph, starts[1]!.state, samples[1]!.gold.path[0]!, rules)];
   const values = await readTensor(toy.tf, () => critic.values(policy.featurizer.batch(starts)));
   golds.forEach((gold, i) => expect(Math.abs(values[i]! - Math.exp(logProbs[gold]!))).toBeLessThan(0.1));
@@ -221,7 +223,7 @@ test('B-ARK-3: nothing but edges and a legal stay has any probability, whatever 
       const samples = graph.entityNames.map((name) => sampleOf(graph, name, 'a message', name, [[name, 'r0', name]]));
       const featurizer = await toyFeaturizer({ graph, samples }, { rules, edgeFeatures: false });
       const requests = reachableStates({ graph, samples: samples.slice(0, 12) }, rules);
-      const { logProbs, offsets } = await actionLogProbs({ head: noise, featurizer }, requests);
+      const { logProbs, offsets } = await actionLogProbs(walkerActor({ head: noise, featurizer }), requests);
       const { relations, tails } = featurizer.batch(requests);
       expect([relations.length, tails.length, offsets.length]).toEqual([
         logProbs.length,

@@ -1,5 +1,5 @@
 /** Cloning of shortest paths: the warm start of a walker of link queries. */
-import type { Actor, TaskRequest } from '../../agents/actor.js';
+import { actionLogProbs, runsOf, type Actor, type StateScorer, type TaskRequest } from '../../agents/actor.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { LinkQueryObservation, LinkQueryWorld } from '../../envs/link-query-world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -39,8 +39,6 @@ export interface LinkClonePhase<Request> extends CloneLearner<Request> {
 
 /** Queries of valid whose walks tell the loss after an epoch. */
 const validQueries = 500;
-/** Actions that go through the network at once where an actor does not say: bounds memory, whatever hubs walks visit. */
-const defaultScoresAtOnce = 32768;
 
 /**
  * The `clone` phase of a run: shows shortest paths, evaluates and saves every epoch.
@@ -115,7 +113,7 @@ async function update<Request extends TaskRequest>(
     async () => ({ place: { step: step + 1 }, samples: await lossesByTask(actor, { requests, golds }) }),
     () =>
       optimizer.step(async (record) => {
-        for (const [begin, end] of parts(actor, requests)) {
+        for (const [begin, end] of runsOf(requests.map(actor.numScores), actor.scoresAtOnce)) {
           const { offsets, logits } = actor.score(requests.slice(begin, end));
           const scores = await record(logits);
           const loss = cloningLoss(scores.values, { offsets }, golds.slice(begin, end), ones, walks);
@@ -128,37 +126,18 @@ async function update<Request extends TaskRequest>(
   return { loss: total / walks, gradNorm };
 }
 
-/** Runs of states whose actions go through the network together. */
-function parts<Request>(
-  { numScores, scoresAtOnce = defaultScoresAtOnce }: Pick<Actor<never, Request>, 'numScores' | 'scoresAtOnce'>,
-  requests: readonly Request[],
-): [begin: number, end: number][] {
-  const found: [number, number][] = [];
-  let [begin, scores] = [0, 0];
-  requests.forEach((request, i) => {
-    const own = numScores(request);
-    if (i > begin && scores + own > scoresAtOnce) {
-      found.push([begin, i]);
-      [begin, scores] = [i, 0];
-    }
-    scores += own;
-  });
-  found.push([begin, requests.length]);
-  return found;
-}
-
 /** Σ over states of −log π(what is done), nats. */
 async function negativeLogProb<Request>(
-  actor: Pick<Actor<never, Request>, 'actionLogProbs'>,
+  actor: StateScorer<Request>,
   { requests, golds }: DemonstratedStates<Request>,
 ): Promise<number> {
-  const { logProbs, offsets } = await actor.actionLogProbs(requests);
+  const { logProbs, offsets } = await actionLogProbs(actor, requests);
   return golds.reduce((sum, { gold }, state) => sum - logProbs[offsets[state]! + gold]!, 0);
 }
 
 /** What the states of each query cost: asked for where the batch as a whole is not finite. */
 async function lossesByTask<Request extends TaskRequest>(
-  actor: Pick<Actor<never, Request>, 'score' | 'parameters'>,
+  actor: StateScorer<Request>,
   { requests, golds }: DemonstratedStates<Request>,
 ): Promise<{ id: string; loss: number }[]> {
   const sums = new Map<string, number>();

@@ -1,5 +1,5 @@
 /** One round of experience: every chosen sample is walked several times under the present policy. */
-import type { Actor, ValueNetwork } from '../../agents/actor.js';
+import { actionLogProbs, type Actor, type ValueNetwork } from '../../agents/actor.js';
 import type { BatchedEnv } from '../../envs/vector-env.js';
 import type { ActionDraw } from './action-draw.js';
 import type { RolloutBuffer } from './rollout-buffer.js';
@@ -47,7 +47,7 @@ export async function collectRollouts<Observation, Request>(
       states[copy] = buffer.stateIndex(keyOf(copy, observation), () => actor.requestOf(observation));
     }
     const fresh = buffer.states.slice(known);
-    const { logProbs, offsets } = await actor.actionLogProbs(fresh);
+    const { logProbs, offsets } = await actionLogProbs(actor, fresh);
     const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
     const actions = new Int32Array(walks);
     for (const copy of walking) {

@@ -3,7 +3,9 @@
  * is the probability of that path, E[R] = Π_t π(a_t | s_t), and its gradient needs no walk. The yardstick of PPO's rows.
  */
 import { setImmediate } from 'node:timers/promises';
-import { actionLogProbs, type Policy } from '../../agents/walker/policy.js';
+import { actionLogProbs } from '../../agents/actor.js';
+import type { Policy } from '../../agents/walker/policy.js';
+import { walkerActor } from '../../agents/walker/walker-actor.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { Optimizer } from '../../src/tensor/trainable.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
@@ -59,7 +61,7 @@ async function step(
 ): Promise<Record<string, number>> {
   const requests = walks.flatMap((walk) => walk.states);
   const batch = policy.featurizer.batch(requests);
-  const anchored = anchor && klCoef > 0 ? (await actionLogProbs(anchor, requests)).logProbs : undefined;
+  const anchored = anchor && klCoef > 0 ? (await actionLogProbs(walkerActor(anchor), requests)).logProbs : undefined;
   const lossOf = ({ reward, anchorKl }: ExpectedReward) => klCoef * anchorKl - reward;
   let scores: Float32Array | undefined;
   let result: ExpectedReward | undefined;

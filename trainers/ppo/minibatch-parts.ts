@@ -1,4 +1,5 @@
 /** Cuts a minibatch into parts whose actions fit the network's memory; gradients of the parts add up to the whole's. */
+import { runsOf } from '../../agents/actor.js';
 import type { Minibatch } from './rollout-buffer.js';
 
 /** Some states of a minibatch, and their share of its transitions. */
@@ -15,23 +16,15 @@ export interface MinibatchPart extends Minibatch {
 export function minibatchParts(
   minibatch: Minibatch,
   numActions: readonly number[],
-  maxActions: number,
+  maxActions: number | undefined,
 ): MinibatchPart[] {
-  if (numActions.reduce((sum, count) => sum + count, 0) <= maxActions) return [{ ...minibatch, share: 1 }];
+  const runs = runsOf(numActions, maxActions);
+  if (runs.length === 1) return [{ ...minibatch, share: 1 }];
   const partOf = new Int32Array(numActions.length);
-  const begins = [0];
-  let actions = 0;
-  numActions.forEach((count, state) => {
-    if (actions > 0 && actions + count > maxActions) {
-      begins.push(state);
-      actions = 0;
-    }
-    actions += count;
-    partOf[state] = begins.length - 1;
-  });
-  const rows: number[][] = begins.map(() => []);
+  runs.forEach(([begin, end], part) => partOf.fill(part, begin, end));
+  const rows: number[][] = runs.map(() => []);
   minibatch.transitions.state.forEach((state, row) => rows[partOf[state]!]!.push(row));
-  return begins.map((begin, part) => select(minibatch, begin, begins[part + 1] ?? numActions.length, rows[part]!));
+  return runs.map(([begin, end], part) => select(minibatch, begin, end, rows[part]!));
 }
 
 function select(

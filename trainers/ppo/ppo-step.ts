@@ -31,9 +31,6 @@ export interface StepBatch<Request> {
   anchored: ActionLogProbs | undefined;
 }
 
-/** Scores that go through the network at once, unless it knows better: bounds memory, whatever hubs a policy visits. */
-const usualScoresAtOnce = 32768;
-
 /**
  * @throws Diverged for numbers that are not finite, before the network that they belong to is changed; the actor steps
  *   before the critic
@@ -47,7 +44,7 @@ export async function ppoStep<Observation, Request extends TaskRequest>(
   const { actor, optimizer, critic } = learner;
   const { known, minibatch } = batch;
   const sizes = Array.from(minibatch.states, (state) => actor.numScores(known[state]!));
-  const cut = minibatchParts(minibatch, sizes, actor.scoresAtOnce ?? usualScoresAtOnce);
+  const cut = minibatchParts(minibatch, sizes, actor.scoresAtOnce);
   const shares = cut.map(({ share }) => share);
   const results: ObjectiveResult[] = [];
   const lossOf = () => weightedMeans(results, shares, settings.algorithm)['train/loss']!;

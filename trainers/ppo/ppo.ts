@@ -4,7 +4,7 @@
  *   explorations a sample
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Actor, TaskRequest } from '../../agents/actor.js';
+import { actionLogProbs, type Actor, type TaskRequest } from '../../agents/actor.js';
 import type { BatchedEnv } from '../../envs/vector-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -122,7 +122,8 @@ async function makeUpdate<Observation, Request extends TaskRequest>(
 
   const learningRate = learningRateAt(update, settings);
   const weighed = { ...settings, entropyCoef: entropyCoefAt(update, settings) };
-  const anchored = settings.klCoef > 0 ? await options.anchor?.actionLogProbs(buffer.states) : undefined;
+  const anchored =
+    settings.klCoef > 0 && options.anchor ? await actionLogProbs(options.anchor, buffer.states) : undefined;
   const results: StepResult[] = [];
   const shuffle = Rng.named(seed, 'ppo/shuffle', update);
   let stopped = false;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { linkBeams, type LinkLists, type BeamActor } from '../../../agents/link-walker/beam.js';
-import type { LinkRequest } from '../../../agents/link-walker/request.js';
+import { actionLogProbs } from '../../../agents/actor.js';
+import { linkBeams, type LinkLists } from '../../../agents/link-walker/beam.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
+import { scriptedActor } from '../../fixtures/scripted-link-actor.js';
 
 /** A random graph with inverses, parallel edges and an entity without edges. */
 function randomGraph(numEntities: number, numTriples: number): Graph {
@@ -23,19 +23,10 @@ function randomGraph(numEntities: number, numTriples: number): Graph {
 }
 
 /** Scores from whatever a request says, the whole path included. */
-const scripted: BeamActor = {
-  actionLogProbs(requests: readonly LinkRequest[]) {
-    const offsets = new Int32Array(requests.length + 1);
-    const all: number[] = [];
-    requests.forEach(({ head, relation, current, hop, path, length }, i) => {
-      const text = [head, relation, current, hop, ...path].join(' ');
-      const rng = Rng.named(1, text);
-      for (let k = 0; k < length; k++) all.push(2 * rng.normal());
-      offsets[i + 1] = offsets[i]! + length;
-    });
-    return Promise.resolve({ logProbs: segmentLogSoftmax(Float32Array.from(all), offsets), offsets });
-  },
-};
+const scripted = scriptedActor(({ head, relation, current, hop, path, length }) => {
+  const rng = Rng.named(1, [head, relation, current, hop, ...path].join(' '));
+  return Array.from({ length }, () => 2 * rng.normal());
+});
 
 interface Walk {
   path: number[];
@@ -49,7 +40,7 @@ async function extended(graph: Graph, head: number, relation: number, walks: Wal
   for (const { path, current, logProb } of walks) {
     const length = graph.degree(current) + 1;
     const request = { task: { id: '' }, head, relation, current, hop, path: Int32Array.from(path), length };
-    const { logProbs } = await scripted.actionLogProbs([request]);
+    const { logProbs } = await actionLogProbs(scripted, [request]);
     for (let action = 0; action < length; action++) {
       const edge = graph.offsets[current]! + action;
       const stays = action === length - 1;
@@ -127,13 +118,7 @@ describe('linkBeams', () => {
   });
 
   test('equal walks: the entity of lower id first, by the walk met first', async () => {
-    const level: BeamActor = {
-      actionLogProbs: (requests) => {
-        const offsets = Int32Array.of(0, ...requests.map(({ length }) => length));
-        for (let i = 1; i < offsets.length; i++) offsets[i]! += offsets[i - 1]!;
-        return Promise.resolve({ logProbs: new Float32Array(offsets.at(-1)!), offsets });
-      },
-    };
+    const level = scriptedActor(({ length }) => new Float32Array(length));
     const lists: LinkLists = {
       numRelations: 2,
       offsets: Int32Array.of(0, 3, 3, 3),
@@ -145,7 +130,7 @@ describe('linkBeams', () => {
     const places = order(best);
     expect(Array.from(places, (i) => entities[i])).toEqual([0, 1, 2]);
     expect([...path(places[1]!)]).toEqual([0, 1]);
-    expect(sum[places[1]!]).toBeCloseTo(Math.log(2), 12);
+    expect(sum[places[1]!]).toBeCloseTo(Math.log(2) + Math.fround(-Math.log(4)), 12);
     expect(Array.from(order(sum), (i) => entities[i])).toEqual([1, 0, 2]);
   });
 
@@ -157,15 +142,15 @@ describe('linkBeams', () => {
       tails: Int32Array.from({ length: 800_000 }, (_, i) => i % 2),
     };
     const sizes: number[] = [];
-    const level: BeamActor = {
-      actionLogProbs: (requests) => {
+    const level = scriptedActor(({ length }) => new Float32Array(length));
+    const counted: typeof level = {
+      ...level,
+      score: (requests) => {
         sizes.push(requests.length);
-        const offsets = new Int32Array(requests.length + 1);
-        requests.forEach(({ length }, i) => (offsets[i + 1] = offsets[i]! + length));
-        return Promise.resolve({ logProbs: new Float32Array(offsets.at(-1)!).fill(-Math.log(400_001)), offsets });
+        return level.score(requests);
       },
     };
-    const [reached] = await linkBeams(level, lists, [{ head: 0, relation: 0 }], { beamWidth: 4, horizon: 2 });
+    const [reached] = await linkBeams(counted, lists, [{ head: 0, relation: 0 }], { beamWidth: 4, horizon: 2 });
     expect(sizes).toEqual([1, 2, 2]);
     expect(reached!.sum[0]).toBeCloseTo(Math.log((4 * 200_000.5) / 400_001 ** 2), 4);
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
+import { actionLogProbs } from '../../../agents/actor.js';
 import { createLinkCritic, createLinkWalker, type LinkActor } from '../../../agents/link-walker/link-walker.js';
 import { linkRequestOf, type LinkRequest } from '../../../agents/link-walker/request.js';
 import { linkWalkerSettings, pathEncoders } from '../../../agents/link-walker/settings.js';
@@ -60,46 +61,46 @@ describe.each(pathEncoders)('a walker with path encoder %s', (pathEncoder) => {
   });
 
   test('gives a state the same chances alone as among others', async () => {
-    const { parameters, actionLogProbs } = walker({ pathEncoder });
-    await randomize(parameters as ParameterSet, 2);
-    const together = await actionLogProbs(states);
+    const actor = walker({ pathEncoder });
+    await randomize(actor.parameters as ParameterSet, 2);
+    const together = await actionLogProbs(actor, states);
     for (const [i, state] of states.entries()) {
-      const alone = await actionLogProbs([state]);
+      const alone = await actionLogProbs(actor, [state]);
       expectClose(alone.logProbs, together.logProbs.subarray(together.offsets[i]!, together.offsets[i + 1]!), 1e-6);
     }
   });
 
   test('knows the way that led to a place', async () => {
-    const { parameters, actionLogProbs } = walker({ pathEncoder });
-    await randomize(parameters as ParameterSet, 2);
+    const actor = walker({ pathEncoder });
+    await randomize(actor.parameters as ParameterSet, 2);
     const here = states.find(({ hop, legal }) => hop === 2 && !legal)!;
     const [relation, entity] = here.path;
     const other = { ...here, path: Int32Array.of((relation! + 1) % numRelations, entity!, ...here.path.slice(2)) };
-    const { logProbs, offsets } = await actionLogProbs([here, other]);
+    const { logProbs, offsets } = await actionLogProbs(actor, [here, other]);
     const [own, changed] = [logProbs.subarray(0, offsets[1]), logProbs.subarray(offsets[1]!)];
     expect(Array.from(own, (value, i) => Math.abs(value - changed[i]!)).some((gap) => gap > 1e-4)).toBe(true);
   });
 });
 
 test('legal actions are scored and no others, in their order, staying last', async () => {
-  const { actionLogProbs, envAction, numScores } = walker();
+  const actor = walker();
   const masked = states.find(({ legal }) => legal !== undefined)!;
   expect(masked.legal!.length).toBeLessThan(masked.length);
-  const { logProbs, offsets } = await actionLogProbs([masked]);
+  const { logProbs, offsets } = await actionLogProbs(actor, [masked]);
   expect([...offsets]).toEqual([0, masked.legal!.length]);
   expect(logProbs.reduce((sum, value) => sum + Math.exp(value), 0)).toBeCloseTo(1, 5);
-  expect(numScores(masked)).toBe(masked.legal!.length);
-  expect(envAction!(masked, masked.legal!.length - 1)).toBe(masked.length - 1);
+  expect(actor.numScores(masked)).toBe(masked.legal!.length);
+  expect(actor.envAction!(masked, masked.legal!.length - 1)).toBe(masked.length - 1);
 });
 
 test('edges of one relation are level where entities are not read', async () => {
-  const { parameters, actionLogProbs } = walker({ readEntities: false });
-  await randomize(parameters as ParameterSet, 2);
+  const actor = walker({ readEntities: false });
+  await randomize(actor.parameters as ParameterSet, 2);
   const town = graph.entityNames.indexOf('t0');
   const length = graph.degree(town) + 1;
   const state = { ...states[0]!, head: town, current: town, hop: 0, path: new Int32Array(0), length };
   const { legal: _legal, ...request } = state;
-  const { logProbs } = await actionLogProbs([request]);
+  const { logProbs } = await actionLogProbs(actor, [request]);
   const ofRelation = new Map<number, Set<number>>();
   for (let i = 0; i + 1 < length; i++) {
     const relation = graph.relations[graph.offsets[town]! + i]!;
@@ -120,7 +121,7 @@ test('vectors that are not trained are no parameters, and what they start from s
   expect(one.parameters.names.filter((name) => name.startsWith('link.'))).toEqual([]);
   await randomize(one.parameters as ParameterSet, 2);
   other.parameters.import(await one.parameters.export());
-  const [a, b] = await Promise.all([one, other].map(async (actor) => (await actor.actionLogProbs(states)).logProbs));
+  const [a, b] = await Promise.all([one, other].map(async (actor) => (await actionLogProbs(actor, states)).logProbs));
   expect([...a!]).not.toEqual([...b!]);
   await checkGradient(tf, one.parameters as ParameterSet, () => one.score(states).logits() as tfTypes.Tensor);
 });

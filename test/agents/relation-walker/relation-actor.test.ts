@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { hostNetwork } from '../../../agents/relation-walker/host-network.js';
 import { createRelationNetwork } from '../../../agents/relation-walker/network.js';
+import { actionLogProbs } from '../../../agents/actor.js';
 import { relationActor } from '../../../agents/relation-walker/relation-actor.js';
 import { relationWalkerAgent } from '../../../agents/relation-walker/relation-walker-agent.js';
 import type { TraceEvent } from '../../../agents/question-agent.js';
@@ -32,7 +33,7 @@ describe('the relation walker as an actor', () => {
     await shake(actor.network);
     const mask = Uint8Array.from({ length: stop + 1 }, (_, action) => Number(action === 1 || action > 3));
     const requests = samples.map(({ task }, i) => ({ task, relations: Int32Array.from(i % 2 ? [2] : []), mask }));
-    const { logProbs, offsets } = await actor.actionLogProbs(requests);
+    const { logProbs, offsets } = await actionLogProbs(actor, requests);
     const legal = stop - 2;
     expect(offsets).toEqual(Int32Array.from({ length: samples.length + 1 }, (_, i) => i * legal));
     for (let i = 0; i < samples.length; i++) {

@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { randomBaseline } from '../../../agents/baselines/random.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { beamSearch } from '../../../agents/walker/beam.js';
-import { actionLogProbs, type Policy } from '../../../agents/walker/policy.js';
+import { actionLogProbs } from '../../../agents/actor.js';
+import type { Policy } from '../../../agents/walker/policy.js';
+import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import { Featurizer } from '../../../agents/walker/features/featurizer.js';
 import { StateReader } from '../../../agents/walker/state-reader.js';
 import { walkerAgent } from '../../../agents/walker/walker-agent.js';
@@ -84,7 +86,7 @@ async function slowRanks(policy: Policy, task: WalkTask, golds: readonly Path[])
   const pads = (count: number): Slot[] => Array.from({ length: count }, () => ({ triple: 'pad', logProb: masked }));
   const tableOf = async (state: WalkState | undefined): Promise<Slot[]> => {
     if (!state) return pads(slotsAState);
-    const { logProbs } = await actionLogProbs(policy, [{ task, state }]);
+    const { logProbs } = await actionLogProbs(walkerActor(policy), [{ task, state }]);
     const actions = Array.from(logProbs, (logProb, i): Slot => ({ triple: actionTriple(graph, state, i), logProb }));
     const isStay = ({ triple }: Slot) => triple[1] === graph.equalRelation;
     const edges = actions.filter((slot) => !isStay(slot));

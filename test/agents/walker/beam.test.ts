@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { beamSearch } from '../../../agents/walker/beam.js';
-import { actionLogProbs, type Policy } from '../../../agents/walker/policy.js';
+import { actionLogProbs } from '../../../agents/actor.js';
+import type { Policy } from '../../../agents/walker/policy.js';
+import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import type { StateBatch } from '../../../agents/walker/state-batch.js';
 import { applyAction, initialState, numActions, type WalkRules, type WalkState } from '../../../envs/rules.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
@@ -48,7 +50,7 @@ async function allWalks(policy: Policy, task: WalkTask): Promise<Walk[]> {
       if (state.path.length > 0) walks.push({ path: canonicalPath(state.path, graph.equalRelation), logProb });
       return;
     }
-    const { logProbs } = await actionLogProbs(policy, [{ task, state }]);
+    const { logProbs } = await actionLogProbs(walkerActor(policy), [{ task, state }]);
     for (let action = 0; action < numActions(graph, state, rules); action++) {
       await visit(applyAction(graph, state, action, rules), logProb + logProbs[action]!);
     }
@@ -113,7 +115,7 @@ describe('beam search', () => {
         const start = initialState(graph, 0, rules);
         const firsts = start.done
           ? []
-          : [...(await actionLogProbs(policy, [{ task, state: start }])).logProbs.entries()];
+          : [...(await actionLogProbs(walkerActor(policy), [{ task, state: start }])).logProbs.entries()];
         const kept = firsts
           .sort(([, one], [, other]) => other - one)
           .slice(0, width)

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { actionLogProbs, type Policy } from '../../../agents/walker/policy.js';
+import { actionLogProbs } from '../../../agents/actor.js';
+import type { Policy } from '../../../agents/walker/policy.js';
+import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import type { StateBatch } from '../../../agents/walker/state-batch.js';
 import { defaultWalkRules, initialState } from '../../../envs/rules.js';
 import { reachableStates, toyFeaturizer } from '../../fixtures/toy-walker.js';
@@ -42,12 +44,12 @@ describe('log-probabilities of many states', () => {
   test('are those of each state by itself, however they are cut into chunks', async () => {
     const { featurizer, requests } = await requestsAt(hubGraph(7000), [0, 1, 0, 1, 0, 0, 0]);
     const { calls, head } = countingHead();
-    const { logProbs, offsets } = await actionLogProbs({ head, featurizer }, requests);
+    const { logProbs, offsets } = await actionLogProbs(walkerActor({ head, featurizer }), requests);
     // At most 16,384 actions a call: two hubs, with the small states between.
     expect(calls).toEqual([14_002, 14_000, 7000]);
     expect([...offsets]).toEqual([0, 7000, 7001, 14_001, 14_002, 21_002, 28_002, 35_002]);
     for (const [i, request] of requests.entries()) {
-      const alone = (await actionLogProbs({ head, featurizer }, [request])).logProbs;
+      const alone = (await actionLogProbs(walkerActor({ head, featurizer }), [request])).logProbs;
       expect(logProbs.subarray(offsets[i], offsets[i + 1]).every((value, k) => value === alone[k])).toBe(true);
     }
     expect(logProbs[7000]).toBe(0);
@@ -56,7 +58,7 @@ describe('log-probabilities of many states', () => {
   test('of a hub larger than a chunk are all there', async () => {
     const { featurizer, requests } = await requestsAt(hubGraph(17_000), [0, 0]);
     const { calls, head } = countingHead();
-    expect((await actionLogProbs({ head, featurizer }, requests)).logProbs).toHaveLength(34_000);
+    expect((await actionLogProbs(walkerActor({ head, featurizer }), requests)).logProbs).toHaveLength(34_000);
     expect(calls).toEqual([17_000, 17_000]);
   });
 
@@ -65,13 +67,15 @@ describe('log-probabilities of many states', () => {
     const featurizer = await toyFeaturizer(world);
     const [request] = reachableStates(world);
     const { head } = countingHead();
-    const { logProbs } = await actionLogProbs({ head, featurizer }, [{ ...request!, actions: Int32Array.of(1, 3) }]);
+    const { logProbs } = await actionLogProbs(walkerActor({ head, featurizer }), [
+      { ...request!, actions: Int32Array.of(1, 3) },
+    ]);
     expect(Math.exp(logProbs[0]!) + Math.exp(logProbs[1]!)).toBeCloseTo(1, 6);
   });
 
   test('of no states are none', async () => {
     const featurizer = await toyFeaturizer(toyTwoHop());
-    const { logProbs, offsets } = await actionLogProbs({ head: countingHead().head, featurizer }, []);
+    const { logProbs, offsets } = await actionLogProbs(walkerActor({ head: countingHead().head, featurizer }), []);
     expect([logProbs.length, ...offsets]).toEqual([0, 0]);
   });
 });

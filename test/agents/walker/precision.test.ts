@@ -3,7 +3,7 @@ import { createCritic } from '../../../agents/walker/critic.js';
 import { createWalkerHead } from '../../../agents/walker/create-head.js';
 import { frozenTables, type FrozenTables } from '../../../agents/walker/frozen-tables.js';
 import type { WalkerHead } from '../../../agents/walker/head.js';
-import { actionLogProbs } from '../../../agents/walker/policy.js';
+import { actionLogProbs } from '../../../agents/actor.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { createStateRows } from '../../../agents/walker/state-rows.js';
 import { walkerActor } from '../../../agents/walker/walker-actor.js';
@@ -99,14 +99,14 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
       const { offsets, logits } = walkerActor(policy).score(states);
       const scored = segmentLogSoftmax(await readTensor(tf, logits as () => ReturnType<typeof head.logits>), offsets);
       for (const forRanking of [false, true]) {
-        expect((await actionLogProbs(policy, states, forRanking)).logProbs).toEqual(scored);
+        expect((await actionLogProbs(walkerActor(policy, forRanking), states)).logProbs).toEqual(scored);
       }
     });
   });
 
   test('B-ARK-13: log-probabilities are float32', async () => {
     await withHead({}, async (head) => {
-      const { logProbs, offsets } = await actionLogProbs({ head, featurizer }, states);
+      const { logProbs, offsets } = await actionLogProbs(walkerActor({ head, featurizer }), states);
       expect(roundedToBfloat16(logProbs)).not.toEqual(logProbs);
       for (let s = 0; s < states.length; s++) {
         const own = logProbs.subarray(offsets[s], offsets[s + 1]);

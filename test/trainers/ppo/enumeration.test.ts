@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { actionLogProbs } from '../../../agents/walker/policy.js';
+import { actionLogProbs } from '../../../agents/actor.js';
+import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import { applyAction, initialState, type WalkState } from '../../../envs/rules.js';
 import { hitsGold } from '../../../envs/walk-reward.js';
 import { openBackend } from '../../../src/tensor/backend.js';
@@ -127,7 +128,7 @@ test.each(['candidate', 'pa-mlp'] as const)(
         if (state.done) {
           const reward = Number(hitsGold(graph, state, gold, 'path'));
           for (const [at, place] of trail) {
-            const { logProbs } = await actionLogProbs(policy, [requests[at]!]);
+            const { logProbs } = await actionLogProbs(walkerActor(policy), [requests[at]!]);
             logProbs.forEach((logProb, i) => {
               const slope = Number(i === place) - Math.exp(logProb);
               slopes[at]![i]! -= (probability * reward * slope) / dialogues.length;
@@ -136,7 +137,7 @@ test.each(['candidate', 'pa-mlp'] as const)(
           return;
         }
         const at = requests.push({ task, state }) - 1;
-        const { logProbs } = await actionLogProbs(policy, [{ task, state }]);
+        const { logProbs } = await actionLogProbs(walkerActor(policy), [{ task, state }]);
         slopes.push(Array.from(logProbs, () => 0));
         for (const [place, logProb] of logProbs.entries()) {
           const next = applyAction(graph, state, place, rules);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { actionLogProbs, type Policy } from '../../../agents/walker/policy.js';
+import { actionLogProbs } from '../../../agents/actor.js';
+import type { Policy } from '../../../agents/walker/policy.js';
 import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
 import { makeVectorEnv } from '../../../envs/registry.js';
 import { applyAction, initialState, type WalkRules } from '../../../envs/rules.js';
@@ -77,7 +78,7 @@ async function greedyHits(policy: Policy, { graph, samples }: ToyWorld, rules: W
   for (const { task, gold } of samples) {
     let state = initialState(graph, task.start, rules);
     while (!state.done) {
-      const { logProbs } = await actionLogProbs(policy, [{ task, state }]);
+      const { logProbs } = await actionLogProbs(walkerActor(policy), [{ task, state }]);
       state = applyAction(graph, state, argmaxSegment(logProbs, 0, logProbs.length), rules);
     }
     hits += Number(pathKey(canonicalPath(state.path, graph.equalRelation)) === pathKey(gold.path));
