@@ -1,7 +1,12 @@
 /** The one interface of everything that answers questions: prompted agents, trained walkers and lookups. */
-import type { QuestionTask } from '../datasets/question.js';
+import type { z } from 'zod';
+import type { QuestionSample, QuestionTask } from '../datasets/question.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import type { Graph } from '../src/kg/graph.js';
+import type { NameIndex } from '../src/kg/name-index.js';
 import type { DecisionClient, NamedTriple } from '../src/llm/decision.js';
 import type { Cost } from './agent.js';
+import type { AgentEntry } from './registry.js';
 
 /** What an agent did, in order: the same words for all agents, so that replay, reports and tests share them. */
 export type TraceEvent =
@@ -62,3 +67,23 @@ export interface QuestionAgent {
   /** @throws what the client throws, save `BudgetSpent`, which it handles */
   answer(task: QuestionTask, session: QuestionSession): Promise<QuestionAnswer>;
 }
+
+/** What question agents may ask for; costly parts are functions, so that only those who need them pay. */
+export interface QuestionAgentResources {
+  /** Name of the data set: what worked examples are chosen by. */
+  dataset: string;
+  graph: Graph;
+  names: NameIndex;
+  /** Text vectors; the caller disposes it. To be asked for in `create`: an evaluation is known by the encoder of its agent. */
+  encoder(): Promise<StateEncoder>;
+  /** The train part of the questions, for memories and lookups: never valid or test. */
+  train(): readonly QuestionSample[];
+  seed: number;
+}
+
+/** A question agent with its switches. */
+export type QuestionAgentEntry<Settings extends z.ZodType = z.ZodType> = AgentEntry<
+  QuestionAgentResources,
+  QuestionAgent,
+  Settings
+>;

@@ -1,61 +1,104 @@
-/** Agents by name. Trained walkers are not here: they come out of run folders. */
-import type { EmbeddingTable } from '../src/embedding/transe.js';
-import type { StateEncoder } from '../src/encoder/state-encoder.js';
+/** Agents by name, one form for dialogues, questions and links. Trained walkers are not here: they come out of run folders. */
+import { z } from 'zod';
+import { applyOverrides } from '../src/run/config.js';
+import { parseOverride } from '../src/run/config-source.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { nearestName } from '../src/run/nearest-name.js';
-import type { Agent } from './agent.js';
-import type { BaselineContext } from './baselines/baseline.js';
-import { frequencyBaseline } from './baselines/frequency.js';
-import { memoryBaseline } from './baselines/memory.js';
-import { popularityBaseline } from './baselines/popularity.js';
-import { randomBaseline } from './baselines/random.js';
-import { stopPriorBaseline } from './baselines/stop-prior.js';
-import { type TextLimits, textSimilarityBaseline } from './baselines/text-similarity.js';
-import { transeBaseline } from './baselines/transe.js';
-import { arkAgent, arkPrompts, type TaskClient } from './prompted/ark/ark-agent.js';
 
-/** What agents may ask for; costly parts are functions, so that only those who need them pay. */
-export interface AgentResources extends BaselineContext {
-  /** A TransE table of the graph; the caller keeps it. */
-  embedding(): Promise<EmbeddingTable>;
-  /** The caller disposes it. */
-  encoder(): Promise<StateEncoder>;
-  textLimits: TextLimits;
-  /** Access to a language model, for agents that walk by prompt; the caller closes it. */
-  taskClients(): Promise<(taskId: string) => TaskClient>;
+/** An agent with the switches that it understands. */
+export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodType> {
+  /** An object whose keys all have defaults. Default: no switches. */
+  settings?: Settings;
+  /** What it may ask its resources for. Default: the graph alone. */
+  needs?: readonly ('encoder' | 'model' | 'embedding' | 'train')[];
+  create(resources: Resources, settings: z.output<Settings>): Made | Promise<Made>;
 }
 
-/** Makes an agent from what it asks for. */
-export type AgentFactory = (resources: AgentResources) => Agent | Promise<Agent>;
+/** The agents of one task. `Resources` is what its agents are made from, `Made` what comes out. */
+export class AgentRegistry<Resources, Made> {
+  readonly #entries: Map<string, AgentEntry<Resources, Made>>;
 
-const factories: Record<string, AgentFactory> = {
-  random: randomBaseline,
-  'stop-prior': stopPriorBaseline,
-  frequency: frequencyBaseline,
-  popularity: popularityBaseline,
-  memory: memoryBaseline,
-  transe: async (resources) => transeBaseline(resources, await resources.embedding()),
-  'text-similarity': async (resources) =>
-    textSimilarityBaseline(resources, await resources.encoder(), resources.textLimits),
-  ...Object.fromEntries(
-    arkPrompts.map((prompt) => [
-      prompt,
-      async ({ graph, ranking: { beamWidth }, taskClients }: AgentResources) =>
-        arkAgent(prompt, { graph, beamWidth, clientFor: await taskClients() }),
-    ]),
-  ),
-};
+  constructor(entries: Readonly<Record<string, AgentEntry<Resources, Made>>>) {
+    this.#entries = new Map(Object.entries(entries));
+  }
 
-/** Names that `createAgent` knows. */
-export const agentNames: readonly string[] = Object.keys(factories);
+  /**
+   * Makes an agent known in this process.
+   * @throws WorkbenchError `usage` for a name that a command could not name, or that is taken
+   */
+  register<Settings extends z.ZodType>(name: string, entry: AgentEntry<Resources, Made, Settings>): void {
+    // `:` begins switches and `@` a checkpoint.
+    if (!/^\w[\w.-]*$/.test(name)) {
+      throw new WorkbenchError('usage', `expected a name like my-agent, got "${name}", at the registry of agents`);
+    }
+    if (this.#entries.has(name)) {
+      throw new WorkbenchError('usage', `expected the name of a new agent, got "${name}", which is registered already`);
+    }
+    this.#entries.set(name, entry);
+  }
 
-/** @throws WorkbenchError `usage` for an unknown name, with the nearest one; and what the resources throw */
-export async function createAgent(name: string, resources: AgentResources): Promise<Agent> {
-  if (!Object.hasOwn(factories, name)) {
-    const near = nearestName(name, agentNames);
-    throw new WorkbenchError('usage', `expected an agent (${agentNames.join(', ')}), got ${JSON.stringify(name)}`, {
+  /** In the order in which they were registered. */
+  names(): string[] {
+    return [...this.#entries.keys()];
+  }
+
+  /** Whether a text names one of these agents, with switches or without. */
+  has(text: string): boolean {
+    return this.#entries.has(agentOf(text));
+  }
+
+  /** @throws WorkbenchError `usage` for an unknown name, with the nearest one */
+  entry(name: string): AgentEntry<Resources, Made> {
+    const entry = this.#entries.get(name);
+    if (entry) return entry;
+    const names = this.names();
+    const near = nearestName(name, names);
+    throw new WorkbenchError('usage', `expected an agent (${names.join(', ')}), got ${JSON.stringify(name)}`, {
       hint: near ? `Did you mean "${near}"?` : 'A trained walker is given by the name or folder of its run.',
     });
   }
-  return factories[name]!(resources);
+
+  /** All switches of an agent with their values. @throws as `create` */
+  settings(name: string, switches: Record<string, unknown>): Record<string, unknown> {
+    const { settings = z.strictObject({}) } = this.entry(name);
+    const { data, error } = settings.safeParse(switches);
+    if (!error) return data as Record<string, unknown>;
+    const problems = error.issues.map(({ path, message }) => `${path.join('.') || 'switches'}: ${message}`).join('; ');
+    throw new WorkbenchError('config', `expected switches of agent ${name}, got ${problems}`, {
+      hint: `It has ${Object.keys(settings.parse({}) as object).join(', ') || 'none'}.`,
+    });
+  }
+
+  /**
+   * Reads `fiske` or `fiske:stateful=false,endFlag=false`.
+   * @param set more switches, each `switch=value`; those behind the name win
+   * @returns the agent's name and the switches that differ from their defaults
+   * @throws as `create`
+   */
+  parse(text: string, set: readonly string[] = []): { agent: string; switches: Record<string, unknown> } {
+    const agent = agentOf(text);
+    const own = text.length > agent.length ? text.slice(agent.length + 1).split(',') : [];
+    const overrides = [...set, ...own].map((part) => {
+      const read = parseOverride(part);
+      if ('problem' in read) throw new WorkbenchError('config', read.problem);
+      return read;
+    });
+    const given = this.settings(agent, applyOverrides({}, overrides));
+    const defaults = this.settings(agent, {});
+    const changed = Object.entries(given).filter(([key, value]) => {
+      return JSON.stringify(value) !== JSON.stringify(defaults[key]);
+    });
+    return { agent, switches: Object.fromEntries(changed) };
+  }
+
+  /**
+   * @param switches such as `{ stateful: false }`; what is missing takes its default
+   * @throws WorkbenchError `usage` for an unknown name, `config` for an unknown switch or value; and what the resources throw
+   */
+  async create(name: string, resources: Resources, switches: Record<string, unknown> = {}): Promise<Made> {
+    return this.entry(name).create(resources, this.settings(name, switches));
+  }
 }
+
+/** The agent of `fiske:stateful=false`. */
+export const agentOf = (text: string): string => text.replace(/:.*$/, '');

@@ -1,7 +1,8 @@
 /** Whether a command is about dialogues, questions or links: a run's data set says, else the one named, else the agent. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentNames } from '../agents/registry.js';
+import { dialogueAgents } from '../agents/dialogue-agents.js';
+import { linkAgents } from '../agents/link-agents.js';
 import type { DatasetKind } from '../datasets/manifest-file.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
@@ -14,13 +15,6 @@ export interface Named {
   /** Absent: an agent's name goes before a run's. */
   isRun?: boolean;
 }
-
-/** What answers links without a run, by name; two of them answer dialogues, too. */
-export const linkAgentNames = ['transe', 'bilinear', 'rules', 'random'] as const;
-/** One of `linkAgentNames`. */
-export type LinkAgentName = (typeof linkAgentNames)[number];
-
-const isLinkAgent = (name: string) => linkAgentNames.some((known) => known === name);
 
 /**
  * @param evaluations where evaluations are kept. Default `runs/evaluations`
@@ -38,15 +32,15 @@ export async function kindOfWork(
   const kept = named.find(({ name, isRun }) => isRun === undefined && isFinished(name, evaluations));
   if (kept) return isLinkEvaluation(kept.name, evaluations) ? 'links' : 'questions';
   for (const { name, isRun } of named) {
-    const run = isRun === false || agentNames.includes(name) ? undefined : findRun(name);
+    const run = isRun === false || dialogueAgents.has(name) ? undefined : findRun(name);
     const data = run && datasetOf(run.run);
     if (data !== undefined) return datasetKind(parseDatasetName(data).name);
   }
   if (dataset !== undefined) return datasetKind(parseDatasetName(dataset).name);
-  const ranks = named.find(({ name }) => isLinkAgent(name) && !agentNames.includes(name));
+  const ranks = named.find(({ name }) => linkAgents.has(name) && !dialogueAgents.has(name));
   if (ranks) throw noDataset('links', ranks.name, 'umls');
-  const { questionAgentNames } = await import('../agents/question-registry.js');
-  const asks = named.find(({ name }) => questionAgentNames().includes(agentOf(name)) && !agentNames.includes(name));
+  const { questionAgents } = await import('../agents/question-agents.js');
+  const asks = named.find(({ name }) => questionAgents.has(name) && !dialogueAgents.has(name));
   if (!asks) return 'dialogues';
   throw noDataset('questions', asks.name, 'metaqa/2-hop');
 }
@@ -66,9 +60,6 @@ export function findRun(name: string): { run: RunInfo; checkpoint?: string } | u
   if (plain !== undefined && isRun(plain)) return { run: openRun(plain), checkpoint: checkpoint! };
   return undefined;
 }
-
-/** The agent of `fiske:stateful=false`. */
-export const agentOf = (name: string): string => name.replace(/:.*$/, '');
 
 /** Data set that a run was trained on, with its subsets where it is not all of them: `metaqa/2-hop`. */
 export function datasetOf({ config }: RunInfo): string | undefined {

@@ -5,7 +5,7 @@ import { applyRelation, initialRelationState, relationActionMask } from '../../e
 import { questionRoot } from '../../envs/relation-walk-world.js';
 import { Rng } from '../../src/run/seeds.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
-import type { QuestionAgentEntry } from '../question-registry.js';
+import type { QuestionAgentEntry } from '../question-agent.js';
 
 const settings = z.strictObject({
   horizon: z.int().min(1).max(8).default(3).describe('Relations a walk may take.'),

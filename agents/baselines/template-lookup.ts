@@ -4,7 +4,7 @@ import { maskedQuestion, type QuestionTask } from '../../datasets/question.js';
 import { frontierTrie } from '../../envs/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk-world.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
-import type { QuestionAgentEntry } from '../question-registry.js';
+import type { QuestionAgentEntry } from '../question-agent.js';
 import { nearestText } from './nearest-text.js';
 import { bestTemplateChains } from './template-chains.js';
 
@@ -38,6 +38,7 @@ const settings = z.strictObject({
  */
 export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
   settings,
+  needs: ['train', 'encoder'],
   create({ graph, train, encoder }, { horizon, screened, widest, unseen }) {
     let chains: ReadonlyMap<string, Int32Array> | undefined;
     const chainsOf = () => (chains ??= bestTemplateChains(graph, train(), { horizon, screened, widest }));

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AnswerDecision, BudgetSpent } from '../../src/llm/decision.js';
 import type { QuestionAgent } from '../question-agent.js';
-import type { QuestionAgentEntry } from '../question-registry.js';
+import type { QuestionAgentEntry } from '../question-agent.js';
 import { domains, exemplarsFor, truthExemplars } from './exemplars.js';
 import { groundNames, truthOf } from './facts.js';
 
@@ -27,6 +27,7 @@ export function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof
   const withReasoning = name === 'cot';
   return {
     settings,
+    needs: ['model'],
     create({ dataset, names }, { exemplars }): QuestionAgent {
       const examples = exemplarsFor(dataset, exemplars, withReasoning);
       return {

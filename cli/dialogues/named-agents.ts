@@ -1,6 +1,6 @@
 /** Agents as the command line names them: untrained ones by name, trained ones by their run. */
 import type { Agent } from '../../agents/agent.js';
-import type { AgentResources } from '../../agents/registry.js';
+import type { DialogueAgentResources } from '../../agents/dialogue-agents.js';
 import type { WalkGraph } from '../../envs/walk-graph.js';
 import type { EvaluateOptions } from '../../evaluation/evaluate.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
@@ -14,8 +14,7 @@ import type { RunInfo } from '../../src/run/records.js';
 import { interruptSignal } from '../interrupt.js';
 import { findRun } from '../kind-of-work.js';
 import { threadsOf } from '../threads.js';
-import { evaluationInputs } from './evaluation-inputs.js';
-import type { EvaluationInputs, InputFlags } from './evaluation-inputs.js';
+import { evaluationInputs, type EvaluationInputs, type InputFlags } from './evaluation-inputs.js';
 import type { ModelFlags } from './task-clients.js';
 
 /** Options that say what agents are opened with. */
@@ -58,9 +57,9 @@ export async function openAgents(
   wanted: readonly { name: string; kind?: 'agent' | 'run' }[],
   flags: AgentFlags,
 ): Promise<OpenedAgents> {
-  const { agentNames } = await import('../../agents/registry.js');
-  const resolved = wanted.map(({ name, kind = agentNames.includes(name) ? 'agent' : 'run' }) =>
-    kind === 'agent' ? { name } : { name, trained: runOf(name, agentNames, flags.checkpoint) },
+  const { dialogueAgents } = await import('../../agents/dialogue-agents.js');
+  const resolved = wanted.map(({ name, kind = dialogueAgents.has(name) ? 'agent' : 'run' }) =>
+    kind === 'agent' ? { name } : { name, trained: runOf(name, dialogueAgents.names(), flags.checkpoint) },
   );
   const runs = resolved.flatMap(({ trained }) => trained?.run ?? []);
   await refuseIdleModel(resolved, flags.model);
@@ -96,9 +95,10 @@ function noting(agent: Agent, notes: ProvenanceNotes): Agent {
   };
 }
 
-async function openUntrained(name: string, resources: AgentResources): Promise<Omit<OpenedAgent, 'notes'>> {
-  const { createAgent } = await import('../../agents/registry.js');
-  return { name, agent: await createAgent(name, resources), about: {} };
+async function openUntrained(name: string, resources: DialogueAgentResources): Promise<Omit<OpenedAgent, 'notes'>> {
+  const { dialogueAgents } = await import('../../agents/dialogue-agents.js');
+  const { agent, switches } = dialogueAgents.parse(name);
+  return { name, agent: await dialogueAgents.create(agent, resources, switches), about: {} };
 }
 
 async function openWalker(
@@ -151,11 +151,11 @@ async function resourcesOf(
   run: RunInfo | undefined,
   flags: AgentFlags,
   closers: (() => Promise<void>)[],
-): Promise<AgentResources> {
+): Promise<DialogueAgentResources> {
   const { encoderSettings } = await import('../../src/encoder/settings.js');
   const texts = encoderSettings.parse(run?.config.encoder ?? {});
   let encoder: Promise<StateEncoder> | undefined;
-  let clients: ReturnType<AgentResources['taskClients']> | undefined;
+  let clients: ReturnType<DialogueAgentResources['taskClients']> | undefined;
   return {
     graph,
     train,
@@ -175,8 +175,8 @@ async function resourcesOf(
 
 /** @throws WorkbenchError `usage` for a language model that nobody would ask */
 async function refuseIdleModel(resolved: readonly { name: string }[], model: string | undefined): Promise<void> {
-  const { arkPrompts } = await import('../../agents/prompted/ark/ark-agent.js');
-  const asking: readonly string[] = arkPrompts;
+  const { dialogueAgents } = await import('../../agents/dialogue-agents.js');
+  const asking = dialogueAgents.names().filter((name) => dialogueAgents.entry(name).needs?.includes('model'));
   if (model === undefined || resolved.some(({ name }) => asking.includes(name))) return;
   throw new WorkbenchError('usage', `expected no language model, got ${model}, at --model: no agent named asks one`, {
     hint: `On dialogues these do: ${asking.join(', ')}. Text vectors come from --encoder.`,

@@ -1,12 +1,13 @@
 /** What ranks entities, as the command line names it: a run, an embedding, rules, or walks at random. */
 import type { LinkDataset } from '../../datasets/links/link-dataset.js';
-import type { LinkRanker, TailScorer } from '../../evaluation/links/link-ranker.js';
+import { linkAgents, type LinkAgentResources } from '../../agents/link-agents.js';
+import type { LinkRanker } from '../../agents/link-ranker.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
 import { nearestName } from '../../src/run/nearest-name.js';
 import type { RunInfo } from '../../src/run/records.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
-import { findRun, linkAgentNames, type LinkAgentName, type Named } from '../kind-of-work.js';
+import { findRun, type Named } from '../kind-of-work.js';
 import { threadsOf } from '../threads.js';
 import type { Watch } from '../watch.js';
 import { wholeNumber, type LinkFlags } from './link-inputs.js';
@@ -15,7 +16,7 @@ import { wholeNumber, type LinkFlags } from './link-inputs.js';
 export interface ResolvedLinkAgent {
   /** As it was asked for. */
   name: string;
-  agent?: LinkAgentName;
+  agent?: string;
   trained?: { run: RunInfo; checkpoint: string };
 }
 
@@ -36,20 +37,22 @@ export function resolveLinkAgent(
   { name, isRun }: Named,
   { checkpoint }: Pick<LinkFlags, 'checkpoint'>,
 ): ResolvedLinkAgent {
-  const agent = linkAgentNames.find((known) => known === name);
-  if (isRun !== true && agent) return { name, agent };
+  if (isRun !== true && linkAgents.has(name)) return { name, agent: linkAgents.parse(name).agent };
   const found = findRun(name);
   if (found) return { name, trained: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
-  const near = nearestName(name, linkAgentNames);
+  const known = linkAgents.names();
+  const near = nearestName(name, known);
   throw new WorkbenchError('usage', `expected an agent or a run, got ${JSON.stringify(name)}`, {
-    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Agents on links: ${linkAgentNames.join(', ')}. Runs: \`kgwalk runs list\`.`,
+    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Agents on links: ${known.join(', ')}. Runs: \`kgwalk runs list\`.`,
   });
 }
 
 /** @throws WorkbenchError `usage` for options that none of the agents reads */
 export function refuseIdleFlags(resolved: readonly ResolvedLinkAgent[], flags: LinkFlags): void {
   const walks = resolved.some(({ trained }) => trained);
-  const embeds = resolved.some(({ agent }) => agent === 'transe' || agent === 'bilinear');
+  const embeds = resolved.some(
+    ({ agent }) => agent !== undefined && linkAgents.entry(agent).needs?.includes('embedding'),
+  );
   const idle = [
     ...(walks
       ? []
@@ -81,14 +84,15 @@ export interface OpenLinkOptions {
 }
 
 /** Opens what was resolved; an embedding that is not kept yet is trained. */
-export function openLinkAgent(
-  { agent, trained }: ResolvedLinkAgent,
+export async function openLinkAgent(
+  { agent: name, trained }: ResolvedLinkAgent,
   options: OpenLinkOptions,
 ): Promise<OpenedLinkAgent> {
   if (trained) return openRunWalker(trained, options);
-  if (agent === 'random') return openRandom(options);
-  if (agent === 'rules') return openRules(options);
-  return openEmbedding(agent!, options);
+  const { sha256File } = await import('../../src/run/files.js');
+  const { ranker, table, ...about } = await linkAgents.create(name!, await resourcesOf(options));
+  const hashes = table === undefined ? {} : { table: await sha256File(table) };
+  return { ranker, about, hashes, pooling: 'max', close: () => undefined };
 }
 
 async function openRunWalker(
@@ -96,7 +100,7 @@ async function openRunWalker(
   { flags, dataset }: OpenLinkOptions,
 ): Promise<OpenedLinkAgent> {
   const { loadLinkWalker } = await import('../../agents/link-walker/load-link-walker.js');
-  const { walkRanker } = await import('../../evaluation/links/link-ranker.js');
+  const { walkRanker } = await import('../../agents/link-ranker.js');
   const { resolveCheckpoint } = await import('../../checkpoints/store.js');
   const { evaluationSettings } = await import('../../evaluation/settings.js');
   const { sha256File } = await import('../../src/run/files.js');
@@ -117,46 +121,37 @@ async function openRunWalker(
   };
 }
 
-async function openRandom({ dataset: { graph }, runs }: OpenLinkOptions): Promise<OpenedLinkAgent> {
-  const { uniformWalk } = await import('../../agents/link-walker/uniform-walk.js');
+async function resourcesOf({ dataset, flags, runs, watch }: OpenLinkOptions): Promise<LinkAgentResources> {
   const { horizon } = await horizonOf(runs);
-  return openScorer(uniformWalk(graph, horizon), graph, { agent: 'random', horizon, note: 'knows no relation' });
-}
-
-async function openRules({ dataset, runs, watch }: OpenLinkOptions): Promise<OpenedLinkAgent> {
-  const { ruleBaseline } = await import('../../evaluation/links/rule-ranker.js');
-  const { horizon } = await horizonOf(runs);
-  const line = watch.progress('mine rules', dataset.graph.numRelations, 'relations');
-  const { ranker, ranking, rules } = await ruleBaseline(dataset, {
+  return {
+    graph: dataset.graph,
     horizon,
-    signal: watch.signal,
-    onProgress: (done) => line.update(done),
-  });
-  const count = rules.reduce((sum, { length }) => sum + length, 0);
-  line.finish(`${count} rules`);
-  const note = `${count} relation chains mined on train, taken together by ${ranking} (chosen on valid)`;
-  const about = { agent: 'rules', seed: 0, horizon, note };
-  return { ranker, about, hashes: {}, pooling: 'max', close: () => undefined };
-}
-
-async function openEmbedding(
-  section: 'transe' | 'bilinear',
-  { dataset, flags, runs, watch }: OpenLinkOptions,
-): Promise<OpenedLinkAgent> {
-  const { openLinkScorer } = await import('../../trainers/embeddings/link-scorers.js');
-  const { sha256File } = await import('../../src/run/files.js');
-  const settings = await embeddingSettings(flags, runs);
-  const { scorer, file } = await openLinkScorer(section, dataset, settings, {
-    threads: threadsOf(flags.threads),
-    progress: watch.progress,
-    signal: watch.signal,
-  });
-  return openScorer(
-    scorer,
-    dataset.graph,
-    { agent: scorer.name, seed: settings.seed },
-    { table: await sha256File(file) },
-  );
+    async rules() {
+      const { ruleBaseline } = await import('../../evaluation/links/rule-ranker.js');
+      const line = watch.progress('mine rules', dataset.graph.numRelations, 'relations');
+      const { ranker, ranking, rules } = await ruleBaseline(dataset, {
+        horizon,
+        signal: watch.signal,
+        onProgress: (done) => line.update(done),
+      });
+      const count = rules.reduce((sum, { length }) => sum + length, 0);
+      line.finish(`${count} rules`);
+      return {
+        ranker,
+        note: `${count} relation chains mined on train, taken together by ${ranking} (chosen on valid)`,
+      };
+    },
+    async embedding(kind) {
+      const { openLinkScorer } = await import('../../trainers/embeddings/link-scorers.js');
+      const settings = await embeddingSettings(flags, runs);
+      const { scorer, file } = await openLinkScorer(kind, dataset, settings, {
+        threads: threadsOf(flags.threads),
+        progress: watch.progress,
+        signal: watch.signal,
+      });
+      return { scorer, file, seed: settings.seed };
+    },
+  };
 }
 
 /** Of a preset that is named, else of the last run, else the defaults. */
@@ -168,16 +163,6 @@ async function embeddingSettings(
   const { settingsOfRun, trainSettings } = await import('../../trainers/train-settings.js');
   const run = runs.at(-1);
   return run ? settingsOfRun(run) : trainSettings.parse({});
-}
-
-async function openScorer(
-  scorer: TailScorer,
-  graph: LinkDataset['graph'],
-  about: OpenedLinkAgent['about'],
-  hashes: OpenedLinkAgent['hashes'] = {},
-): Promise<OpenedLinkAgent> {
-  const { scorerRanker } = await import('../../evaluation/links/link-ranker.js');
-  return { ranker: scorerRanker(scorer, graph), about, hashes, pooling: 'max', close: () => undefined };
 }
 
 /** Steps of a walk: those of the last run, else the default. */

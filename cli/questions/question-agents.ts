@@ -1,16 +1,13 @@
 /** Agents that answer questions, as the command line names them: by name with switches, or by their run. */
-import type { QuestionAgent } from '../../agents/question-agent.js';
-import type { QuestionAgentResources } from '../../agents/question-registry.js';
+import type { QuestionAgent, QuestionAgentResources } from '../../agents/question-agent.js';
+import { agentOf } from '../../agents/registry.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import { defaultModel } from '../../src/llm/model-files.js';
-import { applyOverrides } from '../../src/run/config.js';
-import { parseOverride } from '../../src/run/config-source.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import { nearestName } from '../../src/run/nearest-name.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { agentOf, findRun } from '../kind-of-work.js';
-import type { Named } from '../kind-of-work.js';
+import { findRun, type Named } from '../kind-of-work.js';
 import type { QuestionFlags, QuestionGraph } from './question-inputs.js';
 
 /** A name resolved, before anything is loaded. */
@@ -44,22 +41,13 @@ export async function resolveAgents(
   named: readonly Named[],
   { checkpoint, set }: Pick<QuestionFlags, 'checkpoint' | 'set'>,
 ): Promise<ResolvedAgent[]> {
-  const { parseSwitches, questionAgentNames } = await import('../../agents/question-registry.js');
-  const known = questionAgentNames();
+  const { questionAgents } = await import('../../agents/question-agents.js');
   return named.map(({ name, isRun }) => {
-    const agent = agentOf(name);
-    if (isRun !== true && known.includes(agent)) {
-      const own = name.length > agent.length ? name.slice(agent.length + 1).split(',') : [];
-      const given = parseSwitches(agent, switchesOf([...set, ...own]));
-      const defaults = parseSwitches(agent, {});
-      const changed = Object.entries(given).filter(
-        ([key, value]) => JSON.stringify(value) !== JSON.stringify(defaults[key]),
-      );
-      return { name, agent, switches: Object.fromEntries(changed) };
-    }
+    if (isRun !== true && questionAgents.has(name)) return { name, ...questionAgents.parse(name, set) };
     const found = isRun === false ? undefined : findRun(name);
     if (found) return { name, switches: {}, run: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
-    const near = nearestName(agent, known);
+    const known = questionAgents.names();
+    const near = nearestName(agentOf(name), known);
     throw new WorkbenchError(
       'usage',
       `expected an agent${isRun === false ? '' : ' or a run'}, got ${JSON.stringify(name)}`,
@@ -78,7 +66,7 @@ export async function openQuestionAgent(
 ): Promise<OpenedQuestionAgent> {
   if (run) return openTrained(run, wanted);
   const encoder = wanted ?? defaultModel() ?? 'hashed:256';
-  const { createQuestionAgent } = await import('../../agents/question-registry.js');
+  const { questionAgents } = await import('../../agents/question-agents.js');
   let opened: Promise<StateEncoder> | undefined;
   const resources: QuestionAgentResources = {
     dataset: dataset.manifest.name,
@@ -92,7 +80,7 @@ export async function openQuestionAgent(
     await (await opened)?.dispose();
   };
   try {
-    const agent = await createQuestionAgent(name!, resources, switches);
+    const agent = await questionAgents.create(name!, resources, switches);
     const encoderId = (await opened)?.id;
     return { agent, ...(encoderId !== undefined && { encoder, encoderId }), close };
   } catch (error) {
@@ -123,14 +111,4 @@ async function openTextEncoder(modelPath: string): Promise<StateEncoder> {
   const { openEncoder } = await import('../../src/encoder/open-encoder.js');
   const { encoderSettings } = await import('../../src/encoder/settings.js');
   return openEncoder(encoderSettings.parse({}), { modelPath, cacheFolder: cacheFolder() });
-}
-
-/** @throws WorkbenchError `config` for what is no `switch=value` */
-function switchesOf(texts: readonly string[]): Record<string, unknown> {
-  const overrides = texts.map((text) => {
-    const read = parseOverride(text);
-    if ('problem' in read) throw new WorkbenchError('config', read.problem);
-    return read;
-  });
-  return applyOverrides({}, overrides);
 }

@@ -1,6 +1,6 @@
 /** The question walker beside agents that do not learn: on all of valid those that ask no model, on some of it all. */
 import type { QuestionEvaluationRecord, RunInfo } from '../../src/run/records.js';
-import { agentOf } from '../kind-of-work.js';
+import { agentOf } from '../../agents/registry.js';
 import { evaluateAgents } from '../questions/evaluate-agents.js';
 import type { QuestionFlags } from '../questions/question-inputs.js';
 import type { Watch } from '../watch.js';

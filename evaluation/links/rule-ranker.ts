@@ -7,7 +7,7 @@ import { mrr } from '../../src/metrics/ranks.js';
 import { drawTriples } from '../../src/kg/triple-columns.js';
 import type { EvaluatedWorld } from './evaluate-links.js';
 import { queriesOf } from './link-queries.js';
-import { scorerRanker, type LinkRanker } from './link-ranker.js';
+import { scorerRanker, type LinkRanker } from '../../agents/link-ranker.js';
 import { rankLinks } from './rank-links.js';
 
 /** Rules of one data set, ready to rank. */

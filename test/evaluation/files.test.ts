@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
-import { createAgent } from '../../agents/registry.js';
-import { evaluateAgent } from '../../evaluation/evaluate.js';
-import type { Evaluation } from '../../evaluation/evaluate.js';
+import { dialogueAgents } from '../../agents/dialogue-agents.js';
+import { evaluateAgent, type Evaluation } from '../../evaluation/evaluate.js';
 import { writePredictions } from '../../evaluation/predictions-file.js';
 import { saveEvaluation } from '../../evaluation/save-evaluation.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
@@ -21,7 +20,7 @@ let evaluation: Evaluation;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'kgwalk-evaluation-'));
-  const agent = await createAgent('frequency', {
+  const agent = await dialogueAgents.create('frequency', {
     graph: world,
     train: samples.slice(0, 1),
     ranking: { beamWidth: 30 },

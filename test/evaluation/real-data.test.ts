@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createAgent } from '../../agents/registry.js';
+import { dialogueAgents } from '../../agents/dialogue-agents.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
 import { walkSamples } from '../../datasets/walk-samples.js';
 import { evaluateAgent } from '../../evaluation/evaluate.js';
@@ -50,7 +50,7 @@ onRealData('on OpenDialKG', () => {
     const settings = evaluationSettings.parse({ resamples: 50 });
     const samples = valid.filter((_, i) => i % 10 === 0);
     const score = async (name: string) => {
-      const agent = await createAgent(name, { graph, train, ranking: settings } as never);
+      const agent = await dialogueAgents.create(name, { graph, train, ranking: settings } as never);
       const about = { dataset: 'opendialkg', split: 'valid', turns: 'all' };
       const options = { graph, settings, seenTargets: seenEntities(train), about };
       return (await evaluateAgent(agent, samples, options)).record.metrics;

@@ -1,7 +1,7 @@
 /** Bugs of prompts and of their readers, by their ids in the catalogue, on what every prompted agent really asks. */
 import { describe, expect, test } from '@jest/globals';
 import { arkAgent, arkPrompts } from '../../agents/prompted/ark/ark-agent.js';
-import { createQuestionAgent, parseSwitches, questionAgentNames } from '../../agents/question-registry.js';
+import { questionAgents } from '../../agents/question-agents.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { runSettings } from '../../presets/schema.js';
 import type { Decision } from '../../src/llm/decision.js';
@@ -49,7 +49,7 @@ async function everyDecision(): Promise<Decision[]> {
   for (const { name, switches } of variants) {
     for (const form of ['entities', 'truth'] as const) {
       for (const script of [restless, (decision: Decision) => decision.kind === 'extract' && { items: ['Nobody'] }]) {
-        const agent = await createQuestionAgent(name, resourcesOf(graph), switches);
+        const agent = await questionAgents.create(name, resourcesOf(graph), switches);
         const client = scriptedClient((decision) => script(decision) || undefined);
         await agent.answer(taskOf({ topics, hops: 2, form }), { client, trace: () => {} });
         asked.push(...client.asked);
@@ -82,7 +82,7 @@ describe('what prompted agents ask', () => {
       ].sort(),
     );
     const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa'];
-    expect(questionAgentNames().filter((name) => !name.includes('-chain') && !name.startsWith('template-'))).toEqual(
+    expect(questionAgents.names().filter((name) => !name.includes('-chain') && !name.startsWith('template-'))).toEqual(
       prompted,
     );
   });
@@ -156,7 +156,7 @@ describe('B-SGPT-1: a reply is denied by whole words', () => {
 
 test('B-SGPT-1: an agent goes on to the depth it may walk while the facts do not suffice', async () => {
   for (const depth of [1, 2, 3]) {
-    const agent = await createQuestionAgent('tog', resourcesOf(graph), { depth, width: 9 });
+    const agent = await questionAgents.create('tog', resourcesOf(graph), { depth, width: 9 });
     const client = scriptedClient(restless);
     const topics = [{ name: 'Orla Brandt', entity: start }];
     await agent.answer(taskOf({ topics }), { client, trace: () => {} });
@@ -166,12 +166,14 @@ test('B-SGPT-1: an agent goes on to the depth it may walk while the facts do not
 
 describe('B-TOG-9: defaults', () => {
   test('of every agent’s switches are values that the switches take', () => {
-    for (const name of questionAgentNames()) {
-      const defaults = parseSwitches(name, {});
-      expect(parseSwitches(name, defaults)).toEqual(defaults);
+    for (const name of questionAgents.names()) {
+      const defaults = questionAgents.settings(name, {});
+      expect(questionAgents.settings(name, defaults)).toEqual(defaults);
       for (const [key, value] of Object.entries(defaults)) {
-        if (typeof value === 'number') expect(() => parseSwitches(name, { [key]: String(value) })).toThrow(/switches/);
-        if (typeof value === 'boolean') expect(() => parseSwitches(name, { [key]: 'False' })).toThrow(/switches/);
+        if (typeof value === 'number')
+          expect(() => questionAgents.settings(name, { [key]: String(value) })).toThrow(/switches/);
+        if (typeof value === 'boolean')
+          expect(() => questionAgents.settings(name, { [key]: 'False' })).toThrow(/switches/);
       }
     }
   });

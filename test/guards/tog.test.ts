@@ -1,6 +1,6 @@
 /** Bugs of Think-on-Graph’s exploration, by their ids in the catalogue: what each would break here. */
 import { expect, test } from '@jest/globals';
-import { createQuestionAgent } from '../../agents/question-registry.js';
+import { questionAgents } from '../../agents/question-agents.js';
 import type { Decision, JudgeDecision, ScoreDecision } from '../../src/llm/decision.js';
 import { graphOf, resourcesOf, taskOf, type Facts } from '../agents/prompted/clock-town.js';
 import { scriptedClient } from '../fixtures/scripted-client.js';
@@ -12,7 +12,7 @@ async function explored(
   { question = 'who built it', ...switches }: { question?: string; [name: string]: unknown } = {},
 ) {
   const graph = graphOf(facts);
-  const agent = await createQuestionAgent('tog', resourcesOf(graph), switches);
+  const agent = await questionAgents.create('tog', resourcesOf(graph), switches);
   const client = scriptedClient((decision: Decision) => {
     if (decision.kind === 'score') return { scores: decision.candidates.map(({ text }) => scoreOf(text)) };
     return decision.kind === 'judge' ? { choice: -1, reason: '', answers: [] } : { answers: [] };

@@ -8,7 +8,7 @@ const handsOn: Record<string, string> = {
   'agents/baselines/template-lookup.ts': 'gives train to the search for the relations of a template',
   'agents/link-walker/load-link-walker.ts': 'opens what a run trained',
   'agents/prompted/self-veqa/self-veqa-agent.ts': 'gives train to the memory and the hop predictor',
-  'agents/question-registry.ts': 'says what agents may ask for',
+  'agents/question-agent.ts': 'says what agents may ask for',
   'agents/walker/inputs.ts': 'gives train to the walk counts',
   'envs/dialogue-walk-env.ts': 'rewards walks of samples that a trainer drew',
   'envs/dialogue-walk-world.ts': 'holds the samples of a trainer or an evaluation',

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { bestTemplateChains } from '../../agents/baselines/template-chains.js';
 import { hopPredictor } from '../../agents/learned/hop-predictor.js';
 import { trainEntries } from '../../agents/prompted/self-veqa/chain-memory.js';
-import { createAgent, type AgentResources } from '../../agents/registry.js';
+import { dialogueAgents, type DialogueAgentResources } from '../../agents/dialogue-agents.js';
 import { encodeQuestions, scaleOfSamples } from '../../agents/relation-walker/question-vectors.js';
 import { WalkCounts } from '../../agents/walker/features/walk-counts.js';
 import { frozenTables } from '../../agents/walker/frozen-tables.js';
@@ -38,7 +38,7 @@ const questions = plantedQuestions();
 
 /** An untrained agent that learns from these samples. */
 const agent = (name: string) => (train: readonly WalkSample[]) =>
-  createAgent(name, {
+  dialogueAgents.create(name, {
     graph: dialogues.graph,
     train,
     ranking: evaluationSettings.parse({}),
@@ -49,7 +49,7 @@ const agent = (name: string) => (train: readonly WalkSample[]) =>
       const rows = { entities: new Float32Array(2 * numEntities), relations: new Float32Array(2 * numRelations) };
       return Promise.resolve({ model: 'transe', norm: 1, dim: 2, numEntities, numRelations, ...rows });
     },
-  } as Partial<AgentResources> as AgentResources);
+  } as Partial<DialogueAgentResources> as DialogueAgentResources);
 
 async function cloneOn(train: readonly WalkSample[], valid = dialogues.train): Promise<void> {
   const { graph } = dialogues;

@@ -15,7 +15,7 @@ import type { QuestionTask } from '../../../datasets/question.js';
 import { BudgetSpent } from '../../../src/llm/decision.js';
 import { distinctFacts, factOf, groundNames, truthOf } from '../facts.js';
 import type { QuestionAgent, QuestionAnswer, QuestionSession } from '../../question-agent.js';
-import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-registry.js';
+import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-agent.js';
 import { answerAlone, answerFromFacts, groundedAnswers } from './answer.js';
 import { pathTo } from './branch.js';
 import { cluesOf, heuristicClues, rewrittenQuestion, type Clues } from './clues.js';
@@ -28,6 +28,7 @@ import { findStartNodes, wordIndex, type WordIndex } from './start-nodes.js';
 /** The agent `fiske` with its switches. */
 export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
   settings: fiskeSettings,
+  needs: ['model'],
   create(resources, settings): QuestionAgent {
     const words = wordIndex(resources.graph);
     return {

@@ -6,7 +6,7 @@ import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import { chainEvidence } from '../../chain-answer.js';
 import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
-import type { QuestionAgentResources } from '../../question-registry.js';
+import type { QuestionAgentResources } from '../../question-agent.js';
 import { chainChoice } from './chain-choice.js';
 import type { ChainMemory } from './chain-memory.js';
 import { brokenCritique, chainText, executed, mostVoted, type ExecutedChain } from './executed-chain.js';

@@ -15,7 +15,7 @@
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
 import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
 import type { QuestionAgent } from '../../question-agent.js';
-import type { QuestionAgentEntry } from '../../question-registry.js';
+import type { QuestionAgentEntry } from '../../question-agent.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { answerQuestion, type Parts } from './answer-question.js';
 import { chainMemory, trainEntries } from './chain-memory.js';
@@ -25,6 +25,7 @@ import { textVectors } from './text-vectors.js';
 /** The agent `self-veqa` with its switches. */
 export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   settings: selfVeqaSettings,
+  needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const remembers = settings.memory !== 'off';
     const predicts = settings.hops === 'predicted';

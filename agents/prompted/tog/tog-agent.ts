@@ -16,7 +16,7 @@ import { type AnswerReply, BudgetSpent, type Decision } from '../../../src/llm/d
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
 import { distinctFacts, factOf, groundNames, truthOf } from '../facts.js';
 import type { QuestionAgent, QuestionAnswer, QuestionSession } from '../../question-agent.js';
-import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-registry.js';
+import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-agent.js';
 import { explore, type Beam } from './explore.js';
 import * as prompts from './prompts.js';
 import { modelScorer, vectorScorer, wordScorer, type Scorer } from './scorer.js';
@@ -25,6 +25,7 @@ import { togSettings, type TogSettings } from './settings.js';
 /** The agent `tog` with its switches. */
 export const togEntry: QuestionAgentEntry<typeof togSettings> = {
   settings: togSettings,
+  needs: ['model', 'encoder'],
   async create(resources, settings): Promise<QuestionAgent> {
     const scorer = await scorerOf(resources, settings);
     return {

@@ -1,6 +1,7 @@
 /** Runs prompted agents over train questions, as an evaluation does, and keeps what they ask with the right replies. */
 import type { QuestionAgent } from '../../../agents/question-agent.js';
-import { createQuestionAgent, type QuestionAgentResources } from '../../../agents/question-registry.js';
+import { questionAgents } from '../../../agents/question-agents.js';
+import type { QuestionAgentResources } from '../../../agents/question-agent.js';
 import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
 import { taskFor } from '../../../evaluation/questions/evaluate-questions.js';
 import { pickWeighted } from '../../../datasets/demo/words.js';
@@ -65,7 +66,7 @@ async function openAgents(
   };
   const agents = new Map<AgentPlan, QuestionAgent>();
   for (const plan of plans) {
-    const agent = await createQuestionAgent(plan.agent, resources, plan.switches);
+    const agent = await questionAgents.create(plan.agent, resources, plan.switches);
     await agent.prepare?.(asked.map(({ task }) => taskFor(agent, task, true)));
     agents.set(plan, agent);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { agentNames, type AgentResources, createAgent } from '../../../agents/registry.js';
+import { dialogueAgents, type DialogueAgentResources } from '../../../agents/dialogue-agents.js';
 import type { EmbeddingTable } from '../../../src/embedding/transe.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { namedWalk, readPath, sampleOf, world } from './toy-world.js';
@@ -27,7 +27,7 @@ function table(): EmbeddingTable {
   };
 }
 
-const resources: AgentResources = {
+const resources: DialogueAgentResources = {
   graph: world,
   train,
   ranking: { beamWidth: 100 },
@@ -37,12 +37,12 @@ const resources: AgentResources = {
   taskClients: () => Promise.reject(new Error('no language model here')),
 };
 const ask = async (name: string, task = sampleOf('q', namedWalk('Heat', 'genre', 'Drama')).task, change = {}) => {
-  const agent = await createAgent(name, { ...resources, ...change });
+  const agent = await dialogueAgents.create(name, { ...resources, ...change });
   return (await agent.answer([task]))[0]!;
 };
 
 /** Prompted agents have tests of their own. */
-const baselines = agentNames.filter((name) => !name.startsWith('ark-'));
+const baselines = dialogueAgents.names().filter((name) => !name.startsWith('ark-'));
 
 describe.each(baselines)('%s', (name) => {
   test('ranks every walk of one and two hops once, best first, as a distribution', async () => {
@@ -103,7 +103,7 @@ describe('what each baseline prefers', () => {
     const { paths } = await ask('popularity');
     expect(readPath(paths[0]!.path)).toBe('starred Pacino');
     expect(paths[0]!.logProb).toBeCloseTo(Math.log(3 / 8), 1);
-    expect((await createAgent('popularity', resources)).note).toBe('uses entity counts');
+    expect((await dialogueAgents.create('popularity', resources)).note).toBe('uses entity counts');
   });
 
   test('memory repeats what train did from this start, and knows nothing of other starts', async () => {
@@ -131,7 +131,7 @@ describe('what each baseline prefers', () => {
 });
 
 test('an unknown agent is refused with the nearest name', async () => {
-  await expect(createAgent('populrity', resources)).rejects.toMatchObject({
+  await expect(dialogueAgents.create('populrity', resources)).rejects.toMatchObject({
     code: 'usage',
     hint: expect.stringContaining('popularity'),
   });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
-import { createQuestionAgent } from '../../../agents/question-registry.js';
+import { questionAgents } from '../../../agents/question-agents.js';
 import { importMetaQa } from '../../../datasets/metaqa/import.js';
 import { loadQuestionDataset, type QuestionDataset } from '../../../datasets/questions/question-registry.js';
 import { goldSet } from '../../../envs/index.js';
@@ -27,7 +27,7 @@ if (!shared) stderr.write('skipped: baselines on MetaQA (set KGWALK_TEST_DATA to
 
   /** Hit@1, F1, exact set and gold chain in percent, by subset and over all. */
   async function scores(name: string): Promise<Record<string, number[]>> {
-    const agent = await createQuestionAgent(name, {
+    const agent = await questionAgents.create(name, {
       dataset: 'metaqa',
       graph,
       names: new NameIndex(graph),

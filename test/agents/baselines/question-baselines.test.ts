@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { bestTemplateChains } from '../../../agents/baselines/template-chains.js';
 import { nearestText } from '../../../agents/baselines/nearest-text.js';
 import type { QuestionSession, TraceEvent } from '../../../agents/question-agent.js';
-import { createQuestionAgent, questionAgentNames } from '../../../agents/question-registry.js';
+import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
@@ -67,7 +67,7 @@ describe('the search for a template’s relations', () => {
 
 describe('template-lookup', () => {
   test('answers a known template from the new topic, with the facts', async () => {
-    const agent = await createQuestionAgent('template-lookup', resources());
+    const agent = await questionAgents.create('template-lookup', resources());
     const { task } = questionOf(graph, 'x', 'films by the director of [inception]', [], []);
     const answer = await agent.answer(task, session());
     expect(names(answer.entities)).toEqual(['tenet', 'dunkirk']);
@@ -86,20 +86,20 @@ describe('template-lookup', () => {
   test('takes the nearest template for one that train lacks, or abstains', async () => {
     const { task } = questionOf(graph, 'x', 'tell me films by the director of [inception]', [], []);
     const events: TraceEvent[] = [];
-    const nearest = await createQuestionAgent('template-lookup', resources());
+    const nearest = await questionAgents.create('template-lookup', resources());
     expect(names((await nearest.answer(task, session(events))).entities)).toEqual(['tenet', 'dunkirk']);
     expect(events).toContainEqual({ event: 'note', text: 'nearest template: films by the director of [E]' });
-    const strict = await createQuestionAgent('template-lookup', resources(), { unseen: 'abstain' });
+    const strict = await questionAgents.create('template-lookup', resources(), { unseen: 'abstain' });
     expect(await strict.answer(task, session())).toMatchObject({ entities: [], stop: 'unseen template' });
   });
 
   test('says where its relations break off, and survives an empty train split', async () => {
-    const agent = await createQuestionAgent('template-lookup', resources());
+    const agent = await questionAgents.create('template-lookup', resources());
     const dead = questionOf(graph, 'x', 'who directed [2010]', [], []).task;
     expect(await agent.answer(dead, session())).toMatchObject({ entities: [], evidence: [], stop: 'dead end' });
     const lost = questionOf(graph, 'x', 'who directed [atlantis]', [], []).task;
     expect(await agent.answer(lost, session())).toMatchObject({ entities: [], stop: 'dead end' });
-    const empty = await createQuestionAgent('template-lookup', resources([]));
+    const empty = await questionAgents.create('template-lookup', resources([]));
     expect(await empty.answer(dead, session())).toMatchObject({ stop: 'unseen template' });
   });
 
@@ -111,7 +111,7 @@ describe('template-lookup', () => {
 
 describe('random-chain', () => {
   test('draws from run and question, whatever the order', async () => {
-    const agent = await createQuestionAgent('random-chain', resources());
+    const agent = await questionAgents.create('random-chain', resources());
     const asked = async (samples: readonly QuestionSample[]) =>
       new Map(
         await Promise.all(samples.map(async ({ task }) => [task.id, await agent.answer(task, session())] as const)),
@@ -123,13 +123,13 @@ describe('random-chain', () => {
   });
 
   test('its confidence is the probability of its draws', async () => {
-    const agent = await createQuestionAgent('random-chain', resources(), { horizon: 1 });
+    const agent = await questionAgents.create('random-chain', resources(), { horizon: 1 });
     // Three relations leave tenet.
     expect((await agent.answer(train[0]!.task, session())).confidence).toBeCloseTo(1 / 3, 12);
   });
 
   test('walks as far as the data set says when asked to', async () => {
-    const agent = await createQuestionAgent('random-chain', resources(), { hops: 'given' });
+    const agent = await questionAgents.create('random-chain', resources(), { hops: 'given' });
     for (const { task } of train.slice(4, 8)) {
       const { chain } = await agent.answer(task, session());
       expect(chain!.length).toBeLessThanOrEqual(task.hops!);
@@ -140,9 +140,9 @@ describe('random-chain', () => {
 });
 
 test('both are known by name and say no to truth questions', async () => {
-  expect(questionAgentNames()).toEqual(expect.arrayContaining(['template-lookup', 'random-chain']));
+  expect(questionAgents.names()).toEqual(expect.arrayContaining(['template-lookup', 'random-chain']));
   for (const name of ['template-lookup', 'random-chain']) {
-    const agent = await createQuestionAgent(name, resources());
+    const agent = await questionAgents.create(name, resources());
     const answer = await agent.answer({ ...train[0]!.task, form: 'truth' }, session());
     expect(answer).toMatchObject({ entities: [], stop: 'form' });
     expect(answer.truth).toBeUndefined();

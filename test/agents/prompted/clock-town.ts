@@ -1,5 +1,6 @@
 /** A made-up town: clocks, who bought them, who repaired them; and a reader that answers decisions by fixed rules. */
-import { createQuestionAgent, type QuestionAgentResources } from '../../../agents/question-registry.js';
+import { questionAgents } from '../../../agents/question-agents.js';
+import type { QuestionAgentResources } from '../../../agents/question-agent.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { QuestionAnswer, TraceEvent } from '../../../agents/question-agent.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
@@ -96,7 +97,7 @@ export async function askFiske(
   }: { facts?: Facts; task?: Partial<QuestionTask>; budget?: number; [name: string]: unknown } = {},
 ): Promise<Asked> {
   const graph = graphOf(facts);
-  const agent = await createQuestionAgent('fiske', resourcesOf(graph), switches);
+  const agent = await questionAgents.create('fiske', resourcesOf(graph), switches);
   const client = scriptedClient(reader(reading), budget);
   const events: TraceEvent[] = [];
   const answer = await agent.answer(taskOf(task), { client, trace: (event) => events.push(event) });

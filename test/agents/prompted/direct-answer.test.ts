@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createQuestionAgent } from '../../../agents/question-registry.js';
+import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
@@ -21,7 +21,7 @@ const task: QuestionTask = { id: 'q', subset: 'all', question: 'who built it', t
 describe.each(['io', 'cot'] as const)('%s prompting', (name) => {
   test('B-TOG-9: asks once, says nothing of the graph, and maps names to entities', async () => {
     const client = scriptedClient(() => ({ answers: ['ivo  marr', 'Somebody Else'], reasoning: 'I know.' }));
-    const agent = await createQuestionAgent(name, resources);
+    const agent = await questionAgents.create(name, resources);
     const answer = await agent.answer(task, { client, trace: () => {} });
     expect(answer).toMatchObject({
       entities: [graph.entityId('Ivo Marr')],
@@ -33,7 +33,7 @@ describe.each(['io', 'cot'] as const)('%s prompting', (name) => {
   });
 
   test('a truth question gets a verdict, or none', async () => {
-    const agent = await createQuestionAgent(name, resources);
+    const agent = await questionAgents.create(name, resources);
     const ask = (answers: string[]) =>
       agent.answer({ ...task, form: 'truth' }, { client: scriptedClient(() => ({ answers })), trace: () => {} });
     expect((await ask(['true'])).truth).toBe(true);
@@ -42,7 +42,7 @@ describe.each(['io', 'cot'] as const)('%s prompting', (name) => {
   });
 
   test('a reply that cannot be read is an abstention, not a lost question', async () => {
-    const agent = await createQuestionAgent(name, resources);
+    const agent = await questionAgents.create(name, resources);
     const answer = await agent.answer(task, { client: scriptedClient(() => undefined), trace: () => {} });
     expect(answer).toMatchObject({ entities: [], literals: [], degraded: true, stop: 'unparsed' });
   });
@@ -51,15 +51,15 @@ describe.each(['io', 'cot'] as const)('%s prompting', (name) => {
 test('exemplars follow the data set, and a switch of no such domain is refused', async () => {
   const exemplarsIn = async (dataset: string) => {
     const client = scriptedClient(() => ({ answers: [] }));
-    const agent = await createQuestionAgent('io', { ...resources, dataset });
+    const agent = await questionAgents.create('io', { ...resources, dataset });
     await agent.answer(task, { client, trace: () => {} });
     return client.asked[0]!.examples.map(({ question }) => question);
   };
   expect(await exemplarsIn('metaqa')).toContain('who directed Jaws');
   expect(await exemplarsIn('anything')).toContain('who wrote the play Hedda Gabler');
-  await expect(createQuestionAgent('io', resources, { exemplars: 'cooking' })).rejects.toThrow(/exemplars/);
+  await expect(questionAgents.create('io', resources, { exemplars: 'cooking' })).rejects.toThrow(/exemplars/);
 });
 
 test('an unknown agent is refused with the nearest name', async () => {
-  await expect(createQuestionAgent('togg', resources)).rejects.toMatchObject({ hint: 'Did you mean "tog"?' });
+  await expect(questionAgents.create('togg', resources)).rejects.toMatchObject({ hint: 'Did you mean "tog"?' });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createQuestionAgent } from '../../../agents/question-registry.js';
+import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionTask } from '../../../datasets/question.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
@@ -60,7 +60,7 @@ function wise(decision: Decision): unknown {
 
 async function run(script: (decision: Decision) => unknown, switches: Record<string, unknown> = {}, budget?: number) {
   const client = scriptedClient(script, budget);
-  const agent = await createQuestionAgent('tog', resources, switches);
+  const agent = await questionAgents.create('tog', resources, switches);
   const answer = await agent.answer(task, { client, trace: () => {} });
   return { answer, asked: client.asked };
 }

@@ -1,5 +1,5 @@
 /** Runs Self-VEQA on the made-up town with a scripted model. */
-import { createQuestionAgent } from '../../../../agents/question-registry.js';
+import { questionAgents } from '../../../../agents/question-agents.js';
 import type { QuestionAgent, QuestionAnswer, TraceEvent } from '../../../../agents/question-agent.js';
 import type { QuestionSample, QuestionTask } from '../../../../datasets/question.js';
 import type { ChainsDecision, Decision, JudgeDecision } from '../../../../src/llm/decision.js';
@@ -59,7 +59,7 @@ export interface Asked {
 }
 
 export async function townAgent(switches: Record<string, unknown> = {}): Promise<QuestionAgent> {
-  return createQuestionAgent('self-veqa', { ...resourcesOf(graph), train: () => train }, switches);
+  return questionAgents.create('self-veqa', { ...resourcesOf(graph), train: () => train }, switches);
 }
 
 export async function ask(

@@ -1,6 +1,6 @@
 /** Whatever ranks entities as answers of link queries: walks of a policy, scores of an embedding, rules. */
-import { linkBeams, type BeamActor, type HeadAndRelation, type LinkLists } from '../../agents/link-walker/beam.js';
-import type { ReachedEntities } from '../../agents/link-walker/beam.js';
+import { linkBeams, type BeamActor, type HeadAndRelation, type LinkLists } from './link-walker/beam.js';
+import type { ReachedEntities } from './link-walker/beam.js';
 
 /** What a ranker makes of one question. */
 export interface RankedQuestion {

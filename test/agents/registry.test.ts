@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import {
-  createQuestionAgent,
+  dialogueAgents,
+  type DialogueAgentResources,
+  linkAgents,
   noAnswer,
-  questionAgentNames,
+  scorerRanker,
+  questionAgents,
   registerQuestionAgent,
   type QuestionAgentEntry,
   type QuestionAgentResources,
@@ -55,14 +58,41 @@ const resources: QuestionAgentResources = {
   seed: 0,
 };
 
+test('registries of all tasks are open, read switches alike, and name what is near', async () => {
+  linkAgents.register('degrees', {
+    settings: z.strictObject({ sign: z.number().default(1) }),
+    needs: ['train'],
+    create: ({ graph: { offsets } }, { sign }) => {
+      const scoreTails = (_head: number, _relation: number, out: Float64Array) =>
+        out.forEach((_, entity) => (out[entity] = sign * (offsets[entity + 1]! - offsets[entity]!)));
+      const scorer = { name: 'degrees', numEntities: offsets.length - 1, scoreTails };
+      return { ranker: scorerRanker(scorer, { offsets }), agent: 'degrees' };
+    },
+  });
+  expect(linkAgents.names()).toEqual(['transe', 'bilinear', 'rules', 'random', 'degrees']);
+  const { agent, switches } = linkAgents.parse('degrees:sign=-1', ['sign=2']);
+  expect({ agent, switches }).toEqual({ agent: 'degrees', switches: { sign: -1 } });
+  expect(linkAgents.parse('degrees', ['sign=1']).switches).toEqual({});
+  const lazily = { horizon: 2, embedding: () => Promise.reject(new Error()), rules: () => Promise.reject(new Error()) };
+  const { ranker } = await linkAgents.create(agent, { graph, ...lazily }, switches);
+  await ranker.rank([{ head: 0, relation: 0 }], (_, { scores: [scores] }) => {
+    const degrees = Array.from(graph.offsets.subarray(1), (end, entity) => end - graph.offsets[entity]!);
+    expect([...scores!]).toEqual(degrees.map((degree) => (degree === 0 ? -Infinity : -degree)));
+  });
+  expect(() => dialogueAgents.parse('memory:size=3')).toThrow('expected switches of agent memory, got switches: ');
+  await expect(dialogueAgents.create('memry', {} as DialogueAgentResources)).rejects.toMatchObject({
+    hint: 'Did you mean "memory"?',
+  });
+});
+
 describe('an agent of one’s own', () => {
   test('is known by its name and switches, asks a model through the client, and is replayed', async () => {
     registerQuestionAgent('hearsay', hearsay);
-    expect(questionAgentNames()).toContain('hearsay');
-    await expect(createQuestionAgent('hearsay', resources, { lout: true })).rejects.toMatchObject({
+    expect(questionAgents.names()).toContain('hearsay');
+    await expect(questionAgents.create('hearsay', resources, { lout: true })).rejects.toMatchObject({
       hint: 'It has loud.',
     });
-    const agent = await createQuestionAgent('hearsay', resources, { loud: true });
+    const agent = await questionAgents.create('hearsay', resources, { loud: true });
     const file = join(folderWith({}), 'completions.jsonl');
     const answerBy = async (modelOf: (store: CompletionStore) => LanguageModel, readOnly: boolean) => {
       const store = openCompletionStore(file, { readOnly });
@@ -77,10 +107,8 @@ describe('an agent of one’s own', () => {
     expect(await answerBy(replayModel, true)).toEqual(['NOLAN']);
   });
 
-  test('replaces one of its name; a name must be one that a command line can say', async () => {
-    registerQuestionAgent('hearsay', hearsay);
-    registerQuestionAgent('hearsay', { ...hearsay, create: () => Promise.reject(new Error('the second one')) });
-    await expect(createQuestionAgent('hearsay', resources)).rejects.toThrow('the second one');
+  test('has a name that is new and that a command line can say', () => {
+    expect(() => registerQuestionAgent('fiske', hearsay)).toThrow('got "fiske", which is registered already');
     for (const name of ['', 'a:b', 'a@best', 'runs/a']) {
       expect(() => registerQuestionAgent(name, hearsay)).toThrow('expected a name like my-agent');
     }

@@ -1,0 +1,54 @@
+/** Agents that answer dialogues, by name. */
+import type { EmbeddingTable } from '../src/embedding/transe.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import type { Agent } from './agent.js';
+import type { BaselineContext } from './baselines/baseline.js';
+import { frequencyBaseline } from './baselines/frequency.js';
+import { memoryBaseline } from './baselines/memory.js';
+import { popularityBaseline } from './baselines/popularity.js';
+import { randomBaseline } from './baselines/random.js';
+import { stopPriorBaseline } from './baselines/stop-prior.js';
+import { textSimilarityBaseline } from './baselines/text-similarity.js';
+import type { TextLimits } from './baselines/text-similarity.js';
+import { transeBaseline } from './baselines/transe.js';
+import { arkAgent, type ArkPrompt, type TaskClient } from './prompted/ark/ark-agent.js';
+import { AgentRegistry, type AgentEntry } from './registry.js';
+
+/** What dialogue agents may ask for; costly parts are functions, so that only those who need them pay. */
+export interface DialogueAgentResources extends BaselineContext {
+  /** A TransE table of the graph; the caller keeps it. */
+  embedding(): Promise<EmbeddingTable>;
+  /** The caller disposes it. */
+  encoder(): Promise<StateEncoder>;
+  textLimits: TextLimits;
+  /** Access to a language model, for agents that walk by prompt; the caller closes it. */
+  taskClients(): Promise<(taskId: string) => TaskClient>;
+}
+
+/** What answers dialogues without a run. */
+export const dialogueAgents = new AgentRegistry<DialogueAgentResources, Agent>({
+  random: { create: randomBaseline },
+  'stop-prior': { needs: ['train'], create: stopPriorBaseline },
+  frequency: { needs: ['train'], create: frequencyBaseline },
+  popularity: { needs: ['train'], create: popularityBaseline },
+  memory: { needs: ['train'], create: memoryBaseline },
+  transe: {
+    needs: ['train', 'embedding'],
+    create: async (resources) => transeBaseline(resources, await resources.embedding()),
+  },
+  'text-similarity': {
+    needs: ['train', 'encoder'],
+    create: async (resources) => textSimilarityBaseline(resources, await resources.encoder(), resources.textLimits),
+  },
+  'ark-standard': arkEntry('ark-standard'),
+  'ark-normal': arkEntry('ark-normal'),
+  'ark-opa': arkEntry('ark-opa'),
+});
+
+function arkEntry(prompt: ArkPrompt): AgentEntry<DialogueAgentResources, Agent> {
+  return {
+    needs: ['model'],
+    create: async ({ graph, ranking: { beamWidth }, taskClients }) =>
+      arkAgent(prompt, { graph, beamWidth, clientFor: await taskClients() }),
+  };
+}
