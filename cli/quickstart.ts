@@ -38,9 +38,8 @@ export function register(program: Command): void {
 async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void> {
   const { wholeNumber } = await import('./questions/question-inputs.js');
   const { overallProgress } = await import('./quickstart/overall-progress.js');
-  const { quickstartFolder, usableModel } = await import('./quickstart/place.js');
-  const { promptedAgents, quickstartPlan } = await import('./quickstart/plan.js');
-  const { quickstart } = await import('./quickstart/quickstart.js');
+  const { promptedAgents, quickstart, quickstartFolder, quickstartPlan, usableModel } =
+    await import('./quickstart/quickstart.js');
   const { interruptSignal } = await import('./interrupt.js');
   const questions = wholeNumber(flags.questions, '--questions', 1);
   const seed = flags.seed === undefined ? undefined : wholeNumber(flags.seed, '--seed', 0);
@@ -60,9 +59,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
     throw goingOn(error);
   });
   if (json) return printJson(result);
-  const { printTables } = await import('./quickstart/tables.js');
-  const { nextSteps } = await import('./quickstart/next-steps.js');
-  const { openPage } = await import('./quickstart/open-page.js');
+  const { nextSteps, openPage, printTables } = await import('./quickstart/shown.js');
   printLine();
   printTables(result);
   printLine();

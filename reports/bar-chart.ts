@@ -1,10 +1,8 @@
 /** Horizontal bars with their intervals. */
 import type { ScaleOptions } from 'chart.js';
-import { verticalMark, whiskers } from './chart-plugins.js';
-import type { Chart } from './charts.js';
-import { axis, chartWidth, font, inLines, plugins, ticks } from './charts.js';
+import { axis, chartWidth, font, inLines, plugins, ticks, verticalMark, whiskers, type Chart } from './chart.js';
 import type { Level } from './line-chart.js';
-import type { Figure } from './results.js';
+import type { Figure } from './series.js';
 
 /** One bar with its whiskers. */
 export interface Bar {

@@ -1,12 +1,9 @@
 /** On what everything ran, once, and how each part of it is repeated. */
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
-import type { EvaluationData } from './evaluation-data.js';
 import type { Fact, RunView } from './html.js';
-import { plain } from './numbers.js';
-import type { RunData, RunGroup } from './run-data.js';
-import { encoderOf, seedOf } from './run-data.js';
-import { listed } from './summary.js';
+import { encoderOf, seedOf, type EvaluationData, type RunData, type RunGroup } from './run-data.js';
+import { listed, plain } from './words.js';
 
 /** What all have in common, and then each by itself. */
 export interface EnvironmentView {

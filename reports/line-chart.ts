@@ -1,10 +1,7 @@
 /** Curves with bands, named at their ends or, where names are long, below. */
 import type { ChartDataset, LegendItem, ScaleOptions } from 'chart.js';
-import { endLabels } from './chart-plugins.js';
-import type { Chart } from './charts.js';
-import { axis, chartWidth, font, plugins, shorten, ticks } from './charts.js';
+import { axis, chartWidth, endLabels, font, plugins, shorten, ticks, type Chart, type Theme } from './chart.js';
 import type { Curve } from './series.js';
-import type { Theme } from './theme.js';
 
 /** A curve with its name and look. */
 export interface Line {

@@ -1,15 +1,13 @@
 /** What the page says of link queries: results set by set, settings compared, chains of relations, worked queries. */
 import { linkDirections, type LinkDirection, type LinkExample } from '../src/run/link-records.js';
 import { barChart } from './bar-chart.js';
+import { palette } from './chart.js';
 import type { LinkExampleView, PartView, ResultView } from './html.js';
-import type { LinkGroups } from './link-groups.js';
-import { figureOf, mainLinkRow, titleOfLinks, type LinkSet } from './link-results.js';
+import { figureOf, mainLinkRow, titleOfLinks, type LinkGroups, type LinkSet } from './link-results.js';
 import { compareSettings, settingFigures, settingTable } from './link-settings.js';
 import { chainTable, directionNames, directionTable, linkFacts, linkTable, shownChains } from './link-tables.js';
-import { interval, percent, plain } from './numbers.js';
 import type { ChartGroup, Draw, NamedChart } from './pictures.js';
-import { readRelation } from './relations.js';
-import { palette } from './theme.js';
+import { interval, percent, plain, readRelation } from './words.js';
 
 /** Every set of triples, then the settings of the runs on each data set compared. */
 export async function linkResults(

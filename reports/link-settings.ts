@@ -1,12 +1,11 @@
 /** Runs on link queries side by side: what each setting learned by equal environment steps, with intervals over seeds. */
 import { barChart } from './bar-chart.js';
+import { strokeOf } from './chart.js';
 import type { Table } from './html.js';
-import { duration, interval, percent, plain } from './numbers.js';
 import type { ChartGroup } from './pictures.js';
-import type { Figure } from './results.js';
 import type { RunData, RunGroup } from './run-data.js';
-import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo } from './series.js';
-import { strokeOf } from './theme.js';
+import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo, type Figure } from './series.js';
+import { duration, interval, percent, plain } from './words.js';
 
 const phase = 'ppo';
 const measured = 'eval/mrr';

@@ -1,10 +1,9 @@
 /** The tables of link queries: results by direction, what bounds them, chains of relations, cost. */
 import type { ChainRecord, LinkDirection } from '../src/run/link-records.js';
-import { shareCell } from './cells.js';
 import type { Cell, Fact, Table } from './html.js';
 import { figureOf, type LinkRow, type LinkSet } from './link-results.js';
-import { duration, percent, plain } from './numbers.js';
-import { chainText } from './relations.js';
+import { shareCell } from './tables.js';
+import { chainText, duration, percent, plain } from './words.js';
 
 /** Directions as the page names them. */
 export const directionNames: Readonly<Record<LinkDirection, string>> = {

@@ -1,14 +1,11 @@
 /** How agents bear a simulated model that errs: accuracy and calls against its error rate. */
-import { figureNames } from './figure-names.js';
+import { strokeOf } from './chart.js';
 import type { Table } from './html.js';
-import { lineChart } from './line-chart.js';
-import type { Line } from './line-chart.js';
-import { interval, percent, plain } from './numbers.js';
+import { lineChart, type Line } from './line-chart.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
-import { oracleError } from './question-results.js';
-import type { QuestionResult, QuestionSet } from './question-results.js';
-import type { Figure } from './results.js';
-import { strokeOf } from './theme.js';
+import { oracleError, type QuestionResult, type QuestionSet } from './question-results.js';
+import type { Figure } from './series.js';
+import { figureNames, interval, percent, plain } from './words.js';
 
 /** One agent over error rates. */
 interface NoiseRow {

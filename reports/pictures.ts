@@ -1,10 +1,12 @@
 /** Charts as PNG files beside the page, and as pictures inside it that follow day and night. */
 import { join } from 'node:path';
+import { crc32, deflateSync } from 'node:zlib';
+import type { ChartConfiguration, Plugin } from 'chart.js';
+import type { ChartJSNodeCanvas } from 'chartjs-node-canvas';
+import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
-import { renderPng } from './canvas.js';
-import type { Chart } from './charts.js';
+import { dark, light, type Chart, type Size, type Theme } from './chart.js';
 import type { FigureGroup, Picture } from './html.js';
-import { dark, light } from './theme.js';
 
 /** A chart with the name of its file and a text for those who do not see it. */
 export interface NamedChart {
@@ -55,10 +57,121 @@ function fileName(name: string, count: number): string {
 
 const longestName = 150;
 
-function pngOf({ config, size }: Chart, theme: typeof light): Promise<Uint8Array> {
+function pngOf({ config, size }: Chart, theme: Theme): Promise<Uint8Array> {
   return renderPng(config(theme), size, theme.paper);
 }
 
 function dataUri(png: Uint8Array): string {
   return `data:image/png;base64,${Buffer.from(png).toString('base64')}`;
+}
+
+const pixelRatio = 2;
+
+let renderer: Promise<ChartJSNodeCanvas> | undefined;
+
+/**
+ * Draws a chart as PNG. One renderer serves every chart, because each new one keeps memory.
+ * @param paper colour behind it
+ * @throws {WorkbenchError} `native` where the canvas cannot be loaded or the machine has no font to write with
+ */
+export async function renderPng(config: ChartConfiguration, size: Size, paper: string): Promise<Uint8Array> {
+  renderer ??= load();
+  const { options, plugins } = config;
+  const pixels = (await renderer).renderToBufferSync(
+    {
+      ...config,
+      options: { ...options, responsive: false, maintainAspectRatio: false, devicePixelRatio: pixelRatio },
+      plugins: [sized(size), filled(paper), ...(plugins ?? [])],
+    },
+    // Bytes as they are, which its types do not list.
+    'raw' as 'image/png',
+  );
+  return indexedPng(pixels, pixelRatio * size.width, pixelRatio * size.height);
+}
+
+async function load(): Promise<ChartJSNodeCanvas> {
+  try {
+    const { GlobalFonts } = await import('@napi-rs/canvas');
+    if (GlobalFonts.families.length === 0) throw new Error('no fonts');
+    const { ChartJSNodeCanvas } = await import('chartjs-node-canvas');
+    return new ChartJSNodeCanvas({ width: 1, height: 1 });
+  } catch (cause) {
+    const message = `expected a canvas to draw charts on, got ${(cause as Error).message}`;
+    const hint =
+      'Install the optional packages of this platform (`npm install @napi-rs/canvas`) and a font such as fonts-dejavu-core.';
+    throw new WorkbenchError('native', message, { hint, cause });
+  }
+}
+
+/** The renderer has one size; each chart takes its own before anything is laid out. */
+function sized({ width, height }: Size): Plugin {
+  return { id: 'sized', beforeInit: (chart) => chart.resize(width, height) };
+}
+
+function filled(color: string): Plugin {
+  return {
+    id: 'filled',
+    beforeDraw({ ctx, width, height }) {
+      ctx.save();
+      ctx.fillStyle = color;
+      ctx.fillRect(0, 0, width, height);
+      ctx.restore();
+    },
+  };
+}
+
+const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+/**
+ * Encodes an opaque picture with at most 256 colours: shades that agree in their first bits become the first of them that
+ * is met, in as many bits as fit.
+ * @param pixels RGBA, uint8 [height × width × 4], rows from the top; opacity is left out
+ */
+export function indexedPng(pixels: Uint8Array, width: number, height: number): Buffer {
+  let bits = 5;
+  let quantized = quantize(pixels, bits);
+  while (!quantized) quantized = quantize(pixels, --bits);
+  const { indices, palette } = quantized;
+  // Every row begins with its filter, which is none.
+  const rows = Buffer.alloc(height * (width + 1));
+  for (let y = 0; y < height; y++) rows.set(indices.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 3, 0, 0, 0], 8);
+  const chunks = [
+    chunk('IHDR', header),
+    chunk('PLTE', Buffer.from(palette)),
+    chunk('IDAT', deflateSync(rows, { level: 6 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ];
+  return Buffer.concat([signature, ...chunks]);
+}
+
+/** @returns undefined where `bits` a channel leave more than 256 colours */
+function quantize(pixels: Uint8Array, bits: number): { indices: Uint8Array; palette: number[] } | undefined {
+  const shift = 8 - bits;
+  const indexOf = new Int16Array(1 << (3 * bits)).fill(-1);
+  const indices = new Uint8Array(pixels.length / 4);
+  const palette: number[] = [];
+  for (let i = 0, p = 0; i < indices.length; i++, p += 4) {
+    const [r, g, b] = [pixels[p]!, pixels[p + 1]!, pixels[p + 2]!];
+    const key = ((r >> shift) << (2 * bits)) | ((g >> shift) << bits) | (b >> shift);
+    if (indexOf[key]! < 0) {
+      if (palette.length === 3 * 256) return undefined;
+      indexOf[key] = palette.length / 3;
+      palette.push(r, g, b);
+    }
+    indices[i] = indexOf[key]!;
+  }
+  return { indices, palette };
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const framed = Buffer.alloc(typed.length + 8);
+  framed.writeUInt32BE(data.length, 0);
+  framed.set(typed, 4);
+  framed.writeUInt32BE(crc32(typed), typed.length + 4);
+  return framed;
 }

@@ -1,13 +1,12 @@
 /** Evaluations of questions as comparable rows: one an agent, averaged over seeds, apart for other questions and other simulations. */
 import type { QuestionExample } from '../src/run/question-records.js';
 import type { QuestionAbout, QuestionEvaluationRecord } from '../src/run/records.js';
-import { resultOf } from './average-questions.js';
-import type { EvaluationData, Speed } from './evaluation-data.js';
-import { groupBy, rowsOf } from './question-labels.js';
-import type { Figures } from './results.js';
+import { groupBy, type EvaluationData, type Speed } from './run-data.js';
+import { average, averageSlices, meanOf, type Figures } from './series.js';
+import { labelOf } from './words.js';
 
 /** Mean, median, 95th percentile, maximum and total over questions. */
-export type Cost = QuestionEvaluationRecord['cost'][string];
+type Cost = QuestionEvaluationRecord['cost'][string];
 
 /** One agent's figures on one set of questions. */
 export interface QuestionResult {
@@ -123,3 +122,119 @@ function questionSet(members: readonly EvaluationData[], colors: Map<string, num
 const mainValue = (main: string, { metrics }: QuestionResult) => metrics[main]?.value ?? -1;
 
 const callsOf = ({ metrics }: QuestionResult) => metrics['calls.mean']?.value ?? 0;
+
+interface LabelledRow {
+  label: string;
+  /** Evaluations that differ in the seed alone. */
+  same: EvaluationData[];
+}
+
+/** Puts evaluations that differ in the seed alone together, and names rows by what sets them apart. */
+function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
+  const settings = (one: EvaluationData) => {
+    const { record, trained } = one;
+    const { agent, model, budget, budgetMode, switches, topicGiven, hopsWithheld, hashes } = record;
+    const asked = [agent, model, budget, budgetMode, switches, topicGiven, hopsWithheld];
+    return JSON.stringify([...asked, trained ? [trained.settings, trained.checkpoint] : hashes.encoder]);
+  };
+  const rows = [...groupBy(members, settings).values()].flatMap((same) => {
+    // One seed twice: the same measurement, or something else changed, and then they are not to be averaged.
+    const seedOf = ({ record, trained }: EvaluationData) =>
+      trained ? String(record.hashes.checkpoint) : String(record.seed);
+    const distinct = [...groupBy(same, (one) => seedOf(one) + JSON.stringify(one.record.metrics)).values()].map(
+      (twice) => twice.find(({ speed }) => speed) ?? twice[0]!,
+    );
+    const seeds = new Set(distinct.map(seedOf));
+    return seeds.size === distinct.length ? [distinct] : distinct.map((one) => [one]);
+  });
+  const trainings = new Set(rows.flatMap(([first]) => first!.trained?.settings ?? []));
+  const plain = rows.map((same) => ({ label: nameOf(same[0]!, trainings.size > 1), same }));
+  return apart(apart(plain, facetsOf), ({ tag }) => [tag]);
+}
+
+/** Adds to labels that occur more than once the words in which their rows differ. */
+function apart(rows: readonly LabelledRow[], wordsOf: (one: EvaluationData) => readonly string[]): LabelledRow[] {
+  return rows.map((row) => {
+    const alike = rows.filter(({ label }) => label === row.label).map(({ same }) => wordsOf(same[0]!));
+    const words = wordsOf(row.same[0]!).filter((word, i) => word !== '' && alike.some((other) => other[i] !== word));
+    return { ...row, label: [row.label, ...words].join(', ') };
+  });
+}
+
+function nameOf({ record: { agent, switches }, trained }: EvaluationData, several: boolean): string {
+  const name = trained?.method ?? agent;
+  const switched = Object.entries(switches).map(([key, value]) => `${key}=${String(value)}`);
+  return labelOf(name, [...(trained ? [trained.checkpoint, ...(several ? [trained.label] : [])] : []), ...switched]);
+}
+
+/** What a label leaves out, each at its place; simulated models are one a set. */
+function facetsOf({ record: { model, simulated, budget, budgetMode, hopsWithheld } }: EvaluationData): string[] {
+  return [
+    simulated ? '' : (model ?? ''),
+    model === undefined ? '' : `budget ${budget ?? 'none'}`,
+    budgetMode === 'reference' ? 'reference mode' : '',
+    hopsWithheld ? 'hops withheld' : '',
+  ];
+}
+
+/** Means of figures and costs, sums of counts. @param color of the row in every chart */
+function resultOf(label: string, same: readonly EvaluationData[], color: number): QuestionResult {
+  const records = same.map(({ record }) => record);
+  const { note, model, simulated } = records[0]!;
+  const speeds = simulated ? [] : same.flatMap(({ speed }) => speed ?? []);
+  const rates = speeds.flatMap(({ tokensPerSecond }) => tokensPerSecond ?? []);
+  return {
+    label,
+    ...(note !== undefined && { note }),
+    ...(model !== undefined && { model }),
+    simulated,
+    own: same[0]!.trained !== undefined,
+    color,
+    seeds: same.length,
+    asked: records.reduce((sum, { n }) => sum + n, 0),
+    metrics: average(records.map(({ metrics }) => metrics)),
+    slices: averageSlices(records),
+    cost: averageCost(records),
+    phases: sumOfPhases(records),
+    stops: sumOf(records.map(({ stops }) => stops)),
+    misses: sumOf(records.map(({ misses }) => misses)),
+    budgetCurves: records.map(({ budgetCurve }) => budgetCurve),
+    ...(speeds.length > 0 && {
+      speed: {
+        msPerQuestion: meanOf(speeds.map(({ msPerQuestion }) => msPerQuestion)),
+        ...(rates.length > 0 && { tokensPerSecond: meanOf(rates) }),
+      },
+    }),
+    examples: same.find(({ examples }) => examples.length > 0)?.examples ?? [],
+  };
+}
+
+function averageCost(records: readonly QuestionEvaluationRecord[]): Record<string, Cost> {
+  const keys = Object.keys(records[0]!.cost).filter((key) => records.every(({ cost }) => cost[key]));
+  return Object.fromEntries(
+    keys.map((key) => {
+      const mean = (part: keyof Cost) => meanOf(records.map(({ cost }) => cost[key]![part]));
+      const max = Math.max(...records.map(({ cost }) => cost[key]!.max));
+      return [key, { mean: mean('mean'), median: mean('median'), p95: mean('p95'), max, total: mean('total') }];
+    }),
+  );
+}
+
+function sumOfPhases(records: readonly QuestionEvaluationRecord[]): QuestionEvaluationRecord['phases'] {
+  const names = [...new Set(records.flatMap(({ phases }) => Object.keys(phases)))];
+  return Object.fromEntries(
+    names.map((name) => {
+      const some = records.flatMap(({ phases }) => phases[name] ?? []);
+      const calls = some.reduce((sum, phase) => sum + phase.calls, 0);
+      return [name, { calls, stages: sumOf(some.map(({ stages }) => stages)) }];
+    }),
+  );
+}
+
+function sumOf(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  // Names are data's: as keys of an object, some would find what every object has.
+  const sum = new Map<string, number>();
+  for (const counts of all)
+    for (const [key, count] of Object.entries(counts)) sum.set(key, (sum.get(key) ?? 0) + count);
+  return Object.fromEntries(sum);
+}

@@ -1,13 +1,10 @@
 /** What the page says of questions: results set by set, noise, worked questions. */
-import { figureNames } from './figure-names.js';
-import type { PartView, QuestionExampleView, ResultView } from './html.js';
+import type { QuestionExample } from '../src/run/question-records.js';
+import type { PartView, QuestionExampleView, ResultView, SaidView } from './html.js';
 import { collectNoise, noiseFigures, noiseTable } from './noise.js';
 import type { Draw } from './pictures.js';
-import { questionExamples } from './question-examples.js';
-import { costFigures } from './question-costs.js';
-import { firstBars, otherFigures, questionBars } from './question-figures.js';
-import { titleOfQuestions } from './question-results.js';
-import type { QuestionSet } from './question-results.js';
+import { costFigures, firstBars, otherFigures, questionBars } from './question-figures.js';
+import { titleOfQuestions, type QuestionSet } from './question-results.js';
 import {
   kindTable,
   missTable,
@@ -17,6 +14,7 @@ import {
   scoreTable,
   stopTable,
 } from './question-tables.js';
+import { chainText, figureNames, plain } from './words.js';
 
 /** Every set; folded are simulations but the first, and agents alone where the first set has several. */
 export async function questionResults(sets: readonly QuestionSet[], draw: Draw): Promise<ResultView[]> {
@@ -103,4 +101,49 @@ function tableCaption({ simulated, rows }: QuestionSet): string {
 
 function fileNameOf({ dataset, subsets, split, model }: QuestionSet, i: number): string {
   return ['questions', String(i + 1), dataset, ...subsets, split, ...(model === undefined ? [] : [model])].join('-');
+}
+
+/** Questions that are shown of every set. */
+const shown = 4;
+
+/** The first worked questions of a set, with the answers of all agents that have them. */
+function questionExamples(set: QuestionSet): QuestionExampleView[] {
+  const { rows } = set;
+  const first = rows.find(({ examples }) => examples.length > 0);
+  return (first?.examples ?? []).slice(0, shown).map((example) => ({
+    id: `${titleOfQuestions(set)}, ${example.id}${example.type === undefined ? '' : `, ${example.type}`}`,
+    question: example.question,
+    topics: example.topics.join('; '),
+    gold: listed(example.gold, example.golds),
+    goldChain: chainText(example.goldChain ?? []),
+    said: rows.flatMap(({ label, model, simulated, examples }): SaidView[] => {
+      const own = examples.find(({ id }) => id === example.id);
+      if (!own) return [];
+      const asked = model === undefined ? '' : simulated ? `${model}, simulated` : model;
+      return [{ agent: label, model: asked, ...saidView(own) }];
+    }),
+  }));
+}
+
+function saidView(example: QuestionExample): Omit<SaidView, 'agent' | 'model'> {
+  const { right, exact, miss, answer, answers, chain, evidence, calls, stop, steps } = example;
+  const tokens = calls.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
+  return {
+    right,
+    verdict: right ? (exact ? 'right' : 'right, not exact') : (miss ?? 'wrong').replaceAll('-', ' '),
+    answer: answer.length > 0 ? listed(answer, answers) : 'no answer',
+    chain: chainText(chain ?? []),
+    evidence: evidence.map((fact) => `${fact[0]} ${chainText([fact[1]])} ${fact[2]}`),
+    cost: `${plain(calls.length)} ${calls.length === 1 ? 'call' : 'calls'}${tokens > 0 ? `, ${plain(tokens)} tokens` : ''}; ended by ${stop}`,
+    calls: calls.map(
+      ({ phase, stage, promptTokens, completionTokens }) =>
+        `${phase}: ${plain(promptTokens)} tokens in, ${plain(completionTokens)} out, reply ${stage.replace('-', ' ')}`,
+    ),
+    steps,
+  };
+}
+
+function listed(names: readonly string[], count: number): string {
+  const more = count - names.length;
+  return names.join('; ') + (more > 0 ? ` … and ${plain(more)} more` : '');
 }

@@ -1,9 +1,8 @@
 /** Tables of agents on the same questions: scores and costs, kinds of questions, misses, ends, replies. */
-import { countCell, shareCell } from './cells.js';
-import { figureNames } from './figure-names.js';
 import type { Cell, Fact, Table } from './html.js';
-import { milliseconds, percent, plain } from './numbers.js';
 import type { QuestionResult, QuestionSet } from './question-results.js';
+import { countCell, shareCell } from './tables.js';
+import { figureNames, milliseconds, percent, plain } from './words.js';
 
 /** Beside so many agents, kinds of questions still have a column for each. */
 const mostAgents = 10;

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import type { RunInfo } from '../src/run/records.js';
+import { diagnosticFigures, learningFigures } from './curves.js';
 import { titleOfWalks, walkResults, workedWalks } from './dialogue-sections.js';
 import { environmentView } from './environment.js';
-import { loadEvaluation, type EvaluationData } from './evaluation-data.js';
 import { renderPage, type PageView } from './html.js';
-import { diagnosticFigures, learningFigures } from './learning-figures.js';
-import { isLinkFolder, loadLinkEvaluation } from './link-data.js';
-import { groupLinkRuns } from './link-groups.js';
-import { collectLinkSets, titleOfLinks } from './link-results.js';
+import { collectLinkSets, groupLinkRuns, titleOfLinks } from './link-results.js';
 import { linkResults, workedLinks } from './link-sections.js';
 import { linkCostTable } from './link-tables.js';
 import { factsOf, openingOf, titleOfPage } from './opening.js';
@@ -18,9 +15,19 @@ import { pictureDrawer } from './pictures.js';
 import { collectQuestions } from './question-results.js';
 import { noiseResults, questionResults, workedQuestions } from './question-sections.js';
 import { collectResults } from './results.js';
-import { groupRuns, kindOf, loadRunData, type RunGroup, type RunKind } from './run-data.js';
-import { settingsKey } from './run-names.js';
+import {
+  groupRuns,
+  isLinkFolder,
+  kindOf,
+  loadEvaluation,
+  loadLinkEvaluation,
+  loadRunData,
+  type EvaluationData,
+  type RunGroup,
+  type RunKind,
+} from './run-data.js';
 import { agentCostTable, phaseCostTable } from './tables.js';
+import { settingsKey } from './words.js';
 
 /** Paths of the page and its pictures. */
 export interface Report {

@@ -1,21 +1,8 @@
 /** Evaluations of all runs as comparable rows: one an agent, averaged over seeds, apart for each split and graph. */
 import type { EvaluationMetrics, EvaluationRecord } from '../src/run/records.js';
-import { baselineName, labelOf, methodOf } from './agent-names.js';
 import type { RunGroup } from './run-data.js';
-import { deviationOf, meanOf } from './series.js';
-
-/** A figure averaged over seeds; its interval is over samples, averaged alike. Fractions in [0, 1]. */
-export interface Figure {
-  value: number;
-  low: number;
-  high: number;
-  n: number;
-  /** Standard deviation over seeds; absent for one. */
-  deviation?: number;
-}
-
-/** Figures by the name of their metric. */
-export type Figures = Readonly<Record<string, Figure>>;
+import { average, averageSlices, type Figures } from './series.js';
+import { baselineName, labelOf, methodOf } from './words.js';
 
 /** One agent's figures on one split. */
 export interface ResultRow {
@@ -146,30 +133,6 @@ function resultRow({ row, group, records }: Measured): ResultRow {
     slices: averageSlices(distinct),
     record: records.find(({ examples }) => examples?.length) ?? records[0]!,
   };
-}
-
-/** Means over evaluations, of figures that all of them have. */
-export function average(all: readonly EvaluationMetrics[]): Figures {
-  const keys = Object.keys(all[0] ?? {}).filter((key) => all.every((metrics) => metrics[key] !== undefined));
-  return Object.fromEntries(
-    keys.map((key) => {
-      const figures = all.map((metrics) => metrics[key]!);
-      const mean = (part: 'value' | 'low' | 'high') => meanOf(figures.map((figure) => figure[part]));
-      const deviation = deviationOf(figures.map(({ value }) => value));
-      const figure = { value: mean('value'), low: mean('low'), high: mean('high'), n: figures[0]!.n };
-      return [key, figures.length > 1 ? { ...figure, deviation } : figure];
-    }),
-  );
-}
-
-/** Means over the evaluations that have a slice, for every slice that one of them has. */
-export function averageSlices(
-  all: readonly { slices: Readonly<Record<string, EvaluationMetrics>> }[],
-): Record<string, Figures> {
-  const names = [...new Set(all.flatMap(({ slices }) => Object.keys(slices)))];
-  return Object.fromEntries(
-    names.map((name) => [name, average(all.flatMap<EvaluationMetrics>(({ slices }) => slices[name] ?? []))]),
-  );
 }
 
 function mainValue({ metrics }: ResultRow): number {

@@ -1,18 +1,157 @@
 /** What a report reads of a run folder, and which runs differ in nothing but the seed. */
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
 import { diffConfig } from '../src/run/config.js';
-import { evaluationRecord } from '../src/run/evaluation-schemas.js';
-import { readMetrics } from '../src/run/metric-log.js';
+import { evaluationFiles } from '../src/run/evaluation-files.js';
+import { evaluationRecord, questionEvaluationRecord, questionExample } from '../src/run/evaluation-schemas.js';
+import { readJsonLines } from '../src/run/json-lines.js';
 import type { LinkEvaluationRecord } from '../src/run/link-records.js';
-import { readJsonFile } from '../src/run/read-json.js';
-import type { EvaluationRecord, MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
-import { runFiles } from '../src/run/run-folder.js';
+import { linkEvaluationRecord } from '../src/run/link-schemas.js';
+import { runsFolder } from '../src/run/locations.js';
+import { readMetrics } from '../src/run/metric-log.js';
+import type { QuestionExample } from '../src/run/question-records.js';
+import { openObject, readJsonFile } from '../src/run/read-json.js';
+import type {
+  EvaluationRecord,
+  MetricRecord,
+  QuestionEvaluationRecord,
+  RunInfo,
+  TimingRecord,
+} from '../src/run/records.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
 import { readTimings } from '../src/run/timing-log.js';
-import { again, evaluationsOfRun } from './evaluation-data.js';
-import type { EvaluationData } from './evaluation-data.js';
-import { isOfLinks, readLinkEvaluation } from './link-data.js';
-import { plainName, settingsKey, withoutSeed } from './run-names.js';
+import { methodOf, plainName, settingsKey, withoutSeed } from './words.js';
+
+/** How a trained agent came to be. */
+interface TrainedBy {
+  /** Equal for runs that differ in nothing but the seed. */
+  settings: string;
+  /** The run's name without time and seed. */
+  label: string;
+  checkpoint: string;
+  /** What trained it, such as `PPO`; absent where its run is not there to tell. */
+  method?: string;
+}
+
+/** By the clock of the machine that ran it. */
+export interface Speed {
+  /** Wall time a question, preparing included. */
+  msPerQuestion: number;
+  /** Prompt tokens that were evaluated, and written ones, a second; absent without a model. */
+  tokensPerSecond?: number;
+}
+
+/** An evaluation as reports read it. */
+export interface EvaluationData {
+  /** The folder's name. */
+  name: string;
+  /** A short word for it, where nothing else tells it from another. */
+  tag: string;
+  record: QuestionEvaluationRecord;
+  trained?: TrainedBy;
+  /** Equal for evaluations of the same questions. */
+  questions: string;
+  /** Absent where nothing was timed, or most replies were remembered. */
+  speed?: Speed;
+  examples: QuestionExample[];
+}
+
+/** Reads a finished evaluation. @param trained what the folder itself does not say: a run's own evaluations have no `about.json` */
+export function loadEvaluation(folder: string, trained?: TrainedBy, tag = folder.slice(-8)): EvaluationData {
+  const files = evaluationFiles(folder);
+  const record = readJsonFile(files.evaluation, questionEvaluationRecord, 'an evaluation of questions', again);
+  const about = existsSync(files.about) ? readJsonFile(files.about, aboutSchema, 'what an evaluation asked') : {};
+  const source = trained ?? trainedBy(about);
+  const ids = readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id);
+  const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
+  return {
+    name: basename(folder),
+    tag,
+    record,
+    ...(source && { trained: source }),
+    questions: createHash('sha256')
+      .update(JSON.stringify([record.dataset, record.hashes.graph, ids]))
+      .digest('hex'),
+    ...(speed && { speed }),
+    examples: existsSync(files.examples) ? readJsonLines(files.examples, questionExample) : [],
+  };
+}
+
+/** The evaluations of questions that lie in a run. */
+function evaluationsOfRun({ id, config }: RunInfo, folder: string): EvaluationData[] {
+  const names = existsSync(folder) ? readdirSync(folder).sort() : [];
+  return names
+    .filter((name) => existsSync(evaluationFiles(join(folder, name)).evaluation))
+    .map((name) => {
+      const checkpoint = name.slice(name.lastIndexOf('-') + 1);
+      return loadEvaluation(join(folder, name), trainedAs(id, config, checkpoint), id);
+    });
+}
+
+/** What can be done about a record that cannot be read. */
+const again = 'Evaluate again, or delete the file.';
+
+/** What is read of `about.json`. */
+const aboutSchema = openObject({ run: z.string().optional(), checkpoint: z.string().optional() });
+type About = z.output<typeof aboutSchema>;
+
+function trainedAs(id: string, config: RunInfo['config'], checkpoint: string): TrainedBy {
+  const method = methodOf(config, checkpoint);
+  return { settings: settingsKey(config), label: plainName(id), checkpoint, ...(method !== undefined && { method }) };
+}
+
+/** Of a run that is no longer there, its name is all that is known. */
+function trainedBy({ run, checkpoint }: About): TrainedBy | undefined {
+  if (run === undefined || checkpoint === undefined) return undefined;
+  try {
+    const { id, config } = openRun(run, runsFolder());
+    return trainedAs(id, config, checkpoint);
+  } catch {
+    return { settings: run, label: plainName(basename(run)), checkpoint };
+  }
+}
+
+/**
+ * Time of the laps in which the model was really asked: those that a resumed evaluation took from its store would flatter it.
+ */
+function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
+  const of = (lap: TimingRecord, key: string) => Number(lap[`time/${key}`] ?? 0);
+  const timed = laps.filter((lap) => of(lap, 'remembered') <= of(lap, 'asked'));
+  const sum = (key: string) => timed.reduce((total, lap) => total + of(lap, key), 0);
+  const seconds = timed.reduce((total, lap) => total + lap.seconds, 0);
+  const questions = sum('questions');
+  if (questions === 0) return undefined;
+  const tokens = sum('promptTokens') - sum('cachedTokens') + sum('completionTokens');
+  return {
+    msPerQuestion: (1000 * seconds) / questions,
+    ...(sum('asked') > 0 && seconds > 0 && { tokensPerSecond: tokens / seconds }),
+  };
+}
+
+const kindSchema = openObject({ kind: z.string().optional() });
+
+/** Whether a record on disk is of link queries. */
+function isOfLinks(file: string): boolean {
+  return readJsonFile(file, kindSchema, 'an evaluation', again).kind === 'links';
+}
+
+/** @throws {WorkbenchError} `data` for a file that is broken */
+function readLinkEvaluation(file: string): LinkEvaluationRecord {
+  return readJsonFile(file, linkEvaluationRecord, 'an evaluation on link queries', again);
+}
+
+/** Whether a folder holds an evaluation on link queries, rather than one on questions. */
+export function isLinkFolder(folder: string): boolean {
+  const { evaluation } = evaluationFiles(folder);
+  return existsSync(evaluation) && isOfLinks(evaluation);
+}
+
+/** The record of such a folder. @throws {WorkbenchError} `data` for a file that is broken */
+export function loadLinkEvaluation(folder: string): LinkEvaluationRecord {
+  return readLinkEvaluation(evaluationFiles(folder).evaluation);
+}
 
 /** Everything of a run folder that a page shows. */
 export interface RunData {
@@ -54,18 +193,23 @@ export function loadRunData(info: RunInfo): RunData {
 
 /** Groups runs whose settings are equal but for `seed`, in the order given. */
 export function groupRuns(runs: readonly RunData[]): RunGroup[] {
-  const groups = new Map<string, RunData[]>();
-  for (const run of runs) {
-    const key = settingsKey(run.info.config);
-    groups.set(key, [...(groups.get(key) ?? []), run]);
-  }
-  const members = [...groups.values()];
+  const members = [...groupBy(runs, ({ info }) => settingsKey(info.config)).values()];
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
   const keys = differingKeys(configs);
   // Whoever gave settings names of their own (`--set name=`) is taken at their word.
   const named = new Set(configs.map(({ name }) => name)).size === configs.length;
   const label = (i: number) => (named ? String(configs[i]!.name) : labelOf(configs[i]!, keys));
   return members.map((group, i) => ({ runs: group, label: members.length > 1 ? label(i) : nameOf(group) }));
+}
+
+/** Groups in the order in which their first members come. */
+export function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    groups.set(key, [...(groups.get(key) ?? []), value]);
+  }
+  return groups;
 }
 
 /** What runs are trained on. */

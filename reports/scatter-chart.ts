@@ -1,9 +1,7 @@
 /** Points with whiskers over a logarithmic axis: what is gained against what it costs. */
 import type { Chart as Drawing, Plugin, ScaleOptions } from 'chart.js';
-import type { Chart } from './charts.js';
-import { axis, chartWidth, font, plugins, ticks } from './charts.js';
-import type { Figure } from './results.js';
-import type { Theme } from './theme.js';
+import { axis, chartWidth, font, plugins, ticks, type Chart, type Theme } from './chart.js';
+import type { Figure } from './series.js';
 
 /** A point with its whiskers. */
 export interface Point {

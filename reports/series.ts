@@ -1,5 +1,5 @@
-/** Metrics of runs as curves: one a seed, smoothed, and their mean with an interval. */
-import type { MetricRecord, TimingRecord } from '../src/run/records.js';
+/** Metrics of runs as curves, one a seed, smoothed, and their mean with an interval; figures averaged over seeds. */
+import type { Estimate, EvaluationMetrics, MetricRecord, TimingRecord } from '../src/run/records.js';
 
 /** Values of one metric of one run by step, in the order they were logged; a step logged again counts once, its last value. */
 export type Series = ReadonlyMap<number, number>;
@@ -115,4 +115,37 @@ export function takenUpTo(
   const steps = [...(sums[0]?.keys() ?? [])].filter((step) => sums.every((taken) => taken.has(step)));
   if (steps.length < 2) return undefined;
   return new Map(steps.map((step) => [step, meanOf(sums.map((taken) => taken.get(step)!))]));
+}
+
+/** A figure averaged over seeds; its interval is over samples, averaged alike. Fractions in [0, 1]. */
+export interface Figure extends Estimate {
+  /** Standard deviation over seeds; absent for one. */
+  deviation?: number;
+}
+
+/** Figures by the name of their metric. */
+export type Figures = Readonly<Record<string, Figure>>;
+
+/** Means over evaluations, of figures that all of them have. */
+export function average(all: readonly EvaluationMetrics[]): Figures {
+  const keys = Object.keys(all[0] ?? {}).filter((key) => all.every((metrics) => metrics[key] !== undefined));
+  return Object.fromEntries(
+    keys.map((key) => {
+      const figures = all.map((metrics) => metrics[key]!);
+      const mean = (part: 'value' | 'low' | 'high') => meanOf(figures.map((figure) => figure[part]));
+      const deviation = deviationOf(figures.map(({ value }) => value));
+      const figure = { value: mean('value'), low: mean('low'), high: mean('high'), n: figures[0]!.n };
+      return [key, figures.length > 1 ? { ...figure, deviation } : figure];
+    }),
+  );
+}
+
+/** Means over the evaluations that have a slice, for every slice that one of them has. */
+export function averageSlices(
+  all: readonly { slices: Readonly<Record<string, EvaluationMetrics>> }[],
+): Record<string, Figures> {
+  const names = [...new Set(all.flatMap(({ slices }) => Object.keys(slices)))];
+  return Object.fromEntries(
+    names.map((name) => [name, average(all.flatMap<EvaluationMetrics>(({ slices }) => slices[name] ?? []))]),
+  );
 }

@@ -1,13 +1,11 @@
 /** The tables of a report: results, slices, coverage, cost. */
-import { shareCell } from './cells.js';
-import { edgeNotes } from './edge-lists.js';
-import type { Fact, Table } from './html.js';
-import { phaseTitle } from './measures.js';
-import { duration, percent, plain } from './numbers.js';
-import type { Figures, ResultRow, ResultSet } from './results.js';
-import { ksOf, shownKs } from './results.js';
+import type { EvaluationRecord } from '../src/run/records.js';
+import { phaseTitle } from './curves.js';
+import type { Cell, Fact, Table } from './html.js';
+import { ksOf, shownKs, type ResultRow, type ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
-import { largest, meanOf } from './series.js';
+import { largest, meanOf, type Figure, type Figures } from './series.js';
+import { duration, interval, percent, plain } from './words.js';
 
 const sliceNames: Record<string, string> = {
   'hops=1': 'one-hop golds',
@@ -167,4 +165,33 @@ function metricKeys(rows: readonly ResultRow[]): string[] {
 
 function sizeOf(figures: Figures | undefined): number {
   return Object.values(figures ?? {})[0]?.n ?? 0;
+}
+
+/** Which edges the agent may walk, and how many golds that leaves; nothing where it is all of them. */
+export function edgeNotes({ edges, coverage: { goldWalkable } }: EvaluationRecord): string[] {
+  if (!edges) return [];
+  const left = goldWalkable === undefined ? '' : `, ${percent(goldWalkable)} % of golds left`;
+  return [`edges ${edges.policy}, ${edges.maxOut} actions${left}`];
+}
+
+/** A warning where dialogues of the evaluation's own kind chose edges of some agent. */
+export function edgeReservations({ rows }: ResultSet): string[] {
+  const leaks = rows.filter(({ record: { edges } }) => (edges?.brought?.valid ?? 0) + (edges?.brought?.test ?? 0) > 0);
+  return leaks.length === 0
+    ? []
+    : [
+        `Dialogues of valid and test chose edges of ${leaks.map(({ label }) => label).join(', ')} (env.edgePolicy=ark): such figures compare with LLM-ARK’s alone.`,
+      ];
+}
+
+/** A share in percent over its interval. */
+export function shareCell(figure: Figure | undefined): Cell {
+  return figure ? { text: percent(figure.value), details: interval(figure) } : { text: '' };
+}
+
+/** A count over its interval. */
+export function countCell(figure: Figure | undefined): Cell {
+  return figure
+    ? { text: figure.value.toFixed(1), details: [`${figure.low.toFixed(1)}–${figure.high.toFixed(1)}`] }
+    : { text: '' };
 }

@@ -95,7 +95,7 @@ describe('the architecture', () => {
     const shipped = sources.filter((file) => !/^(test|bench)\//.test(file));
 
     test.each<[string, RegExp, string[]]>([
-      ['other programs', /'(node:)?child_process'/, ['cli/native/run-tool.ts', 'cli/quickstart/open-page.ts']],
+      ['other programs', /'(node:)?child_process'/, ['cli/native/run-tool.ts', 'cli/quickstart/shown.ts']],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
       ['addresses', /\bfetch\(/, ['src/llm/server-trouble.ts', 'src/run/download/open-response.ts']],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-model.ts']],

@@ -1,6 +1,7 @@
 /** Evaluations and comparisons as tables for people: percent, intervals in brackets. */
 import type { Comparison } from '../../evaluation/compare.js';
-import type { Estimate, EvaluationMetrics, EvaluationRecord } from '../../src/run/records.js';
+import { intervalText, numberText, valueText } from '../../src/run/figures.js';
+import type { EvaluationMetrics, EvaluationRecord } from '../../src/run/records.js';
 import { printLine, printTable } from '../output.js';
 import type { Row } from '../output.js';
 
@@ -17,14 +18,14 @@ export function printEvaluation(record: EvaluationRecord): void {
   printTable([
     ...families.map((family) => ({
       metric: `${family}@k`,
-      ...Object.fromEntries(ks.map((k) => [`k=${k}`, bracketed(record.metrics[`${family}@${k}`])])),
+      ...Object.fromEntries(ks.map((k) => [`k=${k}`, intervalText(record.metrics[`${family}@${k}`])])),
     })),
-    ...['mrr', 'target-mrr'].map((metric) => ({ metric, [`k=${ks[0]}`]: bracketed(record.metrics[metric]) })),
+    ...['mrr', 'target-mrr'].map((metric) => ({ metric, [`k=${ks[0]}`]: intervalText(record.metrics[metric]) })),
   ]);
   printLine();
   if (record.count === 'ark') {
     const counted = (k: number) =>
-      countings.map((family) => [`${family}@k`, bracketed(record.metrics[`${family}@${k}`])] as const);
+      countings.map((family) => [`${family}@k`, intervalText(record.metrics[`${family}@${k}`])] as const);
     printTable(ks.map((k) => ({ k, ...Object.fromEntries(counted(k)) })));
     printLine();
   }
@@ -36,7 +37,7 @@ export function printEvaluation(record: EvaluationRecord): void {
     Object.entries({ all: record.metrics, ...record.slices }).map(([slice, metrics]) => ({
       slice,
       n: metrics['path@1']?.n ?? metrics.mrr!.n,
-      ...Object.fromEntries(columns.map((key) => [key, percent(metrics[key])])),
+      ...Object.fromEntries(columns.map((key) => [key, valueText(metrics[key])])),
     })),
   );
   printLine();
@@ -71,11 +72,11 @@ export function printComparison(
       const difference = comparisons.find(({ agent }) => agent === name)?.differences[tested];
       return {
         agent: name,
-        [tested]: bracketed(metrics[tested]),
-        ...Object.fromEntries(columns.slice(1).map((key) => [key, percent(metrics[key])])),
-        mrr: percent(metrics.mrr),
+        [tested]: intervalText(metrics[tested]),
+        ...Object.fromEntries(columns.slice(1).map((key) => [key, valueText(metrics[key])])),
+        mrr: valueText(metrics.mrr),
         ...(against !== undefined && {
-          [`${tested} − ${against}`]: bracketed(difference) ?? '',
+          [`${tested} − ${against}`]: intervalText(difference) ?? '',
           p: difference ? difference.pValue.toFixed(3) : '',
         }),
         note: note ?? '',
@@ -103,14 +104,4 @@ function shortColumns(ks: readonly number[]): string[] {
   return ['path', 'target'].flatMap((family) => shown.map((k) => `${family}@${k}`));
 }
 
-function bracketed(estimate: Estimate | undefined): string | undefined {
-  return estimate && `${percent(estimate)} [${share(estimate.low, '')}, ${share(estimate.high, '')}]`;
-}
-
-function percent(estimate: Estimate | undefined): string | undefined {
-  return estimate && share(estimate.value, '');
-}
-
-function share(value: number, unit = ' %'): string {
-  return `${(100 * value).toFixed(1)}${unit}`;
-}
+const share = (value: number) => `${numberText(value)} %`;

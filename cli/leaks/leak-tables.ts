@@ -1,6 +1,7 @@
 /** What a check for leaks looks like in a terminal: it says what was looked for, and never that there is no leak. */
 import type { ArtifactRow } from '../../evaluation/leaks/artifact-rows.js';
 import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
+import { intervalText, numberText } from '../../src/run/figures.js';
 import type { Estimate } from '../../src/run/records.js';
 import { printable } from '../../src/run/printable.js';
 import { printLine, printTable, type Row } from '../output.js';
@@ -102,7 +103,7 @@ function printTargets({ targets, split, cut }: LeakReport): void {
       metric,
       seen: estimate(seen),
       unseen: estimate(unseen),
-      'seen − unseen': difference && bracketed(difference),
+      'seen − unseen': intervalText(difference),
       'unseen is': words[verdict],
     })),
   );
@@ -119,7 +120,8 @@ function printCounts({ counts, split }: LeakReport): void {
         [0, 1, 2, 3].map((number) => {
           const row = shares.find((one) => one.count === number);
           const cell =
-            row && `${percent(row.goldShare)} [${percent(row.low)}, ${percent(row.high)}] of ${row.candidates}`;
+            row &&
+            `${numberText(row.goldShare)} [${numberText(row.low)}, ${numberText(row.high)}] of ${row.candidates}`;
           return [`count ${number}${number === 3 ? ' or more' : ''}`, cell];
         }),
       ),
@@ -128,7 +130,5 @@ function printCounts({ counts, split }: LeakReport): void {
   );
 }
 
-const percent = (value: number): string => (100 * value).toFixed(1);
-const share = (value: number): string => `${percent(value)} %`;
-const bracketed = ({ value, low, high }: Estimate): string => `${percent(value)} [${percent(low)}, ${percent(high)}]`;
-const estimate = (one: Estimate | undefined): string => (one ? `${bracketed(one)} of ${one.n}` : 'none');
+const share = (value: number): string => `${numberText(value)} %`;
+const estimate = (one: Estimate | undefined): string => (one ? `${intervalText(one)} of ${one.n}` : 'none');

@@ -1,9 +1,9 @@
 /** The loss of a language model's training as a picture. */
 import { z } from 'zod';
-import { renderPng } from '../../reports/canvas.js';
+import { renderPng } from '../../reports/pictures.js';
 import { lineChart, type Line } from '../../reports/line-chart.js';
 import { curveOf } from '../../reports/series.js';
-import { light, palette } from '../../reports/theme.js';
+import { light, palette } from '../../reports/chart.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { anyNumber } from '../../src/run/record-schemas.js';

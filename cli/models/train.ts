@@ -30,7 +30,7 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   if (flags.replayBatch !== undefined) {
     const { replayUpdate } = await import('../../models/demo/replay-update.js');
     const { printReplay } = await import('../replay-batch.js');
-    const { demoWorld } = await import('../quickstart/demo-world.js');
+    const { demoWorld } = await import('../quickstart/quickstart.js');
     const { tf } = await openBackend(backendOf(flags.backend ?? 'auto'));
     await demoWorld(terminalWatch());
     const replay = await replayUpdate({ tf, settings, file: resolve(flags.replayBatch), onStage: () => {} });
@@ -44,7 +44,7 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
     });
   }
   const { tf, name } = await openBackend(backendOf(flags.backend ?? 'auto'));
-  const { demoWorld } = await import('../quickstart/demo-world.js');
+  const { demoWorld } = await import('../quickstart/quickstart.js');
   await demoWorld(terminalWatch());
   const watch = terminalWatch();
   const limit = minutes === undefined ? [] : [timeLimit(minutes)];

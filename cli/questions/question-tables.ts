@@ -2,7 +2,8 @@
 import type { Comparison } from '../../evaluation/compare.js';
 import type { EvaluationSpeed } from '../../evaluation/questions/speedometer.js';
 import type { UnionFigures } from '../../evaluation/questions/union-figures.js';
-import type { Estimate, QuestionEvaluationRecord } from '../../src/run/records.js';
+import { intervalText, numberText, valueText } from '../../src/run/figures.js';
+import type { QuestionEvaluationRecord } from '../../src/run/records.js';
 import { printLine, printTable } from '../output.js';
 import type { Row } from '../output.js';
 import type { ShownEvaluation } from './compare-on-questions.js';
@@ -24,14 +25,14 @@ export function printQuestionEvaluation(record: QuestionEvaluationRecord, speed?
   );
   printLine();
   const shares = Object.entries(record.metrics).filter(([key]) => key !== 'calls.mean');
-  printTable(shares.map(([metric, estimate]) => ({ metric, percent: bracketed(estimate), n: estimate.n })));
+  printTable(shares.map(([metric, estimate]) => ({ metric, percent: intervalText(estimate), n: estimate.n })));
   if (Object.keys(record.slices).length > 0) {
     printLine();
     printTable(
       Object.entries(record.slices).map(([slice, metrics]) => ({
         slice,
         n: metrics.crashed!.n,
-        ...Object.fromEntries(sliceColumns.flatMap((key) => (metrics[key] ? [[key, percent(metrics[key])]] : []))),
+        ...Object.fromEntries(sliceColumns.flatMap((key) => (metrics[key] ? [[key, valueText(metrics[key])]] : []))),
         calls: metrics['calls.mean']!.value.toFixed(1),
       })),
     );
@@ -51,7 +52,9 @@ export function printQuestionEvaluation(record: QuestionEvaluationRecord, speed?
     const step = Math.ceil(budgetCurve.length / shownPoints);
     const points = budgetCurve.filter((_, i) => i % step === 0 || i === budgetCurve.length - 1);
     printLine();
-    printLine(`right within so many calls: ${points.map(({ calls, hit }) => `${calls}: ${share(hit)}`).join('  ')}`);
+    printLine(
+      `right within so many calls: ${points.map(({ calls, hit }) => `${calls}: ${numberText(hit)}`).join('  ')}`,
+    );
   }
   printLine();
   printLine(`stops: ${counts(record.stops)}`);
@@ -90,14 +93,14 @@ export function printQuestionComparison(
         ...(switched && { switches: switchesText(switches) }),
         ...(models.size > 0 && { model: `${model ?? '-'}${simulated ? ' (simulated)' : ''}` }),
         ...(budgets.size > 1 && { budget: model === undefined ? '-' : budgetText(own).replace('budget ', '') }),
-        [tested]: bracketed(metrics[tested]),
-        ...Object.fromEntries(columns.map((key) => [key, percent(metrics[key])])),
+        [tested]: intervalText(metrics[tested]),
+        ...Object.fromEntries(columns.map((key) => [key, valueText(metrics[key])])),
         'calls mean/p95/max': spread(cost.calls),
         tokens: (cost.promptTokens!.mean + cost.completionTokens!.mean).toFixed(0),
-        'at cap': percent(metrics['at-cap']),
-        crashed: percent(metrics.crashed),
+        'at cap': valueText(metrics['at-cap']),
+        crashed: valueText(metrics.crashed),
         'ms/question': speed && speed.remembered <= speed.asked ? speed.msPerQuestion.toFixed(1) : '',
-        [`${tested} − ${against}`]: bracketed(difference) ?? '',
+        [`${tested} − ${against}`]: intervalText(difference) ?? '',
         p: difference ? difference.pValue.toFixed(3) : '',
         note: note ?? '',
       };
@@ -108,8 +111,8 @@ export function printQuestionComparison(
     printTable(
       unions.map(({ name, partial, complete }) => ({
         'together with io': name,
-        partial: bracketed(partial),
-        complete: bracketed(complete),
+        partial: intervalText(partial),
+        complete: intervalText(complete),
       })),
     );
   }
@@ -117,7 +120,7 @@ export function printQuestionComparison(
   const width = Math.max(...evaluations.map(({ name }) => name.length));
   for (const one of evaluations) {
     const { value } = one.record.metrics[tested] ?? { value: 0 };
-    printLine(`${one.name.padEnd(width)} ${'█'.repeat(Math.round(40 * value)).padEnd(40, '·')} ${share(value)}`);
+    printLine(`${one.name.padEnd(width)} ${'█'.repeat(Math.round(40 * value)).padEnd(40, '·')} ${numberText(value)}`);
   }
   printLine(
     'percent; brackets: 95 % bootstrap over questions; p: paired, two-sided, not corrected for the number of agents',
@@ -155,7 +158,7 @@ function speedText({ cost }: QuestionEvaluationRecord, speed: EvaluationSpeed): 
   ];
   if (asked + remembered > 0) {
     parts.push(`${asked} calls asked, ${remembered} remembered`, `${tokensPerSecond.toFixed(0)} tokens/s`);
-    parts.push(`${share(prompt === 0 ? 0 : cost.cachedTokens!.total / prompt)} % of prompt tokens from the cache`);
+    parts.push(`${numberText(prompt === 0 ? 0 : cost.cachedTokens!.total / prompt)} % of prompt tokens from the cache`);
   }
   return parts.join(' · ');
 }
@@ -167,10 +170,3 @@ const counts = (values: Record<string, number>) =>
   Object.entries(values)
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
-
-const bracketed = (estimate: Estimate | undefined) =>
-  estimate && `${percent(estimate)} [${share(estimate.low)}, ${share(estimate.high)}]`;
-
-const percent = (estimate: Estimate | undefined) => estimate && share(estimate.value);
-
-const share = (value: number) => (100 * value).toFixed(1);

@@ -1,13 +1,69 @@
 /** The quickstart from an empty machine to a page: every step by the functions of the command that it stands for. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { datasetFolder } from '../../datasets/dataset-folder.js';
+import { manifestFileName } from '../../datasets/manifest.js';
+import type { RunSettings } from '../../presets/schema.js';
+import { embeddedModelName, lastingModelName, modelFile } from '../../src/llm/model-files.js';
+import { configDifferences, refuseDifferences } from '../../src/run/config-differences.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { cacheFolder, runsFolder } from '../../src/run/locations.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { openRun, runIn } from '../../src/run/run-folder.js';
+import { plainSettings, settingsOfRun } from '../../trainers/train-settings.js';
 import type { Watch } from '../watch.js';
-import type { OverallProgress } from './overall-progress.js';
-import type { QuestionRowOf } from './question-evaluations.js';
-import type { WalkRow } from './walk-evaluations.js';
+import type { QuestionRowOf, WalkRow } from './evaluations.js';
+import type { OverallProgress, PlannedStep } from './overall-progress.js';
+
+/** Prompted agents of the quickstart, with the switches that the embedded model learned on. */
+export const promptedAgents = ['io', 'cot', 'tog', 'self-veqa:triples=8,shots=6', 'fiske'] as const;
+
+/** @param questions how many the prompted agents are asked */
+export function quickstartPlan(questions: number): PlannedStep[] {
+  const asked = (seconds: number) => (seconds * questions) / 20;
+  return [
+    { title: 'the demo world: a knowledge graph, dialogues and questions about it', parts: { import: 2 } },
+    {
+      title: 'a walker that follows dialogues: embeddings, text vectors, cloning, PPO',
+      parts: {
+        transe: 5,
+        'encode entities': 6,
+        'encode messages': 12,
+        'encode dialogues': 16,
+        clone: 14,
+        ppo: 30,
+        'evaluate the best on valid': 2,
+      },
+    },
+    {
+      title: 'the same dialogues, by agents that learned less or nothing',
+      parts: { random: 1, frequency: 1, transe: 1, clone: 2 },
+    },
+    {
+      title: 'a walker that answers questions, by PPO from scratch',
+      parts: { 'encode questions': 5, ppo: 20, 'evaluate the best on valid': 1 },
+    },
+    {
+      title: 'the same questions, by agents that do not learn',
+      parts: { 'random-chain': 1, 'template-lookup': 4, walker: 1 },
+    },
+    {
+      title: 'some of them, by prompted agents over the embedded language model',
+      parts: {
+        'template-lookup': 3,
+        io: asked(4),
+        cot: asked(12),
+        tog: asked(5),
+        'self-veqa': asked(14),
+        fiske: asked(16),
+      },
+    },
+    { title: 'learning curves, and one page about it all', parts: { page: 5 } },
+  ];
+}
 
 /** Where, with which model, and how much of it. */
-export interface QuickstartOptions {
+interface QuickstartOptions {
   /** Where runs, evaluations and the page go. */
   folder: string;
   /** Of both runs. Default that of the presets. */
@@ -48,7 +104,6 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
   const { folder, seed, questions, promptedAgents, model, overrides = [], progress, signal } = options;
   const watch: Watch = { progress: (...of) => progress.line(...of), signal };
   const { loadPreset } = await import('../../presets/index.js');
-  const { trainedRun } = await import('./trained-run.js');
   const settingsOf = (preset: string) =>
     loadPreset(preset, [
       `encoder.model=${JSON.stringify(model)}`,
@@ -56,41 +111,30 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
       ...overrides,
     ]);
 
+  const step = async <Made extends { reused: boolean }>(told: string, make: () => Promise<Made>): Promise<Made> => {
+    progress.begin();
+    const made = await make();
+    progress.end(made.reused ? again : told);
+    return made;
+  };
   progress.begin();
-  const { demoWorld } = await import('./demo-world.js');
   const world = await demoWorld(watch);
   progress.end(world.note);
-
-  progress.begin();
-  const dialogues = await trainedRun(settingsOf('demo'), join(folder, 'dialogues'), watch);
-  progress.end(dialogues.reused ? again : 'trained');
-
-  progress.begin();
-  const { evaluateWalks } = await import('./walk-evaluations.js');
-  const walks = await evaluateWalks(dialogues.run, watch);
-  progress.end(walks.reused ? again : 'evaluated');
-
-  progress.begin();
-  const answering = await trainedRun(settingsOf('demo-questions'), join(folder, 'questions'), watch);
-  progress.end(answering.reused ? again : 'trained');
-
-  const { evaluatePrompted, evaluateUnprompted } = await import('./question-evaluations.js');
+  const { evaluatePrompted, evaluateUnprompted, evaluateWalks } = await import('./evaluations.js');
+  const dialogues = await step('trained', () => trainedRun(settingsOf('demo'), join(folder, 'dialogues'), watch));
+  const walks = await step('evaluated', () => evaluateWalks(dialogues.run, watch));
+  const answering = await step('trained', () =>
+    trainedRun(settingsOf('demo-questions'), join(folder, 'questions'), watch),
+  );
   const evaluations = join(folder, 'evaluations');
   const work = { run: answering.run, model, questions, promptedAgents, evaluations, watch };
-  progress.begin();
-  const all = await evaluateUnprompted(work);
-  progress.end(all.reused ? again : 'evaluated');
-
-  progress.begin();
-  const some = await evaluatePrompted(work);
-  progress.end(some.reused ? again : 'evaluated');
-
-  progress.begin();
+  const all = await step('evaluated', () => evaluateUnprompted(work));
+  const some = await step('evaluated', () => evaluatePrompted(work));
   const page = join(folder, 'report', 'index.html');
-  const done = [world, dialogues, walks, answering, all, some].every(({ reused }) => reused);
-  const reused = done && existsSync(page);
-  const report = reused ? { page, pictures: [] } : await writePage();
-  progress.end(reused ? again : 'written');
+  const { reused, ...report } = await step('written', async () => {
+    const done = [world, dialogues, walks, answering, all, some].every((one) => one.reused);
+    return done && existsSync(page) ? { page, pictures: [], reused: true } : { ...(await writePage()), reused: false };
+  });
 
   async function writePage() {
     const { writeReport } = await import('../../reports/report.js');
@@ -108,4 +152,79 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
     ...report,
     reused,
   };
+}
+
+const names = ['demo', 'demo-questions'];
+
+/** What is there already stays, whatever it was made with: runs tell by its hashes when it is not theirs. */
+export async function demoWorld({ progress }: Watch): Promise<{ note: string; reused: boolean }> {
+  if (names.every((name) => existsSync(join(datasetFolder(name), manifestFileName)))) {
+    return { note: `reusing ${names.join(' and ')}, made before`, reused: true };
+  }
+  const { importDemo } = await import('../../datasets/demo/import.js');
+  await importDemo({ progress });
+  return { note: `made ${names.join(' and ')}`, reused: false };
+}
+
+/**
+ * @throws WorkbenchError `config` for a folder that holds a run of other settings, `data` for one of another model; what
+ *   training throws
+ */
+async function trainedRun(
+  settings: RunSettings,
+  folder: string,
+  watch: Watch,
+): Promise<{ run: RunInfo; reused: boolean }> {
+  const before = runIn(folder);
+  if (before) refuseOtherSettings(before, settings);
+  if (before?.state.status === 'finished') {
+    await refuseOtherModel(before, settings);
+    return { run: before, reused: true };
+  }
+  const { train } = await import('../../trainers/train.js');
+  await train({ settings, folder, resume: 'last', ...watch });
+  return { run: openRun(folder), reused: false };
+}
+
+function refuseOtherSettings(run: RunInfo, settings: RunSettings): void {
+  refuseDifferences(
+    configDifferences(plainSettings(settingsOfRun(run)), plainSettings(settings)),
+    'a run of these settings',
+    run.folder,
+    'Give another --run-dir, or remove that folder.',
+  );
+}
+
+/** The name of a model stays when another file takes its place. */
+async function refuseOtherModel({ folder, environment }: RunInfo, settings: RunSettings): Promise<void> {
+  const { openEncoder } = await import('../../src/encoder/open-encoder.js');
+  const encoder = await openEncoder(settings.encoder, { cacheFolder: cacheFolder() });
+  await encoder.dispose();
+  if (encoder.id === environment.hashes.encoder) return;
+  throw new WorkbenchError('data', `expected a run over ${encoder.id}, got one over another model, at ${folder}`, {
+    hint: 'Give another --run-dir, or remove that folder.',
+  });
+}
+
+/**
+ * The model as runs remember it, once its file is known to serve both as language model and as text encoder.
+ * @throws WorkbenchError `usage` or `data` for a model that is not there or lacks one of the two
+ */
+export async function usableModel(spec: string = embeddedModelName): Promise<string> {
+  const { readChatModelFile } = await import('../../src/llm/gguf/text-model.js');
+  const { readEmbeddingModel } = await import('../../src/encoder/embedding-model.js');
+  const file = modelFile(spec);
+  readChatModelFile(file);
+  readEmbeddingModel(file);
+  return lastingModelName(spec);
+}
+
+/** `runs/quickstart`; another model or seed has a folder of its own, so that none meets the runs of another. */
+export function quickstartFolder(model: string, seed: number | undefined): string {
+  const words = [
+    'quickstart',
+    ...(model === embeddedModelName ? [] : [basename(model, '.gguf').replace(/[^\w.-]+/g, '-')]),
+    ...(seed === undefined ? [] : [`s${seed}`]),
+  ];
+  return join(runsFolder(), words.join('-'));
 }

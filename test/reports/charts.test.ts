@@ -1,10 +1,10 @@
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { indexedPng } from '../../reports/indexed-png.js';
+import { dark, light, palette } from '../../reports/chart.js';
+import { indexedPng } from '../../reports/pictures.js';
 import { logarithmicAxis, placeFor } from '../../reports/scatter-chart.js';
 import { takenUpTo } from '../../reports/series.js';
-import { dark, light, palette } from '../../reports/theme.js';
 import type { TimingRecord } from '../../src/run/records.js';
 
 /** The colours of a picture of one chunk of each kind, as its palette gives them. */

@@ -10,8 +10,8 @@ import {
   madeUpQuestionExample,
   madeUpSimulation,
   writeMadeUpEvaluation,
+  type MadeUpEvaluation,
 } from '../fixtures/made-up-evaluations.js';
-import type { MadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
 import { hostileName, madeUpCurves, madeUpEvaluation, writeMadeUpRun } from '../fixtures/made-up-runs.js';
 
 let folder: string;

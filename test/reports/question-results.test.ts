@@ -2,18 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { loadEvaluation } from '../../reports/evaluation-data.js';
-import type { EvaluationData } from '../../reports/evaluation-data.js';
+import { light } from '../../reports/chart.js';
 import { collectNoise, noiseFigures, noiseTable } from '../../reports/noise.js';
-import { callCurves, costFigures } from '../../reports/question-costs.js';
-import { questionBars } from '../../reports/question-figures.js';
+import { questionResult, reservations } from '../../reports/opening.js';
+import { callCurves, costFigures, questionBars } from '../../reports/question-figures.js';
 import { collectQuestions, titleOfQuestions } from '../../reports/question-results.js';
 import { missTable, questionTable } from '../../reports/question-tables.js';
-import { questionResult, reservations } from '../../reports/summary.js';
-import { light } from '../../reports/theme.js';
+import { loadEvaluation, type EvaluationData } from '../../reports/run-data.js';
 import type { QuestionEvaluationRecord } from '../../src/run/records.js';
-import { madeUpAnswers, madeUpSimulation, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
-import type { MadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
+import {
+  madeUpAnswers,
+  madeUpSimulation,
+  writeMadeUpEvaluation,
+  type MadeUpEvaluation,
+} from '../fixtures/made-up-evaluations.js';
 
 let folder: string;
 let written = 0;

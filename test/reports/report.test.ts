@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { exampleView } from '../../reports/examples.js';
+import { exampleView } from '../../reports/dialogue-sections.js';
 import { escapeText } from '../../reports/html.js';
 import { writeReport } from '../../reports/report.js';
 import { openRun } from '../../src/run/run-folder.js';

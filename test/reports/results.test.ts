@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { groupRuns } from '../../reports/run-data.js';
-import type { RunData } from '../../reports/run-data.js';
+import { nothingEvaluated, reservations, walkResult } from '../../reports/opening.js';
 import { collectResults, ksOf, shownKs } from '../../reports/results.js';
+import { groupRuns, type RunData } from '../../reports/run-data.js';
 import { agentTable } from '../../reports/tables.js';
-import { nothingEvaluated, reservations, walkResult } from '../../reports/summary.js';
 import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
 import { madeUpArkEvaluation, madeUpEvaluation } from '../fixtures/made-up-runs.js';
 

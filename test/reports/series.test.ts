@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { spreadOut } from '../../reports/chart-plugins.js';
-import type { MetricRecord } from '../../src/run/records.js';
+import { spreadOut } from '../../reports/chart.js';
 import { curveOf, largest, movingMean, seriesOfPhase } from '../../reports/series.js';
+import type { MetricRecord } from '../../src/run/records.js';
 
 describe('series', () => {
   test('are taken by phase and key, and a step that was logged again counts once', () => {

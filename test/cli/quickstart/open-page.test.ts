@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openerOf } from '../../../cli/quickstart/open-page.js';
+import { openerOf } from '../../../cli/quickstart/shown.js';
 
 test.each([
   ['linux', { DISPLAY: ':0' }, ['xdg-open']],

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { quickstartFolder, usableModel } from '../../../cli/quickstart/place.js';
+import { quickstartFolder, usableModel } from '../../../cli/quickstart/quickstart.js';
 import { tinyGguf } from '../../fixtures/tiny-gguf.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 

@@ -1,15 +1,72 @@
 /** Curves of training: what was learned, large, and diagnostics. */
-import { lineChart } from './line-chart.js';
-import type { Level, Line } from './line-chart.js';
-import { againstTheClock, isRate, learningMeasures, phaseTitle, stepNames, titleOfMeasure } from './measures.js';
-import { percent, plain } from './numbers.js';
+import { strokeOf } from './chart.js';
+import { lineChart, type Level, type Line } from './line-chart.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import type { ResultRow, ResultSet } from './results.js';
-import type { RunGroup } from './run-data.js';
-import { seedOf } from './run-data.js';
-import type { Curve, Series, Taken } from './series.js';
-import { curveOf, largest, seriesOfPhase, takenUpTo } from './series.js';
-import { strokeOf } from './theme.js';
+import { seedOf, type RunGroup } from './run-data.js';
+import { curveOf, largest, seriesOfPhase, takenUpTo, type Curve, type Series, type Taken } from './series.js';
+import { algorithmOf, figureNames, percent, plain } from './words.js';
+
+const phaseTitles: Readonly<Record<string, string>> = {
+  transe: 'TransE',
+  bilinear: 'bilinear embeddings',
+  clone: 'cloning',
+};
+
+/** What titles call a phase of these runs: of `ppo` what it optimised by, `PPO`, `REINFORCE` or both. */
+export function phaseTitle(phase: string, groups: readonly RunGroup[]): string {
+  if (phase !== 'ppo') return phaseTitles[phase] ?? phase;
+  return [...new Set(groups.map(({ runs }) => algorithmOf(runs[0]!.info.config)))].sort().join(' and ');
+}
+
+/** What a step of a phase counts. */
+const stepNames: Readonly<Record<string, string>> = {
+  transe: 'epochs over the graph',
+  bilinear: 'epochs over the graph',
+  clone: 'updates',
+  ppo: 'updates',
+};
+
+/** What the page shows large, in the order of training; all else is diagnostics. */
+const learningMeasures: readonly (readonly [phase: string, key: string])[] = [
+  ['transe', 'eval/mrr'],
+  ['clone', 'train/loss'],
+  ['clone', 'eval/path@1'],
+  ['clone', 'eval/hit@1'],
+  ['clone', 'eval/mrr'],
+  ['ppo', 'rollout/reward'],
+  ['ppo', 'rollout/hit_rate'],
+  ['ppo', 'eval/path@1'],
+  ['ppo', 'eval/target@1'],
+  ['ppo', 'eval/hit@1'],
+  ['ppo', 'eval/f1'],
+  ['ppo', 'eval/mrr'],
+  ['ppo', 'eval/tail_mrr'],
+];
+
+/** What is shown against wall time, too: where walking is all of the method, time is what runs are compared by. */
+const againstTheClock: readonly string[] = ['rollout/hit_rate', 'eval/mrr'];
+
+const titles: Readonly<Record<string, string>> = {
+  'rollout/reward': 'mean reward of a walk',
+  'train/loss': 'loss on train',
+  'eval/mrr': 'mean reciprocal rank on valid, %',
+  'eval/tail_mrr': 'mean reciprocal rank of tails on valid, %',
+  'rollout/hit_rate': 'walks that end on the answer, %',
+};
+
+/** `path@1 on valid, %`. */
+function titleOfMeasure(key: string): string {
+  const [kind, ...rest] = key.split('/');
+  const name = rest.join('/').replaceAll('_', ' ');
+  const unit = isRate(key) ? ', %' : '';
+  return titles[key] ?? `${figureNames[name] ?? name}${kind === 'eval' ? ' on valid' : ''}${unit}`;
+}
+
+/** Whether values are fractions that read as percent. */
+function isRate(key: string): boolean {
+  return key.includes('@') || /(hit_rate|mrr|accuracy|\/f1|exact|chain|fraction)$/.test(key);
+}
 
 /**
  * Learning curves in the order of training, with the best baseline and the clone as levels to compare PPO with.

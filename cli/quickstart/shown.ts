@@ -1,0 +1,136 @@
+/** What the quickstart shows at its end: two short tables, what to do next, and the page where somebody sits at a desktop. */
+import { spawn } from 'node:child_process';
+import { basename, relative } from 'node:path';
+import { argv, cwd, env, platform, stdout } from 'node:process';
+import { loadEvaluation } from '../../reports/run-data.js';
+import { intervalText, valueText } from '../../src/run/figures.js';
+import { printLine, printTable, type Row } from '../output.js';
+import type { QuestionRowOf, WalkRow } from './evaluations.js';
+import type { QuickstartResult } from './quickstart.js';
+
+const aboutWalks: Readonly<Record<string, string>> = {
+  random: 'any edge',
+  frequency: 'the relations that train took most often',
+  transe: 'the nearest by embeddings of the graph',
+  clone: 'imitates the walks of train',
+  ppo: 'the clone, trained on by reward',
+};
+
+const aboutQuestions: Readonly<Record<string, string>> = {
+  'random-chain': 'any relations, as many as asked',
+  'template-lookup': 'relations of the most similar train question',
+  walker: 'trained by PPO, from answers alone',
+};
+
+/** Prints a row an agent, the trained ones last. */
+export function printTables({ walks, questions, allQuestions }: QuickstartResult): void {
+  const { n, dataset } = walks[0]!.record;
+  printLine(`Where a dialogue goes next, in the graph: ${n} turns of ${dataset}, none of them trained on`);
+  printLine();
+  printTable(walks.map(walkRow));
+  printLine();
+  const { record } = questions[0]!;
+  printLine(
+    `Questions about the graph: ${record.n} of ${record.dataset}, ${record.subsets.join(', ')}, none of them trained on`,
+  );
+  printLine();
+  printTable(questions.map((row) => questionRow(row, allQuestions)));
+  printLine();
+  printLine(
+    'Percent, of the validation split; brackets: 95 % intervals. Calls of the language model, its tokens and time: a question.',
+  );
+}
+
+function walkRow({ name, record: { metrics } }: WalkRow): Row {
+  return {
+    agent: name,
+    'path@1': intervalText(metrics['path@1']),
+    'target@1': intervalText(metrics['target@1']),
+    how: aboutWalks[name] ?? '',
+  };
+}
+
+function questionRow({ name, folder, record }: QuestionRowOf, all: readonly QuestionRowOf[]): Row {
+  const { metrics, cost, model } = record;
+  const onAll = all.find((one) => one.name === name)?.record;
+  const tokens = (cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0);
+  const ms = loadEvaluation(folder).speed?.msPerQuestion;
+  return {
+    agent: name,
+    'hit@1': intervalText(metrics['hit@1']),
+    f1: valueText(metrics.f1),
+    calls: (metrics['calls.mean']?.value ?? 0).toFixed(1),
+    tokens: tokens.toFixed(0),
+    time: ms === undefined ? '' : duration(ms),
+    ...(all.length > 0 && { [`hit@1 of all ${all[0]!.record.n}`]: intervalText(onAll?.metrics['hit@1']) }),
+    how: model === undefined ? (aboutQuestions[name] ?? '') : 'prompts',
+  };
+}
+
+const duration = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+/** Characters that no shell reads anything into, between double quotes. */
+const quotable = /^[\p{L}\p{N} ,.?;:'’()[\]-]+$/u;
+
+/** Three lines. @param model as `--model` took it */
+export async function nextSteps({ runs }: Pick<QuickstartResult, 'runs'>): Promise<string[]> {
+  const program = programName();
+  const ask = await exampleQuestion(runs.questions);
+  const place = relative(cwd(), runs.questions) || '.';
+  return [
+    ...(ask === undefined ? [] : [`Ask the walker:          ${program} ask ${quoted(place)} "${ask}"`]),
+    `Bring your own graph:    ${program} datasets import custom --from DIR   (triples and questions: docs/questions.md)`,
+    `Bring a bigger model:    ${program} models list, then ${program} quickstart --model NAME   (or FILE.gguf)`,
+  ];
+}
+
+/** How the program was called. */
+function programName(): string {
+  const called = basename(argv[1] ?? 'kgwalk');
+  return called === 'kgwalk' ? called : 'npx kgwalk';
+}
+
+const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
+
+/** A question that the run was not trained on, with its topic in brackets, as `ask` takes it. */
+async function exampleQuestion(folder: string): Promise<string | undefined> {
+  const { openRun } = await import('../../src/run/run-folder.js');
+  const { dataSettings } = await import('../../datasets/settings.js');
+  const { loadTrainingQuestions } = await import('../../trainers/questions/load-questions.js');
+  const { valid } = await loadTrainingQuestions({ data: dataSettings.parse(openRun(folder).config.data) });
+  const askable = valid.flatMap(({ task: { question, topics } }) => {
+    const [topic, ...others] = topics;
+    if (!topic?.span || others.length > 0) return [];
+    const [begin, end] = topic.span;
+    const text = `${question.slice(0, begin)}[${question.slice(begin, end)}]${question.slice(end)}`;
+    return quotable.test(text) ? [text] : [];
+  });
+  return askable[Math.floor(askable.length / 2)];
+}
+
+/** How a desktop opens a file; undefined where there is none to show it to: in a log, on a server, in a build. */
+export function openerOf(
+  isTerminal = stdout.isTTY,
+  system: NodeJS.Platform = platform,
+  variables: NodeJS.ProcessEnv = env,
+): readonly [command: string, ...args: string[]] | undefined {
+  if (!isTerminal || variables.CI) return undefined;
+  if (system === 'darwin') return ['open'];
+  if (system === 'win32') return ['cmd', '/c', 'start', ''];
+  return variables.DISPLAY || variables.WAYLAND_DISPLAY ? ['xdg-open'] : undefined;
+}
+
+/** Asks the desktop to show a page, and does not wait. @returns whether somebody was there to be asked */
+export async function openPage(page: string): Promise<boolean> {
+  const opener = openerOf();
+  if (!opener) return false;
+  const [command, ...args] = opener;
+  return new Promise((resolve) => {
+    const child = spawn(command, [...args, page], { detached: true, stdio: 'ignore' });
+    child.on('error', () => resolve(false));
+    child.on('spawn', () => {
+      child.unref();
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,250 @@
+/** What all charts of a report share: colours, size, titles, axes, and what chart.js does not draw itself. */
+import type { Chart as Drawing, ChartConfiguration, Plugin } from 'chart.js';
+import type { Figure } from './series.js';
+
+/** Told apart by readers who see colours differently, and in print; the last two by most. @source Okabe and Ito, Color Universal Design */
+export const palette = [
+  '#0072b2',
+  '#d55e00',
+  '#009e73',
+  '#cc79a7',
+  '#e69f00',
+  '#56b4e9',
+  '#555555',
+  '#8a5a2b',
+  '#5b4bb5',
+] as const;
+
+/** Colours of one time of day. */
+export interface Theme {
+  name: 'light' | 'dark';
+  paper: string;
+  ink: string;
+  quiet: string;
+  grid: string;
+  /** Bars of baselines. */
+  baseline: string;
+  /** What a colour of the palette, with or without two digits of opacity, becomes. */
+  shade: (color: string) => string;
+}
+
+/** By day. */
+export const light: Theme = {
+  name: 'light',
+  paper: '#ffffff',
+  ink: '#1f2933',
+  quiet: '#66727d',
+  grid: '#e9edf0',
+  baseline: '#b3bcc4',
+  shade: (color) => color,
+};
+
+/** The palette again, bright enough for a dark page. */
+const brighter: Readonly<Record<string, string>> = {
+  '#0072b2': '#4aa8e6',
+  '#d55e00': '#f28444',
+  '#009e73': '#35c598',
+  '#cc79a7': '#e59bc6',
+  '#e69f00': '#f2b83d',
+  '#56b4e9': '#9ad7fa',
+  '#555555': '#aab4bb',
+  '#8a5a2b': '#c89b6a',
+  '#5b4bb5': '#a79cf2',
+};
+
+/** By night. */
+export const dark: Theme = {
+  name: 'dark',
+  paper: '#15191c',
+  ink: '#e3e8eb',
+  quiet: '#9aa6af',
+  grid: '#2a3137',
+  baseline: '#59656e',
+  shade: (color) => (brighter[color.slice(0, 7)] ?? color.slice(0, 7)) + color.slice(7),
+};
+
+/** Colour and stroke of the n-th thing that a report tells apart. */
+export function strokeOf(index: number): { color: string; dashed: boolean } {
+  return { color: palette[index % palette.length]!, dashed: index >= palette.length };
+}
+
+/** Of a picture, in CSS pixels. */
+export interface Size {
+  /** CSS pixels; the picture has twice as many each way. */
+  width: number;
+  height: number;
+}
+
+/** A chart and the size it is drawn at. */
+export interface Chart {
+  config: (theme: Theme) => ChartConfiguration;
+  size: Size;
+}
+
+/** CSS pixels. So wide that three stand side by side on a desk, and letters can still be read where one fills a phone. */
+export const chartWidth = 380;
+
+/** The first of these that a machine has. */
+export const font = 'Inter, "Helvetica Neue", Helvetica, Arial, "Liberation Sans", "DejaVu Sans", sans-serif';
+
+/** The title; no tooltip, and a legend only where it is asked for. @param below pixels between title and plot */
+export function plugins(title: string, { ink }: Theme, below = 10) {
+  return {
+    legend: { display: false },
+    tooltip: { enabled: false },
+    title: {
+      display: true,
+      text: inLines(title, 50),
+      align: 'start' as const,
+      color: ink,
+      font: { family: font, size: 13, weight: 'bold' as const },
+      padding: { top: 2, bottom: below },
+    },
+  };
+}
+
+/** @param label what it counts, with its unit */
+export function axis({ grid, quiet }: Theme, label?: string) {
+  const title = { display: label !== undefined, text: label, color: quiet, font: { family: font, size: 12 } };
+  return { border: { display: false }, grid: { color: grid, drawTicks: false }, title };
+}
+
+/** @param percent values are fractions that read as percent */
+export function ticks({ quiet }: Theme, percent = false) {
+  return {
+    color: quiet,
+    font: { family: font, size: 12 },
+    maxTicksLimit: 6,
+    callback: percent ? asPercent : asNumber,
+  };
+}
+
+function asPercent(value: number | string): string {
+  return `${Number((Number(value) * 100).toFixed(1))} %`;
+}
+
+function asNumber(value: number | string): string {
+  const number = Number(Number(value).toPrecision(3));
+  if (number !== 0 && Math.abs(number) < 1e-3) return number.toExponential().replace('-', '−');
+  return number.toLocaleString('en-US', { maximumSignificantDigits: 4 });
+}
+
+/** A long label in two lines, parted at a space where there is one. */
+export function inLines(text: string, limit: number): string | string[] {
+  if (text.length <= limit) return text;
+  const space = text.lastIndexOf(' ', limit);
+  const end = space > 0 ? space : limit;
+  return [text.slice(0, end), shorten(text.slice(end).trim(), limit)];
+}
+
+/** Cuts a text to `limit` UTF-16 units, an ellipsis included. */
+export function shorten(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+}
+
+/** A name at the end of a line. */
+interface EndLabel {
+  label: string;
+  color: string;
+  /** In data units; NaN is not drawn. */
+  value: number;
+}
+
+const lineHeight = 14;
+
+/** Names at the right of the plot, each at the height of its value, moved apart where they would overlap. */
+export function endLabels(labels: readonly EndLabel[]): Plugin {
+  return {
+    id: 'endLabels',
+    afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
+      const wanted = labels
+        .filter(({ value }) => Number.isFinite(value))
+        .map((label) => ({ ...label, y: scales.y!.getPixelForValue(label.value) }))
+        .sort((a, b) => a.y - b.y);
+      const heights = spreadOut(
+        wanted.map(({ y }) => y),
+        lineHeight,
+        chartArea.top,
+        chartArea.bottom,
+      );
+      ctx.save();
+      ctx.textBaseline = 'middle';
+      ctx.font = `12px ${font}`;
+      wanted.forEach(({ label, color }, i) => {
+        ctx.fillStyle = color;
+        ctx.fillText(label, chartArea.right + 8, heights[i]!);
+      });
+      ctx.restore();
+    },
+  };
+}
+
+/**
+ * Moves ascending positions as little as a sweep down and a sweep up need to keep them `gap` apart inside the bounds;
+ * more labels than fit overlap at the top.
+ */
+export function spreadOut(positions: readonly number[], gap: number, top: number, bottom: number): number[] {
+  const moved = [...positions];
+  for (let i = 0; i < moved.length; i++) moved[i] = Math.max(moved[i]!, i === 0 ? top : moved[i - 1]! + gap);
+  for (let i = moved.length - 1; i >= 0; i--) {
+    moved[i] = Math.min(moved[i]!, i === moved.length - 1 ? bottom : moved[i + 1]! - gap);
+  }
+  return moved;
+}
+
+/** The interval as a line with ends over each bar, and the value beside it. */
+export function whiskers(figures: readonly Figure[], write: (value: number) => string, { ink, paper }: Theme): Plugin {
+  return {
+    id: 'whiskers',
+    afterDatasetsDraw(chart: Drawing) {
+      const { ctx, scales } = chart;
+      ctx.save();
+      ctx.lineJoin = 'round';
+      ctx.textBaseline = 'middle';
+      ctx.font = `12px ${font}`;
+      chart.getDatasetMeta(0).data.forEach((bar, i) => {
+        const { value, low, high } = figures[i]!;
+        const [left, right, y] = [scales.x!.getPixelForValue(low), scales.x!.getPixelForValue(high), bar.y];
+        ctx.strokeStyle = ink;
+        ctx.lineWidth = 1.2;
+        ctx.beginPath();
+        ctx.moveTo(left, y);
+        ctx.lineTo(right, y);
+        for (const x of [left, right]) {
+          ctx.moveTo(x, y - 3.5);
+          ctx.lineTo(x, y + 3.5);
+        }
+        ctx.stroke();
+        ctx.fillStyle = ink;
+        const [text, x] = [write(value), Math.max(right, bar.x) + 7];
+        ctx.strokeStyle = paper;
+        ctx.lineWidth = 3;
+        ctx.strokeText(text, x, y);
+        ctx.fillText(text, x, y);
+      });
+      ctx.restore();
+    },
+  };
+}
+
+/** A dashed line across all bars with its name above the plot. */
+export function verticalMark(value: number, label: string, { quiet }: Theme): Plugin {
+  return {
+    id: 'verticalMark',
+    afterDatasetsDraw({ ctx, chartArea, scales }: Drawing) {
+      const x = scales.x!.getPixelForValue(value);
+      ctx.save();
+      ctx.strokeStyle = quiet;
+      ctx.setLineDash([5, 4]);
+      ctx.beginPath();
+      ctx.moveTo(x, chartArea.top);
+      ctx.lineTo(x, chartArea.bottom);
+      ctx.stroke();
+      ctx.fillStyle = quiet;
+      ctx.font = `11px ${font}`;
+      ctx.textAlign = 'right';
+      ctx.fillText(label, Math.min(x + ctx.measureText(label).width / 2, chartArea.right + 40), chartArea.top - 6);
+      ctx.restore();
+    },
+  };
+}

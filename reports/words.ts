@@ -1,0 +1,113 @@
+/** Numbers, agents, figures, runs and relations as people read them. */
+import { configHash } from '../src/run/config.js';
+import type { Estimate } from '../src/run/records.js';
+
+const baselines: Readonly<Record<string, string>> = {
+  frequency: 'most frequent',
+  transe: 'TransE',
+  distmult: 'DistMult',
+  complex: 'ComplEx',
+  rules: 'relation chains',
+};
+
+/** The name of an agent that no run trained. */
+export function baselineName(agent: string): string {
+  return baselines[agent] ?? agent;
+}
+
+/** What a checkpoint was trained by, as the settings of its run say it: `PPO`, `REINFORCE`, `clone`; undefined where they do not. */
+export function methodOf(config: Record<string, unknown>, checkpoint: string): string | undefined {
+  const { enabled } = (config.ppo ?? {}) as { enabled?: unknown };
+  if (typeof enabled !== 'boolean') return undefined;
+  return enabled && checkpoint !== 'clone' ? algorithmOf(config) : 'clone';
+}
+
+/** What a run's phase `ppo` optimises by. */
+export function algorithmOf(config: Record<string, unknown>): 'PPO' | 'REINFORCE' {
+  const { algorithm } = (config.ppo ?? {}) as { algorithm?: unknown };
+  return algorithm === 'reinforce' ? 'REINFORCE' : 'PPO';
+}
+
+/** `PPO (best; two-hop bonus 0.6)`; a detail that says what the name says is left out. */
+export function labelOf(name: string, details: readonly string[]): string {
+  const shown = details.filter((detail) => detail !== name);
+  return shown.length > 0 ? `${name} (${shown.join('; ')})` : name;
+}
+
+/** Names of figures on questions as people read them, in the order in which they are shown. */
+export const figureNames: Readonly<Record<string, string>> = {
+  'hit@1': 'hit@1',
+  'hit-any': 'hit any',
+  f1: 'F1',
+  exact: 'exact set',
+  partial: 'partial match',
+  complete: 'complete match',
+  accuracy: 'accuracy of verdicts',
+};
+
+/** Equal for configurations that differ in nothing but the seed. */
+export function settingsKey(config: Record<string, unknown>): string {
+  return configHash(withoutSeed(config));
+}
+
+/** Settings that set runs apart. */
+export function withoutSeed(config: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'seed'));
+}
+
+/** A run's name without time and seed. */
+export function plainName(id: string): string {
+  return id.replace(/-\d{8}-\d{6}/, '').replace(/-?(s|seed-?)\d+$/, '') || id;
+}
+
+/** The graph's mark of an edge that is walked against its direction. */
+const inversePrefix = '~';
+
+/** @returns the name without its mark, and whether it had one */
+export function readRelation(name: string): { relation: string; inverse: boolean } {
+  const inverse = name.startsWith(inversePrefix);
+  return { relation: inverse ? name.slice(inversePrefix.length) : name, inverse };
+}
+
+/** `←starred_actors— —has_genre→`, as the walks are drawn. */
+export function chainText(relations: readonly string[]): string {
+  const arrows = relations
+    .map(readRelation)
+    .map(({ relation, inverse }) => (inverse ? `←${relation}—` : `—${relation}→`));
+  return arrows.join(' ');
+}
+
+/** `0.2912` → `29.1`. */
+export function percent(fraction: number): string {
+  return (100 * fraction).toFixed(1);
+}
+
+/** `27.2–31.0`, and `± 0.3` where there is a deviation over seeds. */
+export function interval({ low, high, deviation }: Omit<Estimate, 'n'> & { deviation?: number }): string[] {
+  const seeds = deviation === undefined ? [] : [`± ${percent(deviation)}`];
+  return [`${percent(low)}–${percent(high)}`, ...seeds];
+}
+
+/** `14213` → `14,213`; fractions keep four significant digits. */
+export function plain(value: number): string {
+  return value.toLocaleString('en-US', Number.isInteger(value) ? {} : { maximumSignificantDigits: 4 });
+}
+
+/** `512.7` → `8 min 33 s`. */
+export function duration(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.round((whole % 3600) / 60)} min`;
+}
+
+/** `1.84` → `1.8 ms`, `5123` → `5.1 s`. */
+export function milliseconds(ms: number): string {
+  return ms < 1000 ? `${ms < 100 ? ms.toFixed(1) : Math.round(ms)} ms` : duration(ms / 1000);
+}
+
+/** `a, b and c`. */
+export function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
