@@ -1,6 +1,6 @@
 /** A folder of triples, with the ids and the subset of test that the Python peers use. */
 import { basename } from 'node:path';
-import { type LinkData as LinkGraph, readLinkData as readLinkGraph } from '../datasets/links/read-link-data.js';
+import { type LinkData as LinkGraph, readLinkData as readLinkGraph } from '../datasets/links/read-splits.js';
 import type { TripleColumns } from '../src/kg/graph.js';
 
 /** Train, valid and test of a folder, in ids of first appearance. */

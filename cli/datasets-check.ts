@@ -1,6 +1,6 @@
 /** `kgwalk datasets check`: whether a data set is as imported, and with `--run` whether a split leaked into a run. */
 import type { Command } from 'commander';
-import type { DatasetKind } from '../datasets/manifest-file.js';
+import type { DatasetKind } from '../datasets/imported-dataset.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine } from './output.js';
 
@@ -35,7 +35,7 @@ async function check(name: string, { run, split, evaluations, json }: CheckFlags
       hint: 'Without a run the whole data set is checked.',
     });
   }
-  const { datasetKind } = await import('../datasets/manifest-file.js');
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { files, problems } = await checks[datasetKind(name)](name);
   if (json) printJson({ name, problems });
   if (problems.length > 0) {
@@ -45,21 +45,21 @@ async function check(name: string, { run, split, evaluations, json }: CheckFlags
 }
 
 async function checkDialogues(name: string) {
-  const { loadDataset } = await import('../datasets/registry.js');
-  const { checkDataset } = await import('../datasets/check.js');
+  const { loadDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
+  const { checkDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
   const dataset = loadDataset(name);
   return { files: Object.keys(dataset.manifest.files).length, problems: await checkDataset(dataset) };
 }
 
 async function checkQuestions(name: string) {
-  const { loadQuestionDataset } = await import('../datasets/questions/question-registry.js');
-  const { checkQuestionDataset } = await import('../datasets/questions/check-question-dataset.js');
+  const { loadQuestionDataset } = await import('../datasets/questions/question-dataset.js');
+  const { checkQuestionDataset } = await import('../datasets/questions/question-dataset.js');
   const dataset = loadQuestionDataset(name);
   return { files: Object.keys(dataset.manifest.files).length, problems: await checkQuestionDataset(dataset) };
 }
 
 async function checkLinks(name: string) {
-  const { checkLinkDataset } = await import('../datasets/links/check-link-dataset.js');
+  const { checkLinkDataset } = await import('../datasets/links/link-dataset.js');
   return checkLinkDataset(name);
 }
 

@@ -1,12 +1,11 @@
 /** `kgwalk datasets …`: importing, listing, describing and checking data sets. */
 import type { Command } from 'commander';
-import type { LinkManifest } from '../datasets/links/link-manifest.js';
-import type { DatasetManifest } from '../datasets/manifest.js';
+import type { LinkManifest } from '../datasets/links/link-dataset.js';
+import type { DatasetManifest } from '../datasets/dialogues/dialogue-dataset.js';
 import type { QuestionManifest } from '../datasets/questions/question-manifest.js';
 import { printDialogueStatistics } from './dialogues/dataset-tables.js';
 import { printLinkStatistics } from './links/dataset-tables.js';
-import type { Row } from './output.js';
-import { printJson, printLine, printTable } from './output.js';
+import { printJson, printLine, printTable, type Row } from './output.js';
 import { registerCheck } from './datasets-check.js';
 import { registerDemo } from './datasets-demo.js';
 import { registerGet } from './datasets-get.js';
@@ -53,8 +52,8 @@ export function register(program: Command): void {
 }
 
 async function listAll({ json }: { json?: boolean }): Promise<void> {
-  const { listDatasets } = await import('../datasets/registry.js');
-  const { listQuestionDatasets } = await import('../datasets/questions/question-registry.js');
+  const { listDatasets } = await import('../datasets/dialogues/dialogue-dataset.js');
+  const { listQuestionDatasets } = await import('../datasets/questions/question-dataset.js');
   const { listLinkDatasets } = await import('../datasets/links/link-dataset.js');
   const all = [...listDatasets(), ...listQuestionDatasets(), ...listLinkDatasets()];
   const manifests = all.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -89,8 +88,8 @@ function questionRow({ name, subsets, labels, graphs, licence }: QuestionManifes
 }
 
 async function describeOne(text: string, { graph, json }: StatsFlags): Promise<void> {
-  const { datasetKind } = await import('../datasets/manifest-file.js');
-  const { loadQuestionDataset, parseDatasetName } = await import('../datasets/questions/question-registry.js');
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
+  const { loadQuestionDataset, parseDatasetName } = await import('../datasets/questions/question-dataset.js');
   const { name, subsets } = parseDatasetName(text);
   const kind = datasetKind(name);
   if (kind === 'links') {
@@ -108,8 +107,8 @@ async function describeOne(text: string, { graph, json }: StatsFlags): Promise<v
     else printQuestionStatistics(statistics);
     return;
   }
-  const { loadDataset } = await import('../datasets/registry.js');
-  const { datasetStatistics } = await import('../datasets/statistics.js');
+  const { loadDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
+  const { datasetStatistics } = await import('../datasets/dialogues/dialogue-statistics.js');
   const statistics = await datasetStatistics(loadDataset(text), graph);
   if (json) printJson(statistics);
   else printDialogueStatistics(statistics);

@@ -1,7 +1,6 @@
 /** Options that `evaluate` and `compare` share, and which kinds of data have them. */
-import { Option } from 'commander';
-import type { Command } from 'commander';
-import type { DatasetKind } from '../datasets/manifest-file.js';
+import { type Command, Option } from 'commander';
+import type { DatasetKind } from '../datasets/imported-dataset.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { repeatable } from './repeatable.js';
 

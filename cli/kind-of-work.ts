@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dialogueAgents } from '../agents/dialogue-agents.js';
 import { linkAgents } from '../agents/link-agents.js';
-import type { DatasetKind } from '../datasets/manifest-file.js';
+import type { DatasetKind } from '../datasets/imported-dataset.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
 import type { RunInfo } from '../src/run/records.js';
@@ -25,8 +25,8 @@ export async function kindOfWork(
   dataset: string | undefined,
   evaluations?: string,
 ): Promise<DatasetKind> {
-  const { datasetKind } = await import('../datasets/manifest-file.js');
-  const { parseDatasetName } = await import('../datasets/questions/question-registry.js');
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
+  const { parseDatasetName } = await import('../datasets/questions/question-dataset.js');
   const { isFinished } = await import('../evaluation/questions/evaluation-folder.js');
   const { isLinkEvaluation } = await import('../evaluation/links/save-link-evaluation.js');
   const kept = named.find(({ name, isRun }) => isRun === undefined && isFinished(name, evaluations));

@@ -34,7 +34,7 @@ export function register(program: Command): void {
 async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
   const { set, seed, dataset, graph } = options;
   const { loadPreset } = await import('../presets/index.js');
-  const { datasetKind } = await import('../datasets/manifest-file.js');
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
   const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
   const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
   const settings = loadPreset(preset, [...set, ...given]);

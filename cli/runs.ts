@@ -56,7 +56,7 @@ async function walkedGraph({ config }: RunInfo, dataset: string | undefined): Pr
   const { id } = (config['env'] ?? {}) as { id?: string };
   // The setting is of dialogues; questions come with their graph.
   if (!questionWalkIds.includes(id ?? '')) return (config['data'] as { graph?: string } | undefined)?.graph;
-  const { listQuestionDatasets, parseDatasetName } = await import('../datasets/questions/question-registry.js');
+  const { listQuestionDatasets, parseDatasetName } = await import('../datasets/questions/question-dataset.js');
   const { name, subsets } = parseDatasetName(dataset ?? '');
   const manifest = listQuestionDatasets().find((one) => one.name === name);
   return manifest?.subsets[subsets?.[0] ?? Object.keys(manifest.subsets)[0]!]?.graph;

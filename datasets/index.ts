@@ -1,52 +1,72 @@
 /** `kgwalk/datasets`: importing data sets, loading them, and turning dialogues into samples. */
-export { checkDataset } from './check.js';
-export type { DemoImport, DemoImportOptions } from './demo/import.js';
-export { importDemo } from './demo/import.js';
-export type { DemoSettings } from './demo/settings.js';
-export { demoSettings } from './demo/settings.js';
-export type { WrittenRelease } from './demo/write-release.js';
-export { writeDemoRelease } from './demo/write-release.js';
+export {
+  checkDataset,
+  type Dataset,
+  type DatasetManifest,
+  listDatasets,
+  loadDataset,
+  splitNames,
+} from './dialogues/dialogue-dataset.js';
+export { type DemoImport, type DemoImportOptions, importDemo } from './demo/import.js';
+export { type DemoSettings, demoSettings } from './demo/settings.js';
+export { writeDemoRelease, type WrittenRelease } from './demo/write-release.js';
 export type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
-export type { DatasetManifest } from './manifest.js';
-export { splitNames } from './manifest.js';
-export type { ImportOptions } from './opendialkg/import.js';
-export { importOpenDialKg } from './opendialkg/import.js';
-export type { ParseCounts } from './opendialkg/parse-messages.js';
-export type { DialogueFile } from './opendialkg/read-dialogues.js';
-export { readDialogues } from './opendialkg/read-dialogues.js';
-export type { DatasetKind, LocateOptions } from './manifest-file.js';
-export { datasetKind } from './manifest-file.js';
-export type { GoldAnswer, QuestionGold, QuestionSample, QuestionTask, Topic } from './question.js';
-export { excludedTopics, maskedQuestion } from './question.js';
-export { checkQuestionDataset } from './questions/check-question-dataset.js';
-export type { QuestionImporter } from './questions/importers.js';
-export { questionImporters } from './questions/importers.js';
-export { markedTopics } from './questions/marked-topics.js';
-export type { HoldOut, QuestionSplit, SplitRole } from './questions/partition.js';
-export type { QuestionManifest } from './questions/question-manifest.js';
-export type { QuestionDataset, SelectQuestions } from './questions/question-registry.js';
-export { listQuestionDatasets, loadQuestionDataset, parseDatasetName } from './questions/question-registry.js';
-export type { QuestionStatistics, SubsetStatistics } from './questions/question-statistics.js';
-export { questionStatistics } from './questions/question-statistics.js';
-export type { StoredQuestion } from './questions/stored-question.js';
-export type { ImportedFile, QuestionDatasetParts } from './questions/write-question-dataset.js';
-export { writeQuestionDataset } from './questions/write-question-dataset.js';
-export type { Dataset } from './registry.js';
-export { listDatasets, loadDataset } from './registry.js';
-export type { FileSamples } from './samples-of-file.js';
-export { samplesOfFile } from './samples-of-file.js';
-export type { DatasetStatistics, SplitStatistics } from './statistics.js';
-export { datasetStatistics } from './statistics.js';
-export type { DataSettings } from './settings.js';
-export { dataSettings } from './settings.js';
-export type { SplitName, WalkGold, WalkSample, WalkTask } from './walk-sample.js';
-export { splitSamples, type SplitSettings } from './split-samples.js';
-export type { WalkSampleOptions } from './walk-samples.js';
-export { walkSamples } from './walk-samples.js';
-export { checkLinkDataset } from './links/check-link-dataset.js';
+export { importOpenDialKg, type ImportOptions } from './opendialkg/import.js';
+export {
+  type DialogueFile,
+  type FileSamples,
+  type ParseCounts,
+  readDialogues,
+  samplesOfFile,
+} from './opendialkg/read-dialogues.js';
+export { type DatasetKind, datasetKind, type LocateOptions } from './imported-dataset.js';
+export {
+  excludedTopics,
+  type GoldAnswer,
+  maskedQuestion,
+  type QuestionGold,
+  type QuestionSample,
+  type QuestionTask,
+  type Topic,
+} from './question.js';
+export {
+  checkQuestionDataset,
+  listQuestionDatasets,
+  loadQuestionDataset,
+  parseDatasetName,
+  type QuestionDataset,
+  type SelectQuestions,
+} from './questions/question-dataset.js';
+export { type QuestionImporter, questionImporters } from './questions/importers.js';
+export { markedTopics, type StoredQuestion } from './questions/stored-question.js';
+export type { HoldOut, QuestionManifest, QuestionSplit, SplitRole } from './questions/question-manifest.js';
+export { type QuestionStatistics, questionStatistics, type SubsetStatistics } from './questions/question-statistics.js';
+export {
+  type ImportedFile,
+  type QuestionDatasetParts,
+  writeQuestionDataset,
+} from './questions/write-question-dataset.js';
+export { type DatasetStatistics, datasetStatistics, type SplitStatistics } from './dialogues/dialogue-statistics.js';
+export { type DataSettings, dataSettings } from './settings.js';
+export {
+  type SplitName,
+  splitSamples,
+  type SplitSettings,
+  type WalkGold,
+  type WalkSample,
+  type WalkSampleOptions,
+  walkSamples,
+  type WalkTask,
+} from './walk-sample.js';
+export {
+  checkLinkDataset,
+  type LinkDataset,
+  type LinkManifest,
+  linksHash,
+  listLinkDatasets,
+  loadLinkDataset,
+} from './links/link-dataset.js';
 export { importLinks, type LinkImportOptions } from './links/import-links.js';
-export { listLinkDatasets, loadLinkDataset, type LinkDataset } from './links/link-dataset.js';
-export { linksHash, type LinkManifest } from './links/link-manifest.js';
 export { linkStatistics, type LinkStatistics, type RelationStatistics } from './links/link-statistics.js';
-export { readLinkData, type LinkData } from './links/read-link-data.js';
+export { readLinkData, type LinkData } from './links/read-splits.js';
 export { resolveEntity, resolveRelation } from './links/resolve-names.js';

@@ -1,6 +1,10 @@
 /** What a walking agent is asked and what it is scored against, kept apart: agents get the task alone. */
-import type { Path } from '../src/kg/path.js';
-import type { Message, Sender } from './dialogue.js';
+import type { Graph } from '../src/kg/graph.js';
+import type { Path, Triple } from '../src/kg/path.js';
+import { drawn } from '../src/run/drawn.js';
+import type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
+import type { Dataset } from './dialogues/dialogue-dataset.js';
+import type { DataSettings } from './settings.js';
 
 /** What an agent is asked. */
 export interface WalkTask {
@@ -38,3 +42,72 @@ export interface WalkSample {
 
 /** The three parts of a data set. */
 export type SplitName = 'train' | 'valid' | 'test';
+
+/** What decides which samples a split has. */
+export type SplitSettings = Pick<DataSettings, 'turns' | 'maxDialogues' | 'trainSamples' | 'validSamples'>;
+
+/**
+ * Training, its evaluations and everything that is counted over train read this, so that all see the same samples. They
+ * keep their ids and their order. Test is never cut.
+ */
+export function splitSamples(
+  dataset: Pick<Dataset, 'loadDialogues'>,
+  graph: Graph,
+  settings: SplitSettings,
+  split: SplitName,
+): WalkSample[] {
+  const samples = walkSamples(dataset.loadDialogues(split), graph, settings);
+  const { trainSamples, validSamples } = settings;
+  const counts: Record<SplitName, number | null> = { train: trainSamples, valid: validSamples, test: null };
+  return drawn(samples, counts[split] ?? Infinity, `data/${split}-samples`);
+}
+
+/** Which dialogues and whose paths become samples. */
+export interface WalkSampleOptions {
+  /** `assistant` keeps the paths that the assistant chose; earlier paths of both speakers stay visible. Default `all`. */
+  turns?: 'all' | 'assistant';
+  /** Only the first dialogues; null or absent: all. */
+  maxDialogues?: number | null;
+}
+
+/**
+ * Samples in the order of the dialogues. A sample whose start has no edges or whose gold is not in the graph stays and
+ * counts as a miss. `#n` of an id counts all paths of the dialogue from 1, so ids do not depend on `turns`.
+ */
+export function walkSamples(
+  dialogues: readonly Dialogue[],
+  graph: Graph,
+  { turns = 'all', maxDialogues = null }: WalkSampleOptions = {},
+): WalkSample[] {
+  const samples: WalkSample[] = [];
+  for (const dialogue of maxDialogues === null ? dialogues : dialogues.slice(0, maxDialogues)) {
+    const paths = dialogue.paths.map((action) => pathOf(action, graph));
+    dialogue.paths.forEach((action, index) => {
+      if (turns === 'assistant' && action.sender !== 'assistant') return;
+      const path = paths[index]!;
+      const [start] = path[0]!;
+      const [, , target] = path.at(-1)!;
+      samples.push({
+        task: {
+          id: `${dialogue.id}#${index + 1}`,
+          dialogueId: dialogue.id,
+          messages: dialogue.messages.slice(0, action.position),
+          sender: action.sender,
+          start,
+          startName: action.triples[0]![0],
+          earlierPaths: paths.slice(0, index),
+        },
+        gold: { path, target, inGraph: graph.holds(path) },
+      });
+    });
+  }
+  return samples;
+}
+
+function pathOf(action: PathAction, graph: Graph): Path {
+  return action.triples.map(([head, relation, tail]): Triple => [
+    graph.entityId(head),
+    graph.relationId(relation),
+    graph.entityId(tail),
+  ]);
+}

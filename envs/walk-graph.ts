@@ -1,5 +1,5 @@
 /** The edges that walks may choose from, as a graph: what `env.edgePolicy` and `env.maxOut` say. */
-import type { Dataset } from '../datasets/registry.js';
+import type { Dataset } from '../datasets/dialogues/dialogue-dataset.js';
 import type { SplitName } from '../datasets/walk-sample.js';
 import type { Graph } from '../src/kg/graph.js';
 import { keepEdges } from '../src/kg/keep-edges.js';

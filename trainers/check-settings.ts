@@ -1,6 +1,6 @@
 /** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
 import { walkerSettings } from '../agents/walker/settings.js';
-import { parseDatasetName } from '../datasets/questions/question-registry.js';
+import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { linkQueryId } from '../envs/link-query-world.js';
 import { envIds } from '../envs/registry.js';
 import { questionWalkIds } from '../envs/question-walks.js';

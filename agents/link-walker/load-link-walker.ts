@@ -1,8 +1,7 @@
 /** Opens a trained walker of link queries from its run folder. */
 import { z } from 'zod';
 import { checkFits, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
-import { loadLinkDataset, type LinkDataset } from '../../datasets/links/link-dataset.js';
-import { linksHash } from '../../datasets/links/link-manifest.js';
+import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { linkWalkSettings, type LinkWalkSettings } from '../../envs/link-walk-settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';

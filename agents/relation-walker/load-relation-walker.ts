@@ -1,7 +1,7 @@
 /** Opens a trained relation walker from its run folder. */
 import { z } from 'zod';
 import { checkFits } from '../../checkpoints/checkpoint.js';
-import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
+import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { frontierTrie, type FrontierTrie } from '../../envs/frontier-trie.js';
 import { relationWalkSettings } from '../../envs/relation-walk-settings.js';

@@ -1,7 +1,7 @@
 /** Opens a walker over edges that was trained on questions from its run folder. */
 import { z } from 'zod';
 import { checkFits } from '../../checkpoints/checkpoint.js';
-import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
+import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { openBackend, type BackendName } from '../../src/tensor/backend.js';

@@ -1,7 +1,6 @@
 /** Opens a trained walker from its run folder. */
 import { checkFits, optimizerPrefix, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
-import { sourcesHash } from '../../datasets/manifest.js';
-import { loadDataset } from '../../datasets/registry.js';
+import { loadDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { walkGraph, type WalkGraph } from '../../envs/walk-graph.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
@@ -19,8 +18,7 @@ import { readTables } from './tables-file.js';
 import { encodeNames, encodeTasks } from './text-vectors.js';
 import { threadedWalker } from './threaded-walker.js';
 import { walkerAgent } from './walker-agent.js';
-import { policyOf, walkerRunSettings } from './walker-parts.js';
-import type { WalkerParts } from './walker-parts.js';
+import { policyOf, type WalkerParts, walkerRunSettings } from './walker-parts.js';
 
 /** About how many states a beam scores together. */
 const statesAtOnce = 64;

@@ -1,8 +1,8 @@
 /** What a trained walker is made of before any tensor: plain data, which threads can share. */
 import { z } from 'zod';
-import { loadDataset } from '../../datasets/registry.js';
+import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { splitSamples } from '../../datasets/split-samples.js';
+import { splitSamples } from '../../datasets/walk-sample.js';
 import { walkRulesOf } from '../../envs/rules.js';
 import { envSettings } from '../../envs/settings.js';
 import { stateTextSettings } from '../../envs/state-text/settings.js';

@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { createPolicy, walkerInputs } from '../../agents/walker/inputs.js';
 import { encodeTasks } from '../../agents/walker/text-vectors.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { loadDataset } from '../../datasets/registry.js';
+import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { loadPreset } from '../../presets/index.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { AdamW } from '../../src/tensor/adamw.js';

@@ -12,7 +12,7 @@
 import { basename } from 'node:path';
 import { createLinkWalker } from '../../agents/link-walker/link-walker.js';
 import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
-import { readLinkData } from '../../datasets/links/read-link-data.js';
+import { readLinkData } from '../../datasets/links/read-splits.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import type { VectorReset } from '../../envs/vector-env.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';

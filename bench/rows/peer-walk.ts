@@ -1,7 +1,7 @@
 /** The walk that the Python peers measure, as options of our environment, and the arguments of the programs that use it. */
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readLinkData } from '../../datasets/links/read-link-data.js';
+import { readLinkData } from '../../datasets/links/read-splits.js';
 import type { LinkQueryOptions, LinkVectors } from '../../envs/index.js';
 import { Rng } from '../../src/run/seeds.js';
 

@@ -27,7 +27,7 @@ export async function askDialogue(run: string, question: string, flags: AskFlags
   }
   const before = flags.dialogue === undefined ? undefined : await dialogueOf(flags.dialogue);
   const { loadWalkerRun } = await import('../../agents/walker/load-walker.js');
-  const { walkSamples } = await import('../../datasets/walk-samples.js');
+  const { walkSamples } = await import('../../datasets/walk-sample.js');
   const { evaluationSettings } = await import('../../evaluation/settings.js');
   const { openRun } = await import('../../src/run/run-folder.js');
   const { beamWidth, twoHopBonus } = evaluationSettings.parse(openRun(run).config.evaluation ?? {});

@@ -1,6 +1,6 @@
 /** What an import and the statistics of a data set of dialogues look like in a terminal. */
-import type { DatasetManifest } from '../../datasets/manifest.js';
-import type { DatasetStatistics, SplitStatistics } from '../../datasets/statistics.js';
+import type { DatasetManifest } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DatasetStatistics, SplitStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
 import type { Spread } from '../../src/metrics/ranks.js';
 import { printable } from '../../src/run/printable.js';
 import { printLine, printTable } from '../output.js';

@@ -1,6 +1,6 @@
 /** What `evaluate` and `compare` share: which graph, which samples, which settings. */
 import { basename, extname } from 'node:path';
-import type { Dataset } from '../../datasets/registry.js';
+import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { DataSettings } from '../../datasets/settings.js';
 import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/walk-graph.js';
@@ -49,8 +49,8 @@ export interface EvaluationInputs {
  * @throws WorkbenchError `usage` for flags that contradict a run or each other, `data` for an empty split
  */
 export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo[]): Promise<EvaluationInputs> {
-  const { loadDataset } = await import('../../datasets/registry.js');
-  const { splitSamples } = await import('../../datasets/split-samples.js');
+  const { loadDataset } = await import('../../datasets/dialogues/dialogue-dataset.js');
+  const { splitSamples } = await import('../../datasets/walk-sample.js');
   const { envSettings } = await import('../../envs/settings.js');
   const { seenEntities } = await import('../../evaluation/outcome.js');
   const { drawn } = await import('../../src/run/drawn.js');
@@ -75,7 +75,7 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
   let samples: WalkSample[];
   if (split) samples = split === 'train' ? train : splitSamples(dataset, graph, data, split);
   else {
-    const { samplesOfFile } = await import('../../datasets/samples-of-file.js');
+    const { samplesOfFile } = await import('../../datasets/opendialkg/read-dialogues.js');
     const { sha256File } = await import('../../src/run/files.js');
     samples = (await samplesOfFile(flags.data!, graph, data)).samples;
     about.hashes = { data: await sha256File(flags.data!) };

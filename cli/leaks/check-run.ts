@@ -1,5 +1,5 @@
 /** `kgwalk datasets check NAME --run RUN`: reads what a run or an evaluation noted, and holds it against a split. */
-import { datasetKind } from '../../datasets/manifest-file.js';
+import { datasetKind } from '../../datasets/imported-dataset.js';
 import { leakReport } from '../../evaluation/leaks/leak-report.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printJson } from '../output.js';

@@ -1,7 +1,7 @@
 /** What a run over dialogues noted, and how its evaluations fared on targets that train never had. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadDataset } from '../../datasets/registry.js';
+import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
 import { knownDialogues } from '../../evaluation/leaks/known-samples.js';

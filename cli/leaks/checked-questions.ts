@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { QuestionSample } from '../../datasets/question.js';
-import type { HoldOut } from '../../datasets/questions/partition.js';
-import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
+import type { HoldOut } from '../../datasets/questions/question-manifest.js';
+import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { entitiesOf } from '../../evaluation/leaks/graph-cut.js';
 import { knownQuestions, type KnownSamples } from '../../evaluation/leaks/known-samples.js';

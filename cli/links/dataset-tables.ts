@@ -1,5 +1,5 @@
 /** What an import and the statistics of a data set of links look like in a terminal. */
-import type { LinkManifest } from '../../datasets/links/link-manifest.js';
+import type { LinkManifest } from '../../datasets/links/link-dataset.js';
 import type { LinkStatistics } from '../../datasets/links/link-statistics.js';
 import type { Spread } from '../../src/metrics/ranks.js';
 import { printLine, printTable } from '../output.js';

@@ -51,7 +51,7 @@ async function ranked(
   { progress, signal }: Watch,
 ) {
   const { evaluateLinkRanker } = await import('../../evaluation/links/evaluate-links.js');
-  const { linksHash } = await import('../../datasets/links/link-manifest.js');
+  const { linksHash } = await import('../../datasets/links/link-dataset.js');
   const line = progress(name, triples.heads.length * directions.length, 'queries');
   const options: EvaluateLinksOptions = {
     about: {

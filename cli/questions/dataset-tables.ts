@@ -1,7 +1,6 @@
 /** What an import and the statistics of a question data set look like in a terminal. */
-import type { TopicRule } from '../../datasets/questions/gold-chain.js';
+import type { QuestionStatistics, SubsetStatistics, TopicRule } from '../../datasets/questions/question-statistics.js';
 import type { QuestionManifest } from '../../datasets/questions/question-manifest.js';
-import type { QuestionStatistics, SubsetStatistics } from '../../datasets/questions/question-statistics.js';
 import { printable } from '../../src/run/printable.js';
 import { printLine, printTable } from '../output.js';
 

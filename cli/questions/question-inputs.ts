@@ -1,7 +1,7 @@
 /** What a command on questions works on: which data set, split and sample, under which budget. */
 import type { QuestionSample } from '../../datasets/question.js';
-import type { HoldOut } from '../../datasets/questions/partition.js';
-import type { QuestionDataset } from '../../datasets/questions/question-registry.js';
+import type { HoldOut } from '../../datasets/questions/question-manifest.js';
+import type { QuestionDataset } from '../../datasets/questions/question-dataset.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -100,7 +100,7 @@ export async function questionInputs(flags: QuestionFlags, runs: readonly RunInf
 
 /** @param name such as `metaqa/2-hop` */
 export async function openQuestionGraph(name: string, holdOut?: HoldOut): Promise<QuestionGraph> {
-  const { loadQuestionDataset, parseDatasetName } = await import('../../datasets/questions/question-registry.js');
+  const { loadQuestionDataset, parseDatasetName } = await import('../../datasets/questions/question-dataset.js');
   const { NameIndex } = await import('../../src/kg/name-index.js');
   const { name: plain, subsets: wanted } = parseDatasetName(name);
   const dataset = loadQuestionDataset(plain);

@@ -1,8 +1,8 @@
 /** The quickstart from an empty machine to a page: every step by the functions of the command that it stands for. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { datasetFolder } from '../../datasets/dataset-folder.js';
-import { manifestFileName } from '../../datasets/manifest.js';
+import { datasetFolder } from '../../datasets/imported-dataset.js';
+import { manifestFileName } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { RunSettings } from '../../presets/schema.js';
 import { embeddedModelName, lastingModelName, modelFile } from '../../src/llm/model-files.js';
 import { configDifferences, refuseDifferences } from '../../src/run/config-differences.js';

@@ -3,11 +3,8 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { Graph, inversePrefix } from '../../src/kg/graph.js';
 import { readLines } from '../../src/kg/read-lines.js';
 import { printable } from '../../src/run/printable.js';
-import { LineProblems } from '../line-problems.js';
-import { distinctNames, localName } from './name-terms.js';
-import type { Term } from './parse-n-triples.js';
-import { parseStatement } from './parse-n-triples.js';
-import type { CustomGraph } from './read-graph.js';
+import { LineProblems } from '../release-files.js';
+import type { CustomGraph } from './import.js';
 
 const nameProperties = new Set([
   'http://www.w3.org/2000/01/rdf-schema#label',
@@ -90,4 +87,107 @@ function aliasesOf(labels: ReadonlyMap<string, readonly { text: string }[]>, ent
       return name !== undefined && further.length > 0 ? [[name, further]] : [];
     }),
   );
+}
+
+/** What stands in a statement. */
+type Term =
+  | { kind: 'iri'; value: string }
+  | { kind: 'blank'; value: string }
+  /** `language` in lower case, `''` for none; the data type is not kept. */
+  | { kind: 'literal'; value: string; language: string };
+
+/** One triple as it was written. */
+type Statement = readonly [subject: Term, predicate: Term, object: Term];
+
+const iri = String.raw`<((?:[^\x00-\x20<>"{}|^${'`'}\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*)>`;
+const blank = String.raw`_:([\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_.·-]*[\p{L}\p{N}\p{M}_·-])?)`;
+const literal = String.raw`"((?:[^"\\\r\n]|\\[tbnrf"'\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*)"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^${iri})?`;
+const space = String.raw`[ \t]*`;
+const statement = new RegExp(
+  `^${space}(?:${iri}|${blank})${space}${iri}${space}(?:${iri}|${blank}|${literal})${space}\\.${space}(?:#.*)?$`,
+  'u',
+);
+const nothing = /^[ \t]*(?:#.*)?$/;
+
+/**
+ * Parses one line. @returns the statement, `undefined` for an empty line or a comment, or what was expected where it is broken
+ */
+export function parseStatement(line: string): Statement | undefined | string {
+  if (nothing.test(line)) return undefined;
+  const match = statement.exec(line);
+  if (!match) return 'expected <subject> <predicate> <object> or "literal", then a dot';
+  const [, subject, subjectBlank, predicate, object, objectBlank, text, language] = match;
+  try {
+    return [
+      subject === undefined ? { kind: 'blank', value: subjectBlank! } : { kind: 'iri', value: unescaped(subject) },
+      { kind: 'iri', value: unescaped(predicate!) },
+      object !== undefined
+        ? { kind: 'iri', value: unescaped(object) }
+        : objectBlank !== undefined
+          ? { kind: 'blank', value: objectBlank }
+          : { kind: 'literal', value: unescaped(text!), language: language?.toLowerCase() ?? '' },
+    ];
+  } catch (error) {
+    if (error instanceof RangeError) return 'expected escapes of Unicode characters, got one that is none';
+    throw error;
+  }
+}
+
+const characters: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n', r: '\r', f: '\f' };
+
+/** @throws RangeError for an escape beyond U+10FFFF or of a surrogate */
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gu,
+    (_, short?: string, long?: string, one?: string) => {
+      if (one !== undefined) return characters[one] ?? one;
+      const code = parseInt((short ?? long)!, 16);
+      if (code >= 0xd800 && code <= 0xdfff) throw new RangeError('half of a surrogate pair');
+      return String.fromCodePoint(code);
+    },
+  );
+}
+
+/** What is known of one term of an RDF graph, by its key: `<iri>`, `_:blank` or `"literal`. */
+interface NamedTerm {
+  key: string;
+  /** The name it would have if it were alone. */
+  wanted: string;
+}
+
+/** The part of an IRI after its last `/`, `#` or `:`, decoded; the whole IRI where that is empty. */
+export function localName(iri: string): string {
+  // By places, as an expression that is tried at every place takes the square of the length.
+  const name = iri.slice(1 + Math.max(...['/', '#', ':'].map((mark) => iri.lastIndexOf(mark))));
+  if (name === '') return iri;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/**
+ * A name for every key, all different: the wanted one where nobody else wants it; literals always keep theirs; others that share one
+ * become `wanted (local name)`, and where even that is taken, the key itself (with
+ * stars, should it be the text of a literal).
+ */
+export function distinctNames(terms: readonly NamedTerm[]): Map<string, string> {
+  const wanting = new Map<string, number>();
+  for (const { wanted } of terms) wanting.set(wanted, (wanting.get(wanted) ?? 0) + 1);
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  const take = (key: string, name: string) => {
+    names.set(key, name);
+    taken.add(name);
+  };
+  for (const { key, wanted } of terms) if (key.startsWith('"') || wanting.get(wanted) === 1) take(key, wanted);
+  for (const { key, wanted } of terms) {
+    if (names.has(key)) continue;
+    const qualified = key.startsWith('<') ? `${wanted} (${localName(key.slice(1, -1))})` : key;
+    let name = taken.has(qualified) ? key : qualified;
+    while (taken.has(name)) name += '*';
+    take(key, name);
+  }
+  return names;
 }

@@ -2,13 +2,11 @@
 import { z } from 'zod';
 import { printable } from '../../src/run/printable.js';
 import { nearestName } from '../../src/run/nearest-name.js';
-import { LineProblems } from '../line-problems.js';
-import { locatedTopic, markedTopics } from '../questions/marked-topics.js';
-import { partName } from '../manifest.js';
-import type { StoredQuestion } from '../questions/stored-question.js';
-import { textRows } from '../questions/text-rows.js';
+import { LineProblems, textRows } from '../release-files.js';
+import { locatedTopic, markedTopics, type StoredQuestion } from '../questions/stored-question.js';
+import { partName } from '../dialogues/dialogue-dataset.js';
 import type { ImportedFile } from '../questions/write-question-dataset.js';
-import type { CustomGraph } from './read-graph.js';
+import type { CustomGraph } from './import.js';
 
 const name = z.string().min(1).max(2000);
 

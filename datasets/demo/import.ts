@@ -2,10 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProgressReporter } from '../../src/run/progress.js';
-import { silentProgress } from '../../src/run/progress.js';
-import type { DatasetManifest } from '../manifest.js';
-import { splitNames } from '../manifest.js';
+import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
+import { type DatasetManifest, splitNames } from '../dialogues/dialogue-dataset.js';
 import { importOpenDialKg } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';

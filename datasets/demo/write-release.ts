@@ -5,7 +5,7 @@ import { inverseName } from '../../src/kg/graph.js';
 import { writeError, writeFileAtomic, writeFully } from '../../src/run/files.js';
 import type { Progress } from '../../src/run/progress.js';
 import type { Dialogue } from '../dialogue.js';
-import { splitNames } from '../manifest.js';
+import { splitNames } from '../dialogues/dialogue-dataset.js';
 import type { SplitName } from '../walk-sample.js';
 import { demoDialogues } from './dialogues.js';
 import { demoQuestions, type DemoQuestion } from './questions.js';

@@ -1,27 +1,23 @@
 /** Imports triples whose links are to be predicted, from files the user has. */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Graph } from '../../src/kg/graph.js';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
+import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { silentProgress } from '../../src/run/progress.js';
-import { datasetFolder, replaceFolder } from '../dataset-folder.js';
-import { graphFileName, manifestFileName, splitNames } from '../manifest.js';
+import { graphFileName, manifestFileName, splitNames } from '../dialogues/dialogue-dataset.js';
+import { datasetFolder, replaceFolder } from '../imported-dataset.js';
 import type { ImportOptions } from '../opendialkg/import.js';
-import { countJudged, countNames } from './count-links.js';
-import { drawnSplits } from './draw-splits.js';
-import { findLinkFiles, type LinkFiles } from './link-files.js';
+import { drawnSplits, findLinkFiles, type LinkFiles, readSplits, type ReadSplits } from './read-splits.js';
 import {
   labelFileName,
   linkGraphName,
+  type LinkManifest,
   linkManifestSchema,
   tripleFileName,
-  type LinkManifest,
-} from './link-manifest.js';
-import { LinkReader, type ReadTriples } from './link-reader.js';
-import { readEntityLabels } from './read-names.js';
-import { readSplits, type ReadSplits } from './read-splits.js';
-import { writeTripleFile } from './triple-file.js';
+  writeTripleFile,
+} from './link-dataset.js';
+import { LinkReader, readEntityLabels, type ReadTriples } from './read-triples.js';
 
 /** As of every importer, and whether splits may share triples. */
 export interface LinkImportOptions extends ImportOptions {
@@ -104,4 +100,53 @@ async function describeSources({ train, valid, test, names }: LinkFiles): Promis
     sources.push({ file: basename(file), bytes: statSync(file).size, sha256: await sha256File(file) });
   }
   return sources;
+}
+
+/** What the manifest says of triples that are judged, beside how they were read. */
+type JudgedCounts = Omit<LinkManifest['splits']['test'], 'triples' | 'duplicates' | 'inverseLines'>;
+
+/** @param graph of the training triples and their inverses, plain relations first */
+function countJudged(graph: Graph, { heads, relations, tails }: TripleColumns): JudgedCounts {
+  const plain = graph.numRelations / 2;
+  const usedRelations = new Set(graph.relations);
+  const unseen = { entities: new Set<number>(), relations: new Set<number>() };
+  const counts = { ofEntities: 0, ofRelations: 0, reversed: 0, symmetric: 0 };
+  for (let i = 0; i < heads.length; i++) {
+    const [head, relation, tail] = [heads[i]!, relations[i]!, tails[i]!];
+    const lacking = [head, tail].filter((entity) => graph.degree(entity) === 0);
+    for (const entity of lacking) unseen.entities.add(entity);
+    if (lacking.length > 0) counts.ofEntities++;
+    if (!usedRelations.has(relation)) {
+      unseen.relations.add(relation);
+      counts.ofRelations++;
+    }
+    if (leadsTo(graph, tail, head, plain)) counts.reversed++;
+    if (graph.edgeIndex(tail, relation, head) >= 0) counts.symmetric++;
+  }
+  return {
+    unseenEntities: unseen.entities.size,
+    triplesOfUnseenEntities: counts.ofEntities,
+    unseenRelations: unseen.relations.size,
+    triplesOfUnseenRelations: counts.ofRelations,
+    reversedInTrain: counts.reversed,
+    symmetricInTrain: counts.symmetric,
+  };
+}
+
+/** @param labels by entity */
+function countNames(labels: ReadonlyMap<number, string>, numEntities: number): Omit<LinkManifest['names'], 'unused'> {
+  const bearers = new Map<string, number>();
+  for (const label of labels.values()) bearers.set(label, (bearers.get(label) ?? 0) + 1);
+  const shared = [...bearers.values()].filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
+  return { named: labels.size, unnamed: numEntities - labels.size, shared };
+}
+
+/** Whether a training triple of any relation leads from one entity to the other. Looks at the edges of the one with fewer. */
+function leadsTo({ offsets, relations, tails }: Graph, from: number, to: number, plain: number): boolean {
+  const forward = offsets[from + 1]! - offsets[from]! <= offsets[to + 1]! - offsets[to]!;
+  const [at, end] = forward ? [from, to] : [to, from];
+  for (let edge = offsets[at]!; edge < offsets[at + 1]!; edge++) {
+    if (tails[edge] === end && relations[edge]! < plain === forward) return true;
+  }
+  return false;
 }

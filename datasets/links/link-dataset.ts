@@ -1,21 +1,26 @@
 /** Data sets of links by name: what is imported, and loading it. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { knownAnswers, withInverses, type KnownAnswers } from '../../src/embedding/known-answers.js';
+import { knownAnswers, type KnownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import { configHash } from '../../src/run/config.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { readError, writeFileAtomic } from '../../src/run/files.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
-import { datasetFolder } from '../dataset-folder.js';
-import { alteredFile, readImportedGraph, readImportedLines } from '../imported-files.js';
-import { everyDataset, readManifest, type LocateOptions } from '../manifest-file.js';
-import type { SplitName } from '../walk-sample.js';
+import { filesSchema } from '../dialogues/dialogue-dataset.js';
 import {
-  labelFileName,
-  linkGraphName,
-  linkManifestSchema,
-  tripleFileName,
-  type LinkManifest,
-} from './link-manifest.js';
-import { readTripleFile } from './triple-file.js';
+  alteredFile,
+  alteredFiles,
+  datasetFolder,
+  everyDataset,
+  type LocateOptions,
+  readImportedGraph,
+  readImportedLines,
+  readManifest,
+} from '../imported-dataset.js';
+import type { SplitName } from '../walk-sample.js';
 
 /** An imported data set of links, in memory. All of it is shared by whoever loaded it: nothing may be written to. */
 export interface LinkDataset {
@@ -101,4 +106,171 @@ const labelSchema = z.tuple([z.int().min(0), z.string()]);
 function once<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
+}
+
+const count = z.number().int().min(0);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const readSchema = z.strictObject({
+  /** Distinct ones. */
+  triples: count,
+  /** Lines left out as they repeat an earlier one of the split. */
+  duplicates: count,
+  /** Lines of an inverse relation (`~r`), read as triples of `r`. */
+  inverseLines: count,
+});
+
+const judgedSchema = readSchema.extend({
+  /** Entities that no training triple has: nothing is known of them, and answers among them rank last. */
+  unseenEntities: count,
+  /** Triples with such an entity. */
+  triplesOfUnseenEntities: count,
+  /** Relations that no training triple has. */
+  unseenRelations: count,
+  /** Triples with such a relation. */
+  triplesOfUnseenRelations: count,
+  /** Triples whose tail some training triple, of any relation, leads to its head: the pair is known the other way round. */
+  reversedInTrain: count,
+  /** Of these, triples that train has the other way round by the same relation. */
+  symmetricInTrain: count,
+});
+
+/** The shape of `dataset.json` of links; unknown keys are refused. */
+export const linkManifestSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('links'),
+  name: z.string(),
+  /** The importer. */
+  format: z.literal('triples'),
+  licence: z.string(),
+  /** How valid and test were drawn where the source has one file: by this seed, each this share of the triples. Absent: files. */
+  drawn: z.strictObject({ seed: count, share: z.number().gt(0).lt(0.5) }).optional(),
+  splits: z.strictObject({ train: readSchema, valid: judgedSchema, test: judgedSchema }),
+  /** Triples that stand in two splits: none, unless overlaps were allowed. */
+  overlaps: z.strictObject({ trainValid: count, trainTest: count, validTest: count }),
+  graph: z.strictObject({
+    /** Of all splits. */
+    entities: count,
+    /** Of all splits, inverses not counted. */
+    relations: count,
+    /** Training triples and their inverses. */
+    edges: count,
+    madeFrom: z.array(z.string()),
+    /** Equals `Graph.hash`. */
+    hash: sha256,
+  }),
+  names: z.strictObject({
+    /** Entities with a display name; the others show their id. */
+    named: count,
+    unnamed: count,
+    /** Entities that share their name with another one. */
+    shared: count,
+    /** Names of ids that no triple has. */
+    unused: count,
+  }),
+  /** The files it was imported from. */
+  sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
+  /** sha256 of every other file of the folder. */
+  files: filesSchema,
+});
+
+/** What was imported, from what, what there is to know of it, and how to check that it is still the same. */
+export type LinkManifest = z.output<typeof linkManifestSchema>;
+
+/** Hash of triples and graph as they are stored: what a checkpoint and an evaluation are tied to. */
+export const linksHash = ({ files }: Pick<LinkManifest, 'files'>): string => configHash(files);
+
+/** Name of the one graph of a data set of links: its training edges. */
+export const linkGraphName = 'train';
+
+/** Name of the file of a split's triples. */
+export const tripleFileName = (split: SplitName): string => `triples-${split}.bin`;
+
+/** Name of the file of display names; absent where no entity has one. */
+export const labelFileName = 'labels.jsonl';
+
+/** Writes all heads, then all relations, then all tails: int32 as they lie in memory, which is little-endian. */
+export function writeTripleFile(file: string, { heads, relations, tails }: TripleColumns): void {
+  writeFileAtomic(file, [heads, relations, tails].map(bytesOf));
+}
+
+/**
+ * Reads what `writeTripleFile` wrote.
+ * @param sha256 of the file, from the manifest
+ * @param count triples that it must hold
+ * @throws WorkbenchError `data` for a file that is missing or is not the one that was imported
+ */
+function readTripleFile(
+  folder: string,
+  name: string,
+  { sha256, count }: { sha256: string | undefined; count: number },
+): TripleColumns {
+  const file = join(folder, name);
+  const bytes = contentsOf(file);
+  if (createHash('sha256').update(bytes).digest('hex') !== sha256 || bytes.length !== 12 * count) {
+    throw alteredFile(file);
+  }
+  const [heads, relations, tails] = [0, 1, 2].map((c) => {
+    const column = new Int32Array(count);
+    bytesOf(column).set(bytes.subarray(4 * c * count, 4 * (c + 1) * count));
+    return column;
+  });
+  return { heads: heads!, relations: relations!, tails: tails! };
+}
+
+function contentsOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw readError(error, file, 'a file of an imported data set');
+  }
+}
+
+const bytesOf = (column: Int32Array) => new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
+
+/** One line a thing; none where nothing is amiss. */
+export function linkNotes({ splits, overlaps, drawn }: Pick<LinkManifest, 'splits' | 'overlaps' | 'drawn'>): string[] {
+  const { valid, test } = splits;
+  const counted: [string, number, number][] = [
+    ['have an entity that train lacks, and rank last', valid.triplesOfUnseenEntities, test.triplesOfUnseenEntities],
+    ['have a relation that train lacks', valid.triplesOfUnseenRelations, test.triplesOfUnseenRelations],
+    ['stand in train, too', overlaps.trainValid, overlaps.trainTest],
+    ['are pairs that train links the other way round', valid.reversedInTrain, test.reversedInTrain],
+  ];
+  return [
+    ...(drawn ? [`valid and test were drawn by the import, ${100 * drawn.share} % of the triples each`] : []),
+    ...counted.flatMap(([what, ofValid, ofTest]) =>
+      ofValid + ofTest > 0 ? [`of valid ${ofValid} and of test ${ofTest} triples ${what}`] : [],
+    ),
+  ];
+}
+
+/**
+ * Compares files, hashes and counts with the manifest.
+ * @returns how many files there are, and one sentence a problem; none when all is well
+ * @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read
+ */
+export async function checkLinkDataset(
+  name: string,
+  options: LocateOptions = {},
+): Promise<{ files: number; problems: string[] }> {
+  const folder = datasetFolder(name, options.home);
+  const manifest = readManifest(name, 'links', linkManifestSchema, options);
+  const files = Object.keys(manifest.files).length;
+  const problems = await alteredFiles(folder, manifest.files);
+  if (problems.length > 0) return { files, problems };
+  try {
+    const { graph, labels } = await loadLinkDataset(name, options);
+    const expectEqual = (what: string, expected: number, got: number) => {
+      if (expected !== got) problems.push(`expected ${what} ${expected}, got ${got}, at ${folder}`);
+    };
+    expectEqual('edges', manifest.graph.edges, graph.numEdges);
+    expectEqual('entities', manifest.graph.entities, graph.numEntities);
+    expectEqual('relations', manifest.graph.relations, graph.numRelations / 2);
+    expectEqual('display names', manifest.graph.entities, labels.length);
+  } catch (error) {
+    if (!(error instanceof WorkbenchError)) throw error;
+    problems.push(error.message);
+  }
+  return { files, problems };
 }

@@ -1,13 +1,13 @@
 /** Train, valid and test of link data, as read or as drawn, checked against each other. */
+import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { TripleColumns } from '../../src/kg/graph.js';
+import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import { drawSplits } from './draw-splits.js';
-import type { LinkFiles } from './link-files.js';
-import type { LinkManifest } from './link-manifest.js';
-import type { LinkReader, ReadTriples } from './link-reader.js';
-import type { TripleSet } from './triple-set.js';
+import { Rng } from '../../src/run/seeds.js';
+import { firstFile, requiredFile } from '../release-files.js';
+import type { LinkManifest } from './link-dataset.js';
+import { LinkReader, type ReadTriples, TripleSet } from './read-triples.js';
 
 /** All splits, and how many triples each two share. */
 export interface ReadSplits {
@@ -96,4 +96,113 @@ function empty(file: string): WorkbenchError {
   return new WorkbenchError('data', `expected triples, got none, at ${file}`, {
     hint: 'Each line is head, relation and tail separated by TAB.',
   });
+}
+
+/** Paths of the files of one data set. */
+export interface LinkFiles {
+  /** All triples where there is neither valid nor test. */
+  train: string;
+  valid?: string;
+  test?: string;
+  /** Display names of entities. */
+  names?: string;
+}
+
+const named = (stem: string): string[] =>
+  ['txt', 'tsv'].flatMap((extension) => [`${stem}.${extension}`, `${stem}.${extension}.gz`]);
+
+/**
+ * Looks for `train`, `valid` (or `dev`) and `test`, or for `triples` or `train` alone; for `entity2text` or `names`. Each as `.txt` or `.tsv`,
+ * also `.gz`; of several forms the first is taken. Given a file instead, it is the triples.
+ * @throws WorkbenchError `data` for a folder without triples, or with only one of valid and test
+ */
+export function findLinkFiles(folder: string): LinkFiles {
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile()) return { train: folder };
+  const train = requiredFile(folder, [...named('train'), ...named('triples')], 'triples');
+  const valid = firstFile(folder, [...named('valid'), ...named('dev')]);
+  const test = firstFile(folder, named('test'));
+  const names = firstFile(folder, [...named('entity2text'), ...named('names')]);
+  if ((valid === undefined) !== (test === undefined)) {
+    const [there, lacking] = valid === undefined ? ['test', 'valid'] : ['valid', 'test'];
+    throw new WorkbenchError('data', `expected valid and test, got ${there} without ${lacking}, at ${folder}`, {
+      hint: 'Give train, valid and test, or all triples in one file: valid and test are then drawn from it.',
+    });
+  }
+  return { train, ...(valid !== undefined && { valid }), ...(test !== undefined && { test }), ...(names && { names }) };
+}
+
+/** Seed and share of valid and of test: fixed, so that equal files give equal splits everywhere. */
+export const drawnSplits = { seed: 0, share: 0.05 } as const;
+
+/**
+ * Draws without replacement. A triple that is the last one in train of its head, relation or tail stays there: nothing could
+ * be learnt of what train lacks. So valid and test are the share of all triples, at least one, or as many as train can spare.
+ * @returns valid and test empty where train can spare none
+ */
+function drawSplits(all: TripleColumns): { train: TripleSet; valid: TripleSet; test: TripleSet } {
+  const { heads, relations, tails } = all;
+  const entityUses = new Map<number, number>();
+  const relationUses = new Map<number, number>();
+  for (let i = 0; i < heads.length; i++) {
+    for (const entity of entitiesOf(heads[i]!, tails[i]!)) add(entityUses, entity, 1);
+    add(relationUses, relations[i]!, 1);
+  }
+  const wanted = Math.max(1, Math.round(drawnSplits.share * heads.length));
+  const order = Rng.named(drawnSplits.seed, 'datasets/links/splits').shuffle(Int32Array.from(heads.keys()));
+  const role = new Uint8Array(heads.length);
+  const left = [0, wanted, wanted];
+  for (const i of order) {
+    const split = left[1]! >= left[2]! ? 1 : 2;
+    if (left[split] === 0) break;
+    const entities = entitiesOf(heads[i]!, tails[i]!);
+    if (relationUses.get(relations[i]!) === 1 || entities.some((entity) => entityUses.get(entity) === 1)) continue;
+    for (const entity of entities) add(entityUses, entity, -1);
+    add(relationUses, relations[i]!, -1);
+    role[i] = split;
+    left[split]!--;
+  }
+  const sets = [new TripleSet(), new TripleSet(), new TripleSet()] as const;
+  for (let i = 0; i < heads.length; i++) sets[role[i] as 0 | 1 | 2].add(heads[i]!, relations[i]!, tails[i]!);
+  return { train: sets[0], valid: sets[1], test: sets[2] };
+}
+
+/** A loop is one use of its entity. */
+const entitiesOf = (head: number, tail: number): number[] => (head === tail ? [head] : [head, tail]);
+
+function add(uses: Map<number, number>, id: number, change: number): void {
+  uses.set(id, (uses.get(id) ?? 0) + change);
+}
+
+/** Triples by split, and the graph of the training ones. */
+export interface LinkData {
+  /** Entities of all splits, edges of train alone, each with its inverse `~relation`. */
+  graph: Graph;
+  /** By the graph's ids, in the order of the file, each once. */
+  train: TripleColumns;
+  valid: TripleColumns;
+  test: TripleColumns;
+}
+
+/**
+ * Reads the train, valid and test files of a folder as an import does, without asking whether they overlap. Ids follow the first
+ * appearance in that order; inverses come after all relations.
+ * @param name of the graph, such as the data's
+ * @throws WorkbenchError `data` for files that are missing or broken and for a training file without triples
+ */
+export async function readLinkData(folder: string, name: string): Promise<LinkData> {
+  const files = findLinkFiles(folder);
+  const { valid, test } = files;
+  if (valid === undefined || test === undefined) {
+    throw new WorkbenchError(
+      'data',
+      `expected train, valid and test, got ${basename(files.train)} alone, at ${folder}`,
+    );
+  }
+  const reader = new LinkReader();
+  const read = async (file: string) => (await reader.read(file)).triples.columns();
+  const splits = { train: await read(files.train), valid: await read(valid), test: await read(test) };
+  if (splits.train.heads.length === 0) {
+    throw new WorkbenchError('data', `expected training triples, got none, at ${files.train}`);
+  }
+  return { graph: reader.graphOf(name, splits.train, [basename(files.train)]), ...splits };
 }

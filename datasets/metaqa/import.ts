@@ -1,16 +1,15 @@
 /** Imports MetaQA from the folder of its release. */
 import { join } from 'node:path';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { silentProgress } from '../../src/run/progress.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { LineProblems } from '../line-problems.js';
+import { inverseName } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { printable } from '../../src/run/printable.js';
+import { silentProgress } from '../../src/run/progress.js';
 import type { ImportOptions } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
-import { firstFile, requiredFile } from '../questions/text-rows.js';
-import { writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { heldTypes } from './question-types.js';
-import type { QuestionFile } from './read-questions.js';
-import { readMetaQaQuestions } from './read-questions.js';
+import { markedTopics, type StoredQuestion } from '../questions/stored-question.js';
+import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
+import { firstFile, LineProblems, requiredFile, textRows } from '../release-files.js';
 
 /**
  * Reads `kb.txt` and, of `{1,2,3}-hop/`, whichever of `qa_train.txt`, `qa_dev.txt`, `qa_test.txt` there are (also under `vanilla/`), with
@@ -82,4 +81,100 @@ function findQuestionFiles(folder: string): QuestionFile[] {
       hint: 'Give the folder that holds kb.txt, 1-hop, 2-hop and 3-hop.',
     },
   );
+}
+
+/** The relation of `kb.txt` from a film to what the type calls a role. */
+const relationOfRole: Readonly<Record<string, string>> = {
+  actor: 'starred_actors',
+  director: 'directed_by',
+  writer: 'written_by',
+  genre: 'has_genre',
+  language: 'in_language',
+  year: 'release_year',
+  tag: 'has_tags',
+  tags: 'has_tags',
+  imdbrating: 'has_imdb_rating',
+  imdbvotes: 'has_imdb_votes',
+};
+
+/**
+ * `actor_to_movie_to_year` → `~starred_actors`, `release_year`: towards a film the role's relation is walked backwards. Undefined
+ * for a type that is not made of films and known roles in turn.
+ */
+export function chainOfType(type: string): string[] | undefined {
+  const roles = type.split('_to_');
+  const chain = roles.slice(1).map((to, index) => {
+    const from = roles[index]!;
+    if ((from === 'movie') === (to === 'movie')) return undefined;
+    const role = from === 'movie' ? to : from;
+    const relation = Object.hasOwn(relationOfRole, role) ? relationOfRole[role]! : undefined;
+    return relation && (from === 'movie' ? relation : inverseName(relation));
+  });
+  return chain.length > 0 && chain.every((relation) => relation !== undefined) ? chain : undefined;
+}
+
+/** Types that the hold-out `type` keeps for test: 5 of two hops, 4 of three; each of their relations is in train. */
+export const heldTypes: readonly string[] = [
+  'actor_to_movie_to_genre',
+  'director_to_movie_to_actor',
+  'director_to_movie_to_language',
+  'writer_to_movie_to_genre',
+  'writer_to_movie_to_language',
+  'movie_to_actor_to_movie_to_writer',
+  'movie_to_director_to_movie_to_language',
+  'movie_to_director_to_movie_to_year',
+  'movie_to_writer_to_movie_to_language',
+];
+
+/** Where the questions of one number of hops stand, and their types. */
+interface QuestionFile {
+  hops: number;
+  /** `train`, `dev` or `test`. */
+  file: string;
+  questions: string;
+  /** Absent where the folder has none: then neither types nor chains are known. */
+  types: string | undefined;
+}
+
+/**
+ * Ids are `hops-line`, the line from 0, and partitions hash them; files other than dev add their name, so that no id comes twice:
+ * `2-1987`, `2-1987-train`. Questions without a bracketed topic or without an answer are dropped and counted.
+ * @throws WorkbenchError `data` that lists every broken line
+ */
+export function readMetaQaQuestions({ hops, file, questions, types }: QuestionFile): ImportedFile {
+  const rows = textRows(questions, 'MetaQA questions');
+  const typeOf = types === undefined ? [] : textRows(types, 'MetaQA question types');
+  const problems = new LineProblems(questions);
+  if (types !== undefined && typeOf.length !== rows.length) {
+    problems.add(rows.length, `expected ${typeOf.length} lines, as many as ${types}, got ${rows.length}`);
+  }
+  const dropped = { 'no [topic] in the question': 0, 'no answer': 0 };
+  const stored: StoredQuestion[] = [];
+  rows.forEach((row, index) => {
+    const fields = row.split('\t');
+    if (fields.length !== 2) {
+      const got = printable(JSON.stringify(row), 80);
+      problems.add(index + 1, `expected a question, a TAB and answers, got ${fields.length} fields (${got})`);
+      return;
+    }
+    const { question, topics } = markedTopics(fields[0]!);
+    const answers = [...new Set(fields[1]!.split('|').filter((answer) => answer.trim() !== ''))];
+    if (topics.length === 0) dropped['no [topic] in the question']++;
+    else if (answers.length === 0) dropped['no answer']++;
+    else {
+      const type = typeOf[index];
+      const chain = type === undefined ? undefined : chainOfType(type);
+      stored.push({
+        id: `${hops}-${index}${file === 'dev' ? '' : `-${file}`}`,
+        question,
+        topics,
+        answers: answers.map((name) => ({ name })),
+        ...(chain && { chains: [chain] }),
+        ...(type !== undefined && { type }),
+        hops,
+      });
+    }
+  });
+  problems.throwIfAny();
+  return { questions: stored, dropped };
 }

@@ -21,15 +21,15 @@ export const questionImporters: Readonly<Record<string, QuestionImporter>> = {
   },
   webqsp: {
     reads: 'WebQSP.train.json and WebQSP.test.json, with triples and names of Freebase',
-    run: async (options) => (await import('../webqsp/import-webqsp.js')).importWebQsp(options),
+    run: async (options) => (await import('../webqsp/import.js')).importWebQsp(options),
   },
   webquestions: {
     reads: 'webquestions.examples.{train,test}.json, with triples and names of Freebase',
-    run: async (options) => (await import('../webquestions/import-webquestions.js')).importWebQuestions(options),
+    run: async (options) => (await import('../webquestions/import.js')).importWebQuestions(options),
   },
   mooc: {
     reads: 'triples_structural.tsv; its questions are generated',
-    run: async (options) => (await import('../mooc/import-mooc.js')).importMooc(options),
+    run: async (options) => (await import('../mooc/import.js')).importMooc(options),
   },
   custom: {
     reads: 'triples.nt, .tsv, .txt or .csv (also .gz) and questions.jsonl',

@@ -1,7 +1,12 @@
 /** What stands in the `dataset.json` of a question data set. */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { configHash } from '../../src/run/config.js';
-import { filesSchema, generatedSchema, partName } from '../manifest.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { printable } from '../../src/run/printable.js';
+import { filesSchema, generatedSchema, partName } from '../dialogues/dialogue-dataset.js';
+import { maskedQuestion } from '../question.js';
+import type { StoredQuestion } from './stored-question.js';
 
 const count = z.number().int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -80,8 +85,108 @@ export const questionFileName = (subset: string, file: string): string => `quest
 export const aliasFileName = 'aliases.jsonl';
 
 /** The release files of all subsets, in the order train, dev, valid, test, others. */
-export function releaseFilesOf({ subsets }: Pick<QuestionManifest, 'subsets'>): string[] {
+function releaseFilesOf({ subsets }: Pick<QuestionManifest, 'subsets'>): string[] {
   const files = [...new Set(Object.values(subsets).flatMap((subset) => Object.keys(subset.files)))];
   const known = ['train', 'dev', 'valid', 'test'];
   return [...known.filter((file) => files.includes(file)), ...files.filter((file) => !known.includes(file)).sort()];
 }
+
+/** What no test question shares with train: nothing more than the question itself, its template, or its type. */
+export type HoldOut = 'question' | 'template' | 'type';
+
+/** What a split is for. */
+export type SplitRole = 'train' | 'valid' | 'test';
+
+/** A split: its name, and which stored questions of which release file belong to it. */
+export interface QuestionSplit {
+  name: string;
+  holdOut: HoldOut;
+  /** Absent for a file of the release with a name of its own. */
+  role?: SplitRole;
+  has: (question: StoredQuestion, file: string) => boolean;
+}
+
+const roles: readonly SplitRole[] = ['train', 'valid', 'test'];
+
+/** The first 32 bits of the sha256 of `key`, big-endian, modulo 10. */
+export function bucketOf(key: string): number {
+  return createHash('sha256').update(key).digest().readUInt32BE(0) % 10;
+}
+
+/**
+ * Every split of a data set. A release with `train` and `dev` or `valid` keeps its files. Elsewhere the first file is
+ * partitioned by `bucketOf(group or id)`: 0 to 7 train, 8 valid, 9 test, named `dev-train` and so on, or plainly `train`, `valid`,
+ * `test` where the release has no splits at all (file `all`). Hold-outs pool all files: `template-…` by `bucketOf('T|' + masked
+ * question)`, 0 to 6 train, 7 valid, 8 and 9 test; `type-…` where the manifest holds types back: those are test, of the others
+ * bucket 8 is valid.
+ */
+export function splitsOf(manifest: Pick<QuestionManifest, 'subsets' | 'heldTypes'>): QuestionSplit[] {
+  const files = releaseFilesOf(manifest);
+  const complete = files.includes('train') && (files.includes('dev') || files.includes('valid'));
+  const [partitioned, kept] = complete ? [[], files] : [files.slice(0, 1), files.slice(1)];
+  const held = new Set(manifest.heldTypes);
+  const typeRole = (question: StoredQuestion): SplitRole =>
+    held.has(question.type ?? '') ? 'test' : questionBucket(question) === 8 ? 'valid' : 'train';
+  return [
+    ...partitioned.flatMap((file) => partition(file, kept.includes('test'))),
+    ...kept.map((name) => ({
+      name,
+      holdOut: 'question' as const,
+      role: name === 'dev' ? ('valid' as const) : roles.find((role) => role === name),
+      has: (_: StoredQuestion, file: string) => file === name,
+    })),
+    ...roles.map((role) => heldOut('template', role, templateRole)),
+    ...(held.size === 0 ? [] : roles.map((role) => heldOut('type', role, typeRole))),
+  ];
+}
+
+/**
+ * The split of a name (`dev-valid`, `template-test`) or, for `train`, `valid`, `test`, of that role within the hold-out.
+ * @param wanted default: the validation split
+ * @throws WorkbenchError `usage` that lists what there is
+ */
+export function findSplit(
+  manifest: Pick<QuestionManifest, 'name' | 'subsets' | 'heldTypes'>,
+  wanted: string = 'valid',
+  holdOut?: HoldOut,
+): QuestionSplit {
+  const splits = splitsOf(manifest).filter((split) => holdOut === undefined || split.holdOut === holdOut);
+  const named = splits.find(({ name }) => name === wanted);
+  const found = named ?? splits.find(({ role, holdOut: of }) => role === wanted && of === (holdOut ?? 'question'));
+  if (found) return found;
+  const names = splits.map(({ name }) => name).join(', ') || `none held out by ${holdOut}`;
+  throw new WorkbenchError('usage', `expected a split of ${manifest.name} (${names}), got "${printable(wanted, 80)}"`, {
+    hint: 'kgwalk datasets stats NAME shows them with their sizes.',
+  });
+}
+
+/** Where the release has a test file of its own, that one is for testing; the partition's test is one more split. */
+function partition(file: string, hasOfficialTest: boolean): QuestionSplit[] {
+  return roles.map((role) => ({
+    name: file === 'all' ? role : `${file}-${role}`,
+    holdOut: 'question',
+    role: role === 'test' && hasOfficialTest ? undefined : role,
+    has: (question, of) => of === file && bucketRole(questionBucket(question), 8, 9) === role,
+  }));
+}
+
+function heldOut(holdOut: HoldOut, role: SplitRole, roleOf: (question: StoredQuestion) => SplitRole): QuestionSplit {
+  return { name: `${holdOut}-${role}`, holdOut, role, has: (question) => roleOf(question) === role };
+}
+
+const questionBucket = remembered(({ group, id }) => bucketOf(group ?? id));
+
+const templateRole = remembered((question) => bucketRole(bucketOf(`T|${maskedQuestion(question)}`), 7, 8));
+
+/** Asked once a split, and hashing is most of the work. */
+function remembered<T>(compute: (question: StoredQuestion) => T): (question: StoredQuestion) => T {
+  const known = new WeakMap<StoredQuestion, T>();
+  return (question) => {
+    const value = known.get(question) ?? compute(question);
+    known.set(question, value);
+    return value;
+  };
+}
+
+const bucketRole = (bucket: number, valid: number, test: number): SplitRole =>
+  bucket < valid ? 'train' : bucket < test ? 'valid' : 'test';

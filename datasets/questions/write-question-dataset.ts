@@ -7,10 +7,9 @@ import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { printable } from '../../src/run/printable.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
-import { datasetFolder, replaceFolder } from '../dataset-folder.js';
-import { graphFileName, manifestFileName } from '../manifest.js';
-import type { QuestionManifest } from './question-manifest.js';
-import { aliasFileName, questionFileName, questionManifestSchema } from './question-manifest.js';
+import { datasetFolder, replaceFolder } from '../imported-dataset.js';
+import { graphFileName, manifestFileName } from '../dialogues/dialogue-dataset.js';
+import { aliasFileName, questionFileName, type QuestionManifest, questionManifestSchema } from './question-manifest.js';
 import { isWithin, type StoredQuestion } from './stored-question.js';
 
 /** What came out of one file of a release. */

@@ -4,11 +4,9 @@
  * repeated: that code writes each of those edges twice, takes the rest in the order of its file and shows the list in an
  * order of its own. Here an edge stands once, the rest come in the order of the graph, and so does the list that is shown.
  */
-import { splitNames } from '../../datasets/manifest.js';
-import type { Dataset } from '../../datasets/registry.js';
+import { type Dataset, splitNames } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import type { SplitName } from '../../datasets/walk-sample.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { type SplitName, walkSamples } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { ChooseEdges } from '../../src/kg/keep-edges.js';
 import { Rng } from '../../src/run/seeds.js';

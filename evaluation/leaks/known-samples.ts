@@ -1,12 +1,10 @@
 /** All samples that a data set holds on one graph, by split: what provenance is compared with. */
 import type { QuestionSample } from '../../datasets/question.js';
-import type { HoldOut } from '../../datasets/questions/partition.js';
-import type { QuestionDataset } from '../../datasets/questions/question-registry.js';
-import type { Dataset } from '../../datasets/registry.js';
-import { splitNames } from '../../datasets/manifest.js';
+import type { HoldOut } from '../../datasets/questions/question-manifest.js';
+import type { QuestionDataset } from '../../datasets/questions/question-dataset.js';
+import { type Dataset, splitNames } from '../../datasets/dialogues/dialogue-dataset.js';
 import { plainText, sampleContent } from '../../datasets/sample-source.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
-import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
+import { type SplitName, type WalkSample, walkSamples } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 

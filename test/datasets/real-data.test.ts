@@ -2,11 +2,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import type { Dataset } from '../../datasets/registry.js';
-import { loadDataset } from '../../datasets/registry.js';
-import { samplesOfFile } from '../../datasets/samples-of-file.js';
-import { datasetStatistics } from '../../datasets/statistics.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { type Dataset, loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { samplesOfFile } from '../../datasets/opendialkg/read-dialogues.js';
+import { datasetStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
+import { walkSamples } from '../../datasets/walk-sample.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
 const shared = env.KGWALK_TEST_DATA;

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import { importMetaQa } from '../../datasets/metaqa/import.js';
 import { importPathQuestion } from '../../datasets/pathquestion/import.js';
-import type { GoldChainScores } from '../../datasets/questions/gold-chain.js';
-import type { QuestionDataset } from '../../datasets/questions/question-registry.js';
-import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
-import type { QuestionStatistics } from '../../datasets/questions/question-statistics.js';
-import { questionStatistics } from '../../datasets/questions/question-statistics.js';
+import {
+  type GoldChainScores,
+  type QuestionStatistics,
+  questionStatistics,
+} from '../../datasets/questions/question-statistics.js';
+import { loadQuestionDataset, type QuestionDataset } from '../../datasets/questions/question-dataset.js';
 import { maskedQuestion } from '../../datasets/question.js';
 import { executeChain } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';

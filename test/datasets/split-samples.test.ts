@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { Dialogue } from '../../datasets/dialogue.js';
-import { emptyCounts, parseMessages } from '../../datasets/opendialkg/parse-messages.js';
-import { splitSamples } from '../../datasets/split-samples.js';
+import { emptyCounts, parseMessages } from '../../datasets/opendialkg/read-dialogues.js';
+import { splitSamples, walkSamples } from '../../datasets/walk-sample.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import { longDialogue, shortDialogue, tripleLines } from '../fixtures/tiny-release.js';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { loadDataset } from '../../datasets/registry.js';
-import { datasetStatistics } from '../../datasets/statistics.js';
+import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { datasetStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 
 test('statistics of a data set that can be counted by hand', async () => {

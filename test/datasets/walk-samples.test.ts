@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import type { Dialogue } from '../../datasets/dialogue.js';
-import { emptyCounts, parseMessages } from '../../datasets/opendialkg/parse-messages.js';
-import { samplesOfFile } from '../../datasets/samples-of-file.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { emptyCounts, parseMessages, samplesOfFile } from '../../datasets/opendialkg/read-dialogues.js';
+import { walkSamples } from '../../datasets/walk-sample.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { unknownId } from '../../src/kg/graph.js';
 import { csvOf, folderWith, longDialogue, missDialogue, shortDialogue, tripleLines } from '../fixtures/tiny-release.js';

@@ -2,7 +2,7 @@
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { executeChain } from '../../src/kg/frontier.js';
 import { inverseName } from '../../src/kg/graph.js';
-import { chainOfType } from '../../datasets/metaqa/question-types.js';
+import { chainOfType } from '../../datasets/metaqa/import.js';
 import { choose, csvOf, say } from '../fixtures/tiny-release.js';
 import { graphOf } from '../fixtures/toy-walks.js';
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { loadDataset, type Dataset } from '../../datasets/registry.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { loadDataset, type Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { walkSamples } from '../../datasets/walk-sample.js';
 import { walkGraph } from '../../envs/walk-graph.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { walkSamples } from '../../datasets/walk-sample.js';
 import { checkEnv, makeEnv } from '../../envs/index.js';
 import { initialState, numActions } from '../../envs/rules.js';
 import { walkGraph } from '../../envs/walk-graph.js';

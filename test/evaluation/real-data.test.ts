@@ -3,7 +3,7 @@ import { env } from 'node:process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { walkSamples } from '../../datasets/walk-sample.js';
 import { evaluateAgent } from '../../evaluation/evaluate.js';
 import { countsByName, entityCounts, goldShareByCount } from '../../evaluation/leaks/count-shares.js';
 import { seenEntities } from '../../evaluation/outcome.js';

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { readCheckpoint, schemaVersion, writeCheckpoint } from '../../checkpoints/checkpoint.js';
-import { readImportedLines } from '../../datasets/imported-files.js';
+import { readImportedLines } from '../../datasets/imported-dataset.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { readGraphFile, writeGraphFile } from '../../src/kg/graph-file.js';

@@ -7,7 +7,7 @@ import { actionLogProbs } from '../../agents/actor.js';
 import type { Policy } from '../../agents/walker/policy.js';
 import type { StateBatch } from '../../agents/walker/state-batch.js';
 import { walkerActor } from '../../agents/walker/walker-actor.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { walkSamples } from '../../datasets/walk-sample.js';
 import { DialogueWalkEnv, dialogueWalkWorld, makeEnv, VectorEnv } from '../../envs/index.js';
 import { walkGraph } from '../../envs/walk-graph.js';
 import { leakWarning } from '../../evaluation/edge-notes.js';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from '@jest/globals';
 import fc from 'fast-check';
-import { importMooc } from '../../datasets/mooc/import-mooc.js';
-import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
-import { importWebQsp } from '../../datasets/webqsp/import-webqsp.js';
-import { importWebQuestions } from '../../datasets/webquestions/import-webquestions.js';
+import { importMooc } from '../../datasets/mooc/import.js';
+import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
+import { importWebQsp } from '../../datasets/webqsp/import.js';
+import { importWebQuestions } from '../../datasets/webquestions/import.js';
 import { withstands } from '../fixtures/hostile.js';
 import { hostileBytes, hostileJson } from '../fixtures/spoilt.js';
 

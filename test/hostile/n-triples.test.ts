@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { localName } from '../../datasets/custom/name-terms.js';
-import { parseStatement } from '../../datasets/custom/parse-n-triples.js';
-import { readCustomGraph } from '../../datasets/custom/read-graph.js';
+import { localName, parseStatement } from '../../datasets/custom/read-n-triples.js';
+import { readCustomGraph } from '../../datasets/custom/import.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { hostileBytes } from '../fixtures/spoilt.js';
 

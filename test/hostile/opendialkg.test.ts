@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { importDialogues } from '../../datasets/opendialkg/import-dialogues.js';
-import { importGraphs } from '../../datasets/opendialkg/import-graphs.js';
+import { importDialogues, importGraphs } from '../../datasets/opendialkg/read-release.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { hostileBytes, hostileJson, hostileJsonLines, spoiltJson, spoiltText } from '../fixtures/spoilt.js';

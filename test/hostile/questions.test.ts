@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readCustomQuestions } from '../../datasets/custom/read-questions.js';
-import { readMetaQaQuestions } from '../../datasets/metaqa/read-questions.js';
-import { readPathQuestions } from '../../datasets/pathquestion/read-questions.js';
-import { markedTopics, locatedTopic } from '../../datasets/questions/marked-topics.js';
-import type { StoredQuestion } from '../../datasets/questions/stored-question.js';
-import { descriptionsOf } from '../../datasets/webquestions/import-webquestions.js';
+import { readMetaQaQuestions } from '../../datasets/metaqa/import.js';
+import { readPathQuestions } from '../../datasets/pathquestion/import.js';
+import { locatedTopic, markedTopics, type StoredQuestion } from '../../datasets/questions/stored-question.js';
+import { descriptionsOf } from '../../datasets/webquestions/import.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { nearestName } from '../../src/run/nearest-name.js';
 import { normalizeName } from '../../src/kg/name-index.js';

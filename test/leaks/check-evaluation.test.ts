@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { loadQuestionDataset } from '../../datasets/questions/question-registry.js';
+import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import { registerQuestionAgent } from '../../agents/question-agents.js';
 import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';

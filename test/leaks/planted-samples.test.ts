@@ -9,7 +9,7 @@ import { WalkCounts } from '../../agents/walker/features/walk-counts.js';
 import { frozenTables } from '../../agents/walker/frozen-tables.js';
 import { createPolicy } from '../../agents/walker/inputs.js';
 import type { QuestionSample } from '../../datasets/question.js';
-import type { Dataset } from '../../datasets/registry.js';
+import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
-import { loadDataset } from '../../datasets/registry.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { walkSamples } from '../../datasets/walk-sample.js';
 import { readTimings } from '../../src/run/timing-log.js';
 import { train } from '../../trainers/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';

@@ -1,5 +1,5 @@
 /** What a run over dialogues reads before it begins: graph, edges to walk, samples, and what is to be known of them. */
-import { loadDataset, type Dataset } from '../../datasets/registry.js';
+import { loadDataset, type Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { walkGraph } from '../../envs/walk-graph.js';
 import { selectionNotes } from '../../evaluation/edge-notes.js';

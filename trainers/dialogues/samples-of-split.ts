@@ -1,7 +1,6 @@
 /** The samples that a run trains or is judged on. */
-import type { Dataset } from '../../datasets/registry.js';
-import { splitSamples } from '../../datasets/split-samples.js';
-import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
 import { walkRulesOf } from '../../envs/rules.js';
 import type { WalkGraph } from '../../envs/walk-graph.js';
 import type { Graph } from '../../src/kg/graph.js';

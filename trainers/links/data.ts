@@ -1,6 +1,5 @@
 /** What training on link queries reads before it begins. */
-import { loadLinkDataset, type LinkDataset } from '../../datasets/links/link-dataset.js';
-import { linkNotes } from '../../datasets/links/link-notes.js';
+import { type LinkDataset, linkNotes, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { queriesOf } from '../../evaluation/links/link-queries.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { drawTriples, joinTriples } from '../../src/kg/triple-columns.js';

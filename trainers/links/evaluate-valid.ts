@@ -2,7 +2,7 @@
 import type { LinkActor } from '../../agents/link-walker/link-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
-import { linksHash } from '../../datasets/links/link-manifest.js';
+import { linksHash } from '../../datasets/links/link-dataset.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
 import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { evaluateLinkRanker } from '../../evaluation/links/evaluate-links.js';

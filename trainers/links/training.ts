@@ -1,7 +1,7 @@
 /** Training of a walker on link queries: pretrained scorers, cloning of shortest paths, policy gradients, and the best on valid. */
 import { writeStartVectors } from '../../agents/link-walker/start-vectors-file.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
-import { linksHash } from '../../datasets/links/link-manifest.js';
+import { linksHash } from '../../datasets/links/link-dataset.js';
 import { linkQueryWorld } from '../../envs/link-query-world.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
 import { adamWOf } from '../../src/tensor/trainable.js';

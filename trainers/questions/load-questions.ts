@@ -1,6 +1,6 @@
 /** The questions that a run trains or is judged on. */
 import type { QuestionSample } from '../../datasets/question.js';
-import { loadQuestionDataset, type QuestionDataset } from '../../datasets/questions/question-registry.js';
+import { loadQuestionDataset, type QuestionDataset } from '../../datasets/questions/question-dataset.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../train-settings.js';

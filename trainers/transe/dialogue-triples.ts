@@ -1,7 +1,7 @@
 /** The triples that train dialogues walk, which are never held out from pretraining. */
-import type { Dataset } from '../../datasets/registry.js';
+import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { walkSamples } from '../../datasets/walk-samples.js';
+import { walkSamples } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Triple } from '../../src/kg/path.js';
 

@@ -1,8 +1,7 @@
 /** Runs LLM-ARK's prompting baselines over train dialogues and keeps what they ask with the right replies. */
 import { arkAgent, type ArkPrompt, arkPrompts } from '../../../agents/prompted/ark/ark-agent.js';
 import { outPathChoices } from '../../../agents/prompted/ark/out-paths.js';
-import type { WalkSample } from '../../../datasets/walk-sample.js';
-import { walkSamples } from '../../../datasets/walk-samples.js';
+import { type WalkSample, walkSamples } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { canonicalPath, pathKey } from '../../../src/kg/path.js';
 import { createClients } from '../../../src/llm/client/create-clients.js';

@@ -1,11 +1,10 @@
 /** What the corpus is written from: the demo's graph, and of its dialogues and questions the train part alone. */
 import type { Dialogue } from '../../../datasets/dialogue.js';
 import { demoQuestions } from '../../../datasets/demo/questions.js';
-import { splitNames } from '../../../datasets/manifest.js';
+import { loadDataset, splitNames } from '../../../datasets/dialogues/dialogue-dataset.js';
 import type { QuestionSample } from '../../../datasets/question.js';
-import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { sampleOf } from '../../../datasets/questions/stored-question.js';
-import { loadDataset } from '../../../datasets/registry.js';
 import type { SplitName } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';

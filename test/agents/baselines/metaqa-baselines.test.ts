@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { importMetaQa } from '../../../datasets/metaqa/import.js';
-import { loadQuestionDataset, type QuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { loadQuestionDataset, type QuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { goldSet } from '../../../envs/index.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';

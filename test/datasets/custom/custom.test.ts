@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { importCustom } from '../../../datasets/custom/import.js';
 import { readCustomQuestions } from '../../../datasets/custom/read-questions.js';
-import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { folderWith } from '../../fixtures/tiny-release.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { distinctNames, localName } from '../../../datasets/custom/name-terms.js';
-import { parseStatement } from '../../../datasets/custom/parse-n-triples.js';
+import { distinctNames, localName, parseStatement } from '../../../datasets/custom/read-n-triples.js';
 
 const iri = (value: string) => ({ kind: 'iri', value });
 const literal = (value: string, language = '') => ({ kind: 'literal', value, language });

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { importLinks, type LinkImportOptions } from '../../../datasets/links/import-links.js';
 import { loadLinkDataset } from '../../../datasets/links/link-dataset.js';
-import { loadDataset } from '../../../datasets/registry.js';
+import { loadDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { tinyLinkFiles, tinyLinkNames, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 

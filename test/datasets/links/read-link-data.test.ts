@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readLinkData } from '../../../datasets/links/read-link-data.js';
+import { readLinkData } from '../../../datasets/links/read-splits.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 describe('readLinkData', () => {

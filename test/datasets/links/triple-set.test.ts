@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { TripleSet } from '../../../datasets/links/triple-set.js';
+import { TripleSet } from '../../../datasets/links/read-triples.js';
 
 const triples = fc.array(fc.tuple(fc.nat(6), fc.nat(3), fc.nat(6)), { maxLength: 300 });
 

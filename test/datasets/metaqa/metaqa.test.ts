@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { importMetaQa } from '../../../datasets/metaqa/import.js';
-import { chainOfType, heldTypes } from '../../../datasets/metaqa/question-types.js';
-import { readMetaQaQuestions } from '../../../datasets/metaqa/read-questions.js';
-import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { chainOfType, heldTypes, importMetaQa, readMetaQaQuestions } from '../../../datasets/metaqa/import.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';

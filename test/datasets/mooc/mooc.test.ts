@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { generateQuestions } from '../../../datasets/mooc/generate-questions.js';
+import { generateQuestions } from '../../../datasets/mooc/import.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { executeChain } from '../../../src/kg/frontier.js';
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkDataset } from '../../../datasets/check.js';
-import { splitOf } from '../../../datasets/opendialkg/import-dialogues.js';
+import { checkDataset, listDatasets, loadDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
+import { splitOf } from '../../../datasets/opendialkg/read-release.js';
 import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
-import { listDatasets, loadDataset } from '../../../datasets/registry.js';
 import {
   csvOf,
   folderWith,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { emptyCounts, parseMessages } from '../../../datasets/opendialkg/parse-messages.js';
+import { emptyCounts, parseMessages } from '../../../datasets/opendialkg/read-dialogues.js';
 import { choose, longDialogue, say } from '../../fixtures/tiny-release.js';
 
 const parse = (items: unknown) => {

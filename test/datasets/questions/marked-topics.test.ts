@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { maskedQuestion } from '../../../datasets/question.js';
-import { locatedTopic, markedTopics } from '../../../datasets/questions/marked-topics.js';
+import { locatedTopic, markedTopics } from '../../../datasets/questions/stored-question.js';
 
 describe('topics of a question', () => {
   test('brackets go away and their places stay', () => {

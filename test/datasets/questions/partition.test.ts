@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bucketOf, findSplit, splitsOf } from '../../../datasets/questions/partition.js';
+import { bucketOf, findSplit, splitsOf } from '../../../datasets/questions/question-manifest.js';
 
 function release(...files: string[]) {
   const counts = { questions: 1, dropped: {}, topicsNotInGraph: 0, answersNotInGraph: 0 };

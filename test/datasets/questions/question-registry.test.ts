@@ -1,18 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { datasetKind } from '../../../datasets/manifest-file.js';
+import { datasetKind } from '../../../datasets/imported-dataset.js';
 import { importMetaQa } from '../../../datasets/metaqa/import.js';
 import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
-import { checkQuestionDataset } from '../../../datasets/questions/check-question-dataset.js';
 import {
+  checkQuestionDataset,
   listQuestionDatasets,
   loadQuestionDataset,
   parseDatasetName,
-} from '../../../datasets/questions/question-registry.js';
-import type { QuestionDatasetParts } from '../../../datasets/questions/write-question-dataset.js';
-import { writeQuestionDataset } from '../../../datasets/questions/write-question-dataset.js';
-import { listDatasets, loadDataset } from '../../../datasets/registry.js';
+} from '../../../datasets/questions/question-dataset.js';
+import { type QuestionDatasetParts, writeQuestionDataset } from '../../../datasets/questions/write-question-dataset.js';
+import { listDatasets, loadDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { folderWith, releaseFiles } from '../../fixtures/tiny-release.js';
 import { tinyMetaQa } from '../../fixtures/tiny-questions.js';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { importMetaQa } from '../../../datasets/metaqa/import.js';
-import { answerDistances } from '../../../datasets/questions/answer-reach.js';
+import { answerDistances, questionStatistics } from '../../../datasets/questions/question-statistics.js';
 import { importPathQuestion } from '../../../datasets/pathquestion/import.js';
-import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
-import { questionStatistics } from '../../../datasets/questions/question-statistics.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 import { tinyMetaQa, tinyPathQuestion } from '../../fixtures/tiny-questions.js';

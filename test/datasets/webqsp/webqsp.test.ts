@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { importWebQsp } from '../../../datasets/webqsp/import-webqsp.js';
-import { descriptionsOf, importWebQuestions } from '../../../datasets/webquestions/import-webquestions.js';
-import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { importWebQsp } from '../../../datasets/webqsp/import.js';
+import { descriptionsOf, importWebQuestions } from '../../../datasets/webquestions/import.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { executeChain } from '../../../src/kg/frontier.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 

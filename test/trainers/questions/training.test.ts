@@ -4,7 +4,7 @@ import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadQuestionRun } from '../../../agents/load-question-run.js';
 import { readIndex } from '../../../checkpoints/store.js';
-import { loadQuestionDataset } from '../../../datasets/questions/question-registry.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
 import type { QuestionEvaluationRecord } from '../../../src/run/records.js';
 import { openRun } from '../../../src/run/run-folder.js';

@@ -1,19 +1,29 @@
 /** Question data sets by name: what is imported, and loading it. */
+import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { madeFrom } from '../../src/run/provenance/notes.js';
-import type { Graph } from '../../src/kg/graph.js';
-import { datasetFolder } from '../dataset-folder.js';
-import { readImportedGraph, readImportedLines } from '../imported-files.js';
-import type { LocateOptions } from '../manifest-file.js';
-import { everyDataset, readManifest } from '../manifest-file.js';
+import {
+  alteredFiles,
+  datasetFolder,
+  everyDataset,
+  type LocateOptions,
+  readImportedGraph,
+  readImportedLines,
+  readManifest,
+} from '../imported-dataset.js';
 import type { QuestionSample } from '../question.js';
-import type { HoldOut, QuestionSplit } from './partition.js';
-import { findSplit, splitsOf } from './partition.js';
-import type { QuestionManifest } from './question-manifest.js';
-import { aliasFileName, questionFileName, questionManifestSchema } from './question-manifest.js';
-import type { StoredQuestion } from './stored-question.js';
-import { aliasesSchema, sampleOf, storedQuestionSchema } from './stored-question.js';
+import {
+  aliasFileName,
+  findSplit,
+  type HoldOut,
+  questionFileName,
+  type QuestionManifest,
+  questionManifestSchema,
+  type QuestionSplit,
+  splitsOf,
+} from './question-manifest.js';
+import { aliasesSchema, sampleOf, type StoredQuestion, storedQuestionSchema } from './stored-question.js';
 
 /** Which questions. */
 export interface SelectQuestions {
@@ -125,4 +135,23 @@ function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[])
   throw new WorkbenchError('usage', `expected subsets of one graph, got ${wanted.join(', ') || 'none'} of ${name}`, {
     hint: `Each has a graph of its own: choose one of ${names}, such as ${name}/${Object.keys(subsets)[0]}`,
   });
+}
+
+/** Compares files, hashes and counts with the manifest. @returns one sentence a problem; empty when all is well */
+export async function checkQuestionDataset(dataset: QuestionDataset): Promise<string[]> {
+  const { folder, manifest } = dataset;
+  const problems = await alteredFiles(folder, manifest.files);
+  if (problems.length > 0) return problems;
+  try {
+    for (const [subset, { graph: name, files }] of Object.entries(manifest.subsets)) {
+      for (const file of Object.keys(files)) dataset.storedQuestions(subset, file);
+      const { hash } = await dataset.loadGraph([subset]);
+      const expected = manifest.graphs[name]?.hash;
+      if (hash !== expected) problems.push(`expected graph ${name} of hash ${expected}, got ${hash}, at ${folder}`);
+    }
+  } catch (error) {
+    if (!(error instanceof WorkbenchError)) throw error;
+    problems.push(error.message);
+  }
+  return problems;
 }

@@ -1,13 +1,11 @@
 /** What a data set looks like on one of its graphs: sizes, difficulty, and what train gives away. */
-import { drawn } from '../src/run/drawn.js';
-import { type Graph, inversePrefix } from '../src/kg/graph.js';
-import { countReachable } from '../src/kg/frontier.js';
-import { type Spread, spreadOf } from '../src/metrics/ranks.js';
-import type { Dialogue, PathAction, Sender } from './dialogue.js';
-import { splitNames } from './manifest.js';
-import type { Dataset } from './registry.js';
-import type { SplitName } from './walk-sample.js';
-import { walkSamples } from './walk-samples.js';
+import { drawn } from '../../src/run/drawn.js';
+import { type Graph, inversePrefix } from '../../src/kg/graph.js';
+import { countReachable } from '../../src/kg/frontier.js';
+import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
+import type { Dialogue, PathAction, Sender } from '../dialogue.js';
+import { type Dataset, splitNames } from './dialogue-dataset.js';
+import { type SplitName, walkSamples } from '../walk-sample.js';
 
 /** Figures of one split. */
 export interface SplitStatistics {

@@ -1,0 +1,228 @@
+/** Imports the structural part of MOOCCube and makes questions over it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { GraphBuilder } from '../../src/kg/build-graph.js';
+import { executeChain, relationRange } from '../../src/kg/frontier.js';
+import { type Graph, unknownId } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { Rng } from '../../src/run/seeds.js';
+import type { ImportOptions } from '../opendialkg/import.js';
+import type { QuestionManifest } from '../questions/question-manifest.js';
+import type { StoredQuestion } from '../questions/stored-question.js';
+import { writeQuestionDataset } from '../questions/write-question-dataset.js';
+
+/** Of each subset; equal for everybody, so that tables compare. */
+const generation = { count: 1000, seed: 0 };
+
+const triplesFile = 'triples_structural.tsv';
+
+/**
+ * Reads `triples_structural.tsv` (`head TAB relation TAB tail`; concepts, fields, courses, schools, teachers) and generates
+ * statements over one and two relations and queries over one. Names stay Chinese, questions are English.
+ * @throws WorkbenchError `data` without triples, or without the relations that questions are made of
+ */
+export async function importMooc({ from, name = 'mooc', home }: ImportOptions): Promise<QuestionManifest> {
+  const triples = join(from, triplesFile);
+  if (!existsSync(triples)) {
+    throw new WorkbenchError('data', `expected ${triplesFile}, got none, at ${from}`, {
+      hint: 'Each line is head, relation and tail, separated by tabs; relations concept_major, prerequisite_of, school_offers_course, teacher_teaches_course.',
+    });
+  }
+  const builder = new GraphBuilder();
+  await builder.addFile(triples, {});
+  const graph = builder.build('mooc', { addInverses: true });
+  const questions = generateQuestions(graph, generation);
+  return writeQuestionDataset(
+    {
+      name,
+      format: 'mooc',
+      licence: 'MOOCCube: as its authors state',
+      labels: ['generated'],
+      graphs: [{ graph, note: 'the structural part of MOOCCube; questions are generated from the graph itself' }],
+      subsets: Object.entries(questions).map(([subset, made]) => ({
+        name: subset,
+        graph: graph.name,
+        files: { all: { questions: made } },
+      })),
+      sources: [triples],
+    },
+    home,
+  );
+}
+
+/** One kind: `{}` stands for the topic, `{claimed}` for the claimed end of a statement. */
+interface QuestionForm {
+  /** Relation names from the topic on, direction-qualified. */
+  chain: readonly string[];
+  query: string;
+  statement: string;
+}
+
+/** One relation from topic to answer. */
+const oneHopForms: readonly QuestionForm[] = [
+  {
+    chain: ['concept_major'],
+    query: 'which field does the concept {} belong to',
+    statement: 'the concept {} belongs to the field {claimed}',
+  },
+  {
+    chain: ['prerequisite_of'],
+    query: 'which concepts require {} as a prerequisite',
+    statement: 'the concept {} is a prerequisite of {claimed}',
+  },
+  {
+    chain: ['~prerequisite_of'],
+    query: 'which concepts are prerequisites of {}',
+    statement: 'the concept {} has the prerequisite {claimed}',
+  },
+  {
+    chain: ['school_offers_course'],
+    query: 'which courses does the school {} offer',
+    statement: 'the school {} offers the course {claimed}',
+  },
+  {
+    chain: ['~school_offers_course'],
+    query: 'which school offers the course {}',
+    statement: 'the course {} is offered by the school {claimed}',
+  },
+  {
+    chain: ['teacher_teaches_course'],
+    query: 'which courses does the teacher {} teach',
+    statement: 'the teacher {} teaches the course {claimed}',
+  },
+  {
+    chain: ['~teacher_teaches_course'],
+    query: 'which teachers teach the course {}',
+    statement: 'the course {} is taught by the teacher {claimed}',
+  },
+];
+
+/** Two relations from topic to the claimed end. */
+const multiHopForms: readonly QuestionForm[] = [
+  {
+    chain: ['teacher_teaches_course', '~school_offers_course'],
+    query: 'which schools offer a course that the teacher {} teaches',
+    statement: 'the teacher {} teaches a course that the school {claimed} offers',
+  },
+  {
+    chain: ['school_offers_course', '~teacher_teaches_course'],
+    query: 'which teachers teach a course that the school {} offers',
+    statement: 'the school {} offers a course that the teacher {claimed} teaches',
+  },
+  {
+    chain: ['teacher_teaches_course', '~teacher_teaches_course'],
+    query: 'which teachers teach a course together with the teacher {}',
+    statement: 'the teacher {} teaches a course together with the teacher {claimed}',
+  },
+  {
+    chain: ['prerequisite_of', 'prerequisite_of'],
+    query: 'which concepts build on a concept that requires {}',
+    statement: 'the concept {} is a prerequisite of a prerequisite of {claimed}',
+  },
+  {
+    chain: ['prerequisite_of', 'concept_major'],
+    query: 'which fields hold a concept that requires {}',
+    statement: 'the concept {} is a prerequisite of a concept of the field {claimed}',
+  },
+];
+
+/** How many questions, from which seed. */
+interface GenerateOptions {
+  /** Questions of each subset. */
+  count: number;
+  seed: number;
+}
+
+/** The three subsets of FiSKE's MOOC table. */
+interface MoocQuestions {
+  '1-hop-truth': StoredQuestion[];
+  'multi-hop-truth': StoredQuestion[];
+  '1-hop-query': StoredQuestion[];
+}
+
+/** Answers a query may have: longer lists say nothing of an agent. */
+const maxAnswers = 20;
+
+/** Draws topics until a kind has its share; a kind that the graph has too little of gives fewer. */
+export function generateQuestions(graph: Graph, { count, seed }: GenerateOptions): MoocQuestions {
+  const draw = (subset: keyof MoocQuestions, forms: readonly QuestionForm[]) =>
+    forms.flatMap((form, f) => {
+      const share = Math.floor((count * (f + 1)) / forms.length) - Math.floor((count * f) / forms.length);
+      return questionsOf(graph, subset, form, share, Rng.named(seed, `mooc/${subset}/${form.chain.join('/')}`));
+    });
+  return {
+    '1-hop-truth': draw('1-hop-truth', oneHopForms),
+    'multi-hop-truth': draw('multi-hop-truth', multiHopForms),
+    '1-hop-query': draw('1-hop-query', oneHopForms),
+  };
+}
+
+function questionsOf(
+  graph: Graph,
+  subset: keyof MoocQuestions,
+  form: QuestionForm,
+  share: number,
+  rng: Rng,
+): StoredQuestion[] {
+  const chain = form.chain.map((relation) => graph.relationId(relation));
+  if (chain.includes(unknownId)) return [];
+  const topics = rng.shuffle(subjectsOf(graph, chain[0]!));
+  const ends = subjectsOf(graph, graph.inverseOf[chain.at(-1)!]!);
+  const questions: StoredQuestion[] = [];
+  for (const topic of topics) {
+    if (questions.length === share) break;
+    const { entities } = executeChain(graph, [topic], chain);
+    if (entities.length === 0) continue;
+    const id = `${subset}/${form.chain.join('+')}/${questions.length}`;
+    const type = form.chain.join(' → ');
+    const name = graph.entityNames[topic]!;
+    if (subset === '1-hop-query') {
+      if (entities.length > maxAnswers) continue;
+      const answers = Array.from(entities, (entity) => ({ name: graph.entityNames[entity]! }));
+      questions.push({ id, ...withTopic(form.query, name), answers, chains: [form.chain], type });
+      continue;
+    }
+    const truth = questions.length % 2 === 0;
+    const claimed = truth ? entities[rng.integer(entities.length)]! : falseEnd(ends, topic, entities, rng);
+    if (claimed === undefined) continue;
+    const claimedName = graph.entityNames[claimed]!;
+    const statement = withTopic(`true or false: ${form.statement}`, name);
+    questions.push({
+      id,
+      topics: statement.topics,
+      question: statement.question.replace('{claimed}', () => claimedName),
+      answers: [],
+      chains: [form.chain],
+      type,
+      form: 'truth',
+      truth,
+      claimed: claimedName,
+    });
+  }
+  return questions;
+}
+
+/** Another end of the same relation, so that a false statement is false by what it says and not by its kind. */
+function falseEnd(ends: Int32Array, topic: number, reached: Int32Array, rng: Rng): number | undefined {
+  const right = new Set(reached);
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const end = ends[rng.integer(ends.length)]!;
+    if (end !== topic && !right.has(end)) return end;
+  }
+  return undefined;
+}
+
+/** Entities with an edge of this relation, ascending. */
+function subjectsOf(graph: Graph, relation: number): Int32Array {
+  return Int32Array.from({ length: graph.numEntities }, (_, entity) => entity).filter((entity) => {
+    const [begin, end] = relationRange(graph, entity, relation);
+    return end > begin;
+  });
+}
+
+/** The text with the topic in its place. The topic stands before `{claimed}` in every form, so its place stays. */
+function withTopic(text: string, name: string): Pick<StoredQuestion, 'question' | 'topics'> {
+  const begin = text.indexOf('{}');
+  const question = text.slice(0, begin) + name + text.slice(begin + 2);
+  return { question, topics: [{ name, span: [begin, begin + name.length] }] };
+}

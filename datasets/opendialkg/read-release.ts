@@ -1,0 +1,198 @@
+/** Which files of a folder make up an OpenDialKG release, or a data set in its format. */
+import { createHash } from 'node:crypto';
+import { type Dirent, readdirSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { GraphBuilder } from '../../src/kg/build-graph.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { readTextFile } from '../../src/run/files.js';
+import { nearestName } from '../../src/run/nearest-name.js';
+import { printable } from '../../src/run/printable.js';
+import type { Dialogue } from '../dialogue.js';
+import { splitNames } from '../dialogues/dialogue-dataset.js';
+import type { SplitName } from '../walk-sample.js';
+import { dialogueExtensions, type ParseCounts, readDialogues } from './read-dialogues.js';
+
+/** Paths of the files of a release. */
+export interface ReleaseFiles {
+  /** One file a split, or one file for all, which is then split by dialogue hash. */
+  dialogues: Record<SplitName, string> | string;
+  triples: string;
+  wideTriples: string | undefined;
+  /** The full list of relation names, to check triples against. */
+  relations: string | undefined;
+}
+
+/**
+ * Looks at names only. Triples: `opendialkg_triples.txt` or `triples.txt`, also `.gz`; more of them in `…triples_wide.txt`;
+ * `…relations.txt`; dialogues: `train`, `valid` and `test` with `.csv`, `.json` or `.jsonl`, or one such file of any name.
+ * @throws WorkbenchError `data` when the folder, the triples, the dialogues or one of the splits is missing, or a choice is open
+ */
+export function findReleaseFiles(folder: string): ReleaseFiles {
+  const names = fileNames(folder);
+  const optional = (stem: string) =>
+    [`opendialkg_${stem}.txt`, `opendialkg_${stem}.txt.gz`, `${stem}.txt`, `${stem}.txt.gz`].find((name) =>
+      names.includes(name),
+    );
+  const inFolder = (name: string | undefined) => (name === undefined ? undefined : join(folder, name));
+  const triples = inFolder(optional('triples'));
+  const dialogueNames = names.filter((name) => dialogueExtensions.includes(extname(name).toLowerCase()));
+  if (triples === undefined || dialogueNames.length === 0) {
+    const missing = triples === undefined ? 'opendialkg_triples.txt' : 'a file of dialogues (.csv, .json or .jsonl)';
+    throw new WorkbenchError('data', `expected ${missing}, got ${names.length} other files, at ${folder}`, {
+      hint: 'Give the folder that holds the release: opendialkg_triples.txt and train.csv, valid.csv, test.csv, or one opendialkg.csv.',
+    });
+  }
+  return {
+    dialogues: findDialogues(folder, dialogueNames),
+    triples,
+    wideTriples: inFolder(optional('triples_wide')),
+    relations: inFolder(optional('relations')),
+  };
+}
+
+function findDialogues(folder: string, names: string[]): ReleaseFiles['dialogues'] {
+  const bySplit = splitNames.map((split) => names.filter((name) => name.slice(0, -extname(name).length) === split));
+  if (bySplit.every((found) => found.length === 0)) {
+    if (names.length === 1) return join(folder, names[0]!);
+    throw new WorkbenchError('data', `expected one file of dialogues, got ${names.join(', ')}, at ${folder}`, {
+      hint: 'Name them train, valid and test, or leave one, which is then split by dialogue hash.',
+    });
+  }
+  const [train, valid, test] = bySplit.map((found, index) => {
+    if (found.length === 1) return join(folder, found[0]!);
+    const got = found.length === 0 ? 'none' : found.join(' and ');
+    throw new WorkbenchError('data', `expected one ${splitNames[index]} file, got ${got}, at ${folder}`, {
+      hint: 'Give all three of train, valid and test, or a single file of another name, which is split by dialogue hash.',
+    });
+  });
+  return { train: train!, valid: valid!, test: test! };
+}
+
+function fileNames(folder: string): string[] {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    const got = code === 'ENOENT' ? 'nothing' : code === 'ENOTDIR' ? 'a file' : code;
+    throw new WorkbenchError('data', `expected the folder of a release, got ${got}, at ${folder}`, {
+      hint: 'Give the folder that holds opendialkg_triples.txt and the dialogues.',
+      cause,
+    });
+  }
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Dialogues by split, with what was left out. */
+export interface ImportedDialogues {
+  splitBy: 'file' | 'dialogue hash';
+  splits: Record<SplitName, Dialogue[]>;
+  /** What was left out, by file name. */
+  counts: Record<string, ParseCounts>;
+}
+
+/**
+ * Reads the dialogues and assigns each, whole, to a split: siblings of a test sample are never in train.
+ * @throws WorkbenchError `data` naming file and row, or a split without a path
+ */
+export async function importDialogues(files: ReleaseFiles['dialogues']): Promise<ImportedDialogues> {
+  const oneFile = typeof files === 'string';
+  const imported: ImportedDialogues = {
+    splitBy: oneFile ? 'dialogue hash' : 'file',
+    splits: { train: [], valid: [], test: [] },
+    counts: {},
+  };
+  if (oneFile) {
+    const { dialogues, counts } = await readDialogues(files);
+    for (const dialogue of dialogues) imported.splits[splitOf(dialogue)].push(dialogue);
+    imported.counts[basename(files)] = counts;
+  } else {
+    for (const split of splitNames) {
+      const { dialogues, counts } = await readDialogues(files[split]);
+      imported.splits[split] = dialogues;
+      imported.counts[basename(files[split])] = counts;
+    }
+  }
+  for (const split of splitNames) {
+    const dialogues = imported.splits[split];
+    if (dialogues.some(({ paths }) => paths.length > 0)) continue;
+    const got = dialogues.length === 0 ? 'no dialogue' : `${dialogues.length} dialogues without any path`;
+    const place = oneFile ? files : files[split];
+    throw new WorkbenchError('data', `expected grounded dialogues in split ${split}, got ${got}, at ${place}`, {
+      hint: 'A path is an action kgwalk/choose_path. Name the files train, valid and test to choose the splits yourself.',
+    });
+  }
+  return imported;
+}
+
+/** 70 / 15 / 15 by sha256 of who said what, so equal dialogues share a split and the order of the file is irrelevant. */
+export function splitOf({ messages }: Pick<Dialogue, 'messages'>): SplitName {
+  const text = JSON.stringify(messages.map((message) => [message.sender, message.text]));
+  const share = createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;
+  return share < 0.7 ? 'train' : share < 0.85 ? 'valid' : 'test';
+}
+
+/** A graph with what is to be known of its files. */
+export interface ImportedGraph {
+  graph: Graph;
+  /** Lines dropped for a blank field. */
+  blankLines: number;
+  /** Whether `~` relations were added, because the files hold one direction only. */
+  inversesAdded: boolean;
+}
+
+/**
+ * Reads the triples of a release. `wide` numbers its entities by the wide file, so that ids (and ties broken by them) do
+ * not favour dialogue entities; ids of the two graphs differ.
+ * @throws WorkbenchError `data` naming file and line, with the nearest name for a relation that is not in the list
+ */
+export async function importGraphs(files: ReleaseFiles): Promise<ImportedGraph[]> {
+  const known = files.relations === undefined ? undefined : relationList(files.relations);
+  const graphs = [await importGraph('dialogue', [files.triples], known)];
+  if (files.wideTriples !== undefined) {
+    graphs.push(await importGraph('wide', [files.wideTriples, files.triples], known));
+  }
+  return graphs;
+}
+
+async function importGraph(
+  name: string,
+  files: readonly string[],
+  known: ReadonlySet<string> | undefined,
+): Promise<ImportedGraph> {
+  const builder = new GraphBuilder();
+  let blankLines = 0;
+  for (const file of files) {
+    const report = await builder.addFile(file, { dropBlank: true }, (relation, line) => {
+      if (known && !known.has(relation)) throw unknownRelation(relation, known, `${file}:${line}`);
+    });
+    blankLines += report.blank;
+  }
+  if (builder.numTriples === 0) {
+    throw new WorkbenchError('data', `expected triples, got none, at ${files.join(', ')}`, {
+      hint: 'Each line is head, relation and tail separated by a TAB.',
+    });
+  }
+  const inversesAdded = !builder.hasInverses;
+  return {
+    graph: builder.build(name, { addInverses: inversesAdded }),
+    blankLines,
+    inversesAdded,
+  };
+}
+
+function relationList(file: string): ReadonlySet<string> {
+  return new Set(readTextFile(file, 'a list of relations').split(/\r?\n/));
+}
+
+function unknownRelation(relation: string, known: ReadonlySet<string>, place: string): WorkbenchError {
+  const near = nearestName(relation, known);
+  const got = printable(JSON.stringify(relation), 80);
+  return new WorkbenchError('data', `expected a relation of the release's list, got ${got}, at ${place}`, {
+    hint: near === undefined ? 'Correct the triple, or add it to the list.' : `Did you mean "${printable(near)}"?`,
+  });
+}
