@@ -79,7 +79,7 @@ describe('kgwalk evaluate --count ark', () => {
       code: 'usage',
       message: 'expected walks of two steps, got env.horizon 1, at --count ark',
     });
-  }, 60_000);
+  });
 
   test('of a baseline prints both side by side, and writes what each slot held', async () => {
     const words = ['--agent', 'memory', '--dataset', 'toy', '--count', 'ark'];

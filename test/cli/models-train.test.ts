@@ -76,4 +76,4 @@ test('a model is trained from the demo’s data to a file, stopped and gone on w
   const replay = await kgwalk(...wild, '--replay-batch', join(out, 'diverged.safetensors'));
   expect(replay.out).toContain('training update 2, on ');
   expect(replay.out).toContain('the same, bit by bit');
-}, 60_000);
+});

@@ -20,7 +20,7 @@ if (!shared)
     const home = folderWith({});
     await importOpenDialKg({ from, home });
     dataset = loadDataset('opendialkg', { home });
-  }, 120_000);
+  });
 
   test('has the known counts, and every dropped item is accounted for', () => {
     const { splits, leftOut, graphs } = dataset.manifest;
@@ -74,5 +74,5 @@ if (!shared)
     const wide = await datasetStatistics(dataset, 'wide');
     expect(wide.splits.valid.startDegree).toMatchObject({ mean: expect.closeTo(71.9, 1), median: 19 });
     expect(wide.splits.test.startDegree).toMatchObject({ mean: expect.closeTo(68.8, 1), median: 22 });
-  }, 60_000);
+  });
 });

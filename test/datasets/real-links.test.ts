@@ -62,5 +62,5 @@ const none = { unseenEntities: 0, unseenRelations: 0 };
     const { degree, answers } = linkStatistics(dataset);
     expect(degree.max).toBe(7614);
     expect(answers.test.head.max).toBe(4364);
-  }, 60_000);
+  });
 });

@@ -35,7 +35,7 @@ const hops = ['1-hop', '2-hop', '3-hop'];
     dataset = loadQuestionDataset('metaqa', { home });
     graph = await dataset.loadGraph();
     statistics = await questionStatistics(dataset);
-  }, 120_000);
+  });
 
   test('has the known knowledge base', () => {
     expect(dataset.manifest.graphs.kb).toMatchObject({ entities: 43234, relations: 18, triples: 2 * 133582 });

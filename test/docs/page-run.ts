@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { chdir, cwd, env } from 'node:process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { examplesOf } from './examples.js';
@@ -28,9 +28,6 @@ const packageFile = join(cwd(), 'package.json');
 export function runsAsWritten(page: string, { before = [], prints = {}, saves = {} }: PageOptions = {}): void {
   const [previousHome, previousFolder] = [env.KGWALK_HOME, cwd()];
   const here: Surroundings = { folder: folderWith({}), given: {} };
-
-  // A chat model answers at the pace of the machine.
-  jest.setTimeout(300_000);
   describe(`the examples of ${page}`, () => {
     beforeAll(async () => {
       env.KGWALK_HOME = join(here.folder, 'home');

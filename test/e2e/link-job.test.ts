@@ -47,7 +47,7 @@ beforeAll(async () => {
   const trained = await kgwalkJson<{ runs: string[] }>('train', settings, '--seeds', '1,2', '--run-dir', among('walk'));
   runs = trained.runs;
   kept = [];
-}, 120_000);
+});
 
 afterAll(() => {
   rmSync(home, { recursive: true });

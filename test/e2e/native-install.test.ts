@@ -56,19 +56,15 @@ test('a folder of other files is neither replaced nor removed', () => {
 
 // It downloads 220 MB: npm run test:faults test/e2e/native-install
 const onLong = often(0, 1) ? onLinux : test.skip;
-onLong(
-  'builds, computes, and is removed again',
-  () => {
-    const { status, out, told } = kgwalk(['native', 'install']);
-    if (/missing: |expected downloading/.test(told)) return console.warn(`skipped: building the native part; ${told}`);
-    expect({ status, told }).toEqual({ status: 0, told: expect.stringMatching(/unpacking .*\nbuilding\nchecking\n$/) });
-    expect(out).toMatch(/^tensorflow: TensorFlow 2\.\d+\.\d+ on the processor, computes a checked gradient, at /);
-    expect(readdirSync(native()).sort()).toEqual(['tensorflow', 'tfjs_binding.node']);
-    const findings = JSON.parse(kgwalk(['doctor', '--json']).out) as Finding[];
-    expect(findings.find(({ part }) => part === 'backend tensorflow')?.status).toBe('ok');
-    expect(kgwalk(['native', 'remove']).out).toBe(`removed ${native()}\n`);
-    expect(existsSync(native())).toBe(false);
-    expect(kgwalk(['native', 'remove']).out).toBe(`nothing to remove at ${native()}\n`);
-  },
-  600_000,
-);
+onLong('builds, computes, and is removed again', () => {
+  const { status, out, told } = kgwalk(['native', 'install']);
+  if (/missing: |expected downloading/.test(told)) return console.warn(`skipped: building the native part; ${told}`);
+  expect({ status, told }).toEqual({ status: 0, told: expect.stringMatching(/unpacking .*\nbuilding\nchecking\n$/) });
+  expect(out).toMatch(/^tensorflow: TensorFlow 2\.\d+\.\d+ on the processor, computes a checked gradient, at /);
+  expect(readdirSync(native()).sort()).toEqual(['tensorflow', 'tfjs_binding.node']);
+  const findings = JSON.parse(kgwalk(['doctor', '--json']).out) as Finding[];
+  expect(findings.find(({ part }) => part === 'backend tensorflow')?.status).toBe('ok');
+  expect(kgwalk(['native', 'remove']).out).toBe(`removed ${native()}\n`);
+  expect(existsSync(native())).toBe(false);
+  expect(kgwalk(['native', 'remove']).out).toBe(`nothing to remove at ${native()}\n`);
+});

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { overallProgress } from '../../cli/quickstart/overall-progress.js';
 import { quickstart, quickstartPlan } from '../../cli/quickstart/quickstart.js';
 import { importDemo } from '../../datasets/demo/import.js';
@@ -36,7 +36,6 @@ const command = ['quickstart', '--run-dir', folder, '--questions', '1', '--no-op
 const again = [...command, ...small.flatMap((one) => ['--set', one])];
 
 // Half a minute on two free cores; others may be at work beside it.
-jest.setTimeout(300_000);
 
 beforeAll(async () => {
   env.KGWALK_HOME = home;

@@ -73,11 +73,11 @@ if (program === undefined)
     );
     url = pathToFileURL(page).href;
     browser = await openBrowser(program!);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 30_000);
+  });
 
   test.each([
     [1440, 'light'],
@@ -105,7 +105,6 @@ if (program === undefined)
       expect(pictures.filter(({ alt, shown }) => alt.length < 20 || !shown)).toEqual([]);
       expect(pictures.some(({ night }) => night) && paper !== 'rgb(255, 255, 255)').toBe(scheme === 'dark');
     },
-    60_000,
   );
 
   test('on paper it is by day, and no table sticks out', async () => {
@@ -114,7 +113,7 @@ if (program === undefined)
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(700);
     expect(await page.evaluate<boolean>('[...document.images].every((one) => one.currentSrc === one.src)')).toBe(true);
     expect(await page.evaluate<string>('getComputedStyle(document.body).color')).toBe('rgb(31, 41, 51)');
-  }, 60_000);
+  });
 
   test('the paper’s tables hold every figure, and ours stand out', async () => {
     const page = await browser.visit(url, 1440, 'light');
@@ -129,7 +128,7 @@ if (program === undefined)
       { rows: 15, own: 3, wide: false },
       { rows: 8, own: 3, wide: false },
     ]);
-  }, 60_000);
+  });
 
   test('names from data are text, and tables can be reached by keys', async () => {
     const page = await browser.visit(url, 390, 'light');
@@ -137,5 +136,5 @@ if (program === undefined)
     expect(await page.evaluate<string>('document.body.textContent')).toContain('<img src=x onerror=alert(1)>\\u202e');
     const bare = '[...document.querySelectorAll(".scroll")].filter((one) => one.tabIndex < 0 || !one.ariaLabel).length';
     expect(await page.evaluate<number>(bare)).toBe(0);
-  }, 60_000);
+  });
 });

@@ -67,5 +67,4 @@ onWebgpu(
     expect(figures[0]!.length).toBeGreaterThan(2);
     figures[1]!.forEach((logProb, i) => expect(logProb).toBeCloseTo(figures[0]![i]!, 3));
   },
-  600_000,
 );

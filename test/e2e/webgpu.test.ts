@@ -17,7 +17,7 @@ console.log((await product.data())[7]);
 
 function run(end: string) {
   const words = ['--input-type=module', '-e', training + end];
-  const { status, signal, stdout } = spawnSync(execPath, words, { encoding: 'utf8', timeout: 50_000 });
+  const { status, signal, stdout } = spawnSync(execPath, words, { encoding: 'utf8', timeout: 500_000 });
   return { status, signal, stdout: stdout.trim() };
 }
 

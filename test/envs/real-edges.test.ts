@@ -19,7 +19,7 @@ if (!shared)
     const home = folderWith({});
     await importOpenDialKg({ from: join(shared!, 'data', 'opendialkg'), home });
     dataset = loadDataset('opendialkg', { home });
-  }, 120_000);
+  });
 
   test.each(['dialogue', 'wide'])('leave the golds of graph %s that docs/data.md says', async (name) => {
     const graph = await dataset.loadGraph(name);

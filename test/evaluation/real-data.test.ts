@@ -32,7 +32,7 @@ onRealData('on OpenDialKG', () => {
   let data: Awaited<ReturnType<typeof load>>;
   beforeAll(async () => {
     data = await load();
-  }, 120_000);
+  });
 
   test('the entity count of train marks answers by being zero, the counts that walkers read do not', () => {
     const { graph, train, valid } = data;
@@ -60,5 +60,5 @@ onRealData('on OpenDialKG', () => {
     expect(popularity['path@1']!.value).toBeLessThan(0.3);
     expect(popularity['path@25']!.value).toBeGreaterThan(0.68);
     expect((await score('memory'))['path@1']!.value).toBeGreaterThan(0.12);
-  }, 120_000);
+  });
 });

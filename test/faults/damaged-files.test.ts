@@ -88,26 +88,22 @@ test.each([
   { name: 'a table of embeddings', kind: embeddings, long: 5_000 },
   { name: 'an imported split', kind: dialogues, long: 5_000 },
   { name: 'a graph', kind: graphFile, long: 5_000 },
-])(
-  '$name with one changed byte or cut short is one clear error that names it',
-  async ({ kind, long }) => {
-    const file = join(folderWith({}), 'file');
-    kind.write(file);
-    await kind.read(file);
-    const whole = readFileSync(file);
-    const times = often(200, long);
-    for (let i = 0; i < times; i++) {
-      const at = rng.integer(whole.length);
-      const changed = Buffer.from(whole);
-      changed[at]! ^= 1 + rng.integer(255);
-      writeFileSync(file, i % 4 === 3 ? whole.subarray(0, at) : changed);
-      await expect((async () => kind.read(file))()).rejects.toMatchObject({
-        name: 'WorkbenchError',
-        code: 'data',
-        message: expect.stringContaining(file),
-      });
-    }
-    tally('faults injected', times);
-  },
-  600_000,
-);
+])('$name with one changed byte or cut short is one clear error that names it', async ({ kind, long }) => {
+  const file = join(folderWith({}), 'file');
+  kind.write(file);
+  await kind.read(file);
+  const whole = readFileSync(file);
+  const times = often(200, long);
+  for (let i = 0; i < times; i++) {
+    const at = rng.integer(whole.length);
+    const changed = Buffer.from(whole);
+    changed[at]! ^= 1 + rng.integer(255);
+    writeFileSync(file, i % 4 === 3 ? whole.subarray(0, at) : changed);
+    await expect((async () => kind.read(file))()).rejects.toMatchObject({
+      name: 'WorkbenchError',
+      code: 'data',
+      message: expect.stringContaining(file),
+    });
+  }
+  tally('faults injected', times);
+});

@@ -57,4 +57,4 @@ test('a run that has nearly no memory left saves, says which settings to lower, 
     expect(runHashes(folder)).toEqual(runHashes(whole));
     tally('faults injected');
   }
-}, 600_000);
+});

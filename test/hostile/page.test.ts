@@ -68,7 +68,7 @@ describe('a report of records that are all script', () => {
     html = readFileSync(page, 'utf8');
     expect(pictures.every((file) => dirname(file) === to && /^[\w@-]+\.png$/.test(basename(file)))).toBe(true);
     expect(readdirSync(to)).toContain('index.html');
-  }, 60_000);
+  });
 
   test('has no script, no handler, no address and no style but its own', () => {
     const tags = tagsOf(html);

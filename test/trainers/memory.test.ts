@@ -73,18 +73,14 @@ test.each([
     'clone',
     () => tinySettings(`clone.epochs=${Math.min(1000, Math.ceil(updates / 3))}`, 'ppo.enabled=false'),
   ],
-])(
-  '%s holds the same tensors after each of 200 updates, and no more memory',
-  async (_, phase, settingsOf) => {
-    await importFilms();
-    await importOpenDialKg({ from: folderWith(releaseFiles) });
-    const { tensors, updates: done, objects, numbers } = await watched(settingsOf(), phase);
-    expect(done).toBeGreaterThanOrEqual(200);
-    expect(tensors).toHaveLength(1);
-    // Weights, batches and walks are arrays of numbers: one set of these small weights would be a hundred times as much.
-    expect(numbers).toBeLessThan(300);
-    // The engine keeps compiled code and forgets it; over many updates that comes to nothing.
-    expect(objects).toBeLessThan(often(15_000, 600));
-  },
-  often(60_000, 1_800_000),
-);
+])('%s holds the same tensors after each of 200 updates, and no more memory', async (_, phase, settingsOf) => {
+  await importFilms();
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  const { tensors, updates: done, objects, numbers } = await watched(settingsOf(), phase);
+  expect(done).toBeGreaterThanOrEqual(200);
+  expect(tensors).toHaveLength(1);
+  // Weights, batches and walks are arrays of numbers: one set of these small weights would be a hundred times as much.
+  expect(numbers).toBeLessThan(300);
+  // The engine keeps compiled code and forgets it; over many updates that comes to nothing.
+  expect(objects).toBeLessThan(often(15_000, 600));
+});

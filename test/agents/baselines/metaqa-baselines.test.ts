@@ -23,7 +23,7 @@ if (!shared) stderr.write('skipped: baselines on MetaQA (set KGWALK_TEST_DATA to
     await importMetaQa({ from: join(shared ?? '', 'data', 'metaqa'), home });
     dataset = loadQuestionDataset('metaqa', { home });
     graph = await dataset.loadGraph();
-  }, 120_000);
+  });
 
   /** Hit@1, F1, exact set and gold chain in percent, by subset and over all. */
   async function scores(name: string): Promise<Record<string, number[]>> {
@@ -69,11 +69,11 @@ if (!shared) stderr.write('skipped: baselines on MetaQA (set KGWALK_TEST_DATA to
     for (const [key, row] of Object.entries(expected)) {
       figures[key]!.forEach((value, i) => expect(Math.abs(value - row[i]!)).toBeLessThan(0.15));
     }
-  }, 180_000);
+  });
 
   test('relations at random hit one question in ten', async () => {
     const { all } = await scores('random-chain');
     expect(Math.abs(all![0]! - 10)).toBeLessThan(1.5);
     expect(Math.abs(all![1]! - 8)).toBeLessThan(1.5);
-  }, 120_000);
+  });
 });

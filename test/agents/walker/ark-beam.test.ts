@@ -179,7 +179,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
       }),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 
   /** Degrees by a power law; golds drawn by walking at random, 28 in a hundred of two hops. */
   function uninformedWorld() {

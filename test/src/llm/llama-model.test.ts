@@ -103,7 +103,7 @@ const names = {
     const alone = requests[order[0]!]!;
     expect((await fresh.complete(alone)).text).toBe(inOrder[order[0]!]![0 as never]);
     await fresh.dispose();
-  }, 30_000);
+  });
 
   test('requests at the same time give what they give one after the other', async () => {
     const alone = [await text(), await text({ head: heads[1]! }), await text({ body: 'A bird' })];
@@ -245,7 +245,7 @@ const names = {
     expect(other.cachedTokens).toBeGreaterThan(25);
     expect(await ask('who directed Heat?')).toEqual({ ...first, cachedTokens: other.cachedTokens });
     expect(model.note).toBeUndefined();
-  }, 30_000);
+  });
 
   test('ends a free reply at its own end token, and never shows it', async () => {
     // A question with a short answer: where an open one ends depends on how the processor rounds.

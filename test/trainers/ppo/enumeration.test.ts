@@ -110,7 +110,6 @@ test.each(['none', 'group-mean', 'critic'] as const)(
     envs.close();
     for (const made of [optimizer, critic?.optimizer, actor, network]) made?.dispose();
   },
-  often(60_000, 1_800_000),
 );
 
 test.each(['candidate', 'pa-mlp'] as const)(
