@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { applyOverrides } from '../src/run/config.js';
 import { parseOverride } from '../src/run/config-source.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { nearestName } from '../src/run/nearest-name.js';
+import { nearestName } from '../src/run/printable.js';
 
 /** An agent with the switches that it understands. */
 export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodType> {

@@ -22,7 +22,7 @@ export function register(program: Command): void {
 }
 
 async function explain(key: string | undefined, { json }: { json?: boolean }): Promise<void> {
-  const { explainConfig } = await import('../src/run/config-explain.js');
+  const { explainConfig } = await import('../src/run/config-keys.js');
   const { display } = await import('../src/run/config-keys.js');
   const { runSettings } = await import('../presets/schema.js');
   const keys = explainConfig(runSettings, key);

@@ -1,7 +1,7 @@
 /** The end of a failed command: what goes to standard error and the exit status. */
 import { stderr } from 'node:process';
 import { CommanderError } from 'commander';
-import { memoryErrorOf } from '../src/run/memory.js';
+import { memoryErrorOf } from '../src/run/stop.js';
 import { WorkbenchError, exitCodes } from '../src/run/errors.js';
 import { printableLines } from '../src/run/printable.js';
 import { masked } from '../src/run/secrets.js';

@@ -2,7 +2,7 @@
 import type { WalkSample } from '../datasets/walk-sample.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { Graph } from '../src/kg/graph.js';
-import { drawn } from '../src/run/drawn.js';
+import { drawn } from '../src/run/seeds.js';
 
 /** What is walked. */
 export interface PlannedWalks {

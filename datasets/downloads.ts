@@ -1,10 +1,9 @@
 /** Where the releases of others lie, and getting those that can be had from an address. */
 import { join } from 'node:path';
-import { downloadFile } from '../src/run/download.js';
-import type { DownloadOptions } from '../src/run/download.js';
+import { downloadFile, type DownloadOptions } from '../src/run/download.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { confined, kgwalkHome } from '../src/run/locations.js';
-import { nearestName } from '../src/run/nearest-name.js';
+import { nearestName } from '../src/run/printable.js';
 
 /** One file with its address and hash. */
 export interface ReleaseFile {

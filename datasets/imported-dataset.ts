@@ -8,7 +8,7 @@ import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile, sha256File, writeError } from '../src/run/files.js';
 import { kgwalkHome } from '../src/run/locations.js';
-import { nearestName } from '../src/run/nearest-name.js';
+import { nearestName } from '../src/run/printable.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import { lockFolder } from '../src/run/run-lock.js';
 import { graphFileName, manifestFileName } from './dialogues/dialogue-dataset.js';

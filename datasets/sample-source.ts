@@ -1,7 +1,6 @@
 /** Samples as sources of artifacts: what provenance knows of them. */
 import { createHash } from 'node:crypto';
-import { madeFrom } from '../src/run/provenance/notes.js';
-import type { ArtifactFacts, ArtifactKind } from '../src/run/provenance/record.js';
+import { type ArtifactFacts, type ArtifactKind, madeFrom } from '../src/run/provenance.js';
 import type { QuestionSample } from './question.js';
 import type { WalkSample } from './walk-sample.js';
 

@@ -1,7 +1,7 @@
 /** What a walking agent is asked and what it is scored against, kept apart: agents get the task alone. */
 import type { Graph } from '../src/kg/graph.js';
 import type { Path, Triple } from '../src/kg/path.js';
-import { drawn } from '../src/run/drawn.js';
+import { drawn } from '../src/run/seeds.js';
 import type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
 import type { Dataset } from './dialogues/dialogue-dataset.js';
 import type { DataSettings } from './settings.js';

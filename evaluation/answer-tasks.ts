@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Agent, Answer } from '../agents/agent.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { memoryErrorOf } from '../src/run/memory.js';
-import { throwIfStopped } from '../src/run/stop.js';
+import { memoryErrorOf, throwIfStopped } from '../src/run/stop.js';
 import { concernsAllTasks, failuresInARow } from './task-failures.js';
 
 /** How many tasks at once, who is told how far it is, and what stops it. */

@@ -5,7 +5,7 @@ import type { WalkSample } from '../datasets/walk-sample.js';
 import type { Graph } from '../src/kg/graph.js';
 import { canonicalPath } from '../src/kg/path.js';
 import { padEntity, type ArkBeam } from '../src/metrics/ark-ranks.js';
-import { csvCell } from '../src/run/csv.js';
+import { csvCell } from '../src/run/printable.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { namedPath } from './example-walks.js';

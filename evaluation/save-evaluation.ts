@@ -1,7 +1,7 @@
 /** Keeps an evaluation in the folder of its run. */
 import { join } from 'node:path';
 import { writeFileAtomic } from '../src/run/files.js';
-import type { ProvenanceNotes } from '../src/run/provenance/notes.js';
+import type { ProvenanceNotes } from '../src/run/provenance.js';
 import { runFiles } from '../src/run/run-folder.js';
 import type { Evaluation } from './evaluate.js';
 import { writeRowsArrow } from './rows-file.js';

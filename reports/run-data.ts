@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { diffConfig } from '../src/run/config.js';
-import { evaluationFiles } from '../src/run/evaluation-files.js';
+import { evaluationFiles } from '../src/run/run-folder.js';
 import { evaluationRecord, questionEvaluationRecord, questionExample } from '../src/run/evaluation-schemas.js';
 import { readJsonLines } from '../src/run/json-lines.js';
 import type { LinkEvaluationRecord } from '../src/run/link-records.js';
@@ -21,7 +21,7 @@ import type {
   TimingRecord,
 } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
-import { readTimings } from '../src/run/timing-log.js';
+import { readTimings } from '../src/run/metric-log.js';
 import { methodOf, plainName, settingsKey, withoutSeed } from './words.js';
 
 /** How a trained agent came to be. */

@@ -97,12 +97,12 @@ describe('the architecture', () => {
     test.each<[string, RegExp, string[]]>([
       ['other programs', /'(node:)?child_process'/, ['cli/native/run-tool.ts', 'cli/quickstart/shown.ts']],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
-      ['addresses', /\bfetch\(/, ['src/llm/server-trouble.ts', 'src/run/download/open-response.ts']],
+      ['addresses', /\bfetch\(/, ['src/llm/server-trouble.ts', 'src/run/download.ts']],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-model.ts']],
       ['sockets', /'(node:)?net'/, ['cli/open-real-model.ts']],
       ['the network otherwise', /'(node:)?(http2?|https|tls|dgram|dns|undici|ws)(\/\w+)?'|WebSocket|EventSource/, []],
       ['whoever calls', /createServer|\.listen\(/, []],
-      ['threads', /\bnew Worker\(/, ['src/run/workers/worker-pool.ts']],
+      ['threads', /\bnew Worker\(/, ['src/run/worker-pool.ts']],
       ['text as code', /\beval\(|\bFunction\(|'(node:)?(vm|repl|inspector|cluster)(\/\w+)?'|dlopen/, []],
       ['code by a computed name', /(?<![.\w])import\((?!'[^']+'\)|\w+: )/, []],
       [

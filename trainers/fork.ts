@@ -8,10 +8,10 @@ import {
 } from '../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint, saveCheckpoint } from '../checkpoints/store.js';
 import { questionWalkIds } from '../envs/question-walks.js';
-import { configDifferences, refuseDifferences } from '../src/run/config-differences.js';
+import { configDifferences, refuseDifferences } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
-import { readProvenance, unknownWeights, writeProvenance } from '../src/run/provenance/record.js';
+import { readProvenance, unknownWeights, writeProvenance } from '../src/run/provenance.js';
 import type { ForkOrigin, RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';

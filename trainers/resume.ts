@@ -2,7 +2,7 @@
 import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { compareEntries, type CheckpointEntry } from '../checkpoints/keeper.js';
 import { dropCheckpoints, readIndex, resolveCheckpoint } from '../checkpoints/store.js';
-import { configDifferences, refuseDifferences } from '../src/run/config-differences.js';
+import { configDifferences, refuseDifferences } from '../src/run/config.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import { backendNames } from '../src/tensor/backend.js';

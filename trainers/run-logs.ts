@@ -1,11 +1,9 @@
 /** Where a run writes what happens: metrics without a clock, timing with one, TensorBoard beside them if asked. */
 import type { LogMark } from '../src/run/json-lines.js';
-import { openMetricLog, readMetrics } from '../src/run/metric-log.js';
+import { openMetricLog, openTimingLog, readMetrics } from '../src/run/metric-log.js';
 import type { MetricRecord, Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
-import { openEventFile, type EventFile } from '../src/run/tensorboard.js';
-import { keepEvents } from '../src/run/tensorboard-keep.js';
-import { openTimingLog } from '../src/run/timing-log.js';
+import { type EventFile, keepEvents, openEventFile } from '../src/run/tensorboard.js';
 
 /** The open logs of a run; close them after use. */
 export interface RunLogs {

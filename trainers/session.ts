@@ -12,7 +12,7 @@ import { noCounts, type EncoderCounters, type StateEncoder } from '../src/encode
 import { configHash } from '../src/run/config.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
-import { keepProvenance } from '../src/run/provenance/notes.js';
+import { keepProvenance } from '../src/run/provenance.js';
 import type { Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import type { Optimizer } from '../src/tensor/trainable.js';

@@ -12,7 +12,7 @@ import { stateTextSettings } from '../envs/state-text/settings.js';
 import { evaluationSettings } from '../evaluation/settings.js';
 import { encoderSettings } from '../src/encoder/settings.js';
 import { loadConfig } from '../src/run/config.js';
-import { logSettings } from '../src/run/log-settings.js';
+import { logSettings } from '../src/run/tensorboard.js';
 import type { RunInfo } from '../src/run/records.js';
 import { backendNames } from '../src/tensor/backend.js';
 import { bilinearSettings } from './bilinear/settings.js';

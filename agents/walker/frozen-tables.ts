@@ -1,7 +1,7 @@
 /** The frozen vectors of entities and relations that a walker's network starts from. */
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { principalComponents, scaledToMeanNorm } from '../../src/tensor/principal-components.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';

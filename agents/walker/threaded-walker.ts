@@ -1,7 +1,7 @@
 /** A trained walker whose beams grow on several threads. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { inSharedMemory } from '../../src/run/workers/shared-memory.js';
-import { startWorkers } from '../../src/run/workers/worker-pool.js';
+import { inSharedMemory } from '../../src/run/shared-memory.js';
+import { startWorkers } from '../../src/run/worker-pool.js';
 import type { Agent, Answer } from '../agent.js';
 import type { TaskVectors } from './features/featurizer.js';
 import { tasksPerBatch } from './walker-agent.js';

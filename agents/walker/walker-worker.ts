@@ -1,10 +1,9 @@
 /** A thread that answers for a trained walker, started by `threadedWalker`. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { serveJobs } from '../../src/run/workers/serve-jobs.js';
+import { serveJobs } from '../../src/run/worker-pool.js';
 import type { TaskVectors } from './features/featurizer.js';
 import { walkerAgent } from './walker-agent.js';
-import { policyOf } from './walker-parts.js';
-import type { WalkerParts } from './walker-parts.js';
+import { policyOf, type WalkerParts } from './walker-parts.js';
 
 /** Tasks for one thread. */
 export interface WalkerJob {

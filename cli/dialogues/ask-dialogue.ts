@@ -88,7 +88,7 @@ async function entityOf(graph: Graph, name: string): Promise<number> {
   if (entity >= 0) return entity;
   const folded = graph.entityNames.findIndex((other) => other.toLowerCase() === name.toLowerCase());
   if (folded >= 0) return folded;
-  const { nearestName } = await import('../../src/run/nearest-name.js');
+  const { nearestName } = await import('../../src/run/printable.js');
   const near = nearestName(name, graph.entityNames);
   throw new WorkbenchError(
     'usage',

@@ -53,7 +53,7 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
   const { splitSamples } = await import('../../datasets/walk-sample.js');
   const { envSettings } = await import('../../envs/settings.js');
   const { seenEntities } = await import('../../evaluation/outcome.js');
-  const { drawn } = await import('../../src/run/drawn.js');
+  const { drawn } = await import('../../src/run/seeds.js');
   const data = await dataOf(flags, runs);
   const settings = await settingsOf(flags, runs);
   const { horizon } = envSettings.parse(runs[0]?.config.env ?? {});

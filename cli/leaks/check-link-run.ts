@@ -3,7 +3,7 @@ import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { linkLeaks, type LinkLeakReport } from '../../evaluation/leaks/link-leaks.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { readProvenance } from '../../src/run/provenance/record.js';
+import { readProvenance } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
 import { printLine, printTable } from '../output.js';

@@ -9,7 +9,7 @@ import { seenUnseen, type SeenUnseen } from '../../evaluation/leaks/seen-unseen.
 import { readTargetRows } from '../../evaluation/rows-file.js';
 import { evaluationProvenance } from '../../evaluation/save-evaluation.js';
 import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
-import { readProvenance } from '../../src/run/provenance/record.js';
+import { readProvenance } from '../../src/run/provenance.js';
 import { readJsonFile } from '../../src/run/read-json.js';
 import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';

@@ -12,7 +12,7 @@ import { seenUnseen, type SeenUnseen } from '../../evaluation/leaks/seen-unseen.
 import { evaluationFiles, readAsked } from '../../evaluation/questions/evaluation-folder.js';
 import { questionEvaluationRecord, questionRow } from '../../src/run/evaluation-schemas.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
-import { readProvenance } from '../../src/run/provenance/record.js';
+import { readProvenance } from '../../src/run/provenance.js';
 import { readJsonFile } from '../../src/run/read-json.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';

@@ -4,7 +4,7 @@ import { linkAgents, type LinkAgentResources } from '../../agents/link-agents.js
 import type { LinkRanker } from '../../agents/link-ranker.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
-import { nearestName } from '../../src/run/nearest-name.js';
+import { nearestName } from '../../src/run/printable.js';
 import type { RunInfo } from '../../src/run/records.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { findRun, type Named } from '../kind-of-work.js';

@@ -5,13 +5,10 @@ import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { interruptSignal } from '../interrupt.js';
-import { datasetOf } from '../kind-of-work.js';
-import type { Named } from '../kind-of-work.js';
+import { datasetOf, type Named } from '../kind-of-work.js';
 import { printJson, printLine } from '../output.js';
-import { openQuestionAgent, resolveAgents } from './question-agents.js';
-import type { OpenedQuestionAgent } from './question-agents.js';
-import { budgetOf, openQuestionGraph, wholeNumber } from './question-inputs.js';
-import type { QuestionFlags, QuestionGraph } from './question-inputs.js';
+import { type OpenedQuestionAgent, openQuestionAgent, resolveAgents } from './question-agents.js';
+import { budgetOf, openQuestionGraph, type QuestionFlags, type QuestionGraph, wholeNumber } from './question-inputs.js';
 import { eventText } from '../../evaluation/questions/event-text.js';
 
 /** The options of `kgwalk ask` on questions. */
@@ -108,7 +105,7 @@ async function taskOf(bracketed: string, { dataset, graph, names, subsets }: Que
 }
 
 async function unknownEntity(name: string, known: readonly string[]): Promise<WorkbenchError> {
-  const { nearestName } = await import('../../src/run/nearest-name.js');
+  const { nearestName } = await import('../../src/run/printable.js');
   const near = nearestName(name, known);
   return new WorkbenchError('usage', `expected an entity of the graph in brackets, got "${printable(name, 80)}"`, {
     ...(near !== undefined && { hint: `Did you mean [${near}]?` }),

@@ -1,23 +1,24 @@
 /** What `evaluate` and `compare` do alike on questions: everything is opened first, then each agent is asked. */
 import { resolve } from 'node:path';
-import { evaluationName, finishedFolder, readEvaluation } from '../../evaluation/questions/evaluation-folder.js';
-import type { AskedEvaluation } from '../../evaluation/questions/evaluation-folder.js';
+import {
+  type AskedEvaluation,
+  evaluationName,
+  finishedFolder,
+  readEvaluation,
+} from '../../evaluation/questions/evaluation-folder.js';
 import type { SavedEvaluation } from '../../evaluation/questions/run-question-evaluation.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
+import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance.js';
 import { runsFolder } from '../../src/run/locations.js';
 import type { Named } from '../kind-of-work.js';
 import { tellTorn } from '../torn-log.js';
-import { terminalWatch } from '../watch.js';
-import type { Watch } from '../watch.js';
+import { terminalWatch, type Watch } from '../watch.js';
 import { embeddedChatModel } from '../open-real-model.js';
 import { evaluationProgress } from './evaluation-progress.js';
 import { openModel } from './open-model.js';
-import { openQuestionAgent, resolveAgents } from './question-agents.js';
-import type { OpenedQuestionAgent, ResolvedAgent } from './question-agents.js';
-import { questionInputs } from './question-inputs.js';
-import type { QuestionFlags, QuestionInputs } from './question-inputs.js';
+import { type OpenedQuestionAgent, openQuestionAgent, resolveAgents, type ResolvedAgent } from './question-agents.js';
+import { type QuestionFlags, questionInputs, type QuestionInputs } from './question-inputs.js';
 import { printNote } from '../output.js';
 
 /** Bootstrap resamples behind every interval. */

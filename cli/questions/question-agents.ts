@@ -5,7 +5,7 @@ import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder } from '../../src/run/locations.js';
-import { nearestName } from '../../src/run/nearest-name.js';
+import { nearestName } from '../../src/run/printable.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { findRun, type Named } from '../kind-of-work.js';
 import type { QuestionFlags, QuestionGraph } from './question-inputs.js';

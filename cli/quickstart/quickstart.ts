@@ -5,7 +5,7 @@ import { datasetFolder } from '../../datasets/imported-dataset.js';
 import { manifestFileName } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { RunSettings } from '../../presets/schema.js';
 import { embeddedModelName, lastingModelName, modelFile } from '../../src/llm/model-files.js';
-import { configDifferences, refuseDifferences } from '../../src/run/config-differences.js';
+import { configDifferences, refuseDifferences } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder, runsFolder } from '../../src/run/locations.js';
 import type { RunInfo } from '../../src/run/records.js';

@@ -1,7 +1,7 @@
 /** The user's own questions, one JSON object a line. */
 import { z } from 'zod';
 import { printable } from '../../src/run/printable.js';
-import { nearestName } from '../../src/run/nearest-name.js';
+import { nearestName } from '../../src/run/printable.js';
 import { LineProblems, textRows } from '../release-files.js';
 import { locatedTopic, markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import { partName } from '../dialogues/dialogue-dataset.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Graph } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { type Dialogue, dialogueSchema } from '../dialogue.js';
 import {
   alteredFiles,

@@ -1,5 +1,5 @@
 /** What a data set looks like on one of its graphs: sizes, difficulty, and what train gives away. */
-import { drawn } from '../../src/run/drawn.js';
+import { drawn } from '../../src/run/seeds.js';
 import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { countReachable } from '../../src/kg/frontier.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';

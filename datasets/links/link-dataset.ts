@@ -8,7 +8,7 @@ import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readError, writeFileAtomic } from '../../src/run/files.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { filesSchema } from '../dialogues/dialogue-dataset.js';
 import {
   alteredFile,

@@ -1,8 +1,7 @@
 /** What a user means by a name: entities by id or display name, relations with or without `~`. */
 import { normalizeName } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { nearestName } from '../../src/run/nearest-name.js';
-import { printable } from '../../src/run/printable.js';
+import { nearestName, printable } from '../../src/run/printable.js';
 import type { LinkDataset } from './link-dataset.js';
 
 /** Letters from which on a part of a name says something. */

@@ -6,7 +6,7 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readTextFile } from '../../src/run/files.js';
-import { nearestName } from '../../src/run/nearest-name.js';
+import { nearestName } from '../../src/run/printable.js';
 import { printable } from '../../src/run/printable.js';
 import type { Dialogue } from '../dialogue.js';
 import { splitNames } from '../dialogues/dialogue-dataset.js';

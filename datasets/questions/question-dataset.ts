@@ -2,7 +2,7 @@
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import {
   alteredFiles,
   datasetFolder,

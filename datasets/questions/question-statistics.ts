@@ -3,7 +3,7 @@ import { type FrontierStepper, frontierStepper } from '../../src/kg/frontier.js'
 import { type Frontier, initialFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
-import { drawn } from '../../src/run/drawn.js';
+import { drawn } from '../../src/run/seeds.js';
 import { maskedQuestion, type QuestionGold, type QuestionSample } from '../question.js';
 import type { QuestionDataset } from './question-dataset.js';
 import { sampleOf, type StoredQuestion } from './stored-question.js';

@@ -1,6 +1,5 @@
 /** What each artifact was made from, held against a split that it must not know. */
-import { sampleSet, type ArtifactRecord, type ProvenanceRecord } from '../../src/run/provenance/record.js';
-import { unpackIds } from '../../src/run/provenance/packed-ids.js';
+import { type ArtifactRecord, type ProvenanceRecord, sampleSet, unpackIds } from '../../src/run/provenance.js';
 import { plainText } from '../../datasets/sample-source.js';
 import { askedText, isOpening, type KnownSamples } from './known-samples.js';
 

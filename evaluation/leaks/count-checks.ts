@@ -1,6 +1,6 @@
 /** Whether the counts that agents use mark the answer: P(gold | count) must not fall where the count rises. */
 import type { WalkSample } from '../../datasets/walk-sample.js';
-import type { ProvenanceRecord } from '../../src/run/provenance/record.js';
+import type { ProvenanceRecord } from '../../src/run/provenance.js';
 import { countsByName, goldShareByCount, type LeakCheck } from './count-shares.js';
 import type { KnownSamples } from './known-samples.js';
 

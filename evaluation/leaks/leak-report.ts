@@ -1,7 +1,7 @@
 /** All that can be said of leaks from a split into a run: what was looked for and not found, and what cannot be excluded. */
 import type { QuestionSample } from '../../datasets/question.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
-import type { ProvenanceRecord } from '../../src/run/provenance/record.js';
+import type { ProvenanceRecord } from '../../src/run/provenance.js';
 import { artifactRows, type ArtifactRow } from './artifact-rows.js';
 import { countChecks, type CountCheck } from './count-checks.js';
 import { graphCut, type GraphCut } from './graph-cut.js';

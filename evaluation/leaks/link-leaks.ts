@@ -1,6 +1,6 @@
 /** What a run over links was made from, held against a split that it must not know. */
 import type { LinkDataset } from '../../datasets/links/link-dataset.js';
-import type { ArtifactRecord, ProvenanceRecord } from '../../src/run/provenance/record.js';
+import type { ArtifactRecord, ProvenanceRecord } from '../../src/run/provenance.js';
 import type { Verdict } from './artifact-rows.js';
 
 /** One artifact and what it notes. Triples are noted by split, as they are read by split. */

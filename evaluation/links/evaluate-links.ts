@@ -3,7 +3,7 @@ import type { TripleColumns } from '../../src/kg/graph.js';
 import { joinTriples } from '../../src/kg/triple-columns.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { drawn } from '../../src/run/drawn.js';
+import { drawn } from '../../src/run/seeds.js';
 import type { LinkEvaluationRecord, LinkExample } from '../../src/run/link-records.js';
 import { answerDistances } from './answer-distances.js';
 import { ChainCounts, chainOf } from './chain-table.js';

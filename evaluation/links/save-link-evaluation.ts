@@ -2,13 +2,12 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { configHash } from '../../src/run/config.js';
-import { evaluationFiles } from '../../src/run/evaluation-files.js';
+import { evaluationFiles, runFiles } from '../../src/run/run-folder.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
 import { linkEvaluationRecord } from '../../src/run/link-schemas.js';
 import { readJsonFile } from '../../src/run/read-json.js';
-import { runFiles } from '../../src/run/run-folder.js';
 import { evaluationsFolder, finishedFolder } from '../questions/evaluation-folder.js';
 import type { LinkEvaluation } from './evaluate-links.js';
 import { readLinkRows, writeLinkRows } from './link-rows.js';

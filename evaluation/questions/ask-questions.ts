@@ -3,7 +3,7 @@ import type { QuestionAgent, QuestionAnswer, TraceEvent } from '../../agents/que
 import type { QuestionTask } from '../../datasets/question.js';
 import type { CallRecord, CallTotals, QuestionClient } from '../../src/llm/client/create-clients.js';
 import { runInterleaved } from '../../src/llm/concurrency.js';
-import { memoryErrorOf } from '../../src/run/memory.js';
+import { memoryErrorOf } from '../../src/run/stop.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { concernsAllTasks, failuresInARow } from '../task-failures.js';
 

@@ -1,6 +1,6 @@
 /** Which questions are asked: those that can be scored, or a seeded sample of them. */
 import type { QuestionSample } from '../../datasets/question.js';
-import { drawn } from '../../src/run/drawn.js';
+import { drawn } from '../../src/run/seeds.js';
 
 /** What is asked, and how many are not, by reason. */
 export interface DrawnQuestions {

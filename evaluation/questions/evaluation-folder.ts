@@ -7,8 +7,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { evaluationFiles } from '../../src/run/evaluation-files.js';
-import type { EvaluationFiles } from '../../src/run/evaluation-files.js';
+import { evaluationFiles, type EvaluationFiles } from '../../src/run/run-folder.js';
 import {
   questionAbout,
   questionEvaluationRecord,

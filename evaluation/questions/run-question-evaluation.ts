@@ -2,22 +2,16 @@
 import type { QuestionAgent } from '../../agents/question-agent.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { CallTiming } from '../../src/llm/client/ask-model.js';
-import { openCompletionStore } from '../../src/llm/client/completion-store.js';
-import type { CompletionStore } from '../../src/llm/client/completion-store.js';
-import { createClients } from '../../src/llm/client/create-clients.js';
-import type { ClientSettings } from '../../src/llm/client/create-clients.js';
+import { type CompletionStore, openCompletionStore } from '../../src/llm/client/completion-store.js';
+import { type ClientSettings, createClients } from '../../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { collectProvenance, keepProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
-import { openTimingLog } from '../../src/run/timing-log.js';
-import type { TimingLog } from '../../src/run/timing-log.js';
-import { openEvaluationFolder } from './evaluation-folder.js';
-import type { AskedEvaluation } from './evaluation-folder.js';
-import { evaluateQuestions } from './evaluate-questions.js';
-import type { EvaluateQuestionsOptions, QuestionEvaluation } from './evaluate-questions.js';
+import { collectProvenance, keepProvenance, ProvenanceNotes } from '../../src/run/provenance.js';
+import { openTimingLog, type TimingLog } from '../../src/run/metric-log.js';
+import { type AskedEvaluation, openEvaluationFolder } from './evaluation-folder.js';
+import { evaluateQuestions, type EvaluateQuestionsOptions, type QuestionEvaluation } from './evaluate-questions.js';
 import { saveQuestionEvaluation } from './save-question-evaluation.js';
-import { speedometer } from './speedometer.js';
-import type { EvaluationSpeed } from './speedometer.js';
+import { type EvaluationSpeed, speedometer } from './speedometer.js';
 
 /** What is asked, of which model, and where it is kept. */
 export interface RunEvaluationOptions extends Pick<

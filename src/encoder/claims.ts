@@ -1,7 +1,7 @@
 /** Who encodes what at the moment, so that runs over one cache share the work rather than each do all of it. */
 import { pid } from 'node:process';
 import type { Database, RootDatabase } from 'lmdb';
-import { isRunning } from '../run/running-process.js';
+import { isRunning } from '../run/files.js';
 
 /** Who holds a key, and until when at most. */
 export interface Claim {

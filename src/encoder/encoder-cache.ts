@@ -5,8 +5,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { crc32 } from 'node:zlib';
 import type { RootDatabase } from 'lmdb';
-import { sha256File } from '../run/files.js';
-import { looksOf } from '../run/hashed-file.js';
+import { looksOf, sha256File } from '../run/files.js';
 import { type Claim, claimsIn } from './claims.js';
 import { openStore, requireSpace, storeError } from './lmdb-store.js';
 

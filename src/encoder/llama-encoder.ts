@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { llamaVersion } from '../llm/llama-library.js';
 import { WorkbenchError } from '../run/errors.js';
-import { hashedFile } from '../run/hashed-file.js';
+import { hashedFile } from '../run/files.js';
 import { encodeTurn, type Turn } from './encode-turn.js';
 import { readEmbeddingModel } from './embedding-model.js';
 import { distinctTexts, isBlank, normalizeL2, timesAsked } from './encoded-texts.js';

@@ -1,5 +1,5 @@
 /** Parts of triples in columns, and several one after another. */
-import { drawn } from '../run/drawn.js';
+import { drawn } from '../run/seeds.js';
 import type { TripleColumns } from './graph.js';
 
 /** The triples at some places, in their order. New arrays. */

@@ -1,16 +1,14 @@
 /** Getting a model of others: by a name of the registry, or from any address. */
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { downloadFile } from '../run/download.js';
-import type { DownloadOptions } from '../run/download.js';
+import { downloadFile, type DownloadOptions } from '../run/download.js';
 import { WorkbenchError } from '../run/errors.js';
 import { writeFileAtomic } from '../run/files.js';
-import { nearestName } from '../run/nearest-name.js';
+import { nearestName } from '../run/printable.js';
 import { masked } from '../run/secrets.js';
 import { readGgufHeader } from './gguf/read-header.js';
 import { downloadedModelFile, embeddedModelName } from './model-files.js';
-import { modelRegistry } from './model-registry.js';
-import type { RegisteredModel } from './model-registry.js';
+import { modelRegistry, type RegisteredModel } from './model-registry.js';
 
 const recordSchema = z.strictObject({
   schemaVersion: z.literal(1),

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import type { LlamaModel, Token } from 'node-llama-cpp';
 import { WorkbenchError } from '../run/errors.js';
-import { hashedFile } from '../run/hashed-file.js';
+import { hashedFile } from '../run/files.js';
 import { throwIfStopped } from '../run/stop.js';
 import type { LanguageModel, ReplyFormat } from './language-model.js';
 import { chatLayout, type PromptTokens } from './llama/chat-layout.js';

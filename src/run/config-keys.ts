@@ -1,6 +1,7 @@
 /** What a settings schema says about its keys: names, types, ranges, defaults. Read from its JSON Schema form. */
 import { z } from 'zod';
-import { nearestName } from './nearest-name.js';
+import { WorkbenchError } from './errors.js';
+import { nearestName } from './printable.js';
 
 /** The part of JSON Schema (draft 2020-12) that settings use. */
 export interface KeySchema {
@@ -49,7 +50,7 @@ export function isSection(schema: KeySchema): boolean {
 }
 
 /** Dotted names of all keys below `schema`, in the order they are declared, sections before their keys. */
-export function keyNames(schema: KeySchema, prefix = ''): string[] {
+function keyNames(schema: KeySchema, prefix = ''): string[] {
   return Object.entries(propertiesOf(schema)).flatMap(([name, child]) => [
     prefix + name,
     ...keyNames(child, `${prefix}${name}.`),
@@ -67,7 +68,7 @@ export function expectation(schema: KeySchema): string {
 }
 
 /** The range of a number in interval notation, such as `[0, 1)`; undefined for one without bounds. */
-export function rangeOf(schema: KeySchema): string | undefined {
+function rangeOf(schema: KeySchema): string | undefined {
   const { minimum, exclusiveMinimum, multipleOf } = schema;
   // zod bounds every integer by what a double holds exactly; that is no range to tell a user.
   const unsafe = (bound?: number) =>
@@ -141,4 +142,38 @@ function alternatives(schema: KeySchema): KeySchema[] {
 
 function propertiesOf(schema: KeySchema): Record<string, KeySchema> {
   return Object.assign({}, ...alternatives(schema).map((one) => one.properties ?? {})) as Record<string, KeySchema>;
+}
+
+/** What there is to know of one key. */
+interface KeyExplanation {
+  /** Dotted name. */
+  key: string;
+  /** What it takes, with range or allowed values: `an integer in [1, 64]`, `one of path, target`. */
+  takes: string;
+  /** Value when nothing is given; undefined where the key may be absent. */
+  default: unknown;
+  description: string;
+}
+
+/**
+ * Explains one key, or every key of a section; without a key, all of them.
+ * @throws WorkbenchError `usage` for a name the schema does not have, with the nearest one
+ */
+export function explainConfig(schema: z.ZodType, key = ''): KeyExplanation[] {
+  const root = keySchemaOf(schema);
+  const path = key === '' ? [] : key.split('.');
+  const found = keySchemaAt(root, path);
+  if (!found) {
+    const near = nearestKey(root, key);
+    throw new WorkbenchError('usage', `unknown key ${key}${near ? `; did you mean ${near}?` : ''}`, {
+      hint: 'All keys: `kgwalk config explain`.',
+    });
+  }
+  const prefix = key === '' ? '' : `${key}.`;
+  const names = isSection(found) ? keyNames(found).map((name) => prefix + name) : [key];
+  return names.flatMap((name) => {
+    const one = keySchemaAt(root, name.split('.'))!;
+    if (isSection(one)) return [];
+    return [{ key: name, takes: expectation(one), default: one.default, description: one.description ?? '' }];
+  });
 }

@@ -1,16 +1,28 @@
 /** Settings from a file and the command line, checked against one schema; every problem is reported at once. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { display, expectation, isSection, keySchemaAt, keySchemaOf, nearestKey } from './config-keys.js';
-import type { KeySchema } from './config-keys.js';
-import { readConfigFile } from './config-layers.js';
-import { isPlain, parseConfigText, parseOverride } from './config-source.js';
-import type { ConfigSource, Override } from './config-source.js';
+import {
+  display,
+  expectation,
+  isSection,
+  type KeySchema,
+  keySchemaAt,
+  keySchemaOf,
+  nearestKey,
+} from './config-keys.js';
+import {
+  type ConfigSource,
+  isPlain,
+  type Override,
+  parseConfigText,
+  parseOverride,
+  readConfigFile,
+} from './config-source.js';
 import { WorkbenchError } from './errors.js';
 import { printable } from './printable.js';
 
 /** Where settings come from: a file or a text, then the command line. */
-export interface ConfigInput {
+interface ConfigInput {
   /** Path of a YAML file, which may extend another (`readConfigFile`). */
   file?: string;
   /** YAML text, instead of a file. */
@@ -137,4 +149,31 @@ function configError(problems: readonly string[]): WorkbenchError {
   return new WorkbenchError('config', list, {
     hint: 'Every key is described by `kgwalk config explain KEY`.',
   });
+}
+
+/**
+ * Every setting whose value differs: `ppo.clipRange: 0.2 in the run, 0.1 asked for`.
+ * @param run values of the run, by name
+ * @param asked values that were asked for
+ */
+export function configDifferences(run: unknown, asked: unknown): string[] {
+  return diffConfig(run, asked).map(
+    (key) => `${key}: ${display(valueAt(run, key))} in the run, ${display(valueAt(asked, key))} asked for`,
+  );
+}
+
+/**
+ * Refuses differences.
+ * @param expected what there should have been, such as `the settings of the run`
+ * @param place where the run lies
+ * @throws WorkbenchError `config` that lists them all
+ */
+export function refuseDifferences(differences: readonly string[], expected: string, place: string, hint: string): void {
+  if (differences.length === 0) return;
+  const list = differences.map((one) => `\n  ${one}`).join('');
+  throw new WorkbenchError('config', `expected ${expected}, got others, at ${place}:${list}`, { hint });
+}
+
+function valueAt(value: unknown, key: string): unknown {
+  return key.split('.').reduce((node, name) => (node as Record<string, unknown> | undefined)?.[name], value);
 }

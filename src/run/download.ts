@@ -1,17 +1,13 @@
 /** Files from elsewhere: whole, checked by their hash, and resumed where a try broke off. */
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { env } from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { downloadAddress } from './download/address.js';
-import { openPartFile } from './download/part-file.js';
-import type { PartFile } from './download/part-file.js';
-import { PassingTrouble } from './download/passing-trouble.js';
-import { transfer } from './download/transfer.js';
 import { WorkbenchError } from './errors.js';
-import { sha256File, writeError } from './files.js';
-import { silentProgress } from './progress.js';
-import type { ProgressReporter } from './progress.js';
+import { hashOfFile, sha256File, writeError } from './files.js';
+import { PartFile, type PartState } from './part-file.js';
+import { silentProgress, type ProgressReporter } from './progress.js';
 import { lockFolder } from './run-lock.js';
 import { masked } from './secrets.js';
 
@@ -34,18 +30,18 @@ export interface DownloadOptions {
   label: string;
   progress?: ProgressReporter | undefined;
   signal?: AbortSignal | undefined;
-  patience?: Partial<Patience>;
+  /**
+   * In milliseconds: how long a connection may bring no bytes (`stall`, default 30,000), and the pause before the second try that
+   * brings nothing new (`pause`, default 1,000), doubled for every further one; after `tries` such tries (default 5) it gives up.
+   */
+  patience?: Partial<typeof defaultPatience>;
 }
 
-/** How long a silent host is waited for and how often it is asked; times in milliseconds. */
-export interface Patience {
-  /** A connection without bytes for so long is given up. Milliseconds. Default 30,000. */
-  stall: number;
-  /** Tries that bring nothing new, one after the other, before it gives up. Default 5. */
-  tries: number;
-  /** Before the second such try, doubled for every further one. Milliseconds. Default 1,000. */
-  pause: number;
-}
+const defaultPatience = { stall: 30_000, tries: 5, pause: 1000 };
+const longestPause = 30_000;
+/** Bytes left free on the disk. */
+const spareBytes = 64 << 20;
+const mostRedirects = 10;
 
 /** What is there now, and who vouched for it. */
 export interface Downloaded {
@@ -58,8 +54,6 @@ export interface Downloaded {
   kept: number;
 }
 
-const longestPause = 30_000;
-
 /**
  * Gets a file. Trouble that may pass (cuts, stalls, busy servers) is waited out; bytes that came are kept for the next
  * try and the next run. An existing file with the given hash is left as it is.
@@ -67,7 +61,7 @@ const longestPause = 30_000;
  *   refuses, `usage` for an address or a hash that will not do, `stopped` by the signal
  */
 export async function downloadFile(options: DownloadOptions): Promise<Downloaded> {
-  const { file, gitBlob, acceptUnverified = false, signal, progress = silentProgress } = options;
+  const { file, gitBlob, progress = silentProgress } = options;
   const sha256 = options.sha256?.toLowerCase();
   const address = downloadAddress(options.url);
   // What is kept and told of the address; a signature in it changes from one try to the next.
@@ -84,28 +78,16 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
   let part: PartFile | undefined;
   let keep = true;
   try {
-    part = await openPartFile(folder, url);
+    part = await PartFile.open(folder, url);
     if (sha256 !== undefined && part.state?.sha256 !== sha256) part.drop();
     const kept = part.length;
-    const patience = { stall: 30_000, tries: 5, pause: 1000, ...options.patience };
     let line: ReturnType<ProgressReporter> | undefined;
     const show = ({ length, state }: PartFile, note?: string) => {
       line ??= progress(options.label, megabytes(state?.bytes ?? 0), 'MB', megabytes(length));
       line.update(megabytes(length), note);
     };
     try {
-      await persist(part, patience, signal, show, (onBytes) =>
-        transfer(part!, {
-          url,
-          address,
-          sha256,
-          bytes: options.bytes,
-          unhashed: gitBlob !== undefined || acceptUnverified,
-          stall: patience.stall,
-          onBytes,
-          signal,
-        }),
-      );
+      await persist(part, { ...options, sha256, url, address, show });
     } finally {
       line?.finish();
     }
@@ -132,19 +114,21 @@ export async function downloadFile(options: DownloadOptions): Promise<Downloaded
   }
 }
 
+/** What is asked for, as the tries need it: `url` is told and kept, `address` asked, a mirror's where there is one. */
+interface Wanted extends DownloadOptions {
+  address: URL;
+  show: (part: PartFile, note?: string) => void;
+}
+
 /** Tries until a try ends well, or too many in a row brought nothing new. */
-async function persist(
-  part: PartFile,
-  { tries, pause }: Patience,
-  signal: AbortSignal | undefined,
-  show: (part: PartFile, note?: string) => void,
-  attempt: (onBytes: (part: PartFile) => void) => Promise<void>,
-): Promise<void> {
+async function persist(part: PartFile, wanted: Wanted): Promise<void> {
+  const { signal, show } = wanted;
+  const { stall, tries, pause } = { ...defaultPatience, ...wanted.patience };
   let furthest = part.length;
   for (let failed = 0; ;) {
     try {
       if (signal?.aborted) throw signal.reason;
-      return await attempt(show);
+      return await transfer(part, wanted, stall);
     } catch (error) {
       if (signal?.aborted) throw stopped(part);
       if (!(error instanceof PassingTrouble)) throw error;
@@ -152,13 +136,179 @@ async function persist(
       furthest = Math.max(furthest, part.length);
       if (++failed >= tries) throw gaveUp(part, error);
       show(part, `${error.message}; trying again`);
-      await wait(
-        Math.min(longestPause, Math.max(error.wait ?? 0, pause * 2 ** (failed - 1))),
-        undefined,
-        signal && { signal },
-      ).catch(() => {});
+      const time = Math.min(longestPause, Math.max(error.wait ?? 0, pause * 2 ** (failed - 1)));
+      await wait(time, undefined, signal && { signal }).catch(() => {});
     }
   }
+}
+
+/** Trouble of a transfer that another try may not meet: a cut, a stall, a busy server. */
+class PassingTrouble extends Error {
+  /** @param wait how long the server asks us to wait, milliseconds */
+  constructor(
+    message: string,
+    readonly wait?: number,
+  ) {
+    super(message);
+  }
+}
+
+/** One try: adds to `part` until the file is whole, or begins anew where the server cannot go on or has another file now. */
+async function transfer(part: PartFile, wanted: Wanted, stall: number): Promise<void> {
+  if (part.state && part.length === part.state.bytes) return;
+  const stalled = new AbortController();
+  const watch = setTimeout(() => stalled.abort(new PassingTrouble(`no bytes for ${stall / 1000} s`)), stall);
+  const signal = wanted.signal ? AbortSignal.any([wanted.signal, stalled.signal]) : stalled.signal;
+  try {
+    const { response, told } = await openResponse(wanted.address, headersFor(part), signal);
+    try {
+      place(part, response, told, wanted);
+    } catch (error) {
+      await response.body?.cancel();
+      throw error;
+    }
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      watch.refresh();
+      if (part.length + chunk.byteLength > part.state!.bytes) {
+        throw new WorkbenchError('failure', `expected ${part.state!.bytes} bytes, got more, at ${wanted.url}`);
+      }
+      part.append(chunk);
+      wanted.show(part);
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw isNetworkError(error) ? new PassingTrouble(reasonOf(error)) : error;
+  } finally {
+    clearTimeout(watch);
+  }
+  if (part.length < part.state!.bytes) throw new PassingTrouble('the connection was cut');
+}
+
+function headersFor({ length, state }: PartFile): Record<string, string> {
+  return {
+    // Lengths and ranges are those of the file, not of a packed copy.
+    'accept-encoding': 'identity',
+    'user-agent': 'kgwalk',
+    ...(length > 0 && { range: `bytes=${length}-` }),
+    ...(length > 0 && state?.etag !== undefined && { 'if-range': state.etag }),
+  };
+}
+
+/** What the host that was asked says of the file before it sends us elsewhere, as Hugging Face does for large files. */
+interface Told {
+  sha256?: string;
+  bytes?: number;
+}
+
+/**
+ * One request, through redirects, to a response of status 200 (from the start), 206 (a part) or 416 (no such part).
+ * @param headers of every hop; they hold nothing secret
+ */
+async function openResponse(
+  url: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<{ response: Response; told: Told }> {
+  const told: Told = {};
+  let at = url;
+  for (let hops = 0; hops <= mostRedirects; hops++) {
+    const response = await fetch(at, { headers, signal, redirect: 'manual' });
+    if (at.host === url.host) listen(response.headers, told);
+    const location = response.headers.get('location');
+    const isRedirect = response.status >= 300 && response.status < 400 && location !== null;
+    if (!isRedirect && [200, 206, 416].includes(response.status)) return { response, told };
+    await response.body?.cancel();
+    if (!isRedirect) throw refusal(response, at);
+    at = redirectAddress(at, location);
+  }
+  const place = `${url.origin}${url.pathname}`;
+  throw new WorkbenchError('failure', `expected a file, got more than ${mostRedirects} redirects, at ${place}`);
+}
+
+function listen(headers: Headers, told: Told): void {
+  const sha256 = /^"?([0-9a-f]{64})"?$/.exec(headers.get('x-linked-etag') ?? '')?.[1];
+  const bytes = Number(headers.get('x-linked-size') ?? NaN);
+  if (sha256 !== undefined) told.sha256 = sha256;
+  if (Number.isSafeInteger(bytes)) told.bytes = bytes;
+}
+
+const refusalHints: Readonly<Record<number, string>> = {
+  401: 'The host wants a login: get the file with a browser, and name it by its path.',
+  403: 'The host refuses; some files want their licence accepted there first. Get them with a browser, and name them by path.',
+  404: 'It is not there, or no longer: look at the page of the repository.',
+};
+
+function refusal({ status, headers }: Response, at: URL): Error {
+  if (status === 408 || status === 429 || status >= 500) {
+    const seconds = Number(headers.get('retry-after') ?? NaN);
+    return new PassingTrouble(`status ${status}`, Number.isFinite(seconds) ? seconds * 1000 : undefined);
+  }
+  const message = `expected a file, got status ${status}, at ${at.origin}${at.pathname}`;
+  return new WorkbenchError('failure', message, { hint: refusalHints[status] });
+}
+
+/** Makes the part fit what comes: as it is where the response goes on from it, empty where it begins anew. */
+function place(part: PartFile, { headers, status }: Response, told: Told, wanted: Wanted): void {
+  const tag = headers.get('etag');
+  // A weak one may stay while bytes change.
+  const etag = tag?.startsWith('W/') ? undefined : (tag ?? undefined);
+  const sha256 = wanted.sha256 ?? told.sha256;
+  const total = status === 206 ? rangeOf(headers, part.length) : lengthOf(headers);
+  const same =
+    part.state?.bytes === total &&
+    part.state?.sha256 === sha256 &&
+    (etag === undefined || (part.state?.etag ?? etag) === etag);
+  if (status === 206 && same) return;
+  if (status !== 200) {
+    part.drop();
+    throw new PassingTrouble('the file is another than it was');
+  }
+  const known = wanted.bytes ?? told.bytes;
+  if (total === undefined || (known !== undefined && total !== known)) {
+    const got = `${known ?? 'a number of'} bytes, got ${total ?? 'none announced'}`;
+    const hint = 'The file there is another than the one that is meant.';
+    throw new WorkbenchError('data', `expected ${got}, at ${wanted.url}`, { hint });
+  }
+  if (sha256 === undefined && wanted.gitBlob === undefined && !wanted.acceptUnverified) {
+    const message = `expected a sha256 to check the file by, got none from the host, at ${wanted.url}`;
+    const hint = 'Give --sha256 HASH from a source you trust, or --accept-unverified to take whatever comes.';
+    throw new WorkbenchError('usage', message, { hint });
+  }
+  checkSpace(dirname(part.path), total);
+  const state: PartState = { url: wanted.url, bytes: total };
+  part.begin({ ...state, ...(sha256 !== undefined && { sha256 }), ...(etag !== undefined && { etag }) });
+}
+
+function lengthOf(headers: Headers): number | undefined {
+  const packed = headers.get('content-encoding') ?? 'identity';
+  const length = headers.get('content-length') ?? '';
+  return packed === 'identity' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
+}
+
+/** Bytes of the whole file, where the response goes on from `start`. */
+function rangeOf(headers: Headers, start: number): number | undefined {
+  const [, from, total] = /^bytes (\d{1,15})-\d+\/(\d{1,15})$/.exec(headers.get('content-range') ?? '') ?? [];
+  return Number(from) === start ? Number(total) : undefined;
+}
+
+function checkSpace(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  if (free >= bytes + spareBytes) return;
+  const mb = (size: number) => `${Math.ceil(size / 1e6)} MB`;
+  const message = `expected ${mb(bytes + spareBytes)} of free space, got ${mb(free)}, at ${folder}`;
+  throw new WorkbenchError('failure', message, { hint: 'Free some space, or move the folder with KGWALK_HOME.' });
+}
+
+/** `fetch` and the body it returns throw a TypeError with a cause for whatever happens on the wire. */
+function isNetworkError(error: unknown): error is Error {
+  const { name, cause } = error as Error;
+  return name === 'TypeError' && cause !== undefined;
+}
+
+function reasonOf(error: Error): string {
+  const cause = error.cause as NodeJS.ErrnoException | undefined;
+  return cause?.code ?? cause?.message ?? error.message;
 }
 
 async function existing({ file, sha256, gitBlob }: DownloadOptions): Promise<Downloaded | undefined> {
@@ -179,25 +329,19 @@ function confirm(expected: string, found: string, what: string, url: string): vo
 
 /** The id git gives a file's content: SHA-1 over a header with its length, and its bytes. @source git, Documentation/gitformat-loose.adoc */
 async function gitBlobOf(path: string): Promise<string> {
-  const hash = createHash('sha1').update(`blob ${statSync(path).size}\0`);
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
-  return hash.digest('hex');
+  return (await hashOfFile(path, createHash('sha1').update(`blob ${statSync(path).size}\0`))).digest('hex');
 }
 
+const goesOn = 'The same command goes on from there.';
+
 function stopped(part: PartFile): WorkbenchError {
-  return new WorkbenchError('stopped', `stopped, ${soFar(part)}, at ${dirname(part.path)}`, {
-    hint: 'The same command goes on from there.',
-  });
+  return new WorkbenchError('stopped', `stopped, ${soFar(part)}, at ${dirname(part.path)}`, { hint: goesOn });
 }
 
 function gaveUp(part: PartFile, { message }: PassingTrouble): WorkbenchError {
-  return new WorkbenchError(
-    'failure',
-    `expected ${part.length === 0 ? 'a file' : 'the rest of a file'}, got trouble (${message}), ${soFar(part)}, at ${dirname(part.path)}`,
-    {
-      hint: 'The same command goes on from there.',
-    },
-  );
+  const expected = part.length === 0 ? 'a file' : 'the rest of a file';
+  const got = `trouble (${message}), ${soFar(part)}`;
+  return new WorkbenchError('failure', `expected ${expected}, got ${got}, at ${dirname(part.path)}`, { hint: goesOn });
 }
 
 function soFar({ length, state }: PartFile): string {
@@ -207,4 +351,42 @@ function soFar({ length, state }: PartFile): string {
 /** With one decimal. */
 function megabytes(bytes: number): number {
   return Math.round(bytes / 1e5) / 10;
+}
+
+const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * The address to ask for `text`: https anywhere, http only on this machine. Where `KGWALK_DOWNLOADS_BASE` names a mirror,
+ * `https://HOST/PATH` is asked for as `BASE/HOST/PATH`; hashes are checked all the same.
+ */
+function downloadAddress(text: string): URL {
+  const wanted = checkedAddress(text);
+  const base = env.KGWALK_DOWNLOADS_BASE?.replace(/\/+$/, '');
+  return base ? checkedAddress(`${base}/${wanted.host}${wanted.pathname}${wanted.search}`) : wanted;
+}
+
+function checkedAddress(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && isAllowed(url)) return url;
+  throw new WorkbenchError('usage', `expected an address https://…, got ${JSON.stringify(url?.origin ?? text)}`, {
+    hint: 'Plain http is taken from 127.0.0.1 and localhost alone, and no address may hold a password.',
+  });
+}
+
+/** Where a redirect leads: to no other scheme, and not from outside to this machine. */
+function redirectAddress(from: URL, location: string): URL {
+  const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (to && isAllowed(to) && (!isLoopback(to) || isLoopback(from))) return to;
+  const got = `one to ${to?.origin ?? 'nowhere'}, at ${from.origin}${from.pathname}`;
+  const hint = 'Nothing was taken from there.';
+  throw new WorkbenchError('failure', `expected a redirect to https, got ${got}`, { hint });
+}
+
+function isAllowed(url: URL): boolean {
+  if (url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
+}
+
+function isLoopback(url: URL): boolean {
+  return loopback.includes(url.hostname);
 }

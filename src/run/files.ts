@@ -1,5 +1,5 @@
 /** Reading and writing whole files: a write is complete or did not happen, and a missing file is one clear error. */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import {
   closeSync,
   createReadStream,
@@ -16,9 +16,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { pid } from 'node:process';
+import { kill, pid } from 'node:process';
 import { WorkbenchError } from './errors.js';
-import { isRunning } from './running-process.js';
 
 let writes = 0;
 
@@ -71,13 +70,11 @@ export function removeLeftovers(folder: string, of?: string): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder, { recursive: true }) as string[]) {
     const [, file, writer] = /^\.(.+)\.(\d+)\.\d+\.tmp$/.exec(basename(name)) ?? [];
-    if (file === undefined || (of !== undefined && (file !== of || isAnother(Number(writer))))) continue;
+    if (file === undefined) continue;
+    const isOthers = Number(writer) !== pid && isRunning(Number(writer));
+    if (of !== undefined && (file !== of || isOthers)) continue;
     rmSync(join(folder, name), { force: true });
   }
-}
-
-function isAnother(writer: number): boolean {
-  return writer !== pid && isRunning(writer);
 }
 
 /** Writes every byte of `chunk`, at byte `position` of the file or where it stands; one call of the system may write fewer. */
@@ -103,32 +100,33 @@ const unwritable = new Set('EACCES EPERM EROFS ENOTDIR EISDIR EEXIST ENAMETOOLON
 /** Turns what the system says about a failed write into the error a user sees; other errors pass unchanged. */
 export function writeError(error: unknown, path: string): unknown {
   const code = (error as NodeJS.ErrnoException).code;
+  const details = { cause: error, fatal: true };
   if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
-    return new WorkbenchError('failure', `no space left at ${dirname(path)}, writing ${basename(path)}`, {
-      hint: 'Free some space, or move the folder with --run-dir or KGWALK_HOME; what was there before is intact.',
-      cause: error,
-      fatal: true,
-    });
+    const hint = 'Free some space, or move the folder with --run-dir or KGWALK_HOME; what was there before is intact.';
+    const message = `no space left at ${dirname(path)}, writing ${basename(path)}`;
+    return new WorkbenchError('failure', message, { hint, ...details });
   }
   if (code !== undefined && unwritable.has(code)) {
-    return new WorkbenchError('failure', `expected a place that can be written, got ${code}, at ${path}`, {
-      hint: 'Check the name and its permissions, or choose another place.',
-      cause: error,
-      fatal: true,
-    });
+    const hint = 'Check the name and its permissions, or choose another place.';
+    const message = `expected a place that can be written, got ${code}, at ${path}`;
+    return new WorkbenchError('failure', message, { hint, ...details });
   }
   return error;
 }
 
-/** sha256 (hex) of a file's bytes, streamed. @throws WorkbenchError `data` when it cannot be read */
+/** Feeds a hash with a file's bytes, streamed. @returns the same hash */
+export async function hashOfFile(path: string, hash: Hash): Promise<Hash> {
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
+  return hash;
+}
+
+/** sha256 (hex) of a file's bytes. @throws WorkbenchError `data` when it cannot be read */
 export async function sha256File(path: string): Promise<string> {
-  const hash = createHash('sha256');
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
+    return (await hashOfFile(path, createHash('sha256'))).digest('hex');
   } catch (error) {
     throw readError(error, path, 'a file');
   }
-  return hash.digest('hex');
 }
 
 /** Bytes of the longest text that is read at once: near what one string can hold. */
@@ -178,5 +176,49 @@ function syncFolder(folder: string): void {
     }
   } catch {
     return;
+  }
+}
+
+/**
+ * A file that is used under its hash, sha256 (hex). `check` looks whether it is still the one that was hashed: one look at its
+ * size, times and place on the disk, and a new hash where those differ. It throws WorkbenchError `data`, which ends all work with
+ * the file, when it was altered, replaced or removed.
+ * @param hashOf reads the whole file by default; a caller that remembers hashes gives its own
+ * @throws WorkbenchError `data` when it cannot be read, or changes while it is hashed
+ */
+export async function hashedFile(path: string, hashOf: (path: string) => Promise<string> = sha256File) {
+  let known = looksOf(path);
+  const hash = await hashOf(path);
+  const check = async () => {
+    const now = looksOf(path);
+    if (now === known) return;
+    if (now === undefined) throw changed(path, hash, 'nothing');
+    if ((await sha256File(path)) !== hash) throw changed(path, hash, 'another');
+    known = now;
+  };
+  await check();
+  return { hash, check };
+}
+
+/** What changes with a file's bytes, to the nanosecond; undefined for a file that is not there. */
+export function looksOf(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
+}
+
+function changed(path: string, hash: string, got: string): WorkbenchError {
+  const message = `expected the file that was opened (sha256 ${hash.slice(0, 12)}…), got ${got}, at ${path}`;
+  const hint =
+    'It changed while it was in use; nothing made with the changed file was kept. ' +
+    'Put it back, or start again with the new one.';
+  return new WorkbenchError('data', message, { hint, fatal: true });
+}
+
+/** Whether a process of this machine has this number; also where it is somebody else's, who may not be asked. */
+export function isRunning(id: number): boolean {
+  try {
+    return kill(id, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

@@ -1,14 +1,14 @@
 /** `metrics.jsonl` while a run is going, and the same records as Arrow and CSV. */
+import { memoryUsage } from 'node:process';
 import type { Dictionary as ArrowDictionary, Utf8 } from 'apache-arrow';
-import { csvCell } from './csv.js';
 import { writeFileAtomic } from './files.js';
-import { openJsonLines, readJsonLines } from './json-lines.js';
-import type { JsonLines } from './json-lines.js';
-import { metricRecord } from './record-schemas.js';
-import type { MetricRecord } from './records.js';
+import { type JsonLines, openJsonLines, readJsonLines } from './json-lines.js';
+import { csvCell } from './printable.js';
+import { metricRecord, timingRecord } from './record-schemas.js';
+import type { MetricRecord, TimingRecord } from './records.js';
 
 /** An open `metrics.jsonl`; close it after use. */
-export interface MetricLog extends Omit<JsonLines, 'append'> {
+interface MetricLog extends Omit<JsonLines, 'append'> {
   /** @param metrics figures under their full keys, such as `train/approx_kl`; NaN is kept and seen */
   append(phase: string, step: number, metrics: Record<string, number>): void;
 }
@@ -74,4 +74,39 @@ export function exportCsv(metricsFile: string, csvFile: string): void {
     [phase, step, key, value].map(csvCell).join(','),
   );
   writeFileAtomic(csvFile, `${['phase,step,key,value', ...lines].join('\n')}\n`);
+}
+
+/** An open `timing.jsonl`; close it after use. */
+export interface TimingLog {
+  /**
+   * Appends seconds since the phase's previous record (or since the log was opened) and resident memory, on disk at once.
+   * @param figures what was counted since the previous record, such as `{ 'time/env_steps': 512 }`
+   */
+  record(phase: string, step: number, figures?: Record<string, number>): TimingRecord;
+  /** Bytes of an unfinished last line, left by a crash, that opening cut off. */
+  readonly tornBytes: number;
+  close(): void;
+}
+
+/** Opens the timing of a run for appending. @param now seconds of a monotonic clock */
+export function openTimingLog(file: string, now: () => number = () => performance.now() / 1000): TimingLog {
+  const lines = openJsonLines(file);
+  let previous = now();
+  return {
+    tornBytes: lines.tornBytes,
+    record(phase, step, figures = {}) {
+      const seconds = Math.round((now() - previous) * 1000) / 1000;
+      previous = now();
+      const record = { phase, step, seconds, rss_mb: Math.round(memoryUsage.rss() / 2 ** 20), ...figures };
+      lines.append(record);
+      lines.flush();
+      return record;
+    },
+    close: lines.close,
+  };
+}
+
+/** All timing records in the order they were logged; empty for a run that has none yet. */
+export function readTimings(file: string): TimingRecord[] {
+  return readJsonLines(file, timingRecord);
 }

@@ -24,3 +24,49 @@ export function printableLines(text: string): string {
     character === '\n' || character === '\t' ? character : escaped(character),
   );
 }
+
+/**
+ * A number as it is; a text quoted where it has to be. One that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`, a tab or
+ * a carriage return in front) gets an apostrophe before it; the JSON forms of the same files keep names exactly.
+ */
+export function csvCell(value: string | number): string {
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Characters; the distance costs the product of both lengths. */
+const longestTyped = 200;
+
+/**
+ * The candidate with the smallest edit distance to `name`, letter case ignored, or undefined where none is near
+ * (more than two edits and more than a third of the name, or all of it), nor for a name that nobody types.
+ */
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > longestTyped) return undefined;
+  const wanted = name.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)) + 1, name.length);
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, candidate.toLowerCase());
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(substitution, previous[j]! + 1, row[j - 1]! + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length]!;
+}

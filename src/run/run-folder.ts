@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import { longestConfig, parseConfigText } from './config-source.js';
 import { configHash } from './config.js';
-import { parseConfigText } from './config-source.js';
 import { WorkbenchError } from './errors.js';
 import { readTextFile, removeLeftovers, writeError, writeFileAtomic } from './files.js';
 import { confined, runsFolder } from './locations.js';
@@ -12,7 +12,6 @@ import { ofShape, readJsonFile } from './read-json.js';
 import { environmentRecord, runState } from './record-schemas.js';
 import type { EnvironmentRecord, RunInfo, RunState } from './records.js';
 import { isLocked, lockFolder } from './run-lock.js';
-import { longestConfig } from './yaml-limits.js';
 
 const configFile = 'config.yaml';
 const environmentFile = 'environment.json';
@@ -53,7 +52,7 @@ export interface Run {
 }
 
 /** Where a run goes, and what it is made of. */
-export interface CreateRunOptions {
+interface CreateRunOptions {
   folder: string;
   /** Resolved settings; no time and no run's name, so that equal runs hold equal files. */
   config: Record<string, unknown>;
@@ -210,3 +209,28 @@ function readConfig(file: string): Record<string, unknown> {
 function writeJson(file: string, value: unknown): void {
   writeFileAtomic(file, `${JSON.stringify(value, null, 2)}\n`);
 }
+
+/** The files of one evaluation. All but `timing` are equal bytes for equal evaluations. */
+export function evaluationFiles(folder: string) {
+  return {
+    about: join(folder, 'about.json'),
+    /** What the model wrote, as it came. */
+    completions: join(folder, 'completions.jsonl'),
+    /** A row a question. */
+    answers: join(folder, 'answers.jsonl'),
+    /** What the agent did, an event list a question. */
+    traces: join(folder, 'traces.jsonl'),
+    /** Some questions worked out in names, for reports. */
+    examples: join(folder, 'examples.jsonl'),
+    rows: join(folder, 'rows.arrow'),
+    /** What the agent's tables and memories were made from. */
+    provenance: join(folder, 'provenance.json'),
+    /** The record, written last: where it is, the evaluation is complete. */
+    evaluation: join(folder, 'evaluation.json'),
+    timing: join(folder, 'timing.jsonl'),
+    report: join(folder, 'report'),
+  };
+}
+
+/** Paths of an evaluation's files, by what they hold. */
+export type EvaluationFiles = ReturnType<typeof evaluationFiles>;

@@ -4,8 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pid } from 'node:process';
 import { WorkbenchError } from './errors.js';
-import { writeError } from './files.js';
-import { isRunning } from './running-process.js';
+import { isRunning, writeError } from './files.js';
 
 const lockName = '.lock';
 

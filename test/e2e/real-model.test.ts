@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { EvaluationRecord, TimingRecord } from '../../src/run/records.js';
-import { readTimings } from '../../src/run/timing-log.js';
+import { readTimings } from '../../src/run/metric-log.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';

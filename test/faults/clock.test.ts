@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { readTimings } from '../../src/run/timing-log.js';
+import { readTimings } from '../../src/run/metric-log.js';
 import { tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';

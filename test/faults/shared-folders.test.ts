@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { readTimings } from '../../src/run/timing-log.js';
+import { readTimings } from '../../src/run/metric-log.js';
 import { often, tally } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { tinyLlama } from '../fixtures/tiny-llama.js';

@@ -12,8 +12,7 @@ import { DialogueWalkEnv, dialogueWalkWorld, makeEnv, VectorEnv } from '../../en
 import { walkGraph } from '../../envs/walk-graph.js';
 import { leakWarning } from '../../evaluation/edge-notes.js';
 import { pathKey } from '../../src/kg/path.js';
-import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
-import { unpackIds } from '../../src/run/provenance/packed-ids.js';
+import { collectProvenance, ProvenanceNotes, unpackIds } from '../../src/run/provenance.js';
 import { subSeed } from '../../src/run/seeds.js';
 import { goldStates } from '../../trainers/cloning/gold-states.js';
 import { greedyWalks } from '../../trainers/greedy-walks.js';

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { modelCard } from '../../checkpoints/model-card.js';
 import { writeReport } from '../../reports/report.js';
-import { csvCell } from '../../src/run/csv.js';
+import { csvCell } from '../../src/run/printable.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { madeUpAnswers, madeUpQuestionExample, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
 import { madeUpEvaluation, madeUpExamples, writeMadeUpRun } from '../fixtures/made-up-runs.js';

@@ -6,7 +6,7 @@ import { readPathQuestions } from '../../datasets/pathquestion/import.js';
 import { locatedTopic, markedTopics, type StoredQuestion } from '../../datasets/questions/stored-question.js';
 import { descriptionsOf } from '../../datasets/webquestions/import.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { nearestName } from '../../src/run/nearest-name.js';
+import { nearestName } from '../../src/run/printable.js';
 import { normalizeName } from '../../src/kg/name-index.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { hostileBytes, hostileJsonLines, spoiltText } from '../fixtures/spoilt.js';

@@ -6,9 +6,8 @@ import fc from 'fast-check';
 import { parse } from 'yaml';
 import { readIndex, resolveCheckpoint } from '../../checkpoints/store.js';
 import { configHash } from '../../src/run/config.js';
-import { exportCsv, readMetrics } from '../../src/run/metric-log.js';
+import { exportCsv, readMetrics, readTimings } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { readTimings } from '../../src/run/timing-log.js';
 import { hostileFile, withstands } from '../fixtures/hostile.js';
 import { hostileBytes, hostileJson, hostileJsonLines } from '../fixtures/spoilt.js';
 

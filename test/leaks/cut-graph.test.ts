@@ -10,7 +10,7 @@ import { seenUnseen, type ScoredTarget } from '../../evaluation/leaks/seen-unsee
 import { seenEntities } from '../../evaluation/outcome.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import type { Agent } from '../../agents/agent.js';
-import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
+import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance.js';
 import { cutWorld } from './planted-world.js';
 
 const { graph, train, test: samples, known } = cutWorld();

@@ -170,7 +170,7 @@ describe('a sample of test', () => {
   });
 
   test('in a graph that was collected from gold answers is found by its label', async () => {
-    const { madeFrom } = await import('../../src/run/provenance/notes.js');
+    const { madeFrom } = await import('../../src/run/provenance.js');
     const edges = (facts: Record<string, string[]>) => rowsOf(known, () => void madeFrom('edge list', 'graph', facts));
     expect((await edges({ labels: ['fixture'], files: ['facts.tsv'] }))[0]).toMatchObject({ verdict: 'found' });
     expect((await edges({ files: ['facts.tsv'] }))[0]).toMatchObject({

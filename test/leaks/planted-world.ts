@@ -3,7 +3,7 @@ import type { QuestionSample } from '../../datasets/question.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { artifactRows, type ArtifactRow } from '../../evaluation/leaks/artifact-rows.js';
 import { knownSplit, type AnySample, type KnownSamples } from '../../evaluation/leaks/known-samples.js';
-import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance/notes.js';
+import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { filmGraph, filmQuestions } from '../fixtures/toy-questions.js';
 import { graphOf, sampleOf, toyTwoHop } from '../fixtures/toy-walks.js';

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
 import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
-import { readTimings } from '../../src/run/timing-log.js';
+import { readTimings } from '../../src/run/metric-log.js';
 import { train } from '../../trainers/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';

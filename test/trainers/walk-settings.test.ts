@@ -7,7 +7,7 @@ import { readTargetRows } from '../../evaluation/rows-file.js';
 import { evaluationProvenance } from '../../evaluation/save-evaluation.js';
 import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
 import { readMetrics } from '../../src/run/metric-log.js';
-import { readProvenance } from '../../src/run/provenance/record.js';
+import { readProvenance } from '../../src/run/provenance.js';
 import { readJsonFile } from '../../src/run/read-json.js';
 import type { EvaluationRecord } from '../../src/run/records.js';
 import { openRun, runFiles } from '../../src/run/run-folder.js';

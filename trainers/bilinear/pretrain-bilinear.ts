@@ -2,7 +2,7 @@
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { keptTable } from '../embeddings/kept-table.js';

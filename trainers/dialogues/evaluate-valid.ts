@@ -8,7 +8,7 @@ import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { evaluateAgent, type EvaluateOptions, type Evaluation } from '../../evaluation/evaluate.js';
 import { saveEvaluation } from '../../evaluation/save-evaluation.js';
-import { drawn } from '../../src/run/drawn.js';
+import { drawn } from '../../src/run/seeds.js';
 import { logEncoding } from '../session.js';
 import type { DialogueSession } from './training.js';
 

@@ -3,7 +3,7 @@ import type { LinkActor } from '../../agents/link-walker/link-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { evaluateLinkRanker } from '../../evaluation/links/evaluate-links.js';
 import { queriesOf, type AskedDirection } from '../../evaluation/links/link-queries.js';

@@ -4,7 +4,7 @@ import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/ch
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { linkQueryId } from '../../envs/link-query-world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { adamOf, ppoPhase } from '../ppo/ppo-phase.js';
 import { ppo } from '../ppo/ppo.js';
 import { beginWith } from '../session.js';

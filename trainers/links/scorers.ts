@@ -2,7 +2,7 @@
 import type { StartVectors } from '../../agents/link-walker/vectors.js';
 import type { LinkQueryOptions } from '../../envs/link-query-world.js';
 import { calibratedProbability } from '../../src/embedding/calibrated-probability.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { openLinkScorer, type LinkScorerSection, type OpenedScorer } from '../embeddings/link-scorers.js';
 import type { Session } from '../session.js';
 import type { LinkTrainingData } from './data.js';

@@ -3,7 +3,7 @@ import { writeStartVectors } from '../../agents/link-walker/start-vectors-file.j
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import { linkQueryWorld } from '../../envs/link-query-world.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { adamWOf } from '../../src/tensor/trainable.js';
 import type { Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';

@@ -2,7 +2,7 @@
 import type { TaskRequest } from '../../agents/actor.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { drawn } from '../../src/run/drawn.js';
+import { drawn } from '../../src/run/seeds.js';
 import { greedyWalks } from '../greedy-walks.js';
 import type { Session } from '../session.js';
 import type { OpenedWalk } from './walk.js';

@@ -1,6 +1,6 @@
 /** Who does the work of TransE: this thread alone, or several. */
 import { setImmediate } from 'node:timers/promises';
-import { startWorkers } from '../../src/run/workers/worker-pool.js';
+import { startWorkers } from '../../src/run/worker-pool.js';
 import type { TransEWork } from './transe-work.js';
 import type { TransEJob } from './transe-worker.js';
 import { openShare } from './work-share.js';

@@ -7,7 +7,7 @@ import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js
 import { configHash } from '../../src/run/config.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
-import { madeFrom } from '../../src/run/provenance/notes.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { Diverged } from '../../src/tensor/diverged.js';

@@ -1,11 +1,10 @@
 /** Epochs of TransE by the SIMD kernels: the draws and the order of moves of the plain ones, in blocks of positives. */
 import type { Rng } from '../../src/run/seeds.js';
-import { createBarrier } from '../../src/run/workers/barrier.js';
+import { createBarrier } from '../../src/run/shared-memory.js';
 import { Diverged } from '../../src/tensor/diverged.js';
 import { lossValue } from './losses.js';
 import { leastBlock, openTransEKernels } from './simd-room.js';
-import { lossEvery, placeStream } from './transe-work.js';
-import type { TransEWork } from './transe-work.js';
+import { lossEvery, placeStream, type TransEWork } from './transe-work.js';
 import type { Share, WorkShare } from './work-share.js';
 
 /** `WorkShare.train` of a work in the memory of kernels. */

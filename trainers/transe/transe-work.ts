@@ -1,16 +1,13 @@
 /** All that training looks at and changes, in arrays that threads can share. */
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
-import { createBarrierMemory } from '../../src/run/workers/barrier.js';
-import { inSharedMemory } from '../../src/run/workers/shared-memory.js';
-import { createBatchMoves } from './batch-moves.js';
-import type { BatchMoves } from './batch-moves.js';
+import { createBarrierMemory, inSharedMemory } from '../../src/run/shared-memory.js';
+import { type BatchMoves, createBatchMoves } from './batch-moves.js';
 import { tailCorruptionChance } from './corruption.js';
 import type { TransESettings } from './settings.js';
 import { inArena, type SimdRoom } from './simd-room.js';
 import type { TransEState } from './transe-state.js';
-import { createTripleSet } from './triple-set.js';
-import type { TripleSet } from './triple-set.js';
+import { createTripleSet, type TripleSet } from './triple-set.js';
 
 /** The loss of every n-th positive is taken: its logarithms would cost as much as the rest of a step. */
 export const lossEvery = 32;

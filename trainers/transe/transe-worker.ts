@@ -1,8 +1,7 @@
 /** A thread of TransE training, started by `openCrew`. */
-import { serveJobs } from '../../src/run/workers/serve-jobs.js';
+import { serveJobs } from '../../src/run/worker-pool.js';
 import type { TransEWork } from './transe-work.js';
-import { openShare } from './work-share.js';
-import type { Share } from './work-share.js';
+import { openShare, type Share } from './work-share.js';
 
 /** A thread's part of an epoch or of a validation. */
 export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });

@@ -1,15 +1,13 @@
 /** One thread's share of an epoch and of a validation; a single thread's share is all of it. */
-import { knownAnswers } from '../../src/embedding/known-answers.js';
-import type { KnownAnswers } from '../../src/embedding/known-answers.js';
+import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answers.js';
 import { rankShare } from '../../src/embedding/rank-links.js';
 import type { Rng } from '../../src/run/seeds.js';
-import { createBarrier } from '../../src/run/workers/barrier.js';
+import { createBarrier } from '../../src/run/shared-memory.js';
 import { createBatchStep } from './batch-step.js';
 import { simdTraining } from './simd-training.js';
 import type { StepOptions } from './compare-triple.js';
 import { createStep } from './train-step.js';
-import { corruptsTail, lossEvery, placeStream } from './transe-work.js';
-import type { TransEWork } from './transe-work.js';
+import { corruptsTail, lossEvery, placeStream, type TransEWork } from './transe-work.js';
 
 /** Which thread of how many. */
 export interface Share {

@@ -2,7 +2,7 @@
 import { maskedQuestion, type QuestionSample } from '../../../datasets/question.js';
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { madeFrom } from '../../../src/run/provenance/notes.js';
+import { madeFrom } from '../../../src/run/provenance.js';
 import { dot } from '../../../src/encoder/unit-vectors.js';
 import type { TextVectors } from './text-vectors.js';
 

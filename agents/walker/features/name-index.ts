@@ -1,6 +1,6 @@
 /** Finds entity names in messages and measures how much of a name a message repeats. */
 import type { Graph } from '../../../src/kg/graph.js';
-import { madeFrom } from '../../../src/run/provenance/notes.js';
+import { madeFrom } from '../../../src/run/provenance.js';
 
 /** What a message says of the graph. */
 export interface MessageWords {

@@ -1,6 +1,6 @@
 /** The one way of agents to a language model: every call is fitted, counted, kept to the budget and remembered. */
 import { WorkbenchError } from '../../run/errors.js';
-import { madeFromTexts } from '../../run/provenance/notes.js';
+import { madeFromTexts } from '../../run/provenance.js';
 import type { PhaseCalls } from '../../run/question-records.js';
 import { subSeed } from '../../run/seeds.js';
 import { BudgetSpent, type Decided, type Decision, type DecisionClient, type ParseStage } from '../decision.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { explainConfig } from '../../../src/run/config-explain.js';
+import { explainConfig } from '../../../src/run/config-keys.js';
 
 const schema = z.strictObject({
   seed: z.int().default(1).describe('Of everything random.'),

@@ -2,8 +2,7 @@ import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import { sha256File } from '../../../src/run/files.js';
-import { hashedFile } from '../../../src/run/hashed-file.js';
+import { hashedFile, sha256File } from '../../../src/run/files.js';
 
 let path: string;
 beforeEach(() => {

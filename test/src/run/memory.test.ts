@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { mappedBytes, memoryErrorOf, throwIfMemoryShort } from '../../../src/run/memory.js';
+import { mappedBytes, memoryErrorOf, throwIfMemoryShort } from '../../../src/run/stop.js';
 
 function thrownBy(work: () => unknown): unknown {
   try {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { nearestName } from '../../../src/run/nearest-name.js';
+import { nearestName } from '../../../src/run/printable.js';
 
 test('finds the name that was meant', () => {
   const names = ['directed_by', '~directed_by', 'written_by', 'has_genre'];

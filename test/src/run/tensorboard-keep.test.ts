@@ -1,8 +1,7 @@
 import { appendFileSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { openEventFile } from '../../../src/run/tensorboard.js';
-import { keepEvents } from '../../../src/run/tensorboard-keep.js';
+import { keepEvents, openEventFile } from '../../../src/run/tensorboard.js';
 import { readEvents } from '../../fixtures/event-files.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 

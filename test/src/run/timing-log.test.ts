@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openTimingLog, readTimings } from '../../../src/run/timing-log.js';
+import { openTimingLog, readTimings } from '../../../src/run/metric-log.js';
 
 test('each record holds the seconds since the one before, memory and rates', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'kgwalk-timing-')), 'timing.jsonl');

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { withArrays } from '../../../src/run/workers/shared-memory.js';
+import { withArrays } from '../../../src/run/shared-memory.js';
 import { Diverged } from '../../../src/tensor/diverged.js';
 import { repeatBatch } from '../../../trainers/transe/repeat-batch.js';
 import { transeSettings } from '../../../trainers/transe/settings.js';

@@ -8,7 +8,7 @@ import { linkMetrics, linkRanks } from '../../../src/embedding/rank-links.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { withArrays } from '../../../src/run/workers/shared-memory.js';
+import { withArrays } from '../../../src/run/shared-memory.js';
 import { readTable } from '../../../trainers/transe/embedding-file.js';
 import { keepInRun, pretrainEmbeddings } from '../../../trainers/transe/pretrain.js';
 import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';

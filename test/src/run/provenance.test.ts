@@ -7,10 +7,11 @@ import {
   madeFrom,
   madeFromTexts,
   ProvenanceNotes,
+  readProvenance,
   resumeProvenance,
-} from '../../../../src/run/provenance/notes.js';
-import { readProvenance, sampleSet } from '../../../../src/run/provenance/record.js';
-import { folderWith } from '../../../fixtures/tiny-release.js';
+  sampleSet,
+} from '../../../src/run/provenance.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 /** Notes a table of these ids, each with itself for content. */
 function table(name: string, ...ids: string[]): void {

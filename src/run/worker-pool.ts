@@ -1,14 +1,12 @@
 /** Threads that do jobs for this one. Results do not depend on who did them; a thread that dies fails the whole work. */
 import { AsyncResource } from 'node:async_hooks';
-import { Worker } from 'node:worker_threads';
-import { WorkbenchError } from '../errors.js';
-import { memoryErrorOf } from '../memory.js';
-import { keepNotes } from '../provenance/notes.js';
-import { throwIfStopped } from '../stop.js';
-import type { Prepared, Reply, SentError } from './serve-jobs.js';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { type ErrorCode, WorkbenchError } from './errors.js';
+import { memoryErrorOf, throwIfStopped } from './stop.js';
+import { collectProvenance, keepNotes, ProvenanceNotes, type ProvenanceRecord } from './provenance.js';
 
 /** Which code, on how many threads, over which data. */
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   /** What is done, for messages, such as `training TransE`. */
   work: string;
   /** The compiled module that calls `serveJobs`. Node loads no TypeScript: sources under test have no such module. */
@@ -26,7 +24,7 @@ export interface WorkerPoolOptions {
 }
 
 /** Threads that wait for jobs; close it after use. */
-export interface WorkerPool<Job, Result> {
+interface WorkerPool<Job, Result> {
   /**
    * Has a job done by the next thread that is free. As many jobs as there are threads, given at once to an idle pool, run
    * at the same time, one a thread.
@@ -142,4 +140,61 @@ function revived({ name, message, stack, code, ...details }: SentError, options:
   }
   const error = Object.assign(new Error(message), { name, ...(stack !== undefined && { stack }) });
   return memoryErrorOf(error) === error ? error : outOfMemory(options.work, options.memoryHint, error);
+}
+
+/** An error as it travels between threads. */
+interface SentError {
+  name: string;
+  message: string;
+  stack: string | undefined;
+  /** Of a WorkbenchError. */
+  code?: ErrorCode;
+  hint?: string | undefined;
+  fatal?: boolean;
+  resumable?: boolean;
+}
+
+/** What a thread was prepared from; goes before its first reply. */
+interface Prepared {
+  madeFrom: ProvenanceRecord;
+}
+
+/** The answer to the job of this number. */
+type Reply<Result> = { id: number } & ({ result: Result } | { error: SentError });
+
+/**
+ * Answers jobs one after the other. Whatever `open` or a job throws fails that job and goes back to whoever asked.
+ * @param open prepares the thread from what the pool was given; returns what answers a job
+ */
+export function serveJobs<Data, Job, Result>(
+  open: (data: Data) => Promise<(job: Job) => Result | Promise<Result>>,
+): void {
+  const port = parentPort!;
+  let last: Promise<unknown> = Promise.resolve();
+  const notes = new ProvenanceNotes();
+  const opened = collectProvenance(notes, () => open(workerData as Data)).then((answer) => {
+    port.postMessage({ madeFrom: notes.record() } satisfies Prepared);
+    return answer;
+  });
+  opened.catch(() => {});
+  port.on('message', ({ id, job }: { id: number; job: Job }) => {
+    last = last.then(async () => {
+      let reply: Reply<Result>;
+      try {
+        reply = { id, result: await (await opened)(job) };
+      } catch (error) {
+        reply = { id, error: sentError(error) };
+      }
+      port.postMessage(reply);
+    });
+  });
+}
+
+function sentError(error: unknown): SentError {
+  if (error instanceof WorkbenchError) {
+    const { name, message, stack, code, hint, fatal, resumable } = error;
+    return { name, message, stack, code, hint, fatal, resumable };
+  }
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { name, message, stack };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { packIds, unpackIds } from '../../../../src/run/provenance/packed-ids.js';
+import { packIds, unpackIds } from '../../../src/run/provenance.js';
 
 describe('packed ids', () => {
   test('are ranges of the number at the end, by what stands before it', () => {

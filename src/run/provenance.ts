@@ -1,0 +1,266 @@
+/**
+ * Notes of what artifacts are made from, taken by the code that reads the samples: a list kept beside a call can say
+ * something else than what the call did. Whoever makes something asks `madeFrom` and calls what it gets for every sample
+ * that it reads; a run or an evaluation collects the notes of all it does.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { WorkbenchError } from './errors.js';
+import { writeFileAtomic } from './files.js';
+import { readJsonFile } from './read-json.js';
+
+/** Notes that an artifact was made from a sample. @param content hash of what the sample says and what is right */
+type NoteSample = (id: string, content: string) => void;
+
+interface Noted extends Pick<ArtifactRecord, 'kind' | 'name'> {
+  facts: ArtifactFacts;
+  texts: Set<string>;
+  contents: Map<string, string>;
+}
+
+/** Where one run or evaluation keeps its notes. */
+export class ProvenanceNotes {
+  readonly #noted = new Map<string, Noted>();
+  readonly #earlier: ProvenanceRecord[] = [];
+  #written: string | undefined;
+
+  /** Takes over what was noted before: by the session that is resumed, or by what several evaluations share. */
+  keep(earlier: ProvenanceRecord | undefined): this {
+    if (earlier) this.#earlier.push(earlier);
+    return this;
+  }
+
+  /** An artifact; made twice under one name, it is one. */
+  artifact(kind: ArtifactKind, name: string, facts: ArtifactFacts): Omit<Noted, 'kind' | 'name'> {
+    const key = `${kind}\u0000${name}`;
+    let noted = this.#noted.get(key);
+    if (!noted) this.#noted.set(key, (noted = { kind, name, facts, texts: new Set(), contents: new Map() }));
+    return noted;
+  }
+
+  /** All notes, sorted, so that their order in time does not show. */
+  record(): ProvenanceRecord {
+    const sets = new Map<string, SampleSet>();
+    const nameOf = (set: SampleSet) => {
+      const name = `${set.count}-${set.digest.slice(0, 12)}`;
+      sets.set(name, set);
+      return name;
+    };
+    const artifacts = [...this.#noted.values()].map(({ kind, name, facts, texts, contents }): ArtifactRecord => ({
+      kind,
+      name,
+      ...(contents.size > 0 && { samples: nameOf(sampleSet(contents)) }),
+      ...(Object.keys(facts).length > 0 && { facts: facts as NonNullable<ArtifactRecord['facts']> }),
+      ...(texts.size > 0 && { texts: [...texts].sort() }),
+    }));
+    for (const earlier of this.#earlier) {
+      for (const artifact of earlier.artifacts) {
+        if (artifact.samples !== undefined) nameOf(earlier.sets[artifact.samples]!);
+        if (!artifacts.some((known) => isDeepStrictEqual(known, artifact))) artifacts.push(artifact);
+      }
+    }
+    const keyOf = ({ kind, name, samples = '' }: ArtifactRecord) => [kind, name, samples].join('\u0000');
+    return {
+      schemaVersion: 1,
+      sets: Object.fromEntries([...sets].sort(([a], [b]) => (a < b ? -1 : 1))),
+      artifacts: artifacts.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+    };
+  }
+
+  /** Writes the record, unless nothing was noted since it was written there. */
+  write(file: string): void {
+    const sizes = [...this.#noted.values()].map(({ contents, texts }) => contents.size + texts.size);
+    const state = [file, this.#earlier.length, ...sizes].join();
+    if (state === this.#written) return;
+    writeProvenance(file, this.record());
+    this.#written = state;
+  }
+}
+
+const current = new AsyncLocalStorage<ProvenanceNotes>();
+
+/** Runs `body`, which may be asynchronous; what it makes is noted in `notes`. */
+export function collectProvenance<T>(notes: ProvenanceNotes, body: () => T): T {
+  return current.run(notes, body);
+}
+
+/**
+ * Takes over what an earlier session of a run noted, from its file.
+ * @throws WorkbenchError `data` for a damaged file
+ */
+export function resumeProvenance(file: string): void {
+  current.getStore()?.keep(readProvenance(file));
+}
+
+/** Takes over what another thread noted while it worked for this one. */
+export function keepNotes(record: ProvenanceRecord): void {
+  current.getStore()?.keep(record);
+}
+
+/** Writes what has been noted so far, where it is not in the file yet. Belongs before what was made is saved. */
+export function keepProvenance(file: string): void {
+  current.getStore()?.write(file);
+}
+
+/**
+ * Says that something is being made, also where it turns out to be made from no sample.
+ * @param name one in its kind, such as `walk counts`
+ * @param facts sizes, hashes, sources
+ */
+export function madeFrom(kind: ArtifactKind, name: string, facts: ArtifactFacts = {}): NoteSample {
+  const contents = current.getStore()?.artifact(kind, name, facts).contents;
+  return (id, content) => {
+    if (!contents) return;
+    // A second content under one id is a second sample, which no data set holds.
+    const known = contents.get(id);
+    contents.set(known === undefined || known === content ? id : `${id} (other)`, content);
+  };
+}
+
+/** Says that questions written by hand, or from anywhere, stand in a prompt as examples. */
+export function madeFromTexts(kind: ArtifactKind, name: string, texts: Iterable<string>): void {
+  const known = current.getStore()?.artifact(kind, name, {}).texts;
+  if (known) for (const text of texts) known.add(text);
+}
+
+/** @param ids sorted or not; repeats count once. @returns `{"train-17#": "1-3,7", "odd": ""}` */
+export function packIds(ids: Iterable<string>): Record<string, string> {
+  const numbers = new Map<string, number[]>();
+  for (const id of new Set(ids)) {
+    const [, prefix, digits] = /^(.*?)(0|[1-9]\d{0,14})$/s.exec(id) ?? [];
+    const key = prefix ?? id;
+    numbers.set(key, numbers.get(key) ?? []);
+    // An id without a number is its own beginning, with -1 for its end.
+    numbers.get(key)!.push(digits === undefined ? -1 : Number(digits));
+  }
+  const rows = [...numbers].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(rows.map(([prefix, of]) => [prefix, rangesOf(of.sort((a, b) => a - b))]));
+}
+
+function rangesOf(sorted: readonly number[]): string {
+  const ranges: string[] = [];
+  for (let i = 0; i < sorted.length; i++) {
+    const begin = sorted[i]!;
+    if (begin < 0) {
+      ranges.push('');
+      continue;
+    }
+    while (sorted[i + 1] === sorted[i]! + 1) i++;
+    ranges.push(sorted[i] === begin ? String(begin) : `${begin}-${sorted[i]}`);
+  }
+  return ranges.join(',');
+}
+
+/**
+ * The ids again.
+ * @param count how many there must be: a range that says more is not followed
+ * @throws WorkbenchError `data` for what `packIds` does not write, or another number of ids
+ */
+export function unpackIds(packed: Readonly<Record<string, string>>, count: number, place: string): string[] {
+  const damaged = (got: string) =>
+    new WorkbenchError('data', `expected the ids of ${count} samples, got ${got}, at ${place}`);
+  const ids: string[] = [];
+  for (const [prefix, ranges] of Object.entries(packed)) {
+    for (const range of ranges.split(',')) {
+      if (range === '') {
+        ids.push(prefix);
+        continue;
+      }
+      const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(range) ?? [];
+      if (first === undefined) throw damaged(JSON.stringify(range.slice(0, 40)));
+      if (Number(last) - Number(first) >= count - ids.length) throw damaged('more');
+      for (let number = Number(first); number <= Number(last); number++) ids.push(`${prefix}${number}`);
+    }
+  }
+  if (ids.length !== count) throw damaged(String(ids.length));
+  return ids;
+}
+
+/** What an artifact is, in the words of `kgwalk datasets check`. */
+const artifactKinds = [
+  'edge list',
+  'embedding',
+  'normaliser',
+  'frequency table',
+  'memory',
+  'few-shot example',
+  'training',
+  /** What was kept of several: not made from the samples, but chosen by their golds. */
+  'choice',
+  /** What an agent said to earlier questions, without their golds. */
+  'own answers',
+] as const;
+/** One of `artifactKinds`. */
+export type ArtifactKind = (typeof artifactKinds)[number];
+
+/** Sizes, hashes and sources, by name. */
+export type ArtifactFacts = Readonly<Record<string, string | number | readonly string[]>>;
+
+const count = z.int().min(0).max(100_000_000);
+
+const recordSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  /** By a name that follows from the set: several artifacts may be made from one. */
+  sets: z.record(
+    z.string(),
+    z.strictObject({
+      count,
+      /** Numbers at the end of ids by what stands before them: `{"train-17#": "1-3"}`. */
+      ids: z.record(z.string(), z.string()),
+      /** sha256 over ids and contents: whether the data set still holds these samples under these ids. */
+      digest: z.string().regex(/^[0-9a-f]{64}$/),
+    }),
+  ),
+  artifacts: z.array(
+    z.strictObject({
+      kind: z.enum(artifactKinds),
+      name: z.string(),
+      /** Name of a set; absent: made from no sample. */
+      samples: z.string().optional(),
+      facts: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])).optional(),
+      /** Of examples that stand in no data set: the questions, as written. */
+      texts: z.array(z.string()).optional(),
+    }),
+  ),
+});
+
+/** All that `provenance.json` holds. */
+/** What `provenance.json` holds. */
+export type ProvenanceRecord = z.output<typeof recordSchema>;
+/** What one artifact was made from. */
+/** One artifact of it. */
+export type ArtifactRecord = ProvenanceRecord['artifacts'][number];
+/** Samples that artifacts were made from. */
+/** Samples that something was made from. */
+type SampleSet = ProvenanceRecord['sets'][string];
+
+/** A set of samples. @param contents by id, each a hash of what the sample says */
+export function sampleSet(contents: ReadonlyMap<string, string>): SampleSet {
+  const ids = [...contents.keys()].sort();
+  const hash = createHash('sha256');
+  for (const id of ids) hash.update(`${id}\u0000${contents.get(id)!}\n`);
+  return { count: ids.length, ids: packIds(ids), digest: hash.digest('hex') };
+}
+
+/** What is known of weights that come from a run without notes. */
+export const unknownWeights: ProvenanceRecord = {
+  schemaVersion: 1,
+  sets: {},
+  artifacts: [{ kind: 'training', name: 'weights it began with', facts: { sources: 'not known' } }],
+};
+
+/** Writes a record, atomically. */
+export function writeProvenance(file: string, record: ProvenanceRecord): void {
+  writeFileAtomic(file, `${JSON.stringify(record, null, 1)}\n`);
+}
+
+/**
+ * The record, or undefined where there is none: what an older version wrote.
+ * @throws WorkbenchError `data` for a damaged file
+ */
+export function readProvenance(file: string): ProvenanceRecord | undefined {
+  return existsSync(file) ? readJsonFile(file, recordSchema, 'what artifacts were made from') : undefined;
+}
