@@ -1,13 +1,20 @@
 /** Tests run from TypeScript sources as ES modules; swc strips the types, `npm run typecheck` checks them. */
+import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { env } from 'node:process';
+
+const others = ['dist', 'docs', 'node_modules', 'runs', 'shims'];
+const code = readdirSync(import.meta.dirname, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !others.includes(entry.name))
+  .map(({ name }) => name);
 
 export default {
   // Node keeps the modules of every test file that a process has run: processes that hold too many are replaced.
   maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
   workerIdleMemoryLimit: '1GB',
   testEnvironment: 'node',
-  roots: ['<rootDir>/test'],
+  // The code beside the tests, too: `npm run test:changed -- --related` follows its imports.
+  roots: code.map((folder) => `<rootDir>/${folder}`),
   globalSetup: '<rootDir>/test/setup/prepare.mjs',
   globalTeardown: '<rootDir>/test/setup/remove-temporary-folder.mjs',
   testMatch: ['**/*.test.ts'],
