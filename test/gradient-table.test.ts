@@ -25,12 +25,10 @@ const table: Readonly<Record<string, string>> = {
   'trainers/ppo/ppo-step.ts': 'trainers/ppo/scalar-ppo.test.ts',
   // TransE, without a network: both norms, losses and sides; a batch step equals single ones to the bit.
   'trainers/transe/losses.ts': 'trainers/transe/losses.test.ts',
-  'trainers/transe/kernels.ts': 'trainers/transe/train-step.test.ts',
-  'trainers/transe/train-step.ts': 'trainers/transe/train-step.test.ts',
-  'trainers/transe/batch-step.ts': 'trainers/transe/batch-step.test.ts',
+  'trainers/transe/plain-loops.ts': 'trainers/transe/train-step.test.ts',
+  'trainers/transe/plain.ts': 'trainers/transe/batch-step.test.ts',
   // DistMult and ComplEx: the parts by differences, and a whole step by what it moves.
   'trainers/bilinear/bilinear-gradients.ts': 'trainers/bilinear/bilinear-gradients.test.ts',
-  'trainers/bilinear/softmax-slope.ts': 'trainers/bilinear/bilinear-gradients.test.ts',
   'trainers/bilinear/bilinear-step.ts': 'trainers/bilinear/train-bilinear.test.ts',
   // Networks made of these operations.
   'models/llama/forward.ts': 'models/llama/forward.test.ts',

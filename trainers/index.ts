@@ -5,6 +5,7 @@ export { bilinearSettings, type BilinearSettings } from './bilinear/settings.js'
 export { clone, type CloneOptions } from './cloning/clone.js';
 export type { CloneCourse, CloneEpoch, CloneStep } from './cloning/epochs.js';
 export { cloneSettings, type CloneSettings } from './cloning/settings.js';
+export type { EpochReport } from './embeddings/epochs.js';
 export { openLinkScorer, type OpenedScorer, type ScoredData } from './embeddings/link-scorers.js';
 export { forkSettings, type ForkSource } from './fork.js';
 export { greedyWalks, type GreedyOptions, type GreedyWalk } from './greedy-walks.js';
@@ -13,4 +14,4 @@ export type { Learner } from './ppo/ppo-step.js';
 export { ppoSettings, type PpoSettings } from './ppo/settings.js';
 export { train, type TrainOptions } from './train.js';
 export { transeSettings, type TransESettings } from './transe/settings.js';
-export { trainTransE, type EpochReport, type TransEOptions, type TransEResult } from './transe/train-transe.js';
+export { trainTransE, type TransEOptions, type TransEResult } from './transe/train-transe.js';

@@ -14,8 +14,7 @@ import { Rng } from '../../src/run/seeds.js';
 import { openCrew } from '../../trainers/transe/crew.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
 import { trainTransE } from '../../trainers/transe/train-transe.js';
-import { createTransE } from '../../trainers/transe/transe-state.js';
-import { createWork } from '../../trainers/transe/transe-work.js';
+import { createTransE, createWork } from '../../trainers/transe/work.js';
 import { readLinkData } from '../link-data.js';
 import { emitRate, repeatFor, startClock } from '../measure.js';
 

@@ -14,12 +14,10 @@ import { parseArgs } from 'node:util';
 import { knownAnswers } from '../../src/embedding/known-answers.js';
 import { linkMetrics, linkRanks } from '../../src/embedding/rank-links.js';
 import { loadConfig } from '../../src/run/config.js';
-import { openCrew } from '../../trainers/transe/crew.js';
+import { openCrew, openShare } from '../../trainers/transe/crew.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
 import { trainTransE } from '../../trainers/transe/train-transe.js';
-import { createTransE } from '../../trainers/transe/transe-state.js';
-import { createWork, orderEpoch, type TransEWork } from '../../trainers/transe/transe-work.js';
-import { openShare } from '../../trainers/transe/work-share.js';
+import { createTransE, createWork, orderEpoch, type TransEWork } from '../../trainers/transe/work.js';
 import { readLinkData, testSubset } from '../link-data.js';
 import { emitRate, repeatFor, startClock } from '../measure.js';
 

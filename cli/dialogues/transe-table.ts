@@ -9,11 +9,10 @@ import { runFiles } from '../../src/run/run-folder.js';
 
 /** The table of the run they are compared with, else one that fits and was kept, else a new one, which takes minutes. */
 export async function transeTable(graph: Graph, dataset: Dataset, run: RunInfo | undefined): Promise<EmbeddingTable> {
-  const { readTable } = await import('../../trainers/transe/embedding-file.js');
-  const { pretrainEmbeddings, runTableFile } = await import('../../trainers/transe/pretrain.js');
+  const { pretrainEmbeddings, readTable, runTableFile } = await import('../../trainers/transe/pretrain.js');
   const file = run && join(runFiles(run.folder).embeddings, runTableFile);
   if (file !== undefined && existsSync(file)) return readTable(file, graph).table;
-  const { dialogueTriples } = await import('../../trainers/transe/dialogue-triples.js');
+  const { dialogueTriples } = await import('../../trainers/transe/triples.js');
   const { transeSettings } = await import('../../trainers/transe/settings.js');
   const { terminalProgress } = await import('../../src/run/progress.js');
   const { interruptSignal } = await import('../interrupt.js');

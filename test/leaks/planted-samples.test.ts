@@ -19,7 +19,7 @@ import { AdamW } from '../../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../../src/tensor/backend.js';
 import { clone } from '../../trainers/cloning/clone.js';
 import { cloneSettings } from '../../trainers/cloning/settings.js';
-import { dialogueTriples } from '../../trainers/transe/dialogue-triples.js';
+import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
 import { scriptedModel } from '../fixtures/scripted-model.js';

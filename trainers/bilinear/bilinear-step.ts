@@ -1,15 +1,143 @@
 /** A step of DistMult or ComplEx: a batch of queries against shared candidates, by the kernels. */
 import { composeQuery, type BilinearTable } from '../../src/embedding/bilinear.js';
-import type { Rng } from '../../src/run/seeds.js';
+import type { TripleColumns } from '../../src/kg/graph.js';
+import { Rng } from '../../src/run/seeds.js';
 import type { Arena } from '../../src/simd/arena.js';
 import type { Kernels } from '../../src/simd/kernels.js';
 import { Diverged, firstNotFinite } from '../../src/tensor/diverged.js';
-import { addCubeGradient, addQueryGradient, moveRow } from './bilinear-gradients.js';
-import type { BilinearState } from './bilinear-state.js';
-import { createCandidates } from './candidates.js';
-import type { QueryGroups } from './query-groups.js';
+import type { TableState } from '../embeddings/epochs.js';
+import { addCubeGradient, addQueryGradient, moveRow, softmaxSlope } from './bilinear-gradients.js';
 import type { BilinearSettings } from './settings.js';
-import { softmaxSlope } from './softmax-slope.js';
+
+/** Everything training needs to go on; its squares are those of numbers. */
+export type BilinearState = TableState<BilinearTable, Float32Array>;
+
+/** Standard deviation of fresh numbers: scores begin near 0, where every entity is as likely as any other. */
+const spread = 0.05;
+
+/** Fresh weights, normal. @param numRelations inverses included */
+export function createBilinear(
+  { model, dim }: Pick<BilinearSettings, 'model' | 'dim'>,
+  { numEntities, numRelations, seed }: { numEntities: number; numRelations: number; seed: number },
+): BilinearState {
+  const rng = Rng.named(seed, 'bilinear/init');
+  const normal = (rows: number) => Float32Array.from({ length: rows * dim }, () => rng.normal() * spread);
+  return {
+    epoch: 0,
+    table: {
+      model,
+      dim,
+      numEntities,
+      numRelations,
+      entities: normal(numEntities),
+      relations: normal(numRelations),
+    },
+    entitySquares: new Float32Array(numEntities * dim),
+    relationSquares: new Float32Array(numRelations * dim),
+    best: undefined,
+    checksWithoutGain: 0,
+  };
+}
+
+/** Queries with their answers side by side; each answer of a query once. */
+export interface QueryGroups {
+  /** int32 [queries] */
+  givens: Int32Array;
+  /** int32 [queries]: r asks for tails, `numPlain + r` for heads. */
+  relations: Int32Array;
+  /** int32 [queries + 1]: the answers of query q are `offsets[q] .. offsets[q + 1] - 1`. */
+  offsets: Int32Array;
+  answers: Int32Array;
+}
+
+/** Groups triples by query, ordered by (given, relation, answer). @param numPlain relations without their inverses */
+export function queryGroups({ heads, relations, tails }: TripleColumns, numPlain: number): QueryGroups {
+  const count = heads.length;
+  const given = (i: number) => (i < count ? heads[i]! : tails[i - count]!);
+  const relation = (i: number) => (i < count ? relations[i]! : relations[i - count]! + numPlain);
+  const answer = (i: number) => (i < count ? tails[i]! : heads[i - count]!);
+  const order = Int32Array.from({ length: 2 * count }, (_, i) => i).sort(
+    (a, b) => given(a) - given(b) || relation(a) - relation(b) || answer(a) - answer(b),
+  );
+  const groups = { givens: [] as number[], relations: [] as number[], offsets: [] as number[] };
+  const answers: number[] = [];
+  for (let at = 0, before = -1; at < order.length; before = order[at++]!) {
+    const i = order[at]!;
+    const same = before >= 0 && given(i) === given(before) && relation(i) === relation(before);
+    if (same && answer(i) === answer(before)) continue;
+    if (!same) {
+      groups.givens.push(given(i));
+      groups.relations.push(relation(i));
+      groups.offsets.push(answers.length);
+    }
+    answers.push(answer(i));
+  }
+  groups.offsets.push(answers.length);
+  return {
+    givens: Int32Array.from(groups.givens),
+    relations: Int32Array.from(groups.relations),
+    offsets: Int32Array.from(groups.offsets),
+    answers: Int32Array.from(answers),
+  };
+}
+
+/** Candidates of the batch that was drawn last. */
+export interface Candidates {
+  /** int32 [count]: entities, each once. */
+  readonly ids: Int32Array;
+  readonly count: number;
+  /** The most that a batch has. */
+  readonly most: number;
+  /** Draws those of a batch: all answers of its queries, then entities by chance. */
+  draw(queries: Int32Array, rng: Rng): void;
+  /** Where the answers of a query are in `ids`: int32, overwritten by the next call. */
+  placesOf(query: number): Int32Array;
+}
+
+/**
+ * @param groups all training queries
+ * @param ids makes the array of ids, in the memory of kernels
+ */
+export function createCandidates(
+  groups: QueryGroups,
+  { numEntities, negatives, batchSize }: { numEntities: number; negatives: number; batchSize: number },
+  allocate: (length: number) => Int32Array,
+): Candidates {
+  const { offsets, answers } = groups;
+  const sizes = Int32Array.from({ length: offsets.length - 1 }, (_, q) => offsets[q + 1]! - offsets[q]!).sort();
+  const all = negatives >= numEntities;
+  const mostAnswers = sizes.subarray(-batchSize).reduce((sum, size) => sum + size, 0);
+  const most = all ? numEntities : Math.min(numEntities, negatives + mostAnswers);
+  const ids = allocate(most);
+  const places = new Int32Array(sizes.at(-1) ?? 0);
+  const placeOf = new Int32Array(numEntities).fill(-1);
+  let count = 0;
+  const add = (entity: number) => {
+    if (placeOf[entity]! >= 0) return;
+    placeOf[entity] = count;
+    ids[count++] = entity;
+  };
+  if (all) for (let entity = 0; entity < numEntities; entity++) add(entity);
+  return {
+    ids,
+    most,
+    get count() {
+      return count;
+    },
+    draw(queries, rng) {
+      if (all) return;
+      for (let c = 0; c < count; c++) placeOf[ids[c]!] = -1;
+      count = 0;
+      for (const q of queries) for (let a = offsets[q]!; a < offsets[q + 1]!; a++) add(answers[a]!);
+      for (let draw = 0; draw < negatives; draw++) add(rng.integer(numEntities));
+    },
+    placesOf(q) {
+      const size = offsets[q + 1]! - offsets[q]!;
+      for (let a = 0; a < size; a++) places[a] = placeOf[answers[offsets[q]! + a]!]!;
+      return places.subarray(0, size);
+    },
+  };
+}
 
 /** Trains batches. */
 export interface BilinearStep {

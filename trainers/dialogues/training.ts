@@ -22,7 +22,7 @@ import { type BesideOptions, encodeBeside } from '../encode-beside.js';
 import { endOfStep, recordedStep } from '../saved-step.js';
 import { logEncoding, type Session, type Training } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
-import { dialogueTriples } from '../transe/dialogue-triples.js';
+import { dialogueTriples } from '../transe/triples.js';
 import { keepInRun, pretrainEmbeddings, replayTransE, type Pretrained } from '../transe/pretrain.js';
 import { openDialogueData } from './data.js';
 import { evaluateBest, evaluateOnValid } from './evaluate-valid.js';

@@ -1,32 +1,210 @@
-/** Tables that are kept for later runs: read what is there, go on with what was left, else train. */
+/** Tables of vectors and their unfinished training on disk, and tables that are kept for later runs. */
+import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { writeCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import {
+  checkFits,
+  schemaVersion,
+  writeCheckpoint,
+  type Checkpoint,
+  type JsonObject,
+} from '../../checkpoints/checkpoint.js';
+import type { Tensor } from '../../checkpoints/safetensors.js';
+import type { LinkMetrics } from '../../src/embedding/rank-links.js';
+import type { Graph, TripleColumns } from '../../src/kg/graph.js';
+import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { removeLeftovers } from '../../src/run/files.js';
+import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import { throwIfStopped } from '../../src/run/stop.js';
+import type { EpochReport, EpochSettings, TableResult, TableState, VectorTable } from './epochs.js';
 
-/** How a kind of table is read and made. `Saved` is a table, `Begun` an unfinished training. */
-export interface TableMaker<Saved, Begun> {
-  /** @throws WorkbenchError for a file that is damaged or of something else: it is then made anew, as is what follows */
-  read(file: string): Saved;
-  resume(file: string): Begun;
-  /**
-   * Trains and writes the table.
-   * @param save keeps an unfinished training, from which a later call goes on
-   * @throws whatever stops it, after saving
-   */
-  train(file: string, begun: Begun | undefined, save: (state: Checkpoint) => void): Promise<void>;
+/** What a file belongs to; a file of other settings, seed or graph is refused. */
+export interface TableIdentity<Settings> {
+  graph: Graph;
+  settings: Settings;
+  seed: number;
+}
+
+type Section = 'transe' | 'bilinear';
+
+/** The header of a table or its unfinished training. @param section of the settings, also the name of the phase */
+export function tableHeader(
+  section: Section,
+  { graph, settings, seed }: TableIdentity<object>,
+  epoch: number,
+  trainer: object,
+  metrics?: LinkMetrics,
+): Checkpoint['header'] {
+  const config = { [section]: settings, seed } as JsonObject;
+  return {
+    schemaVersion,
+    kind: 'embedding',
+    config,
+    configHash: configHash(config),
+    hashes: { graph: graph.hash },
+    phase: section,
+    step: epoch,
+    epoch,
+    trainer: trainer as JsonObject,
+    metrics: { ...metrics },
+  };
+}
+
+/** The metrics of a header; absent where nothing was held out. */
+export function metricsOf({ metrics: { n, ...shares } }: Checkpoint['header']): LinkMetrics | undefined {
+  return n === undefined ? undefined : ({ ...shares, n } as unknown as LinkMetrics);
+}
+
+/** The whole training state, to go on from later as if never stopped. @param more of the trainer, told first */
+export function trainingCheckpoint(
+  section: Section,
+  identity: TableIdentity<object>,
+  state: TableState,
+  more: object = {},
+): Checkpoint {
+  const { table, entitySquares, relationSquares, best, epoch, checksWithoutGain } = state;
+  const { dim } = table;
+  const chosen = best ? { epoch: best.epoch, metrics: best.metrics } : null;
+  const squares = (data: Float32Array | Float64Array) =>
+    data instanceof Float64Array ? { shape: [data.length], data } : matrix(data, dim);
+  return {
+    header: tableHeader(section, identity, epoch, { ...more, epoch, checksWithoutGain, best: chosen }),
+    tensors: {
+      ...tableTensors(table),
+      'optimizer/entitySquares': squares(entitySquares),
+      'optimizer/relationSquares': squares(relationSquares),
+      ...(best && { 'best/entities': matrix(best.entities, dim), 'best/relations': matrix(best.relations, dim) }),
+    },
+  };
 }
 
 /**
- * The table of a key.
- * @param folder where tables are kept
- * @param key names all that the table depends on, and becomes the name of its file
+ * The state in a `trainingCheckpoint`.
+ * @param fresh one of its types and lengths
+ * @param file what to call it in errors
+ * @throws WorkbenchError `data` for one of another identity
  */
-export async function keptTable<Saved extends object, Begun>(
-  folder: string,
+export function trainingOf<Table extends VectorTable, Squares extends Float32Array | Float64Array>(
+  { header, tensors }: Checkpoint,
+  section: Section,
+  { graph, settings, seed }: TableIdentity<object>,
+  fresh: TableState<Table, Squares>,
+  file: string,
+): TableState<Table, Squares> {
+  checkFits(header, { graph: graph.hash }, file);
+  const wanted = configHash({ [section]: settings, seed });
+  if (header.configHash !== wanted) throw unfit(`training of settings ${wanted}`, header.configHash, file);
+  const { table, entitySquares, relationSquares } = fresh;
+  const rows = (prefix: string) => ({
+    entities: valuesLike(table.entities, tensors[`${prefix}entities`], file),
+    relations: valuesLike(table.relations, tensors[`${prefix}relations`], file),
+  });
+  const { epoch, checksWithoutGain, best } = header.trainer as unknown as {
+    epoch: number;
+    checksWithoutGain: number;
+    best: { epoch: number; metrics: LinkMetrics } | null;
+  };
+  return {
+    epoch,
+    checksWithoutGain,
+    table: { ...table, ...rows('') },
+    entitySquares: valuesLike(entitySquares, tensors['optimizer/entitySquares'], file),
+    relationSquares: valuesLike(relationSquares, tensors['optimizer/relationSquares'], file),
+    best: best ? { ...best, ...rows('best/') } : undefined,
+  };
+}
+
+/** The vectors of a table as tensors. */
+export function tableTensors({ entities, relations, dim }: VectorTable): Record<string, Tensor> {
+  return { entities: matrix(entities, dim), relations: matrix(relations, dim) };
+}
+
+/** The vectors in a file. @throws WorkbenchError `data` where they are absent, of another type or length */
+export function readVectors(
+  tensors: Checkpoint['tensors'],
+  { numEntities, numRelations }: Graph,
+  dim: number,
+  file: string,
+) {
+  return {
+    ...{ dim, numEntities, numRelations },
+    entities: values(tensors.entities, Float32Array, numEntities * dim, file),
+    relations: values(tensors.relations, Float32Array, numRelations * dim, file),
+  };
+}
+
+function matrix(data: Float32Array, dim: number): Tensor {
+  return { shape: [data.length / dim, dim], data };
+}
+
+function values<T extends Float32Array | Float64Array>(
+  tensor: Tensor | undefined,
+  type: new (length: number) => T,
+  length: number,
+  file: string,
+): T {
+  if (tensor?.data instanceof type && tensor.data.length === length) return tensor.data;
+  throw unfit(`${length} values of ${type.name}`, tensor ? `${tensor.data.length}` : 'none', file);
+}
+
+/** The values of a tensor, of the type and length of `like`. */
+function valuesLike<T extends Float32Array | Float64Array>(like: T, tensor: Tensor | undefined, file: string): T {
+  return values(tensor, like.constructor as new (length: number) => T, like.length, file);
+}
+
+/** What to throw for a file that holds something else. */
+export function unfit(expected: string, got: string, file: string): WorkbenchError {
+  return new WorkbenchError('data', `expected ${expected}, got ${got}, at ${file}`, {
+    hint: 'Delete the file and pretrain again.',
+  });
+}
+
+/** sha256 (hex) over the ids, in their order. */
+export function hashOfTriples({ heads, relations, tails }: TripleColumns): string {
+  const hash = createHash('sha256');
+  for (const { buffer, byteOffset, byteLength } of [heads, relations, tails]) {
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  return hash.digest('hex');
+}
+
+/** How a kind of table is read and made. */
+export interface TableMaker<Saved, State extends TableState> {
+  /** @throws WorkbenchError for a file that is damaged or of something else: it is then made anew, as is what follows */
+  read(file: string): Saved;
+  resume(file: string): State;
+  train(begun: State | undefined, told: ToldOfTraining<State>): Promise<TableResult<State>>;
+  /** The training so far, to be kept. */
+  checkpoint(state: State): Checkpoint;
+  write(file: string, result: TableResult<State>): void;
+  settings: EpochSettings;
+  /** What the progress shows: a name, and how many of what an epoch trains. */
+  shown: { name: string; perEpoch: number; unit: string };
+}
+
+interface ToldOfTraining<State> {
+  onProgress(done: number): void;
+  onEpoch(report: EpochReport, state: State): void;
+}
+
+/** Where tables are kept, and how the work is watched and stopped. */
+export interface KeptTableOptions {
+  folder: string;
+  progress?: ProgressReporter | undefined;
+  /** Aborted: the epoch is finished and the state saved; the next call with equal options goes on from there. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * The table of a key: the one that is kept, else trained, from what an earlier call left unfinished.
+ * @param key names all that the table depends on, and becomes the name of its file
+ * @throws WorkbenchError `stopped` once the signal is aborted, after saving
+ */
+export async function keptTable<Saved extends object, State extends TableState>(
   key: string,
-  maker: TableMaker<Saved, Begun>,
+  maker: TableMaker<Saved, State>,
+  { folder, progress = silentProgress, signal }: KeptTableOptions,
 ): Promise<Saved & { file: string; reused: boolean }> {
   const file = join(folder, `${key}.safetensors`);
   const unfinished = join(folder, `${key}.unfinished.safetensors`);
@@ -38,7 +216,25 @@ export async function keptTable<Saved extends object, Begun>(
     return { ...saved, file, reused: true };
   }
   const begun = usable(unfinished, () => maker.resume(unfinished));
-  await maker.train(file, begun, (state) => writeCheckpoint(unfinished, state));
+  const { epochs, evalEvery } = maker.settings;
+  const { name, perEpoch, unit } = maker.shown;
+  const bar = progress(name, epochs * perEpoch, unit, (begun?.epoch ?? 0) * perEpoch);
+  const save = (state: State) => writeCheckpoint(unfinished, maker.checkpoint(state));
+  let note = '';
+  const result = await maker.train(begun, {
+    onProgress: (done) => bar.update(done, note),
+    onEpoch({ epoch, loss, metrics }, state) {
+      note = `loss ${loss.toFixed(3)}${metrics ? ` · MRR ${metrics.mrr.toFixed(3)}` : ''}`;
+      // A kill costs no more than the epochs between two validations, each of which takes longer than this does.
+      if (epoch % evalEvery === 0 && epoch < epochs) save(state);
+    },
+  });
+  bar.finish(note);
+  if (result.stopped) {
+    save(result.state);
+    throwIfStopped(signal);
+  }
+  maker.write(file, result);
   rmSync(unfinished, { force: true });
   // Read back, so that what a run logs and keeps does not depend on whether the table was there already.
   return { ...maker.read(file), file, reused: false };

@@ -1,9 +1,12 @@
-/** Who does the work of TransE: this thread alone, or several. */
+/** Who does the work of TransE: this thread alone, or several, each its share. */
 import { setImmediate } from 'node:timers/promises';
+import { knownAnswers, type KnownAnswers } from '../../src/embedding/known-answers.js';
+import { rankShare } from '../../src/embedding/rank-links.js';
+import { createBarrier } from '../../src/run/shared-memory.js';
 import { startWorkers } from '../../src/run/worker-pool.js';
-import type { TransEWork } from './transe-work.js';
-import type { TransEJob } from './transe-worker.js';
-import { openShare } from './work-share.js';
+import { plainKernel } from './plain.js';
+import { simdKernel } from './simd.js';
+import { lossEvery, type Share, type TransEWork } from './work.js';
 
 /** Milliseconds between two looks at how far threads are. */
 const lookEvery = 200;
@@ -11,6 +14,57 @@ const lookEvery = 200;
 const reportEvery = 8192;
 /** Ranks that this thread fills before it looks up: each time the whole table is rounded again. */
 const ranksAtOnce = 4096;
+
+/** Does one share of the work; a single thread's share is all of it. */
+export interface WorkShare {
+  /**
+   * Trains an epoch in `work.order`, telling the positives done now and then; all threads of the share must do so to the
+   * end, at the same time.
+   * @throws Diverged before the weights follow a triple, and any of its batch, whose numbers are not finite
+   */
+  train(share: Share, epoch: number, learningRate: number): Iterable<number>;
+  /** Fills its places of `work.valid.ranks`. */
+  rank(share: Share): void;
+}
+
+/**
+ * Prepares a thread. Bytes do not depend on the number of threads: places of a batch draw from streams of their own, their
+ * gradients are taken from the weights before the batch, and each row is moved by one thread in the order of the places.
+ */
+export function openShare(work: TransEWork): WorkShare {
+  const { order, begun, valid } = work;
+  const { batchSize } = work.settings;
+  const kernel = work.simd ? simdKernel(work) : plainKernel(work);
+  let known: KnownAnswers | undefined;
+  return {
+    *train(share, epoch, learningRate) {
+      const wait = createBarrier(work.barrier, share.threads);
+      const most = batchSize === 1 ? lossEvery : batchSize;
+      kernel.begin(epoch, share);
+      for (let begin = 0; begin < order.length; begin += most) {
+        const size = Math.min(most, order.length - begin);
+        // All threads write the same: none comes to another batch while one is in this.
+        begun[0] = begin;
+        if (batchSize === 1) kernel.train(begin, size, learningRate);
+        else {
+          kernel.gradients(begin, size, share);
+          wait();
+          kernel.moves(size, learningRate, share);
+          wait();
+        }
+        if (share.thread === 0) yield begin + size;
+      }
+    },
+    rank({ thread, threads }) {
+      const { triples, known: parts, ranks } = valid!;
+      known ??= knownAnswers(parts, triples);
+      rankShare(work.state.table, triples, known, ranks, thread, threads);
+    },
+  };
+}
+
+/** A thread's part of an epoch or of a validation. */
+export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });
 
 /** Does epochs and validations; close it after use. */
 export interface Crew {

@@ -1,33 +1,33 @@
-/** Pretraining for a graph: reuse the table that fits, else train one and keep it. */
+/** A TransE table of a graph: reuse the one that fits, else train one and keep it. */
 import { join } from 'node:path';
-import { type EmbeddingTable, normalisedTable } from '../../src/embedding/transe.js';
+import { checkFits, readCheckpoint, writeCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { meanEntityNorm, normalisedTable, type EmbeddingTable } from '../../src/embedding/transe.js';
+import type { LinkMetrics } from '../../src/embedding/rank-links.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Triple } from '../../src/kg/path.js';
-import { readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { configHash } from '../../src/run/config.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { kgwalkHome } from '../../src/run/locations.js';
+import type { ProgressReporter } from '../../src/run/progress.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
-import { throwIfStopped } from '../../src/run/stop.js';
 import { Diverged } from '../../src/tensor/diverged.js';
-import { keptTable } from '../embeddings/kept-table.js';
-import { hashOfTriples } from '../embeddings/table-tensors.js';
+import type { EpochReport } from '../embeddings/epochs.js';
 import {
-  type EpochRecord,
-  readTable,
-  type SavedTable,
-  type TableIdentity,
+  hashOfTriples,
+  keptTable,
+  metricsOf,
+  readVectors,
+  tableHeader,
+  tableTensors,
   trainingCheckpoint,
   trainingOf,
-  writeTable,
-} from './embedding-file.js';
-import { forwardRelations, holdOutTriples, type HeldOut } from './hold-out.js';
+  unfit,
+  type TableIdentity,
+} from '../embeddings/kept-table.js';
 import type { TransESettings } from './settings.js';
-import { type EpochReport, trainTransE, type TransEOptions } from './train-transe.js';
-import { repeatBatch } from './repeat-batch.js';
-import type { TransEState } from './transe-state.js';
-import { createWork } from './transe-work.js';
+import { repeatBatch, trainTransE, type TransEOptions } from './train-transe.js';
+import { forwardRelations, holdOutTriples, type HeldOut } from './triples.js';
+import { createTransE, createWork, type TransEState } from './work.js';
 
 /** How a table is made, and where it is kept. */
 export interface PretrainOptions {
@@ -48,6 +48,26 @@ export interface PretrainOptions {
   signal?: AbortSignal;
 }
 
+/** What one epoch logs, under the keys of the metric log. */
+export interface EpochRecord {
+  /** Epochs done. */
+  step: number;
+  metrics: Record<string, number>;
+}
+
+/** A table as it is kept, with how it came about. */
+export interface SavedTable {
+  /** Entity vectors have a mean L2 norm of 1. */
+  table: EmbeddingTable;
+  /** Of the table on the held-out triples; absent where nothing was held out. */
+  metrics?: LinkMetrics;
+  /** One record an epoch, so that a run that reuses the table logs the same. */
+  history: EpochRecord[];
+}
+
+/** What a table is made for. */
+export type TransEIdentity = TableIdentity<TransESettings>;
+
 /** A table, and whether it had to be made. */
 export interface Pretrained extends SavedTable {
   /** Absolute path of the table; a run copies it into its own folder. */
@@ -65,62 +85,59 @@ export interface Pretrained extends SavedTable {
  * @throws WorkbenchError `stopped` once the signal is aborted, after saving
  */
 export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions): Promise<Pretrained> {
-  const { settings, seed, split, signal, exclude = [], folder = join(kgwalkHome(), 'embeddings') } = options;
-  const identity: TableIdentity = { graph, settings, seed };
+  const { settings, seed, split, threads, progress, signal, exclude = [] } = options;
+  const identity: TransEIdentity = { graph, settings, seed };
   const data = trainingData(identity, split ?? heldOut(identity, exclude));
   const { train, valid } = data;
-  const facts = { train: train.heads.length, 'held out': valid.heads.length };
+  const count = train.heads.length;
   // Said of a table that is reused too: its name says that it was made from these.
-  madeFrom('embedding', 'TransE', { graph: graph.hash, ...facts });
+  madeFrom('embedding', 'TransE', { graph: graph.hash, train: count, 'held out': valid.heads.length });
   // A graph tells which facts are held out of it; it does not tell the order of a data set's own.
   const parts = { valid: hashOfTriples(valid), ...(split && { train: hashOfTriples(train) }) };
   const key = configHash({ graph: graph.hash, settings, seed, ...parts }).slice(0, 16);
-  return keptTable(folder, key, {
-    read: (file) => readTable(file, graph),
-    resume: (file) => trainingOf(readCheckpoint(file, { finite: true }), identity, file),
-    async train(file, begun, save) {
-      const history: EpochRecord[] = begun?.history ?? [];
-      const checkpointOf = (state: TransEState) => trainingCheckpoint(identity, state, history);
-      const count = train.heads.length;
-      const before = (begun?.state.epoch ?? 0) * count;
-      const progress = (options.progress ?? silentProgress)('transe', settings.epochs * count, 'triples', before);
-      let note = '';
-      const result = await trainTransE({
-        ...data,
-        ...(begun && { resumeFrom: begun.state }),
-        ...(signal && { signal }),
-        threads: options.threads,
-        onProgress: (done) => progress.update(done, note),
-        onEpoch(report, state) {
-          history.push(recordOf(report));
-          note = `loss ${report.loss.toFixed(3)}${report.metrics ? ` · MRR ${report.metrics.mrr.toFixed(3)}` : ''}`;
-          // A kill costs no more than the epochs between two validations, each of which takes longer than this does.
-          const saves = report.epoch % settings.evalEvery === 0 && report.epoch < settings.epochs;
-          if (saves) save(checkpointOf(state));
-        },
-        onDiverged: (error, state) => options.onDiverged?.(named(error, graph), () => checkpointOf(state)) ?? error,
-      });
-      progress.finish(note);
-      if (result.stopped) {
-        save(checkpointOf(result.state));
-        throwIfStopped(signal);
-      }
-      const { table } = normalisedTable(withInverses(result.table, graph));
-      writeTable(file, identity, { table, ...(result.metrics && { metrics: result.metrics }), history });
+  let history: EpochRecord[] = [];
+  const checkpoint = (state: TransEState) => trainingCheckpoint('transe', identity, state, { history });
+  return keptTable(
+    key,
+    {
+      settings,
+      shown: { name: 'transe', perEpoch: count, unit: 'triples' },
+      read: (file) => readTable(file, graph),
+      resume(file) {
+        const begun = readCheckpoint(file, { finite: true });
+        const state = stateOf(begun, identity, file);
+        ({ history } = begun.header.trainer as unknown as { history: EpochRecord[] });
+        return state;
+      },
+      train: (begun, { onProgress, onEpoch }) =>
+        trainTransE({
+          ...{ ...data, threads, signal, onProgress, resumeFrom: begun },
+          onEpoch(report, state) {
+            history.push(recordOf(report));
+            onEpoch(report, state);
+          },
+          onDiverged: (error, state) => options.onDiverged?.(named(error, graph), () => checkpoint(state)) ?? error,
+        }),
+      checkpoint,
+      write(file, { table: trained, metrics }) {
+        const { table } = normalisedTable(withInverses(trained, graph));
+        writeTable(file, identity, { table, ...(metrics && { metrics }), history });
+      },
     },
-  });
+    { folder: options.folder ?? join(kgwalkHome(), 'embeddings'), progress, signal },
+  );
 }
 
 /** What a table is trained on. */
 function trainingData(
-  { graph, settings, seed }: TableIdentity,
+  { graph, settings, seed }: TransEIdentity,
   { train, valid }: HeldOut,
 ): TransEOptions & Required<Pick<TransEOptions, 'valid'>> {
   const { numEntities, numRelations } = graph;
   return { numEntities, numRelations, train, valid, settings, seed };
 }
 
-function heldOut({ graph, settings, seed }: TableIdentity, exclude: Iterable<Triple>): HeldOut {
+function heldOut({ graph, settings, seed }: TransEIdentity, exclude: Iterable<Triple>): HeldOut {
   return holdOutTriples(graph, { share: settings.validShare, exclude, seed });
 }
 
@@ -137,8 +154,8 @@ export function replayTransE(
   { settings, seed, exclude = [] }: Pick<PretrainOptions, 'settings' | 'seed' | 'exclude'>,
   { before, triple, file }: { before: Checkpoint; triple: number; file: string },
 ): number {
-  const identity: TableIdentity = { graph, settings, seed };
-  const { state } = trainingOf(before, identity, file);
+  const identity: TransEIdentity = { graph, settings, seed };
+  const state = stateOf(before, identity, file);
   const { batchSize } = settings;
   try {
     const begin = Math.floor((triple - 1) / batchSize) * batchSize;
@@ -176,6 +193,34 @@ function recordOf({ epoch, loss, learningRate, metrics }: EpochReport): EpochRec
   };
 }
 
+/** Writes a normalised table. Equal content gives equal bytes. */
+export function writeTable(file: string, identity: TransEIdentity, { table, metrics, history }: SavedTable): void {
+  const header = tableHeader('transe', identity, history.length, { history }, metrics);
+  writeCheckpoint(file, { header, tensors: tableTensors(table) });
+}
+
+/**
+ * Reads a table of `graph`. What it was trained with is in the file.
+ * @throws WorkbenchError `data` for a file that is missing, damaged, of another graph, or not normalised
+ */
+export function readTable(file: string, graph: Graph): SavedTable {
+  const { header, tensors } = readCheckpoint(file, { finite: true });
+  checkFits(header, { graph: graph.hash }, file);
+  const { norm, dim } = (header.config as { transe: TransESettings }).transe;
+  const table: EmbeddingTable = { model: 'transe', norm, ...readVectors(tensors, graph, dim, file) };
+  const scale = meanEntityNorm(table);
+  if (Math.abs(scale - 1) > 1e-3) throw unfit('entity vectors of mean norm 1', scale.toFixed(4), file);
+  const metrics = metricsOf(header);
+  const { history } = header.trainer as unknown as { history: EpochRecord[] };
+  return { table, ...(metrics && { metrics }), history };
+}
+
+function stateOf(begun: Checkpoint, identity: TransEIdentity, file: string): TransEState {
+  const { numEntities, numRelations } = identity.graph;
+  const fresh = createTransE({ ...identity, numEntities, numRelations });
+  return trainingOf(begun, 'transe', identity, fresh, file);
+}
+
 /** The table of a run, in its `embeddings` folder. */
 export const runTableFile = 'transe.safetensors';
 
@@ -184,7 +229,7 @@ export const runTableFile = 'transe.safetensors';
  * @param identity what the table was made for
  * @param embeddings the run's `embeddings` folder
  */
-export function keepInRun(table: SavedTable, identity: TableIdentity, embeddings: string): void {
+export function keepInRun(table: SavedTable, identity: TransEIdentity, embeddings: string): void {
   const { metrics, history } = table;
   writeTable(join(embeddings, runTableFile), identity, table);
   writeFileAtomic(join(embeddings, 'transe.json'), `${JSON.stringify({ metrics, history }, null, 2)}\n`);

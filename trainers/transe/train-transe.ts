@@ -1,25 +1,20 @@
 /** TransE training: epochs over a seeded shuffle, validation by filtered MRR, early stop, best weights. */
-import { setImmediate } from 'node:timers/promises';
-import type { EmbeddingTable } from '../../src/embedding/transe.js';
-import { type LinkMetrics, linkMetrics } from '../../src/embedding/rank-links.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
-import { Diverged } from '../../src/tensor/diverged.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { Diverged, explained, lossOrNot } from '../../src/tensor/diverged.js';
+import { trainEpochs, type EpochReport, type TableResult } from '../embeddings/epochs.js';
 import { openCrew } from './crew.js';
-import { repeatBatch } from './repeat-batch.js';
+import { createComparison } from './plain.js';
 import type { TransESettings } from './settings.js';
-import { createTransE, type TransEState } from './transe-state.js';
-import { createWork, orderEpoch, type TransEWork } from './transe-work.js';
-
-/** Figures of one epoch. */
-export interface EpochReport {
-  /** Epochs done. */
-  epoch: number;
-  /** Mean loss over a fixed share of the epoch's positives, each before its update. */
-  loss: number;
-  learningRate: number;
-  /** On the held-out triples, where this epoch validated. */
-  metrics?: LinkMetrics;
-}
+import {
+  corruptsTail,
+  createTransE,
+  createWork,
+  orderEpoch,
+  placeStream,
+  type TransEState,
+  type TransEWork,
+} from './work.js';
 
 /** What is trained on which triples, from where on, and who is told. */
 export interface TransEOptions {
@@ -34,7 +29,7 @@ export interface TransEOptions {
   settings: TransESettings;
   seed: number;
   /** A state of the same data, settings and seed; training goes on in its arrays, or in copies (`createWork`). */
-  resumeFrom?: TransEState;
+  resumeFrom?: TransEState | undefined;
   /** Threads that train and rank; default 1: this one. They change no byte. */
   threads?: number | undefined;
   onEpoch?: (report: EpochReport, state: TransEState) => void;
@@ -43,18 +38,11 @@ export interface TransEOptions {
   /** Positives done of those of all epochs; called some times a second. */
   onProgress?: (done: number, total: number) => void;
   /** Looked at after each epoch; training then ends with what it has and `stopped` is true. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** The table to use, and the state to go on from. */
-export interface TransEResult {
-  /** The best validated weights, else the last. */
-  table: EmbeddingTable;
-  /** Of that table; absent without validation triples. */
-  metrics?: LinkMetrics;
-  state: TransEState;
-  stopped: boolean;
-}
+export type TransEResult = TableResult<TransEState>;
 
 /**
  * Trains. Same input and seed give the same bytes, on however many threads, also when a run is continued from any epoch's
@@ -63,43 +51,28 @@ export interface TransEResult {
  * @throws Diverged before a batch with numbers that are not finite, WorkbenchError `failure` when a thread dies
  */
 export async function trainTransE(options: TransEOptions): Promise<TransEResult> {
-  const { train, settings, threads = 1, onEpoch, onProgress, signal } = options;
+  const { settings, threads = 1, onEpoch, onDiverged, onProgress, signal } = options;
   const work = createWork({ ...options, state: options.resumeFrom ?? createTransE(options) }, threads);
-  const { state } = work;
-  const { table } = state;
-  const count = train.heads.length;
-  const finished = () => state.epoch >= settings.epochs || state.checksWithoutGain >= settings.patience;
+  const { state, losses, valid } = work;
+  const count = options.train.heads.length;
   const crew = openCrew(work, threads);
+  async function train(learningRate: number): Promise<number> {
+    const { epoch } = state;
+    orderEpoch(work);
+    await crew.train(epoch, learningRate, (done) => onProgress?.(epoch * count + done, settings.epochs * count));
+    return losses.reduce((sum, one) => sum + one, 0) / Math.max(1, losses.length);
+  }
+  async function rank(): Promise<Float64Array> {
+    await crew.rank();
+    return valid!.ranks;
+  }
   try {
-    while (!finished() && !signal?.aborted) {
-      const { epoch } = state;
-      const learningRate = settings.learningRate * (settings.schedule === 'linear' ? 1 - epoch / settings.epochs : 1);
-      orderEpoch(work);
-      await crew.train(epoch, learningRate, (done) => onProgress?.(epoch * count + done, settings.epochs * count));
-      const loss = work.losses.reduce((sum, one) => sum + one, 0);
-      state.epoch++;
-      const report: EpochReport = { epoch: state.epoch, loss: loss / Math.max(1, work.losses.length), learningRate };
-      if (work.valid && (state.epoch % settings.evalEvery === 0 || state.epoch === settings.epochs)) {
-        await crew.rank();
-        report.metrics = linkMetrics(work.valid.ranks);
-        keepBest(state, report.metrics);
-      }
-      onEpoch?.(report, state);
-      // Lets signals and other work of the process through.
-      await setImmediate();
-    }
+    return await trainEpochs(state, settings, { train, rank: valid && rank, onEpoch, signal });
   } catch (error) {
-    throw (await divergence(work, options.onDiverged)) ?? error;
+    throw (await divergence(work, onDiverged)) ?? error;
   } finally {
     await crew.close();
   }
-  const { best } = state;
-  return {
-    table: best ? { ...table, entities: best.entities, relations: best.relations } : table,
-    ...(best && { metrics: best.metrics }),
-    state,
-    stopped: !finished(),
-  };
 }
 
 /** What to throw, or a promise of it, where the batch that was begun last diverges; undefined where all of it is finite. */
@@ -112,12 +85,40 @@ function divergence(work: TransEWork, onDiverged: TransEOptions['onDiverged']): 
   }
 }
 
-function keepBest(state: TransEState, metrics: LinkMetrics): void {
-  if (state.best && metrics.mrr <= state.best.metrics.mrr) {
-    state.checksWithoutGain++;
-    return;
+/**
+ * Takes the gradients of a batch again, with the draws it had, and moves nothing.
+ * @param work whose state is the one before the batch
+ * @param begin positives of the epoch before the batch
+ * @returns mean loss of the batch
+ * @throws WorkbenchError `data` for a batch beyond the epoch's; Diverged at its first triple whose numbers are not finite; a sample is named by its ids: head, relation, tail
+ */
+export function repeatBatch(work: TransEWork, begin: number): number {
+  const { settings, state, train, trainSet, order } = work;
+  const { batchSize } = settings;
+  if (!(begin < order.length)) {
+    throw new WorkbenchError('data', `expected a batch of ${order.length} triples, got one that begins after ${begin}`);
   }
-  const { entities, relations } = state.table;
-  state.best = { epoch: state.epoch, metrics, entities: entities.slice(), relations: relations.slice() };
-  state.checksWithoutGain = 0;
+  orderEpoch(work);
+  const seen = createComparison({ state, settings, triples: train, known: trainSet });
+  const batch = order.subarray(begin, begin + batchSize);
+  const compare = (place: number) => {
+    const rng = placeStream(work, state.epoch, place);
+    for (let i = place; i < begin; i += batchSize) seen.skip(order[i]!, corruptsTail(work, order[i]!, rng), rng);
+    const index = batch[place]!;
+    seen.compare(index, corruptsTail(work, index, rng), rng);
+    return seen.loss();
+  };
+  const samples = () =>
+    Array.from(batch, (index, place) => ({
+      id: [train.heads, train.relations, train.tails].map((column) => column[index]).join(' '),
+      loss: lossOrNot(() => compare(place)),
+    }));
+  let sum = 0;
+  for (const place of batch.keys()) {
+    sum += explained(
+      () => ({ place: { epoch: state.epoch + 1, triple: begin + place + 1 }, samples: samples() }),
+      () => compare(place),
+    );
+  }
+  return sum / batch.length;
 }

@@ -1,10 +1,7 @@
 /** A thread of TransE training, started by `openCrew`. */
 import { serveJobs } from '../../src/run/worker-pool.js';
-import type { TransEWork } from './transe-work.js';
-import { openShare, type Share } from './work-share.js';
-
-/** A thread's part of an epoch or of a validation. */
-export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });
+import { openShare, type TransEJob } from './crew.js';
+import type { TransEWork } from './work.js';
 
 serveJobs(async (work: TransEWork) => {
   const share = openShare(work);

@@ -51,7 +51,7 @@ function column(values: usize, index: i32): i32 {
   return load<i32>(values + ((<usize>index) << 2));
 }
 
-/** `hasTriple` of `trainers/transe/triple-set.ts`. */
+/** `hasTriple` of `trainers/transe/triples.ts`. */
 function isTrue(head: i32, relation: i32, tail: i32): bool {
   const mixed = mix(head, relation, tail);
   const bit = (<u32>mixed) >>> filterShift;

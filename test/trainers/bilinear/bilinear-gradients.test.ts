@@ -1,9 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { composeQuery, type BilinearModel, type BilinearTable } from '../../../src/embedding/bilinear.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { addCubeGradient, addQueryGradient, moveRow } from '../../../trainers/bilinear/bilinear-gradients.js';
-import { createBilinear } from '../../../trainers/bilinear/bilinear-state.js';
-import { softmaxSlope } from '../../../trainers/bilinear/softmax-slope.js';
+import {
+  addCubeGradient,
+  addQueryGradient,
+  moveRow,
+  softmaxSlope,
+} from '../../../trainers/bilinear/bilinear-gradients.js';
+import { createBilinear } from '../../../trainers/bilinear/bilinear-step.js';
 
 const dim = 8;
 

@@ -5,10 +5,13 @@ import { bilinearScorer, scorerRanks, sidedLinkMetrics } from '../../../src/embe
 import { Rng } from '../../../src/run/seeds.js';
 import { Arena } from '../../../src/simd/arena.js';
 import { openKernels } from '../../../src/simd/kernels.js';
-import { createBilinear, type BilinearState } from '../../../trainers/bilinear/bilinear-state.js';
-import { createBilinearStep } from '../../../trainers/bilinear/bilinear-step.js';
-import { createCandidates } from '../../../trainers/bilinear/candidates.js';
-import { queryGroups } from '../../../trainers/bilinear/query-groups.js';
+import {
+  type BilinearState,
+  createBilinear,
+  createBilinearStep,
+  createCandidates,
+  queryGroups,
+} from '../../../trainers/bilinear/bilinear-step.js';
 import { bilinearSettings } from '../../../trainers/bilinear/settings.js';
 import { trainBilinear } from '../../../trainers/bilinear/train-bilinear.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';

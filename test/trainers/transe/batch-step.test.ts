@@ -1,13 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { createBatchMoves } from '../../../trainers/transe/batch-moves.js';
-import { createBatchStep } from '../../../trainers/transe/batch-step.js';
-import type { TransESettings } from '../../../trainers/transe/settings.js';
-import { transeSettings } from '../../../trainers/transe/settings.js';
-import { createStep } from '../../../trainers/transe/train-step.js';
-import { createTransE } from '../../../trainers/transe/transe-state.js';
-import { createTripleSet } from '../../../trainers/transe/triple-set.js';
+import { createBatchMoves, createTransE } from '../../../trainers/transe/work.js';
+import { createBatchStep, createStep } from '../../../trainers/transe/plain.js';
+import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
+import { createTripleSet } from '../../../trainers/transe/triples.js';
 
 /** Twelve triples over nine entities: rows are used several times in a batch. */
 const rng = new Rng(8);
@@ -19,7 +16,7 @@ function setUp(over: Partial<TransESettings>) {
   const settings = transeSettings.parse({ dim: 7, margin: 4, negatives: 3, ...over });
   const state = createTransE({ numEntities: 9, numRelations: 2, settings, seed: 3 });
   const options = { state, settings, triples, known: createTripleSet(triples) };
-  const batch = createBatchMoves(12, settings.negatives, settings.dim, settings.norm);
+  const batch = createBatchMoves(12, { ...settings, batchSize: 12 });
   const arrays = () => [state.table.entities, state.table.relations, state.entitySquares, state.relationSquares];
   return { options, batch, arrays };
 }

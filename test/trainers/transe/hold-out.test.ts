@@ -3,8 +3,7 @@ import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import type { Triple } from '../../../src/kg/path.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { tailCorruptionChance } from '../../../trainers/transe/corruption.js';
-import { graphFacts, holdOutTriples } from '../../../trainers/transe/hold-out.js';
+import { graphFacts, holdOutTriples, tailCorruptionChance } from '../../../trainers/transe/triples.js';
 
 /** 40 entities, 3 relations with inverses, and `next`, which has none. */
 function world() {

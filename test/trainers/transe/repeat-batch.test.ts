@@ -3,11 +3,9 @@ import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { withArrays } from '../../../src/run/shared-memory.js';
 import { Diverged } from '../../../src/tensor/diverged.js';
-import { repeatBatch } from '../../../trainers/transe/repeat-batch.js';
+import { repeatBatch, trainTransE } from '../../../trainers/transe/train-transe.js';
 import { transeSettings } from '../../../trainers/transe/settings.js';
-import { trainTransE } from '../../../trainers/transe/train-transe.js';
-import { createTransE, type TransEState } from '../../../trainers/transe/transe-state.js';
-import { createWork } from '../../../trainers/transe/transe-work.js';
+import { createTransE, createWork, type TransEState } from '../../../trainers/transe/work.js';
 
 /** Arrays in shared memory are not copied by `structuredClone`. */
 const copyOf = (state: TransEState) => withArrays(state, (numbers) => numbers.slice());

@@ -1,13 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
-import type { TransESettings } from '../../../trainers/transe/settings.js';
-import { transeSettings } from '../../../trainers/transe/settings.js';
-import { openTransEKernels } from '../../../trainers/transe/simd-room.js';
+import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
+import {
+  createTransE,
+  createWork,
+  openTransEKernels,
+  orderEpoch,
+  type TransEWork,
+} from '../../../trainers/transe/work.js';
 import { trainTransE } from '../../../trainers/transe/train-transe.js';
-import { createTransE } from '../../../trainers/transe/transe-state.js';
-import { createWork, orderEpoch, type TransEWork } from '../../../trainers/transe/transe-work.js';
-import { openShare } from '../../../trainers/transe/work-share.js';
+import { openShare } from '../../../trainers/transe/crew.js';
 
 /** Seventy triples over thirty entities: rows are used several times in a batch, and some draws are true triples. */
 const rng = new Rng(8);

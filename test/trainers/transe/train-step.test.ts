@@ -4,9 +4,9 @@ import type { TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { lossValue } from '../../../trainers/transe/losses.js';
 import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
-import { createStep } from '../../../trainers/transe/train-step.js';
-import { createTransE, type TransEState } from '../../../trainers/transe/transe-state.js';
-import { createTripleSet, hasTriple } from '../../../trainers/transe/triple-set.js';
+import { createStep } from '../../../trainers/transe/plain.js';
+import { createTransE, type TransEState } from '../../../trainers/transe/work.js';
+import { createTripleSet, hasTriple } from '../../../trainers/transe/triples.js';
 
 const triples: TripleColumns = {
   heads: Int32Array.of(0, 3),

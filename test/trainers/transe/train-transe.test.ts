@@ -9,11 +9,10 @@ import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { TripleColumns } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { withArrays } from '../../../src/run/shared-memory.js';
-import { readTable } from '../../../trainers/transe/embedding-file.js';
-import { keepInRun, pretrainEmbeddings } from '../../../trainers/transe/pretrain.js';
+import { keepInRun, pretrainEmbeddings, readTable } from '../../../trainers/transe/pretrain.js';
 import { type TransESettings, transeSettings } from '../../../trainers/transe/settings.js';
 import { trainTransE } from '../../../trainers/transe/train-transe.js';
-import type { TransEState } from '../../../trainers/transe/transe-state.js';
+import type { TransEState } from '../../../trainers/transe/work.js';
 
 /** A grid of 6 by 5: `right` and `down` are translations, so TransE can fit them exactly. */
 function gridTriples(): TripleColumns {

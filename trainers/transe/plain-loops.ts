@@ -1,5 +1,5 @@
 /**
- * The inner loops of training. They are separate functions that take their arrays as arguments, so that the compiler
+ * The inner loops of the plain kernel. They are separate functions that take their arrays as arguments, so that the compiler
  * keeps lengths and bases in registers; captured variables made them twice as slow.
  */
 
@@ -126,14 +126,14 @@ export function followDifferences(
   }
 }
 
-/** As `followSigns`, but moves no row: the signs are kept from `to` on, for `addSigns`. */
+/** As `followSigns`, but moves no row: the signs are kept from `to` on, for `addKept`. */
 export function keepSigns(
   { bits }: Differences,
   at: number,
   gradient: Float64Array,
   from: number,
   amount: number,
-  kept: Int8Array,
+  kept: Int8Array | Float32Array,
   to: number,
   dim: number,
 ): void {
@@ -144,14 +144,14 @@ export function keepSigns(
   }
 }
 
-/** As `followDifferences`, but moves no row: the differences are kept from `to` on, for `addDifferences`. */
+/** As `followDifferences`, but moves no row: the differences are kept from `to` on, for `addKept`. */
 export function keepDifferences(
   { values }: Differences,
   at: number,
   gradient: Float64Array,
   from: number,
   amount: number,
-  kept: Float32Array,
+  kept: Int8Array | Float32Array,
   to: number,
   dim: number,
 ): void {
@@ -162,28 +162,16 @@ export function keepDifferences(
   }
 }
 
-/** `rows[row + k] += step * signs[at + k]` */
-export function addSigns(
+/** `rows[row + k] += step * kept[at + k]` */
+export function addKept(
   rows: Float32Array,
   row: number,
   step: number,
-  signs: Int8Array,
+  kept: Int8Array | Float32Array,
   at: number,
   dim: number,
 ): void {
-  for (let k = 0; k < dim; k++) rows[row + k]! += step * signs[at + k]!;
-}
-
-/** `rows[row + k] += step * differences[at + k]` */
-export function addDifferences(
-  rows: Float32Array,
-  row: number,
-  step: number,
-  differences: Float32Array,
-  at: number,
-  dim: number,
-): void {
-  for (let k = 0; k < dim; k++) rows[row + k]! += step * differences[at + k]!;
+  for (let k = 0; k < dim; k++) rows[row + k]! += step * kept[at + k]!;
 }
 
 /** `rows[row + k] += step * gradient[at + k]` */

@@ -1,0 +1,112 @@
+/** Epochs of training a table of vectors, whatever its model: learning rate, validation, early stop, best weights. */
+import { setImmediate } from 'node:timers/promises';
+import { linkMetrics, type LinkMetrics } from '../../src/embedding/rank-links.js';
+
+/** Rows of `dim` values, row-major. */
+export interface VectorTable {
+  dim: number;
+  numEntities: number;
+  numRelations: number;
+  entities: Float32Array;
+  relations: Float32Array;
+}
+
+/**
+ * Training state after `epoch` whole epochs. It holds no generator: the draws of an epoch come from the seed and the
+ * epoch's number, so these arrays and numbers are all there is to save.
+ */
+export interface TableState<
+  Table extends VectorTable = VectorTable,
+  Squares extends Float32Array | Float64Array = Float32Array | Float64Array,
+> {
+  epoch: number;
+  table: Table;
+  /** Adagrad's sums of squared gradients: of TransE float64, one a row; of bilinear models float32, one a number. */
+  entitySquares: Squares;
+  relationSquares: Squares;
+  /** The best validated weights so far. */
+  best: { epoch: number; metrics: LinkMetrics; entities: Float32Array; relations: Float32Array } | undefined;
+  /** Validations since the best one. */
+  checksWithoutGain: number;
+}
+
+/** Figures of one epoch. */
+export interface EpochReport {
+  /** Epochs done. */
+  epoch: number;
+  /** Mean loss of a true triple before its update: of TransE over a fixed share of them, else over all. */
+  loss: number;
+  learningRate: number;
+  /** On the held-out triples, where this epoch validated. */
+  metrics?: LinkMetrics;
+}
+
+/** The table to use, and the state to go on from. */
+export interface TableResult<State extends TableState> {
+  /** The best validated weights, else the last. */
+  table: State['table'];
+  /** Of that table; absent without validation triples. */
+  metrics?: LinkMetrics;
+  state: State;
+  stopped: boolean;
+}
+
+/** How long and how fast; both models have these settings. */
+export interface EpochSettings {
+  epochs: number;
+  evalEvery: number;
+  patience: number;
+  learningRate: number;
+  schedule: 'linear' | 'constant';
+}
+
+/** What an epoch is made of, and who is told. */
+interface EpochSteps<State> {
+  /** @returns mean loss */
+  train(learningRate: number): Promise<number>;
+  /** Ranks of the held-out triples; absent where there are none. */
+  rank: (() => Float64Array | Promise<Float64Array>) | undefined;
+  onEpoch?: ((report: EpochReport, state: State) => void) | undefined;
+  /** Looked at after each epoch; training then ends with what it has and `stopped` is true. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Trains until the epochs are over, or until `patience` validations have gained nothing; changes the state in place. */
+export async function trainEpochs<State extends TableState>(
+  state: State,
+  settings: EpochSettings,
+  { train, rank, onEpoch, signal }: EpochSteps<State>,
+): Promise<TableResult<State>> {
+  const finished = () => state.epoch >= settings.epochs || state.checksWithoutGain >= settings.patience;
+  while (!finished() && !signal?.aborted) {
+    const left = settings.schedule === 'linear' ? 1 - state.epoch / settings.epochs : 1;
+    const learningRate = settings.learningRate * left;
+    const loss = await train(learningRate);
+    state.epoch++;
+    const report: EpochReport = { epoch: state.epoch, loss, learningRate };
+    if (rank && (state.epoch % settings.evalEvery === 0 || state.epoch === settings.epochs)) {
+      report.metrics = linkMetrics(await rank());
+      keepBest(state, report.metrics);
+    }
+    onEpoch?.(report, state);
+    // Lets signals and other work of the process through.
+    await setImmediate();
+  }
+  const { best, table } = state;
+  return {
+    table: best ? { ...table, entities: best.entities, relations: best.relations } : table,
+    ...(best && { metrics: best.metrics }),
+    state,
+    stopped: !finished(),
+  };
+}
+
+function keepBest(state: TableState, metrics: LinkMetrics): void {
+  if (state.best && metrics.mrr <= state.best.metrics.mrr) {
+    state.checksWithoutGain++;
+    return;
+  }
+  const { epoch, table } = state;
+  state.best = { epoch, metrics, entities: table.entities.slice(), relations: table.relations.slice() };
+  state.checksWithoutGain = 0;
+}
