@@ -45,10 +45,10 @@ async function check(name: string, { run, split, evaluations, json }: CheckFlags
 }
 
 async function checkDialogues(name: string) {
-  const { loadDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
-  const { checkDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
-  const dataset = loadDataset(name);
-  return { files: Object.keys(dataset.manifest.files).length, problems: await checkDataset(dataset) };
+  const { loadDialogueDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
+  const { checkDialogueDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
+  const dataset = loadDialogueDataset(name);
+  return { files: Object.keys(dataset.manifest.files).length, problems: await checkDialogueDataset(dataset) };
 }
 
 async function checkQuestions(name: string) {

@@ -1,7 +1,7 @@
 /** `kgwalk datasets …`: importing, listing, describing and checking data sets. */
 import type { Command } from 'commander';
 import type { LinkManifest } from '../datasets/links/link-dataset.js';
-import type { DatasetManifest } from '../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueManifest } from '../datasets/dialogues/dialogue-dataset.js';
 import type { QuestionManifest } from '../datasets/questions/question-manifest.js';
 import { printDialogueStatistics } from './dialogues/dataset-tables.js';
 import { printLinkStatistics } from './links/dataset-tables.js';
@@ -52,10 +52,10 @@ export function register(program: Command): void {
 }
 
 async function listAll({ json }: { json?: boolean }): Promise<void> {
-  const { listDatasets } = await import('../datasets/dialogues/dialogue-dataset.js');
+  const { listDialogueDatasets } = await import('../datasets/dialogues/dialogue-dataset.js');
   const { listQuestionDatasets } = await import('../datasets/questions/question-dataset.js');
   const { listLinkDatasets } = await import('../datasets/links/link-dataset.js');
-  const all = [...listDatasets(), ...listQuestionDatasets(), ...listLinkDatasets()];
+  const all = [...listDialogueDatasets(), ...listQuestionDatasets(), ...listLinkDatasets()];
   const manifests = all.sort((a, b) => (a.name < b.name ? -1 : 1));
   if (json) printJson(manifests);
   else if (manifests.length === 0)
@@ -63,7 +63,7 @@ async function listAll({ json }: { json?: boolean }): Promise<void> {
   else printTable(manifests.map(rowOf));
 }
 
-function rowOf(manifest: DatasetManifest | QuestionManifest | LinkManifest): Row {
+function rowOf(manifest: DialogueManifest | QuestionManifest | LinkManifest): Row {
   if (!('kind' in manifest)) return dialogueRow(manifest);
   return manifest.kind === 'links' ? linkRow(manifest) : questionRow(manifest);
 }
@@ -73,7 +73,7 @@ function linkRow({ name, splits, licence }: LinkManifest): Row {
   return { name, holds: `links ${train.triples} / ${valid.triples} / ${test.triples}`, graphs: 'train', licence };
 }
 
-function dialogueRow({ name, splits, graphs, licence }: DatasetManifest): Row {
+function dialogueRow({ name, splits, graphs, licence }: DialogueManifest): Row {
   const samples = Object.values(splits).map(({ paths }) => paths);
   return { name, holds: `paths ${samples.join(' / ')}`, graphs: Object.keys(graphs).join(', '), licence };
 }
@@ -107,9 +107,9 @@ async function describeOne(text: string, { graph, json }: StatsFlags): Promise<v
     else printQuestionStatistics(statistics);
     return;
   }
-  const { loadDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
-  const { datasetStatistics } = await import('../datasets/dialogues/dialogue-statistics.js');
-  const statistics = await datasetStatistics(loadDataset(text), graph);
+  const { loadDialogueDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
+  const { dialogueStatistics } = await import('../datasets/dialogues/dialogue-statistics.js');
+  const statistics = await dialogueStatistics(loadDialogueDataset(text), graph);
   if (json) printJson(statistics);
   else printDialogueStatistics(statistics);
 }

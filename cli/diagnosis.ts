@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
 import { listQuestionDatasets } from '../datasets/questions/question-dataset.js';
-import { listDatasets } from '../datasets/dialogues/dialogue-dataset.js';
+import { listDialogueDatasets } from '../datasets/dialogues/dialogue-dataset.js';
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
@@ -105,7 +105,7 @@ function downloads(): Finding {
 }
 
 function dataHome(): Finding {
-  const imported = [...listDatasets(), ...listQuestionDatasets()].map((manifest) => manifest.name);
+  const imported = [...listDialogueDatasets(), ...listQuestionDatasets()].map((manifest) => manifest.name);
   if (imported.length > 0) return { part: 'data', status: 'ok', detail: `${imported.join(', ')} in ${kgwalkHome()}` };
   const remedy = 'kgwalk datasets demo, or kgwalk datasets get opendialkg';
   return { part: 'data', status: 'missing', detail: `nothing imported in ${kgwalkHome()}`, remedy };

@@ -1,12 +1,12 @@
 /** `kgwalk/datasets`: importing data sets, loading them, and turning dialogues into samples. */
 export {
-  checkDataset,
-  type Dataset,
-  type DatasetManifest,
-  listDatasets,
-  loadDataset,
-  splitNames,
+  checkDialogueDataset,
+  type DialogueDataset,
+  type DialogueManifest,
+  listDialogueDatasets,
+  loadDialogueDataset,
 } from './dialogues/dialogue-dataset.js';
+export { splitNames } from './walk-sample.js';
 export { type DemoImport, type DemoImportOptions, importDemo } from './demo/import.js';
 export { type DemoSettings, demoSettings } from './demo/settings.js';
 export { writeDemoRelease, type WrittenRelease } from './demo/write-release.js';
@@ -46,7 +46,7 @@ export {
   type QuestionDatasetParts,
   writeQuestionDataset,
 } from './questions/write-question-dataset.js';
-export { type DatasetStatistics, datasetStatistics, type SplitStatistics } from './dialogues/dialogue-statistics.js';
+export { type DialogueStatistics, dialogueStatistics, type SplitStatistics } from './dialogues/dialogue-statistics.js';
 export { type DataSettings, dataSettings } from './settings.js';
 export {
   type SplitName,

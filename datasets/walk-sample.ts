@@ -3,7 +3,6 @@ import type { Graph } from '../src/kg/graph.js';
 import type { Path, Triple } from '../src/kg/path.js';
 import { drawn } from '../src/run/seeds.js';
 import type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
-import type { Dataset } from './dialogues/dialogue-dataset.js';
 import type { DataSettings } from './settings.js';
 
 /** What an agent is asked. */
@@ -43,6 +42,9 @@ export interface WalkSample {
 /** The three parts of a data set. */
 export type SplitName = 'train' | 'valid' | 'test';
 
+/** In the order in which they are always shown. */
+export const splitNames: readonly SplitName[] = ['train', 'valid', 'test'];
+
 /** What decides which samples a split has. */
 export type SplitSettings = Pick<DataSettings, 'turns' | 'maxDialogues' | 'trainSamples' | 'validSamples'>;
 
@@ -51,7 +53,7 @@ export type SplitSettings = Pick<DataSettings, 'turns' | 'maxDialogues' | 'train
  * keep their ids and their order. Test is never cut.
  */
 export function splitSamples(
-  dataset: Pick<Dataset, 'loadDialogues'>,
+  dataset: { loadDialogues(split: SplitName): Dialogue[] },
   graph: Graph,
   settings: SplitSettings,
   split: SplitName,

@@ -1,5 +1,5 @@
 /** The edges that walks may choose from, as a graph: what `env.edgePolicy` and `env.maxOut` say. */
-import type { Dataset } from '../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueDataset } from '../datasets/dialogues/dialogue-dataset.js';
 import type { SplitName } from '../datasets/walk-sample.js';
 import type { Graph } from '../src/kg/graph.js';
 import { keepEdges } from '../src/kg/keep-edges.js';
@@ -44,7 +44,7 @@ export interface WalkGraph {
 export function walkGraph(
   whole: Graph,
   { edgePolicy: policy, maxOut }: Pick<EnvSettings, 'edgePolicy' | 'maxOut'>,
-  dataset?: Pick<Dataset, 'loadDialogues'>,
+  dataset?: Pick<DialogueDataset, 'loadDialogues'>,
 ): WalkGraph {
   if (policy === 'full') return { graph: whole };
   if (policy === 'ark' && !dataset) {

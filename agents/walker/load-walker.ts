@@ -1,6 +1,6 @@
 /** Opens a trained walker from its run folder. */
 import { checkFits, optimizerPrefix, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
-import { loadDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { walkGraph, type WalkGraph } from '../../envs/walk-graph.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
@@ -71,7 +71,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       hint: 'The language model, which takes nearly all of the time, uses the cores by itself: leave --threads out.',
     });
   }
-  const dataset = loadDataset(settings.data.dataset);
+  const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const walks = walkGraph(graph, settings.env, dataset);
   const encoder = await openEncoder();

@@ -1,6 +1,6 @@
 /** What a trained walker is made of before any tensor: plain data, which threads can share. */
 import { z } from 'zod';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { splitSamples } from '../../datasets/walk-sample.js';
 import { walkRulesOf } from '../../envs/rules.js';
@@ -56,7 +56,7 @@ export async function policyOf(
   { settings, backend, tensors, tables, vectors, ...parts }: WalkerParts,
   openReader?: (graph: Graph) => StateReader | undefined,
 ): Promise<Policy> {
-  const dataset = loadDataset(settings.data.dataset);
+  const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = Graph.fromShared(parts.graph);
   const walked = parts.walkedRows ? graph.withRows(parts.walkedRows) : graph;
   const { tf } = await openBackend(backend);

@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { createPolicy, walkerInputs } from '../../agents/walker/inputs.js';
 import { encodeTasks } from '../../agents/walker/text-vectors.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { loadPreset } from '../../presets/index.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { AdamW } from '../../src/tensor/adamw.js';
@@ -52,7 +52,7 @@ try {
 
 async function measure(): Promise<void> {
   const { tf, name } = await openBackend(backendOf(values.backend));
-  const dataset = loadDataset('opendialkg', { home });
+  const dataset = loadDialogueDataset('opendialkg', { home });
   const graph = await dataset.loadGraph(settings.data.graph);
   const [train, valid] = (['train', 'valid'] as const).map((split) =>
     samplesOfSplit(dataset, { graph, walks: { graph } }, settings, split),

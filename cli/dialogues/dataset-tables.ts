@@ -1,12 +1,12 @@
 /** What an import and the statistics of a data set of dialogues look like in a terminal. */
-import type { DatasetManifest } from '../../datasets/dialogues/dialogue-dataset.js';
-import type { DatasetStatistics, SplitStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
+import type { DialogueManifest } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueStatistics, SplitStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
 import type { Spread } from '../../src/metrics/ranks.js';
 import { printable } from '../../src/run/printable.js';
 import { printLine, printTable } from '../output.js';
 
 /** What was imported and what was left out. */
-export function printDialogueImport(manifest: DatasetManifest): void {
+export function printDialogueImport(manifest: DialogueManifest): void {
   printLine(`imported ${manifest.name} · licence: ${manifest.licence}`);
   printLine();
   printTable(Object.entries(manifest.splits).map(([split, counts]) => ({ split, ...counts })));
@@ -30,7 +30,7 @@ export function printDialogueImport(manifest: DatasetManifest): void {
 }
 
 /** Sizes, difficulty and coverage. */
-export function printDialogueStatistics({ dataset, graph, splits }: DatasetStatistics): void {
+export function printDialogueStatistics({ dataset, graph, splits }: DialogueStatistics): void {
   printLine(
     `${dataset} on graph ${graph.name}: ${graph.entities} entities, ${graph.relations} relations, ${graph.triples} triples`,
   );

@@ -1,6 +1,6 @@
 /** What `evaluate` and `compare` share: which graph, which samples, which settings. */
 import { basename, extname } from 'node:path';
-import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { DataSettings } from '../../datasets/settings.js';
 import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/walk-graph.js';
@@ -25,7 +25,7 @@ export interface InputFlags {
 
 /** Everything that agents on dialogues are evaluated with, loaded. */
 export interface EvaluationInputs {
-  dataset: Dataset;
+  dataset: DialogueDataset;
   data: DataSettings;
   graph: Graph;
   /** The edges that an agent may walk, where its run says: see `OpenedAgent`. */
@@ -49,7 +49,7 @@ export interface EvaluationInputs {
  * @throws WorkbenchError `usage` for flags that contradict a run or each other, `data` for an empty split
  */
 export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo[]): Promise<EvaluationInputs> {
-  const { loadDataset } = await import('../../datasets/dialogues/dialogue-dataset.js');
+  const { loadDialogueDataset } = await import('../../datasets/dialogues/dialogue-dataset.js');
   const { splitSamples } = await import('../../datasets/walk-sample.js');
   const { envSettings } = await import('../../envs/settings.js');
   const { seenEntities } = await import('../../evaluation/outcome.js');
@@ -63,7 +63,7 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
     checkArkCount({ horizon, beamWidth: settings.beamWidth });
   }
   const limit = countOf(flags.limit, '--limit');
-  const dataset = loadDataset(data.dataset);
+  const dataset = loadDialogueDataset(data.dataset);
   const split = flags.data === undefined ? splitOf(flags.split) : undefined;
   const graph = await dataset.loadGraph(data.graph);
   const train = splitSamples(dataset, graph, data, 'train');

@@ -16,7 +16,7 @@ export async function pretrainDialogues(settings: RunSettings, flags: PretrainFl
       hint: 'Leave --test out: a graph of dialogues has no test facts.',
     });
   }
-  const { loadDataset } = await import('../../datasets/dialogues/dialogue-dataset.js');
+  const { loadDialogueDataset } = await import('../../datasets/dialogues/dialogue-dataset.js');
   const { pretrainEmbeddings } = await import('../../trainers/transe/pretrain.js');
   const { dialogueTriples } = await import('../../trainers/transe/triples.js');
   const data = loadDataset(dataset);

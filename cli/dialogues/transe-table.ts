@@ -1,7 +1,7 @@
 /** The TransE table that untrained agents look at. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { RunInfo } from '../../src/run/records.js';

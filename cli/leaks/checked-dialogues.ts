@@ -1,7 +1,7 @@
 /** What a run over dialogues noted, and how its evaluations fared on targets that train never had. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
 import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
 import { knownDialogues } from '../../evaluation/leaks/known-samples.js';
@@ -19,7 +19,7 @@ import { checkDataset, checkGraph, encoderDoubt, type Checked } from './checked.
 export async function checkedDialogueRun(name: string, run: RunInfo, split: string): Promise<Checked> {
   const data = dataSettings.parse(run.config.data ?? {});
   checkDataset(name, data.dataset, `run ${run.id}`);
-  const dataset = loadDataset(name);
+  const dataset = loadDialogueDataset(name);
   const graph = await dataset.loadGraph(data.graph);
   checkGraph(graph.hash, run);
   const files = runFiles(run.folder);

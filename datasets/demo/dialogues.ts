@@ -1,8 +1,7 @@
 /** Makes conversations that walk through the demo world: every turn that moves on is grounded in a path of one or two edges. */
 import { Rng } from '../../src/run/seeds.js';
 import type { Dialogue } from '../dialogue.js';
-import { splitNames } from '../dialogues/dialogue-dataset.js';
-import type { SplitName } from '../walk-sample.js';
+import { type SplitName, splitNames } from '../walk-sample.js';
 import { chooseMove } from './moves.js';
 import type { EntityType } from './schema.js';
 import { Speech } from './speech.js';

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
-import { type DatasetManifest, splitNames } from '../dialogues/dialogue-dataset.js';
+import type { DialogueManifest } from '../dialogues/dialogue-dataset.js';
 import { importOpenDialKg } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
-import type { SplitName } from '../walk-sample.js';
+import { type SplitName, splitNames } from '../walk-sample.js';
 import type { DemoQuestion, DemoSubset } from './questions.js';
 import { demoSettings, type DemoSettings } from './settings.js';
 import { demoContents, releaseFiles, writeDemoRelease, type DemoContents } from './write-release.js';
@@ -26,7 +26,7 @@ export interface DemoImportOptions {
 
 /** Both manifests, each absent where the settings ask for none of its kind. */
 export interface DemoImport {
-  dialogues?: DatasetManifest;
+  dialogues?: DialogueManifest;
   questions?: QuestionManifest;
 }
 

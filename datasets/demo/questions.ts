@@ -2,9 +2,8 @@
 import { executeChain } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
-import { splitNames } from '../dialogues/dialogue-dataset.js';
 import { markedTopics, type StoredQuestion } from '../questions/stored-question.js';
-import type { SplitName } from '../walk-sample.js';
+import { type SplitName, splitNames } from '../walk-sample.js';
 import type { Direction, RelationName } from './schema.js';
 import { fill, phrasesOf, pick, relationWords } from './words.js';
 import type { DemoWorld } from './world.js';

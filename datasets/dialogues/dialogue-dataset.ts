@@ -14,10 +14,7 @@ import {
   readImportedLines,
   readManifest,
 } from '../imported-dataset.js';
-import type { SplitName } from '../walk-sample.js';
-
-/** In the order in which they are always shown. */
-export const splitNames: readonly SplitName[] = ['train', 'valid', 'test'];
+import { splitNames, type SplitName } from '../walk-sample.js';
 
 const count = z.number().int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -81,10 +78,10 @@ const manifestSchema = z.strictObject({
 });
 
 /** What was imported, from what, what was left out, and how to check that it is still the same. */
-export type DatasetManifest = z.output<typeof manifestSchema>;
+export type DialogueManifest = z.output<typeof manifestSchema>;
 
 /** Hash of the files that a data set was imported from: equal imports, equal hash. */
-export const sourcesHash = ({ sources }: DatasetManifest): string => configHash(sources);
+export const sourcesHash = ({ sources }: DialogueManifest): string => configHash(sources);
 
 /** Name of the file of a graph. */
 export const graphFileName = (graph: string): string => `graph-${graph}.bin`;
@@ -96,8 +93,8 @@ export const dialogueFileName = (split: SplitName): string => `dialogues.${split
 export const manifestFileName = 'dataset.json';
 
 /** An imported data set. */
-export interface Dataset {
-  manifest: DatasetManifest;
+export interface DialogueDataset {
+  manifest: DialogueManifest;
   folder: string;
   /**
    * Loads a graph from disk, each time anew: keep it.
@@ -110,7 +107,7 @@ export interface Dataset {
 }
 
 /** @throws WorkbenchError `data` when no such data set was imported, it holds questions, or its manifest cannot be read */
-export function loadDataset(name: string, options: LocateOptions = {}): Dataset {
+export function loadDialogueDataset(name: string, options: LocateOptions = {}): DialogueDataset {
   const folder = datasetFolder(name, options.home);
   const manifest = readManifest(name, 'dialogues', manifestSchema, options);
   return {
@@ -135,12 +132,17 @@ export function loadDataset(name: string, options: LocateOptions = {}): Dataset 
 }
 
 /** Manifests of all imported data sets of dialogues, by name. A folder whose manifest cannot be read is left out. */
-export function listDatasets(options: LocateOptions = {}): DatasetManifest[] {
+export function listDialogueDatasets(options: LocateOptions = {}): DialogueManifest[] {
   return everyDataset((name) => readManifest(name, 'dialogues', manifestSchema, options), options);
 }
 
 /** Compares files, hashes and counts with the manifest. @returns one sentence a problem; empty when all is well */
-export async function checkDataset({ folder, manifest, loadDialogues, loadGraph }: Dataset): Promise<string[]> {
+export async function checkDialogueDataset({
+  folder,
+  manifest,
+  loadDialogues,
+  loadGraph,
+}: DialogueDataset): Promise<string[]> {
   const problems = await alteredFiles(folder, manifest.files);
   if (problems.length > 0) return problems;
 

@@ -4,8 +4,8 @@ import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { countReachable } from '../../src/kg/frontier.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
 import type { Dialogue, PathAction, Sender } from '../dialogue.js';
-import { type Dataset, splitNames } from './dialogue-dataset.js';
-import { type SplitName, walkSamples } from '../walk-sample.js';
+import type { DialogueDataset } from './dialogue-dataset.js';
+import { type SplitName, splitNames, walkSamples } from '../walk-sample.js';
 
 /** Figures of one split. */
 export interface SplitStatistics {
@@ -38,7 +38,7 @@ export interface SplitStatistics {
 }
 
 /** Figures of a data set on one of its graphs. */
-export interface DatasetStatistics {
+export interface DialogueStatistics {
   dataset: string;
   graph: { name: string; entities: number; relations: number; triples: number; degree: Spread; note: string };
   splits: Record<SplitName, SplitStatistics>;
@@ -48,7 +48,10 @@ const reachSamples = 600;
 const topRelationCount = 10;
 
 /** Reads the data set from disk; takes a few seconds. @param graphName default `dialogue` */
-export async function datasetStatistics(dataset: Dataset, graphName = 'dialogue'): Promise<DatasetStatistics> {
+export async function dialogueStatistics(
+  dataset: DialogueDataset,
+  graphName = 'dialogue',
+): Promise<DialogueStatistics> {
   const graph = await dataset.loadGraph(graphName);
   const train = dataset.loadDialogues('train');
   const trainPaths = new Set(pathsOf(train).map(keyOf));
@@ -57,7 +60,7 @@ export async function datasetStatistics(dataset: Dataset, graphName = 'dialogue'
   );
   const { name, numEntities: entities, numRelations: relations, numEdges: triples } = graph;
   const degree = spreadOf(Array.from({ length: entities }, (_, entity) => graph.degree(entity)));
-  const splits = {} as DatasetStatistics['splits'];
+  const splits = {} as DialogueStatistics['splits'];
   for (const split of splitNames) {
     const dialogues = split === 'train' ? train : dataset.loadDialogues(split);
     const statistics = splitStatistics(dialogues, graph);

@@ -6,12 +6,12 @@ import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
 import type { Dialogue } from '../dialogue.js';
 import {
-  type DatasetManifest,
+  type DialogueManifest,
   dialogueFileName,
   graphFileName,
   manifestFileName,
-  splitNames,
 } from '../dialogues/dialogue-dataset.js';
+import { splitNames } from '../walk-sample.js';
 import { datasetFolder, replaceFolder } from '../imported-dataset.js';
 import {
   findReleaseFiles,
@@ -38,7 +38,7 @@ export interface ImportOptions {
  * `graph-<graph>.bin`. Nothing is written where the data is bad.
  * @throws WorkbenchError `data` (file, line or row, reason), `usage` for a bad name, `failure` when the disk refuses
  */
-export async function importOpenDialKg(options: ImportOptions & { origin?: ImportOrigin }): Promise<DatasetManifest> {
+export async function importOpenDialKg(options: ImportOptions & { origin?: ImportOrigin }): Promise<DialogueManifest> {
   const { from, name = 'opendialkg', home, progress = silentProgress, origin } = options;
   const folder = datasetFolder(name, home);
   const files = findReleaseFiles(from);
@@ -78,7 +78,7 @@ interface ImportOrigin {
   licence: string;
   /** What one must know before trusting a score on its graphs; takes the place of the warning of leaking counts. */
   note: string;
-  generated: NonNullable<DatasetManifest['generated']>;
+  generated: NonNullable<DialogueManifest['generated']>;
 }
 
 /** @param written sha256 of the files of the new data set, by name */
@@ -89,7 +89,7 @@ async function describeImport(
   graphs: readonly ImportedGraph[],
   written: Record<string, string>,
   origin?: ImportOrigin,
-): Promise<DatasetManifest> {
+): Promise<DialogueManifest> {
   const dialogueFiles = typeof files.dialogues === 'string' ? [files.dialogues] : Object.values(files.dialogues);
   const sources = [...dialogueFiles, files.triples, files.wideTriples, files.relations].filter(
     (file) => file !== undefined,

@@ -9,8 +9,7 @@ import { readTextFile } from '../../src/run/files.js';
 import { nearestName } from '../../src/run/printable.js';
 import { printable } from '../../src/run/printable.js';
 import type { Dialogue } from '../dialogue.js';
-import { splitNames } from '../dialogues/dialogue-dataset.js';
-import type { SplitName } from '../walk-sample.js';
+import { type SplitName, splitNames } from '../walk-sample.js';
 import { dialogueExtensions, type ParseCounts, readDialogues } from './read-dialogues.js';
 
 /** Paths of the files of a release. */

@@ -4,9 +4,9 @@
  * repeated: that code writes each of those edges twice, takes the rest in the order of its file and shows the list in an
  * order of its own. Here an edge stands once, the rest come in the order of the graph, and so does the list that is shown.
  */
-import { type Dataset, splitNames } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { type SplitName, walkSamples } from '../../datasets/walk-sample.js';
+import { type SplitName, splitNames, walkSamples } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { ChooseEdges } from '../../src/kg/keep-edges.js';
 import { Rng } from '../../src/run/seeds.js';
@@ -22,7 +22,7 @@ export interface ArkTable {
 export const splitBits: Readonly<Record<SplitName, number>> = { train: 1, valid: 2, test: 4 };
 
 /** Reads every path of every dialogue, whatever part of them a run trains on. */
-export function arkTable(graph: Graph, dataset: Pick<Dataset, 'loadDialogues'>): ArkTable {
+export function arkTable(graph: Graph, dataset: Pick<DialogueDataset, 'loadDialogues'>): ArkTable {
   const bits = new Uint8Array(graph.numEdges);
   /** int32 [numEdges]: when dialogues first walk an edge, counted from 1; 0 where none does. */
   const walked = new Int32Array(graph.numEdges);

@@ -2,9 +2,9 @@
 import type { QuestionSample } from '../../datasets/question.js';
 import type { HoldOut } from '../../datasets/questions/question-manifest.js';
 import type { QuestionDataset } from '../../datasets/questions/question-dataset.js';
-import { type Dataset, splitNames } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { plainText, sampleContent } from '../../datasets/sample-source.js';
-import { type SplitName, type WalkSample, walkSamples } from '../../datasets/walk-sample.js';
+import { type SplitName, splitNames, type WalkSample, walkSamples } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
@@ -41,7 +41,7 @@ export function knownSplit<Sample extends AnySample>(
 }
 
 /** @throws WorkbenchError `usage` for a split that agents may learn from, or that is not there */
-export function knownDialogues(dataset: Dataset, graph: Graph, asked: string): KnownSamples<WalkSample> {
+export function knownDialogues(dataset: DialogueDataset, graph: Graph, asked: string): KnownSamples<WalkSample> {
   const splits = splitNames.map((name) => knownSplit(name, name, walkSamples(dataset.loadDialogues(name), graph)));
   return { graph, splits, asked: askedOf(splits, asked) };
 }

@@ -31,7 +31,7 @@ test('pretrain keeps a table of the graph in the home folder, says where, and fi
   expect(first).toMatchObject({ reused: false, epochs: 3 });
   expect(first.file.startsWith(env.KGWALK_HOME!)).toBe(true);
   expect(existsSync(first.file)).toBe(true);
-  const { table } = readTable(first.file, await loadDataset('toy').loadGraph());
+  const { table } = readTable(first.file, await loadDialogueDataset('toy').loadGraph());
   expect(table.dim).toBe(8);
   expect(await pretrain()).toBe(`kept from before: ${first.file}\n`);
 });

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { type Dataset, loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { samplesOfFile } from '../../datasets/opendialkg/read-dialogues.js';
-import { datasetStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
+import { dialogueStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
@@ -14,13 +14,13 @@ if (!shared)
 
 (shared ? describe : describe.skip)('OpenDialKG itself', () => {
   const from = join(shared ?? '', 'data', 'opendialkg');
-  let dataset: Dataset;
+  let dataset: DialogueDataset;
 
   beforeAll(async () => {
     const home = folderWith({});
     await importOpenDialKg({ from, home });
-    dataset = loadDataset('opendialkg', { home });
-  });
+    dataset = loadDialogueDataset('opendialkg', { home });
+  }, 120_000);
 
   test('has the known counts, and every dropped item is accounted for', () => {
     const { splits, leftOut, graphs } = dataset.manifest;
@@ -67,11 +67,11 @@ if (!shared)
   });
 
   test('has the known difficulty on both graphs', async () => {
-    const { splits } = await datasetStatistics(dataset);
+    const { splits } = await dialogueStatistics(dataset);
     expect(splits.test.startDegree.mean).toBeCloseTo(42.9, 1);
     expect(splits.test.targetsSeenInTrain).toBeCloseTo(1704 / 2085, 6);
     expect(splits.valid.byHops).toEqual({ 1: 1528, 2: 599 });
-    const wide = await datasetStatistics(dataset, 'wide');
+    const wide = await dialogueStatistics(dataset, 'wide');
     expect(wide.splits.valid.startDegree).toMatchObject({ mean: expect.closeTo(71.9, 1), median: 19 });
     expect(wide.splits.test.startDegree).toMatchObject({ mean: expect.closeTo(68.8, 1), median: 22 });
   });

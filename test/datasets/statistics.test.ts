@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
-import { datasetStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { dialogueStatistics } from '../../datasets/dialogues/dialogue-statistics.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 
 test('statistics of a data set that can be counted by hand', async () => {
   const home = folderWith({});
   await importOpenDialKg({ from: folderWith(releaseFiles), home });
-  const { graph, splits } = await datasetStatistics(loadDataset('opendialkg', { home }));
+  const { graph, splits } = await dialogueStatistics(loadDialogueDataset('opendialkg', { home }));
   // Out-edges: Ada Quill 3; Glass Harbor, Paper Moons and Lund 1 each.
   expect(graph).toMatchObject({
     name: 'dialogue',

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
@@ -59,7 +59,7 @@ onWebgpu(
     for (const backend of ['cpu', 'webgpu'] as const) {
       const { agent, graph, close } = await loadWalkerRun(gpu, { checkpoint: 'last', beamWidth: 5, backend });
       const { data } = settingsOn(backend);
-      const samples = walkSamples(loadDataset(data.dataset).loadDialogues('train'), graph, data);
+      const samples = walkSamples(loadDialogueDataset(data.dataset).loadDialogues('train'), graph, data);
       answers.push(await agent.answer(samples.map(({ task }) => task)));
       await close();
     }

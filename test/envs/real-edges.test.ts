@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { loadDataset, type Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset, type DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { walkGraph } from '../../envs/walk-graph.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -13,7 +13,7 @@ if (!shared)
   stderr.write('skipped: edges of OpenDialKG (set KGWALK_TEST_DATA to the folder that holds data/opendialkg)\n');
 
 (shared ? describe : describe.skip)('edge policies on OpenDialKG', () => {
-  let dataset: Dataset;
+  let dataset: DialogueDataset;
 
   beforeAll(async () => {
     const home = folderWith({});

@@ -8,7 +8,7 @@ import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { emptyCounts, parseMessages } from '../../datasets/opendialkg/read-dialogues.js';
 import { locatedTopic } from '../../datasets/questions/stored-question.js';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples, type WalkTask } from '../../datasets/walk-sample.js';
 import { runSettings } from '../../presets/schema.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
@@ -32,7 +32,7 @@ describe('a release', () => {
     const home = folderWith({});
     const test = csvOf([[say('user', 'hi'), choose('user', ...path), say('user', 'well')]]);
     await importOpenDialKg({ from: folderWith({ ...releaseFiles, 'test.csv': test }), home });
-    return loadDataset('opendialkg', { home });
+    return loadDialogueDataset('opendialkg', { home });
   };
 
   test('B-ARK-6, B-CRUSE-1: has the graph of its triples: no dialogue adds, doubles or reorders an edge', async () => {

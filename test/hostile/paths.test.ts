@@ -7,7 +7,7 @@ import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { importCustom } from '../../datasets/custom/import.js';
 import { alteredFiles, datasetFolder } from '../../datasets/imported-dataset.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { evaluationName, readAsked } from '../../evaluation/questions/evaluation-folder.js';
 import { downloadedModelFile } from '../../src/llm/model-files.js';
@@ -120,13 +120,13 @@ describe('a manifest that names files elsewhere is refused before any is opened'
     const before = readFileSync(join(datasetFolder('opendialkg'), 'dataset.json'), 'utf8');
     for (const key of ['../../x', '/etc/passwd', '..', '.', 'a/b', 'a\\b', '']) {
       edited('opendialkg', ({ files }) => Object.assign(files, { [key]: 'a'.repeat(64) }));
-      expect(() => loadDataset('opendialkg')).toThrow(/expected a data set manifest .* files/);
+      expect(() => loadDialogueDataset('opendialkg')).toThrow(/expected a data set manifest .* files/);
       writeFileSync(join(datasetFolder('opendialkg'), 'dataset.json'), before);
     }
     edited('opendialkg', ({ graphs }) =>
       Object.assign(graphs, { 'x/../../../x': (graphs as { dialogue: object }).dialogue }),
     );
-    expect(() => loadDataset('opendialkg')).toThrow(/expected a data set manifest .* graphs/);
+    expect(() => loadDialogueDataset('opendialkg')).toThrow(/expected a data set manifest .* graphs/);
   });
 
   test('of questions', async () => {

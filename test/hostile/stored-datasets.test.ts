@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from '@jest/globals';
-import { checkDataset, loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { checkDialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { importCustom } from '../../datasets/custom/import.js';
 import { datasetKind } from '../../datasets/imported-dataset.js';
 import { checkLinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
@@ -34,15 +34,15 @@ describe('data sets as they are stored', () => {
     'of dialogues with a spoilt %s are read, or refused',
     async (name) => {
       await importOpenDialKg({ from: release, home });
-      const { folder } = loadDataset('opendialkg', { home });
+      const { folder } = loadDialogueDataset('opendialkg', { home });
       const inputs = spoilt(join(folder, name));
       const read = async (bytes: Buffer) => {
         writeFileSync(join(folder, name), bytes);
         datasetKind('opendialkg', { home });
-        const dataset = loadDataset('opendialkg', { home });
+        const dataset = loadDialogueDataset('opendialkg', { home });
         dataset.loadDialogues('train');
         await dataset.loadGraph();
-        return checkDataset(dataset);
+        return checkDialogueDataset(dataset);
       };
       await withstands(inputs, read, { place: 'at' });
     },

@@ -9,7 +9,7 @@ import { WalkCounts } from '../../agents/walker/features/walk-counts.js';
 import { frozenTables } from '../../agents/walker/frozen-tables.js';
 import { createPolicy } from '../../agents/walker/inputs.js';
 import type { QuestionSample } from '../../datasets/question.js';
-import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
@@ -143,7 +143,10 @@ describe('a sample of test', () => {
     const excluding = (samples: readonly WalkSample[]) => () => {
       const dialoguesOf = () => samples.map((sample) => dialogue(sample.task.id.replace(/#.*$/, ''), named(sample)));
       const settings = transeSettings.parse({ dim: 2, epochs: 1, validShare: 0 });
-      const exclude = dialogueTriples({ loadDialogues: dialoguesOf } as Partial<Dataset> as Dataset, graph);
+      const exclude = dialogueTriples(
+        { loadDialogues: dialoguesOf } as Partial<DialogueDataset> as DialogueDataset,
+        graph,
+      );
       return pretrainEmbeddings(graph, { settings, seed: 0, exclude, folder: folderWith({}) });
     };
     const rows = await rowsOf(known, excluding([leaked!]));

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
@@ -44,7 +44,7 @@ async function answersOf(folder: string, checkpoint: string) {
   const { agent, graph, close } = await loadWalkerRun(folder, { checkpoint, beamWidth: 5 });
   try {
     const { data } = settingsOf('without TransE');
-    const samples = walkSamples(loadDataset(data.dataset).loadDialogues('train'), graph, data);
+    const samples = walkSamples(loadDialogueDataset(data.dataset).loadDialogues('train'), graph, data);
     return await agent.answer(samples.map(({ task }) => task));
   } finally {
     await close();

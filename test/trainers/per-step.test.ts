@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadWalkerRun } from '../../agents/walker/load-walker.js';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { readTimings } from '../../src/run/metric-log.js';
 import { train } from '../../trainers/train.js';
@@ -42,7 +42,7 @@ test.each([
   await train({ settings: settings(...more), folder });
   const walker = await loadWalkerRun(folder, { checkpoint: 'last', beamWidth: 30 });
   try {
-    const dataset = loadDataset('opendialkg');
+    const dataset = loadDialogueDataset('opendialkg');
     const tasks = walkSamples(dataset.loadDialogues('valid'), walker.graph).map(({ task }) => task);
     const walkable = tasks.filter(({ start }) => start >= 0 && walker.graph.degree(start) > 0);
     const answers = await walker.agent.answer(walkable);

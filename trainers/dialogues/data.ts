@@ -1,5 +1,5 @@
 /** What a run over dialogues reads before it begins: graph, edges to walk, samples, and what is to be known of them. */
-import { loadDataset, type Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset, type DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { walkGraph } from '../../envs/walk-graph.js';
 import { selectionNotes } from '../../evaluation/edge-notes.js';
@@ -8,7 +8,7 @@ import { samplesOfSplit, type RunGraphs } from './samples-of-split.js';
 
 /** All of it. */
 export interface DialogueData extends RunGraphs {
-  dataset: Dataset;
+  dataset: DialogueDataset;
   train: WalkSample[];
   valid: WalkSample[];
   /** One line a thing that whoever starts the run should know: how much it trains on, what its lists of edges leave out. */
@@ -17,7 +17,7 @@ export interface DialogueData extends RunGraphs {
 
 /** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
 export async function openDialogueData(settings: Pick<TrainSettings, 'data' | 'env' | 'ppo'>): Promise<DialogueData> {
-  const dataset = loadDataset(settings.data.dataset);
+  const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const walks = walkGraph(graph, settings.env, dataset);
   const graphs = { graph, walks };

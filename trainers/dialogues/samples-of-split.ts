@@ -1,5 +1,5 @@
 /** The samples that a run trains or is judged on. */
-import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
 import { walkRulesOf } from '../../envs/rules.js';
 import type { WalkGraph } from '../../envs/walk-graph.js';
@@ -18,7 +18,7 @@ export interface RunGraphs {
 
 /** @throws WorkbenchError `data` for a split without a gold that the rules of the walk can reach */
 export function samplesOfSplit(
-  dataset: Dataset,
+  dataset: DialogueDataset,
   { graph, walks }: RunGraphs,
   { data, env }: Pick<TrainSettings, 'data' | 'env'>,
   split: 'train' | 'valid',

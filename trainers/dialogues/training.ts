@@ -9,7 +9,7 @@ import { StateReader } from '../../agents/walker/state-reader.js';
 import { encodeNames, encodeTasks } from '../../agents/walker/text-vectors.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { cloneMetric } from '../../checkpoints/keeper.js';
-import { type Dataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
+import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import { initialState, walkRulesOf } from '../../envs/rules.js';
 import { seenEntities } from '../../evaluation/outcome.js';
@@ -123,7 +123,7 @@ async function prepareInputs(
 }
 
 /** Trains or reuses embeddings and keeps a copy with the run. */
-async function embed(session: Session, dataset: Dataset, graph: Graph, log: boolean): Promise<Pretrained> {
+async function embed(session: Session, dataset: DialogueDataset, graph: Graph, log: boolean): Promise<Pretrained> {
   const { run, logs, settings, threads, progress, signal } = session;
   run.update({ phase: 'transe' });
   const identity = { settings: settings.transe, seed: settings.seed };
@@ -143,7 +143,12 @@ async function embed(session: Session, dataset: Dataset, graph: Graph, log: bool
 }
 
 /** The batch of TransE that is saved in a checkpoint, once more. */
-function replayPretraining({ settings, replayed }: Session, dataset: Dataset, graph: Graph, before: Checkpoint): void {
+function replayPretraining(
+  { settings, replayed }: Session,
+  dataset: DialogueDataset,
+  graph: Graph,
+  before: Checkpoint,
+): void {
   const { triple } = recordedStep(before, 'the saved step')!.place;
   const options = { settings: settings.transe, seed: settings.seed, exclude: dialogueTriples(dataset, graph) };
   const loss = replayTransE(graph, options, { before, triple: triple!, file: 'the saved step' });

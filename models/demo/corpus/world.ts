@@ -1,11 +1,11 @@
 /** What the corpus is written from: the demo's graph, and of its dialogues and questions the train part alone. */
 import type { Dialogue } from '../../../datasets/dialogue.js';
 import { demoQuestions } from '../../../datasets/demo/questions.js';
-import { loadDataset, splitNames } from '../../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { sampleOf } from '../../../datasets/questions/stored-question.js';
-import type { SplitName } from '../../../datasets/walk-sample.js';
+import { type SplitName, splitNames } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
 
@@ -50,7 +50,7 @@ export async function loadCorpusWorld({
   more = 12_000,
 }: LoadWorldOptions = {}): Promise<CorpusWorld> {
   const located = home === undefined ? {} : { home };
-  const walked = loadDataset(dialogues, located);
+  const walked = loadDialogueDataset(dialogues, located);
   const asked = loadQuestionDataset(questions, located);
   const graph = await asked.loadGraph();
   const of = (split: SplitName) => asked.questions(graph, { split, holdOut: 'question' });

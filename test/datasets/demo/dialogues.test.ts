@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { demoDialogues } from '../../../datasets/demo/dialogues.js';
 import { demoSettings } from '../../../datasets/demo/settings.js';
 import { demoWorld } from '../../../datasets/demo/world.js';
-import { splitNames } from '../../../datasets/dialogues/dialogue-dataset.js';
-import { walkSamples } from '../../../datasets/walk-sample.js';
+import { splitNames, walkSamples } from '../../../datasets/walk-sample.js';
 
 const settings = demoSettings.parse({ dialogues: 600 });
 const world = demoWorld(settings);

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { importLinks, type LinkImportOptions } from '../../../datasets/links/import-links.js';
 import { loadLinkDataset } from '../../../datasets/links/link-dataset.js';
-import { loadDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { tinyLinkFiles, tinyLinkNames, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
@@ -184,7 +184,7 @@ describe('loading', () => {
   test('refuses another kind, and files that are not those that were imported', async () => {
     const { home, dataset } = await imported(three);
     await expect(loadLinkDataset('tinny', { home })).rejects.toMatchObject({ hint: 'Did you mean "tiny"?' });
-    expect(() => loadDataset('tiny', { home })).toThrow(
+    expect(() => loadDialogueDataset('tiny', { home })).toThrow(
       expect.objectContaining({
         message: expect.stringMatching(/^expected a data set of dialogues, got "tiny" of links, at /),
         hint: expect.stringContaining('env.id=kgwalk/LinkQuery-v1'),

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkDataset, listDatasets, loadDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
+import {
+  checkDialogueDataset,
+  listDialogueDatasets,
+  loadDialogueDataset,
+} from '../../../datasets/dialogues/dialogue-dataset.js';
 import { splitOf } from '../../../datasets/opendialkg/read-release.js';
 import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
 import {
@@ -36,13 +40,13 @@ describe('importing a release', () => {
     expect(manifest.graphs.dialogue!.note).toMatch(/100\.0 % .*entity-level counts leak/);
     expect(manifest.graphs.wide).toMatchObject({ entities: 5, relations: 6, triples: 8, blankLines: 1 });
 
-    const dataset = loadDataset('opendialkg', { home });
+    const dataset = loadDialogueDataset('opendialkg', { home });
     expect(dataset.manifest).toEqual(manifest);
     expect(dataset.loadDialogues('train').map(({ id }) => id)).toEqual(['train-1', 'train-2']);
     const graph = await dataset.loadGraph('wide');
     expect(graph.hash).toBe(manifest.graphs.wide!.hash);
-    expect(await checkDataset(dataset)).toEqual([]);
-    expect(listDatasets({ home }).map(({ name }) => name)).toEqual(['opendialkg']);
+    expect(await checkDialogueDataset(dataset)).toEqual([]);
+    expect(listDialogueDatasets({ home }).map(({ name }) => name)).toEqual(['opendialkg']);
   });
 
   test('gives equal bytes for equal sources', async () => {
@@ -66,7 +70,7 @@ describe('importing a release', () => {
       const home = folderWith({});
       const { splitBy } = await importFiles({ ...triples, 'opendialkg.csv': csvOf(order) }, home);
       expect(splitBy).toBe('dialogue hash');
-      const dataset = loadDataset('opendialkg', { home });
+      const dataset = loadDialogueDataset('opendialkg', { home });
       return dataset.loadDialogues('valid').map(({ messages }) => messages[0]!.text);
     };
     const valid = await texts(conversations);
@@ -88,7 +92,7 @@ describe('importing a release', () => {
     const json = { 'train.json': [shortDialogue], 'valid.json': [longDialogue], 'test.json': [missDialogue] };
     const files = Object.fromEntries(Object.entries(json).map(([name, talks]) => [name, JSON.stringify(talks)]));
     await importFiles({ ...files, 'triples.txt': tripleLines.join('\n') }, home, 'my-talks');
-    expect(loadDataset('my-talks', { home }).loadDialogues('valid')[0]!.id).toBe('valid-1');
+    expect(loadDialogueDataset('my-talks', { home }).loadDialogues('valid')[0]!.id).toBe('valid-1');
   });
 });
 
@@ -158,8 +162,10 @@ describe('importing again', () => {
     const folder = join(home, 'datasets', 'opendialkg');
     expect(readdirSync(join(home, 'datasets'))).toEqual(['opendialkg']);
     expect(existsSync(join(folder, 'graph-wide.bin'))).toBe(false);
-    expect(loadDataset('opendialkg', { home }).manifest.splits.valid.paths).toBe(1);
-    await expect(loadDataset('opendialkg', { home }).loadGraph('wide')).rejects.toMatchObject({ code: 'config' });
+    expect(loadDialogueDataset('opendialkg', { home }).manifest.splits.valid.paths).toBe(1);
+    await expect(loadDialogueDataset('opendialkg', { home }).loadGraph('wide')).rejects.toMatchObject({
+      code: 'config',
+    });
   });
 
   test('leaves the old one when it fails, and clears what a killed import left', async () => {
@@ -167,9 +173,9 @@ describe('importing again', () => {
     const before = await importFiles(releaseFiles, home);
     mkdirSync(join(home, 'datasets', '.opendialkg.new'));
     await expect(importFiles({ ...releaseFiles, 'test.csv': '' }, home)).rejects.toMatchObject({ code: 'data' });
-    const dataset = loadDataset('opendialkg', { home });
+    const dataset = loadDialogueDataset('opendialkg', { home });
     expect(dataset.manifest).toEqual(before);
-    expect(await checkDataset(dataset)).toEqual([]);
+    expect(await checkDialogueDataset(dataset)).toEqual([]);
     await importFiles(releaseFiles, home);
     expect(readdirSync(join(home, 'datasets'))).toEqual(['opendialkg']);
   });
@@ -179,24 +185,26 @@ describe('a data set that was damaged', () => {
   test('is found by the check, and refused when loaded', async () => {
     const home = folderWith({});
     await importFiles(releaseFiles, home);
-    const dataset = loadDataset('opendialkg', { home });
+    const dataset = loadDialogueDataset('opendialkg', { home });
     const file = join(dataset.folder, 'dialogues.train.jsonl');
     const [first] = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, `${first}\n`);
-    expect(await checkDataset(dataset)).toEqual([expect.stringMatching(/dialogues\.train\.jsonl was altered/)]);
+    expect(await checkDialogueDataset(dataset)).toEqual([expect.stringMatching(/dialogues\.train\.jsonl was altered/)]);
     expect(() => dataset.loadDialogues('train')).toThrow(/got one that was altered, at .*dialogues\.train\.jsonl/);
     writeFileSync(join(dataset.folder, 'dataset.json'), '{"schemaVersion": 9}');
-    expect(() => loadDataset('opendialkg', { home })).toThrow(/expected a data set manifest of this version/);
+    expect(() => loadDialogueDataset('opendialkg', { home })).toThrow(/expected a data set manifest of this version/);
   });
 
   test('that was never imported is named with the nearest one', async () => {
     const home = folderWith({});
-    expect(() => loadDataset('opendialkg', { home })).toThrow(/expected an imported data set, got "opendialkg"/);
+    expect(() => loadDialogueDataset('opendialkg', { home })).toThrow(
+      /expected an imported data set, got "opendialkg"/,
+    );
     await importFiles(releaseFiles, home);
-    await expect(loadDataset('opendialkg', { home }).loadGraph('constructor')).rejects.toMatchObject({
+    await expect(loadDialogueDataset('opendialkg', { home }).loadGraph('constructor')).rejects.toMatchObject({
       code: 'config',
     });
-    expect(() => loadDataset('opendialk', { home })).toThrow(
+    expect(() => loadDialogueDataset('opendialk', { home })).toThrow(
       expect.objectContaining({ code: 'data', hint: 'Did you mean "opendialkg"?' }),
     );
   });

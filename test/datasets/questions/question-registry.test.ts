@@ -11,7 +11,7 @@ import {
   parseDatasetName,
 } from '../../../datasets/questions/question-dataset.js';
 import { type QuestionDatasetParts, writeQuestionDataset } from '../../../datasets/questions/write-question-dataset.js';
-import { listDatasets, loadDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
+import { listDialogueDatasets, loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { folderWith, releaseFiles } from '../../fixtures/tiny-release.js';
 import { tinyMetaQa } from '../../fixtures/tiny-questions.js';
@@ -97,10 +97,12 @@ describe('a question data set', () => {
     await writeQuestionDataset(parts('toy'), home);
     await importOpenDialKg({ from: folderWith(releaseFiles), home });
     expect([datasetKind('toy', { home }), datasetKind('opendialkg', { home })]).toEqual(['questions', 'dialogues']);
-    expect(() => loadDataset('toy', { home })).toThrow('expected a data set of dialogues, got "toy" of questions');
+    expect(() => loadDialogueDataset('toy', { home })).toThrow(
+      'expected a data set of dialogues, got "toy" of questions',
+    );
     expect(() => loadQuestionDataset('opendialkg', { home })).toThrow('expected a data set of questions');
     expect(
-      [listDatasets({ home }), listQuestionDatasets({ home })].map((found) => found.map(({ name }) => name)),
+      [listDialogueDatasets({ home }), listQuestionDatasets({ home })].map((found) => found.map(({ name }) => name)),
     ).toEqual([['opendialkg'], ['toy']]);
   });
 

@@ -3,7 +3,7 @@ import { lastMessageText, windowText } from '../../../agents/walker/features/dia
 import { maskedQuestion } from '../../../datasets/question.js';
 import { importDemo } from '../../../datasets/demo/import.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
-import { loadDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples } from '../../../datasets/walk-sample.js';
 import { corpusDocuments, type CorpusOptions } from '../../../models/demo/corpus.js';
 import type { CorpusDraft } from '../../../models/demo/corpus/draft.js';
@@ -60,7 +60,7 @@ async function heldQuestions(): Promise<string[]> {
 }
 
 async function samplesOf(split: 'train' | 'valid' | 'test') {
-  const dataset = loadDataset('demo', { home });
+  const dataset = loadDialogueDataset('demo', { home });
   return walkSamples(dataset.loadDialogues(split), await dataset.loadGraph());
 }
 
