@@ -18,7 +18,7 @@ if (!shared)
   beforeAll(async () => {
     const home = folderWith({});
     await importOpenDialKg({ from: join(shared!, 'data', 'opendialkg'), home });
-    dataset = loadDataset('opendialkg', { home });
+    dataset = loadDialogueDataset('opendialkg', { home });
   });
 
   test.each(['dialogue', 'wide'])('leave the golds of graph %s that docs/data.md says', async (name) => {
