@@ -19,7 +19,7 @@ export async function pretrainDialogues(settings: RunSettings, flags: PretrainFl
   const { loadDialogueDataset } = await import('../../datasets/dialogues/dialogue-dataset.js');
   const { pretrainEmbeddings } = await import('../../trainers/transe/pretrain.js');
   const { dialogueTriples } = await import('../../trainers/transe/triples.js');
-  const data = loadDataset(dataset);
+  const data = loadDialogueDataset(dataset);
   const walked = await data.loadGraph(graph);
   const { file, reused, metrics, history } = await pretrainEmbeddings(walked, {
     settings: settings.transe,

@@ -8,7 +8,11 @@ import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
 
 /** The table of the run they are compared with, else one that fits and was kept, else a new one, which takes minutes. */
-export async function transeTable(graph: Graph, dataset: Dataset, run: RunInfo | undefined): Promise<EmbeddingTable> {
+export async function transeTable(
+  graph: Graph,
+  dataset: DialogueDataset,
+  run: RunInfo | undefined,
+): Promise<EmbeddingTable> {
   const { pretrainEmbeddings, readTable, runTableFile } = await import('../../trainers/transe/pretrain.js');
   const file = run && join(runFiles(run.folder).embeddings, runTableFile);
   if (file !== undefined && existsSync(file)) return readTable(file, graph).table;

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { register } from '../../cli/pretrain.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { loadDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { readTable } from '../../trainers/transe/pretrain.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { captureOutput } from '../fixtures/captured-output.js';

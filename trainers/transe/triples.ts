@@ -1,5 +1,5 @@
 /** Which facts of a graph TransE is trained on, which are held out, and which side of them is corrupted. */
-import type { Dataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { inversePrefix, type Graph, type TripleColumns } from '../../src/kg/graph.js';
@@ -123,7 +123,7 @@ function emptyColumns(length: number): TripleColumns {
  * and finds the same table. Not of valid and test: facts that were held out are ranked a little lower, and none of them
  * would be a gold of theirs.
  */
-export function dialogueTriples(dataset: Dataset, graph: Graph): Triple[] {
+export function dialogueTriples(dataset: DialogueDataset, graph: Graph): Triple[] {
   const note = madeFromSamples('embedding', 'facts that TransE never holds out');
   return walkSamples(dataset.loadDialogues('train'), graph).flatMap((sample) => {
     note(sample);
