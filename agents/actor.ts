@@ -1,5 +1,6 @@
 /** What a trainer needs of a policy, whatever it walks: edges of a dialogue's graph, relations of a question's. */
-import { segmentLogSoftmax } from '../src/tensor/categorical.js';
+import type { Rng } from '../src/run/seeds.js';
+import { joined, segmentLogSoftmax } from '../src/tensor/categorical.js';
 import type { Outputs } from '../src/tensor/gradients.js';
 import type { TrainedParameters } from '../src/tensor/trainable.js';
 
@@ -25,8 +26,11 @@ export interface ScoredActions {
   offsets: Int32Array;
   /** Absent where the network scores nothing but legal actions. */
   masked?: MaskedActions;
-  /** float32 [number of scores]; differentiable, owned by the caller (or its tidy). May be called more than once. */
-  logits(): Outputs;
+  /**
+   * float32 [number of scores]; differentiable, owned by the caller (or its tidy). May be called more than once.
+   * @param dropout generator of dropout masks, for networks that have it; absent means no dropout
+   */
+  logits(dropout?: Rng): Outputs;
   /** The same where nothing goes back, by what the network keeps of its weights. Default: `logits`, read. */
   infer?(): Promise<Float32Array>;
 }
@@ -96,15 +100,12 @@ export async function actionLogProbs<Request>(
   const sizes = requests.map((request) => actor.numScores(request));
   for (const [begin, end] of runsOf(sizes, actor.scoresReadAtOnce ?? actor.scoresAtOnce)) {
     const { offsets: own, masked, logits, infer } = actor.score(requests.slice(begin, end));
-    const scores = await (infer ? infer() : actor.parameters.read(logits));
+    const scores = await (infer ? infer() : actor.parameters.read(() => logits()));
     const legal = masked ? Float32Array.from(masked.legal, (place) => scores[place]!) : scores;
     parts.push(segmentLogSoftmax(legal, own));
     for (let i = 1; i < own.length; i++) offsets[begin + i] = offsets[begin]! + own[i]!;
   }
-  if (parts.length === 1) return { logProbs: parts[0]!, offsets };
-  const logProbs = new Float32Array(offsets.at(-1)!);
-  parts.reduce((at, part) => (logProbs.set(part, at), at + part.length), 0);
-  return { logProbs, offsets };
+  return { logProbs: parts.length === 1 ? parts[0]! : joined(parts), offsets };
 }
 
 /** Runs of states, in order, that go through a network at once: of at most `most` scores, unless one alone has more. */

@@ -41,7 +41,7 @@ async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
   const { entityTexts, lastMessageText, relationTexts, windowText } =
     await import('../agents/walker/features/dialogue-texts.js');
   const { readsNames } = await import('../agents/walker/text-vectors.js');
-  const { goldWalks } = await import('../trainers/cloning/gold-states.js');
+  const { goldWalks } = await import('../trainers/demonstrations.js');
   const { openDialogueData } = await import('../trainers/dialogues/data.js');
   const { graph, walks, train, valid, ...known } = await openDialogueData(settings);
   const [data, ...notes] = known.notes;

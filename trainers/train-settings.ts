@@ -16,9 +16,8 @@ import { logSettings } from '../src/run/tensorboard.js';
 import type { RunInfo } from '../src/run/records.js';
 import { backendNames } from '../src/tensor/backend.js';
 import { bilinearSettings } from './bilinear/settings.js';
-import { cloneSettings } from './cloning/settings.js';
-import { demonstrationSettings } from './links/demonstration-settings.js';
-import { ppoSettings } from './ppo/settings.js';
+import { cloneSettings, demonstrationSettings } from './clone-settings.js';
+import { ppoSettings } from './ppo-settings.js';
 import { transeSettings } from './transe/settings.js';
 
 /** Every section of a configuration file, with its defaults. */

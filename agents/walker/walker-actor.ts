@@ -27,7 +27,7 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
       const batch = featurizer.batch(requests);
       return {
         offsets: batch.offsets,
-        logits: () => head.logits(batch),
+        logits: (dropout) => head.logits(batch, dropout),
         infer: () => (forRanking && head.rank ? head.rank(batch) : head.infer(batch)),
       };
     },

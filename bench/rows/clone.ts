@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createPolicy, walkerInputs } from '../../agents/walker/inputs.js';
+import { walkerActor } from '../../agents/walker/walker-actor.js';
 import { encodeTasks } from '../../agents/walker/text-vectors.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
@@ -22,7 +23,8 @@ import { loadPreset } from '../../presets/index.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
-import { clone } from '../../trainers/cloning/clone.js';
+import { clone } from '../../trainers/clone.js';
+import { shownGolds } from '../../trainers/demonstrations.js';
 import { samplesOfSplit } from '../../trainers/dialogues/samples-of-split.js';
 import { emitRate, startClock, type Clock } from '../measure.js';
 
@@ -77,10 +79,9 @@ async function measure(): Promise<void> {
   let counted = 0;
   const losses: number[] = [];
   await clone({
-    policy,
+    actor: walkerActor(policy),
     optimizer,
-    train: train!,
-    valid: valid!,
+    ...shownGolds(inputs.featurizer.parts, { train: train!, valid: valid! }, settings.clone, settings.seed),
     settings: settings.clone,
     seed: settings.seed,
     onStep: ({ step }) => {

@@ -16,9 +16,9 @@ import { readLinkData } from '../../datasets/links/read-splits.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import type { VectorReset } from '../../envs/vector-env.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
-import { ppo } from '../../trainers/ppo/ppo.js';
-import { adamOf } from '../../trainers/ppo/ppo-phase.js';
-import { ppoSettings } from '../../trainers/ppo/settings.js';
+import { ppo } from '../../trainers/ppo.js';
+import { adamOf } from '../../trainers/ppo-phase.js';
+import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { emitRate, startClock } from '../measure.js';
 import { rowArguments } from './peer-walk.js';
 

@@ -13,9 +13,9 @@ import { basename } from 'node:path';
 import { createVectorWalker } from '../../agents/vector-walker/vector-walker.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
-import { ppo } from '../../trainers/ppo/ppo.js';
-import { adamOf } from '../../trainers/ppo/ppo-phase.js';
-import { ppoSettings } from '../../trainers/ppo/settings.js';
+import { ppo } from '../../trainers/ppo.js';
+import { adamOf } from '../../trainers/ppo-phase.js';
+import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { emitRate, startClock } from '../measure.js';
 import { peerWalk, rowArguments } from './peer-walk.js';
 

@@ -17,8 +17,8 @@ import { createPaMlpNetwork } from '../../agents/walker/pa-mlp-network.js';
 import { Rng } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
-import { normalizeAdvantages } from '../../trainers/ppo/advantages.js';
-import { ppoStep } from '../../trainers/ppo/ppo-step.js';
+import { normalizeAdvantages } from '../../trainers/advantages.js';
+import { ppoStep } from '../../trainers/ppo-step.js';
 import { emitRate, repeatFor } from '../measure.js';
 
 const { values } = parseArgs({

@@ -75,3 +75,10 @@ export function argmaxSegment(logProbs: Float32Array, begin: number, end: number
   for (let i = begin + 1; i < end; i++) if (logProbs[i]! > logProbs[best]!) best = i;
   return best - begin;
 }
+
+/** Segments one behind the other. */
+export function joined(parts: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  parts.reduce((at, part) => (all.set(part, at), at + part.length), 0);
+  return all;
+}

@@ -14,7 +14,7 @@ import { leakWarning } from '../../evaluation/edge-notes.js';
 import { pathKey } from '../../src/kg/path.js';
 import { collectProvenance, ProvenanceNotes, unpackIds } from '../../src/run/provenance.js';
 import { subSeed } from '../../src/run/seeds.js';
-import { goldStates } from '../../trainers/cloning/gold-states.js';
+import { goldStates } from '../../trainers/demonstrations.js';
 import { greedyWalks } from '../../trainers/greedy-walks.js';
 import { edgesOf, hubDataset, hubGraph } from '../fixtures/hub-dialogues.js';
 import { reachableStates, toyFeaturizer } from '../fixtures/toy-walker.js';

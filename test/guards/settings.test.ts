@@ -3,14 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { AdamW } from '../../src/tensor/adamw.js';
-import { clone } from '../../trainers/cloning/clone.js';
-import { cloneSettings, type CloneSettings } from '../../trainers/cloning/settings.js';
-import { adamOf } from '../../trainers/ppo/ppo-phase.js';
-import { ppo } from '../../trainers/ppo/ppo.js';
-import { ppoSettings, type PpoSettings } from '../../trainers/ppo/settings.js';
+import { cloneSettings, type CloneSettings } from '../../trainers/clone-settings.js';
+import { adamOf } from '../../trainers/ppo-phase.js';
+import { ppo } from '../../trainers/ppo.js';
+import { ppoSettings, type PpoSettings } from '../../trainers/ppo-settings.js';
 import { transeSettings, type TransESettings } from '../../trainers/transe/settings.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { trainTransE } from '../../trainers/transe/train-transe.js';
+import { cloneGolds } from '../fixtures/clone-golds.js';
 import { toyWalker } from '../fixtures/toy-policy.js';
 import { toyTwoHop } from '../fixtures/toy-walks.js';
 
@@ -144,7 +144,7 @@ describe('cloning', () => {
     const settings = cloneSettings.parse({ ...base, ...given });
     const policy = toy.policy(1);
     const optimizer = new AdamW(policy.head.parameters);
-    await clone({ policy, optimizer, train: world.samples, valid: world.samples, settings, seed: 1 });
+    await cloneGolds({ policy, optimizer, train: world.samples, valid: world.samples, settings, seed: 1 });
     const weights = await weightsOf(policy.head.parameters);
     policy.head.dispose();
     return weights;

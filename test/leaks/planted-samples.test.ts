@@ -17,11 +17,11 @@ import { createClients } from '../../src/llm/client/create-clients.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../../src/tensor/backend.js';
-import { clone } from '../../trainers/cloning/clone.js';
-import { cloneSettings } from '../../trainers/cloning/settings.js';
+import { cloneSettings } from '../../trainers/clone-settings.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
+import { cloneGolds } from '../fixtures/clone-golds.js';
 import { scriptedModel } from '../fixtures/scripted-model.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 import { tinySettings, toyFeaturizer } from '../fixtures/toy-walker.js';
@@ -59,7 +59,7 @@ async function cloneOn(train: readonly WalkSample[], valid = dialogues.train): P
   const policy = createPolicy(tf, { settings: walker, graph, walks: { graph }, featurizer, tables }, 1);
   const optimizer = new AdamW(policy.head.parameters, {});
   const settings = cloneSettings.parse({ epochs: 1, batchSize: 2, warmupSteps: 1 });
-  await clone({ policy, optimizer, train, valid, settings, seed: 1 });
+  await cloneGolds({ policy, optimizer, train, valid, settings, seed: 1 });
   optimizer.dispose();
   policy.head.dispose();
 }

@@ -2,30 +2,22 @@
 import { createCritic } from '../../agents/walker/critic.js';
 import { createPolicy, networkShape, restoredPolicy } from '../../agents/walker/inputs.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
-import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { dialogueWalkId } from '../../envs/dialogue-walk-world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { initialState } from '../../envs/rules.js';
 import { embeddingPotential } from '../../envs/walk-reward.js';
 import type { EmbeddingTable } from '../../src/embedding/transe.js';
-import { goldWalks } from '../cloning/gold-states.js';
-import { expectedReward } from '../ppo/expected-reward.js';
-import { ppo, type PpoUpdate } from '../ppo/ppo.js';
-import { adamOf, ppoPhase } from '../ppo/ppo-phase.js';
+import { readClone } from '../clone-phase.js';
+import { goldWalks } from '../demonstrations.js';
+import { expectedReward } from '../expected-reward.js';
+import { ppo, type PpoUpdate } from '../ppo.js';
+import { adamOf, ppoPhase } from '../ppo-phase.js';
 import { beginWith, logEncoding } from '../session.js';
 import { evaluateOnValid } from './evaluate-valid.js';
 import { referenceCost, type ReferenceCost } from './reference-cost.js';
 import type { DialogueSession } from './training.js';
-
-/** @throws WorkbenchError `data` for a clone of other data or another encoder, put into the folder by hand */
-function readClone({ run, hashes }: DialogueSession): Checkpoint {
-  const { file } = resolveCheckpoint(run.folder, 'clone');
-  const clone = readCheckpoint(file);
-  checkFits(clone.header, hashes, file);
-  return clone;
-}
 
 /**
  * Starts from the clone or from scratch.
@@ -43,6 +35,7 @@ export async function dialoguePpo(
   const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
   const policy = createPolicy(tf, inputs, settings.seed);
   const anchor = clone && settings.ppo.klCoef > 0 ? restoredPolicy(tf, inputs, clone.tensors) : undefined;
+  const near = anchor && walkerActor(anchor);
   const critic =
     settings.ppo.baseline === 'critic'
       ? createCritic(tf, settings.walker, networkShape(inputs), settings.seed)
@@ -83,11 +76,11 @@ export async function dialoguePpo(
       from,
       train: (shared) =>
         exact
-          ? expectedReward({ ...shared, ...learner, policy, anchor, walks: goldWalks(train, graph, rules, note) })
+          ? expectedReward({ ...shared, ...learner, anchor: near, walks: goldWalks(train, graph, rules, note) })
           : ppo({
               ...shared,
               ...learner,
-              anchor: anchor && walkerActor(anchor),
+              anchor: near,
               envs: watched?.envs ?? envs,
               walkable,
               ...(watched && {

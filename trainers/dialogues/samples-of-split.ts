@@ -5,7 +5,7 @@ import { walkRulesOf } from '../../envs/rules.js';
 import type { WalkGraph } from '../../envs/walk-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { goldWalks } from '../cloning/gold-states.js';
+import { goldWalks } from '../demonstrations.js';
 import type { TrainSettings } from '../train-settings.js';
 
 /** The graph of a run, and what of it may be walked. */

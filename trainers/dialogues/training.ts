@@ -5,6 +5,7 @@ import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
 import { createPolicy, inputsOf, type WalkerInputs } from '../../agents/walker/inputs.js';
 import { slotOrder } from '../../agents/walker/slot-order.js';
 import { writeTables } from '../../agents/walker/tables-file.js';
+import { walkerActor } from '../../agents/walker/walker-actor.js';
 import { StateReader } from '../../agents/walker/state-reader.js';
 import { encodeNames, encodeTasks } from '../../agents/walker/text-vectors.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
@@ -15,9 +16,10 @@ import { initialState, walkRulesOf } from '../../envs/rules.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import { encodeShown } from '../../src/encoder/encode-shown.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { AdamW } from '../../src/tensor/adamw.js';
-import { clone } from '../cloning/clone.js';
-import { clonePhase } from '../cloning/clone-phase.js';
+import { adamWOf } from '../../src/tensor/trainable.js';
+import { clone } from '../clone.js';
+import { clonePhase } from '../clone-phase.js';
+import { shownGolds } from '../demonstrations.js';
 import { type BesideOptions, encodeBeside } from '../encode-beside.js';
 import { endOfStep, recordedStep } from '../saved-step.js';
 import { logEncoding, type Session, type Training } from '../session.js';
@@ -159,21 +161,23 @@ async function cloneInto(session: DialogueSession, from: Checkpoint | undefined)
   const { tf, run, settings, inputs, train, valid } = session;
   run.update({ phase: 'clone' });
   const policy = createPolicy(tf, inputs, settings.seed);
-  const optimizer = new AdamW(policy.head.parameters, {
-    weightDecay: settings.clone.weightDecay,
-    maxGradNorm: settings.clone.maxGradNorm,
-  });
+  const actor = walkerActor(policy);
+  const { weightDecay, maxGradNorm } = settings.clone;
+  const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
   try {
     await clonePhase(session, {
-      trainee: { actor: policy.head, optimizer },
+      trainee: { actor, optimizer },
       lossName: cloneMetric,
       evaluate: () => evaluateOnValid(session, policy),
-      clone: (course) => clone({ ...course, policy, optimizer, train, valid }),
+      clone: (course) => {
+        const shown = shownGolds(inputs.featurizer.parts, { train, valid }, settings.clone, settings.seed);
+        return clone({ ...course, ...shown, actor, optimizer });
+      },
       from,
     });
   } finally {
     optimizer.dispose();
-    policy.head.dispose();
+    actor.dispose();
   }
   run.update({ done: { ...run.state.done, clone: true } });
 }

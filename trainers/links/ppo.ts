@@ -1,12 +1,12 @@
 /** Policy gradients on link queries: what is trained, on which walks, and from where. */
 import { createLinkCritic } from '../../agents/link-walker/link-walker.js';
-import { checkFits, readCheckpoint, type Checkpoint } from '../../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linkQueryId } from '../../envs/link-query-world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
+import { readClone } from '../clone-phase.js';
+import { adamOf, ppoPhase } from '../ppo-phase.js';
+import { ppo } from '../ppo.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { adamOf, ppoPhase } from '../ppo/ppo-phase.js';
-import { ppo } from '../ppo/ppo.js';
 import { beginWith } from '../session.js';
 import { evaluateLinksOnValid } from './evaluate-valid.js';
 import { trainWalks, walkerOf, type LinkSession } from './learner.js';
@@ -56,12 +56,4 @@ export async function linkPpo(session: LinkSession, from: Checkpoint | undefined
     critic?.dispose();
     actor.dispose();
   }
-}
-
-/** @throws WorkbenchError `data` for a clone of other data, put into the folder by hand */
-function readClone({ run, hashes }: LinkSession): Checkpoint {
-  const { file } = resolveCheckpoint(run.folder, 'clone');
-  const clone = readCheckpoint(file);
-  checkFits(clone.header, hashes, file);
-  return clone;
 }

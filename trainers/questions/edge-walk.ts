@@ -12,7 +12,7 @@ import type { DialogueWalkObservation, DialogueWalkWorld } from '../../envs/dial
 import { questionEdgeWalkWorld } from '../../envs/question-edge-walk.js';
 import { VectorEnv } from '../../envs/vector-env.js';
 import { canonicalPath } from '../../src/kg/path.js';
-import { adamOf } from '../ppo/ppo-phase.js';
+import { adamOf } from '../ppo-phase.js';
 import type { Session } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
 import type { TrainingQuestions } from './load-questions.js';

@@ -19,7 +19,7 @@ import {
   type RelationWalkWorld,
 } from '../../envs/relation-walk-world.js';
 import { VectorEnv } from '../../envs/vector-env.js';
-import { adamOf } from '../ppo/ppo-phase.js';
+import { adamOf } from '../ppo-phase.js';
 import type { Session } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';
 import type { TrainingQuestions } from './load-questions.js';

@@ -5,7 +5,7 @@ import type { QuestionSample } from '../../datasets/question.js';
 import type { VectorEnv } from '../../envs/vector-env.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { GreedyWalk } from '../greedy-walks.js';
-import type { Learner } from '../ppo/ppo-step.js';
+import type { Learner } from '../ppo-step.js';
 import type { Session } from '../session.js';
 
 /** What a finished walk amounts to. */

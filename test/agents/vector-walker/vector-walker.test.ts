@@ -4,9 +4,9 @@ import { LinkQueryBatch, linkQueryWorld } from '../../../envs/index.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { ppo } from '../../../trainers/ppo/ppo.js';
-import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
-import { ppoSettings } from '../../../trainers/ppo/settings.js';
+import { ppo } from '../../../trainers/ppo.js';
+import { adamOf } from '../../../trainers/ppo-phase.js';
+import { ppoSettings } from '../../../trainers/ppo-settings.js';
 
 /** A ring of 6 with two relations: `a` goes one on, `b` two; (x, b, ?) is two steps of `a` where the own edge is hidden. */
 function ring() {

@@ -5,8 +5,8 @@ import { walkCollector } from '../../../agents/top-paths.js';
 import { edgeWalkSample, makeVectorEnv } from '../../../envs/index.js';
 import { questionWalkRules } from '../../../envs/question-edge-walk.js';
 import { adamWOf } from '../../../src/tensor/trainable.js';
-import { ppo } from '../../../trainers/ppo/ppo.js';
-import { ppoSettings } from '../../../trainers/ppo/settings.js';
+import { ppo } from '../../../trainers/ppo.js';
+import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { filmGraph, filmQuestions } from '../../fixtures/toy-questions.js';
 import { toyWalker } from '../../fixtures/toy-policy.js';
 

@@ -7,9 +7,9 @@ import { walkCollector } from '../../../agents/top-paths.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { clone } from '../../../trainers/cloning/clone.js';
-import type { CloneEpoch, CloneStep } from '../../../trainers/cloning/epochs.js';
-import { cloneSettings } from '../../../trainers/cloning/settings.js';
+import { type CloneEpoch, type CloneStep } from '../../../trainers/clone.js';
+import { cloneSettings } from '../../../trainers/clone-settings.js';
+import { cloneGolds } from '../../fixtures/clone-golds.js';
 import { ablations, longestList } from '../../fixtures/toy-policy.js';
 import { tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
@@ -59,7 +59,7 @@ describe('behaviour cloning', () => {
       const before = tf.memory().numTensors;
       const { policy, optimizer, dispose } = trainee(await inputsWith(walker));
       const epochs: CloneEpoch[] = [];
-      await clone({
+      await cloneGolds({
         ...data,
         policy,
         optimizer,
@@ -79,7 +79,7 @@ describe('behaviour cloning', () => {
     const { policy, optimizer, dispose } = trainee(inputs);
     const steps: CloneStep[] = [];
     const epochs: CloneEpoch[] = [];
-    await clone({
+    await cloneGolds({
       ...data,
       policy,
       optimizer,
@@ -100,11 +100,11 @@ describe('behaviour cloning', () => {
     async (_name, walker) => {
       const inputs = await inputsWith(walker);
       const whole = trainee(inputs);
-      await clone({ ...data, ...whole, settings });
+      await cloneGolds({ ...data, ...whole, settings });
 
       const first = trainee(inputs);
       const stop = new AbortController();
-      const stopped = clone({
+      const stopped = cloneGolds({
         ...data,
         ...first,
         settings,
@@ -119,7 +119,7 @@ describe('behaviour cloning', () => {
       const second = trainee(inputs);
       second.policy.head.parameters.import(await first.policy.head.parameters.export());
       second.optimizer.importState('', steps, tensors);
-      await clone({ ...data, ...second, settings, startStep: 5 });
+      await cloneGolds({ ...data, ...second, settings, startStep: 5 });
       expect(await second.policy.head.parameters.export()).toEqual(await whole.policy.head.parameters.export());
       for (const one of [whole, first, second]) one.dispose();
     },

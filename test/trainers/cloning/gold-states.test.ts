@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { WalkSample } from '../../../datasets/walk-sample.js';
 import { defaultWalkRules, numActions } from '../../../envs/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/cloning/gold-states.js';
+import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/demonstrations.js';
 import { graphOf, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const { graph, samples } = toyTwoHop();

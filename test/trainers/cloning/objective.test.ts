@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { defaultWalkRules } from '../../../envs/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/cloning/gold-states.js';
-import { cloningLoss } from '../../../trainers/cloning/objective.js';
+import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/demonstrations.js';
+import { cloningLoss } from '../../../trainers/clone.js';
 import { graphOf, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const { graph, samples } = toyTwoHop();

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { linkBeams } from '../../../agents/link-walker/beam.js';
-import { createLinkWalker } from '../../../agents/link-walker/link-walker.js';
+import { createLinkWalker, type LinkActor } from '../../../agents/link-walker/link-walker.js';
 import type { LinkRequest } from '../../../agents/link-walker/request.js';
 import { linkWalkerSettings } from '../../../agents/link-walker/settings.js';
 import { LinkQueryEnv } from '../../../envs/link-query-env.js';
@@ -8,12 +8,9 @@ import { linkQueryWorld, type LinkQueryOptions } from '../../../envs/link-query-
 import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import type { CloneEpoch, CloneStep } from '../../../trainers/cloning/epochs.js';
-import { cloneSettings } from '../../../trainers/cloning/settings.js';
-import { cloneDemonstrations } from '../../../trainers/links/clone.js';
-import { DemonstrationReplay } from '../../../trainers/links/demonstrated-states.js';
-import { demonstrationSettings } from '../../../trainers/links/demonstration-settings.js';
-import { demonstrationsOf } from '../../../trainers/links/demonstrations.js';
+import { clone, type CloneEpoch, type CloneOptions, type CloneStep } from '../../../trainers/clone.js';
+import { cloneSettings, demonstrationSettings } from '../../../trainers/clone-settings.js';
+import { demonstrationsOf, shownDemonstrations } from '../../../trainers/demonstrations.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
 const { graph, train, valid } = tinyLinkWorld();
@@ -86,6 +83,13 @@ describe('cloning of demonstrations', () => {
   beforeAll(async () => ({ tf } = await openBackend('wasm')));
   const settings = cloneSettings.parse({ epochs: 3, batchSize: 8, warmupSteps: 2, learningRate: 0.02 });
 
+  const walksOf = ({ world, demonstrations }: ReturnType<typeof shown>, actor: LinkActor) =>
+    shownDemonstrations(world, demonstrations, actor, settings.batchSize);
+
+  type Options = Omit<CloneOptions<LinkRequest>, 'train' | 'valid'> & typeof data & { actor: LinkActor };
+  const cloned = ({ train, valid, ...options }: Options) =>
+    clone({ ...options, train: walksOf(train, options.actor), valid: walksOf(valid, options.actor) });
+
   function learner() {
     const network = linkWalkerSettings.parse({ vectorDim: 8, pathDim: 8, width: 16 });
     const { numEntities, numRelations } = graph;
@@ -104,7 +108,7 @@ describe('cloning of demonstrations', () => {
     const { dispose, ...one } = learner();
     const epochs: CloneEpoch[] = [];
     const onEpoch = (epoch: CloneEpoch) => void epochs.push(epoch);
-    await cloneDemonstrations({ ...data, ...one, settings: { ...settings, epochs: 30 }, onEpoch });
+    await cloned({ ...data, ...one, settings: { ...settings, epochs: 30 }, onEpoch });
     expect(epochs.at(-1)!.validLoss).toBeLessThan(0.5 * epochs[0]!.validLoss);
     const queries = Array.from(valid.heads, (head, i) => ({ head, relation: valid.relations[i]! }));
     const reached = await linkBeams(one.actor, graph, queries, { beamWidth: 16, horizon: 3 });
@@ -116,7 +120,7 @@ describe('cloning of demonstrations', () => {
     const { dispose, ...one } = learner();
     const steps: CloneStep[] = [];
     const whole = { ...settings, epochs: 2, batchSize: 1000, warmupSteps: 0, learningRate: 1e-3 };
-    await cloneDemonstrations({ ...data, ...one, settings: whole, onStep: (step) => void steps.push(step) });
+    await cloned({ ...data, ...one, settings: whole, onStep: (step) => void steps.push(step) });
     expect(steps).toHaveLength(2);
     expect(steps[1]!.loss).toBeLessThan(steps[0]!.loss);
     dispose();
@@ -124,20 +128,20 @@ describe('cloning of demonstrations', () => {
 
   test('stopped and resumed from weights, optimizer and step ends equal to the bit', async () => {
     const whole = learner();
-    await cloneDemonstrations({ ...data, ...whole });
+    await cloned({ ...data, ...whole });
     const first = learner();
     const stop = new AbortController();
     const onStep = ({ step }: CloneStep) => {
       if (step === 4) stop.abort();
     };
-    await expect(cloneDemonstrations({ ...data, ...first, signal: stop.signal, onStep })).rejects.toMatchObject({
+    await expect(cloned({ ...data, ...first, signal: stop.signal, onStep })).rejects.toMatchObject({
       code: 'stopped',
     });
     const { steps, tensors } = await first.optimizer.exportState('');
     const second = learner();
     second.actor.parameters.import(await first.actor.parameters.export());
     second.optimizer.importState('', steps, tensors);
-    await cloneDemonstrations({ ...data, ...second, startStep: 4 });
+    await cloned({ ...data, ...second, startStep: 4 });
     expect(await second.actor.parameters.export()).toEqual(await whole.actor.parameters.export());
     for (const { dispose } of [whole, first, second]) dispose();
   });
@@ -149,7 +153,7 @@ describe('cloning of demonstrations', () => {
         const { actor, optimizer, dispose } = learner();
         const steps: CloneStep[] = [];
         const onStep = (step: CloneStep) => void steps.push(step);
-        await cloneDemonstrations({ ...data, actor: { ...actor, scoresAtOnce }, optimizer, settings: one, onStep });
+        await cloned({ ...data, actor: { ...actor, scoresAtOnce }, optimizer, settings: one, onStep });
         dispose();
         return steps[0]!;
       }),
@@ -161,7 +165,7 @@ describe('cloning of demonstrations', () => {
   test('shows states as the environment masks them, and the gold among what is legal', () => {
     const { dispose, actor } = learner();
     const { world, demonstrations } = data.train;
-    const replay = new DemonstrationReplay<LinkRequest>(world, demonstrations, actor);
+    const replay = shownDemonstrations(world, demonstrations, actor, 8);
     const places = Int32Array.from(demonstrations.queries.keys());
     const { requests, golds } = replay.states(places);
     expect(requests).toHaveLength(3 * places.length);

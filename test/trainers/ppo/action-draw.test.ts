@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
 import { sampleSegment } from '../../../src/tensor/categorical.js';
-import { actionDraw } from '../../../trainers/ppo/action-draw.js';
+import { actionDraw } from '../../../trainers/rollout.js';
 
 const policy = [0.7, 0.2, 0.1];
 /** The three actions between those of other states. */

@@ -6,7 +6,7 @@ import {
   normalizeAdvantages,
   rewardsToGo,
   type Rollout,
-} from '../../../trainers/ppo/advantages.js';
+} from '../../../trainers/advantages.js';
 
 function rollout(columns: {
   rewards: number[];

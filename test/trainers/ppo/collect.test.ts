@@ -9,9 +9,7 @@ import type { StateRequest } from '../../../agents/walker/features/featurizer.js
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
-import { actionDraw } from '../../../trainers/ppo/action-draw.js';
-import { collectRollouts } from '../../../trainers/ppo/collect.js';
-import { RolloutBuffer } from '../../../trainers/ppo/rollout-buffer.js';
+import { actionDraw, collectRollouts, RolloutBuffer } from '../../../trainers/rollout.js';
 import { recordedTrees, rowNumbers, tableActor, type TreeRequest } from '../../fixtures/random-walks.js';
 import { toyWalker } from '../../fixtures/toy-policy.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';

@@ -5,11 +5,11 @@ import { applyAction, initialState, type WalkState } from '../../../envs/rules.j
 import { hitsGold } from '../../../envs/walk-reward.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { gradientsOf } from '../../../src/tensor/gradients.js';
-import { goldWalks } from '../../../trainers/cloning/gold-states.js';
-import { expectedReward } from '../../../trainers/ppo/expected-reward.js';
-import { adamOf } from '../../../trainers/ppo/ppo-phase.js';
-import { ppo } from '../../../trainers/ppo/ppo.js';
-import { ppoSettings, type PpoSettings } from '../../../trainers/ppo/settings.js';
+import { goldWalks } from '../../../trainers/demonstrations.js';
+import { expectedReward } from '../../../trainers/expected-reward.js';
+import { adamOf } from '../../../trainers/ppo-phase.js';
+import { ppo } from '../../../trainers/ppo.js';
+import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { often } from '../../fixtures/long-tests.js';
 import {
@@ -155,7 +155,7 @@ test.each(['candidate', 'pa-mlp'] as const)(
     const optimizer = adamOf(parameters, settings);
     const walks = goldWalks(dialogues, graph, rules);
     expect(walks).toHaveLength(dialogues.length);
-    await expectedReward({ policy, optimizer, walks, settings, seed: 1 });
+    await expectedReward({ actor: walkerActor(policy), optimizer, walks, settings, seed: 1 });
     const { tensors } = await optimizer.exportState('');
     parameters.names.forEach((name, i) => {
       expectClose(

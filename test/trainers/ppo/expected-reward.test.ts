@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { applyAction, defaultWalkRules } from '../../../envs/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
-import { goldWalks } from '../../../trainers/cloning/gold-states.js';
-import { expectedRewardGradient } from '../../../trainers/ppo/expected-reward.js';
+import { goldWalks } from '../../../trainers/demonstrations.js';
+import { expectedRewardGradient } from '../../../trainers/expected-reward.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const { graph, samples } = toyTwoHop();

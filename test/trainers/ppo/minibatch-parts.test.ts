@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { minibatchParts } from '../../../trainers/ppo/minibatch-parts.js';
-import { ppoObjective } from '../../../trainers/ppo/objective.js';
-import { ppoSettings } from '../../../trainers/ppo/settings.js';
+import { minibatchParts } from '../../../trainers/ppo-step.js';
+import { ppoObjective } from '../../../trainers/ppo-loss.js';
+import { ppoSettings } from '../../../trainers/ppo-settings.js';
 
 const minibatch = {
   states: Int32Array.of(7, 3, 9),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
 import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
-import { ppoObjective, type ObjectiveInput, type ObjectiveSettings } from '../../../trainers/ppo/objective.js';
+import { ppoObjective, type ObjectiveInput, type ObjectiveSettings } from '../../../trainers/ppo-loss.js';
 
 const off: ObjectiveSettings = {
   algorithm: 'ppo',

@@ -7,8 +7,8 @@ import { applyAction, initialState, type WalkRules } from '../../../envs/rules.j
 import { canonicalPath, pathKey } from '../../../src/kg/path.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { argmaxSegment } from '../../../src/tensor/categorical.js';
-import { ppo, type PpoUpdate } from '../../../trainers/ppo/ppo.js';
-import { ppoSettings, type PpoSettings } from '../../../trainers/ppo/settings.js';
+import { ppo, type PpoUpdate } from '../../../trainers/ppo.js';
+import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { ablations, toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
 import { graphOf, sampleOf, toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
-import { RolloutBuffer } from '../../../trainers/ppo/rollout-buffer.js';
+import { RolloutBuffer } from '../../../trainers/rollout.js';
 
 const step = { action: 0, logProb: 0, value: 0, reward: 0, terminated: false, previous: -1 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { entropyCoefAt, sampleOrder } from '../../../trainers/ppo/schedule.js';
-import { ppoSettings } from '../../../trainers/ppo/settings.js';
+import { entropyCoefAt, sampleOrder } from '../../../trainers/ppo.js';
+import { ppoSettings } from '../../../trainers/ppo-settings.js';
 
 describe('the samples of updates', () => {
   const walkable = Int32Array.of(2, 3, 5, 7, 11, 13, 17);

@@ -3,9 +3,9 @@ import { makeVectorEnv, type DialogueWalkObservation, type WalkRules } from '../
 import { pathKey } from '../../../src/kg/path.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { argmaxSegment, sampleSegment, segmentLogSoftmax } from '../../../src/tensor/categorical.js';
-import { generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from '../../../trainers/ppo/advantages.js';
-import { ppoObjective } from '../../../trainers/ppo/objective.js';
-import { RolloutBuffer } from '../../../trainers/ppo/rollout-buffer.js';
+import { generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from '../../../trainers/advantages.js';
+import { ppoObjective } from '../../../trainers/ppo-loss.js';
+import { RolloutBuffer } from '../../../trainers/rollout.js';
 import { toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
 
 type Choose = (logProbs: Float32Array) => number;

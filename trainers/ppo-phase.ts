@@ -1,13 +1,13 @@
 /** The PPO phase of a run, whatever is walked: evaluates, saves, gives up, and goes on where a run was stopped. */
-import type { TaskRequest } from '../../agents/actor.js';
-import type { Checkpoint, JsonObject } from '../../checkpoints/checkpoint.js';
-import type { BestMetric } from '../../checkpoints/keeper.js';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { adamWOf, type Optimizer, type TrainedParameters } from '../../src/tensor/trainable.js';
-import { endOfStep } from '../saved-step.js';
-import { restoreTrainee, saveTrainee, traineeCheckpoint, type Session, type Trainee } from '../session.js';
+import type { TaskRequest } from '../agents/actor.js';
+import type { Checkpoint, JsonObject } from '../checkpoints/checkpoint.js';
+import type { BestMetric } from '../checkpoints/keeper.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { adamWOf, type Optimizer, type TrainedParameters } from '../src/tensor/trainable.js';
+import { endOfStep } from './saved-step.js';
+import { restoreTrainee, saveTrainee, traineeCheckpoint, type Session, type Trainee } from './session.js';
 import type { PpoOptions, PpoUpdate } from './ppo.js';
-import type { PpoSettings } from './settings.js';
+import type { PpoSettings } from './ppo-settings.js';
 
 /** What a phase gives to the algorithm that trains in it. */
 export type PpoShared = Pick<

@@ -2,12 +2,11 @@
  * PPO's loss and its exact gradient with respect to logits and values, on the host. The network is the caller's: it
  * hands in logits of ragged action lists and takes the gradient back into its own backward pass.
  */
-import type { MaskedActions } from '../../agents/actor.js';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { exponentials, segmentEntropy, segmentLogSoftmax } from '../../src/tensor/categorical.js';
-import { finiteLoss } from '../../src/tensor/diverged.js';
-import { feasibilityLoss } from './feasibility.js';
-import type { PpoSettings } from './settings.js';
+import type { MaskedActions } from '../agents/actor.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { exponentials, segmentEntropy, segmentLogSoftmax } from '../src/tensor/categorical.js';
+import { finiteLoss } from '../src/tensor/diverged.js';
+import type { PpoSettings } from './ppo-settings.js';
 
 /** Steps to learn from, column by column, all of one length; several may share a state. */
 export interface Transitions {
@@ -45,7 +44,7 @@ export type ObjectiveSettings = Pick<
 >;
 
 /** Means over transitions, in float64. */
-export interface PpoLosses {
+interface PpoLosses {
   /** What is minimised: policyLoss + valueCoef·valueLoss − entropyCoef·entropy + klCoef·anchorKl + feasibilityCoef·feasibilityLoss. */
   loss: number;
   policyLoss: number;
@@ -60,7 +59,7 @@ export interface PpoLosses {
 }
 
 /** How far the policy has moved since it was sampled. */
-export interface PpoDiagnostics {
+interface PpoDiagnostics {
   /** Estimate of KL(old ‖ new): mean of (ratio − 1) − log ratio, never negative. */
   approxKl: number;
   /** Share of transitions whose ratio lies outside the clip range. */
@@ -92,7 +91,10 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   const { logits, offsets, masked, transitions } = input;
   const count = transitions.state.length;
   if (count === 0) throw new WorkbenchError('failure', 'expected transitions, got none, at ppoObjective');
-  const logProbs = segmentLogSoftmax(masked ? gather(logits, masked.legal) : logits, offsets);
+  const logProbs = segmentLogSoftmax(
+    masked ? Float32Array.from(masked.legal, (place) => logits[place]!) : logits,
+    offsets,
+  );
   // Read by several terms: the exponential is what they cost.
   const probs = exponentials(logProbs);
   const dLegal = new Float64Array(logProbs.length);
@@ -117,10 +119,6 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
     dLogits: Float32Array.from(dLogits),
     dValues,
   };
-}
-
-function gather(values: Float32Array, places: Int32Array): Float32Array {
-  return Float32Array.from(places, (place) => values[place]!);
 }
 
 function scatter(values: Float64Array, places: Int32Array, length: number): Float64Array {
@@ -261,5 +259,40 @@ function criticLoss(
     gradient[state[t]!]! += (valueCoef * slope) / count;
   }
   dValues.set(gradient);
+  return loss;
+}
+
+/**
+ * The feasibility loss −mean log Σ_legal softmax(all scores), the mean weighted by visits; adds its gradient, times `coef`, to
+ * that of all scores. Under a hard mask the scores of an action that is rarely legal are hardly trained, and win by accident
+ * where it is: this trains them, from the graph alone. With P the softmax over all scores and L over the legal ones,
+ * ∂loss/∂z = P − L, where L = 0 for illegal actions.
+ */
+function feasibilityLoss(
+  scores: Float32Array,
+  { scoredOffsets, legal }: MaskedActions,
+  offsets: Int32Array,
+  weights: Float64Array,
+  coef: number,
+  gradient: Float64Array,
+): number {
+  let loss = 0;
+  for (let s = 0; s < weights.length; s++) {
+    const begin = scoredOffsets[s]!;
+    const end = scoredOffsets[s + 1]!;
+    let max = -Infinity;
+    for (let i = begin; i < end; i++) max = Math.max(max, scores[i]!);
+    let all = 0;
+    for (let i = begin; i < end; i++) all += Math.exp(scores[i]! - max);
+    let allowed = 0;
+    for (let k = offsets[s]!; k < offsets[s + 1]!; k++) allowed += Math.exp(scores[legal[k]!]! - max);
+    loss -= weights[s]! * Math.log(allowed / all);
+    const scale = coef * weights[s]!;
+    if (scale === 0) continue;
+    for (let i = begin; i < end; i++) gradient[i]! += (scale * Math.exp(scores[i]! - max)) / all;
+    for (let k = offsets[s]!; k < offsets[s + 1]!; k++) {
+      gradient[legal[k]!]! -= (scale * Math.exp(scores[legal[k]!]! - max)) / allowed;
+    }
+  }
   return loss;
 }

@@ -3,34 +3,26 @@
  * is the probability of that path, E[R] = Π_t π(a_t | s_t), and its gradient needs no walk. The yardstick of PPO's rows.
  */
 import { setImmediate } from 'node:timers/promises';
-import { actionLogProbs } from '../../agents/actor.js';
-import type { Policy } from '../../agents/walker/policy.js';
-import { walkerActor } from '../../agents/walker/walker-actor.js';
-import { throwIfStopped } from '../../src/run/stop.js';
-import type { Optimizer } from '../../src/tensor/trainable.js';
-import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
-import { explainedLater, finiteLoss } from '../../src/tensor/diverged.js';
-import type { GoldWalk } from '../cloning/gold-states.js';
-import { lossesByWalk, type WalkShare } from '../cloning/losses-by-walk.js';
-import type { PpoUpdate } from './ppo.js';
-import { learningRateAt, sampleOrder } from './schedule.js';
-import type { PpoSettings } from './settings.js';
+import { actionLogProbs, type Actor } from '../agents/actor.js';
+import type { StateRequest } from '../agents/walker/features/featurizer.js';
+import { throwIfStopped } from '../src/run/stop.js';
+import { segmentLogSoftmax } from '../src/tensor/categorical.js';
+import { explainedLater, finiteLoss, lossOrNot } from '../src/tensor/diverged.js';
+import type { Optimizer } from '../src/tensor/trainable.js';
+import type { GoldWalk } from './demonstrations.js';
+import { learningRateAt, sampleOrder, type PpoOptions } from './ppo.js';
 
 /** What learns from which walks, from where on, and who is told. */
-export interface ExpectedRewardOptions {
-  policy: Policy;
+export interface ExpectedRewardOptions extends Pick<
+  PpoOptions<never, StateRequest>,
+  'settings' | 'seed' | 'startUpdate' | 'onUpdate' | 'signal'
+> {
+  actor: Actor<never, StateRequest>;
   optimizer: Optimizer;
   /** The frozen clone; needed where `klCoef` > 0. */
-  anchor?: Policy | undefined;
+  anchor?: Actor<never, StateRequest> | undefined;
   /** Gold walks of train. */
   walks: readonly GoldWalk[];
-  settings: PpoSettings;
-  seed: number;
-  /** Updates done before, by the run that is resumed. Default 0. */
-  startUpdate?: number;
-  /** After every update; returning true ends training. */
-  onUpdate?: (update: PpoUpdate) => Promise<boolean | void> | boolean | void;
-  signal?: AbortSignal | undefined;
 }
 
 /** Maximises the mean probability of gold walks, with PPO's schedule and anchor; one step an update. */
@@ -38,7 +30,7 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
   const { walks, settings, seed, startUpdate = 0 } = options;
   const indices = Int32Array.from(walks.keys());
   const samplesOf = sampleOrder(indices, settings.samplesPerUpdate, seed);
-  await options.policy.reader?.read(walks.flatMap(({ states }) => states));
+  await options.actor.prepare?.(walks.flatMap(({ states }) => states));
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const chosen = samplesOf(update).map((i) => walks[i]!);
@@ -55,42 +47,42 @@ export async function expectedReward(options: ExpectedRewardOptions): Promise<vo
 
 /** @returns its figures by the field's names */
 async function step(
-  { policy, optimizer, anchor, settings: { klCoef } }: ExpectedRewardOptions,
+  { actor, optimizer, anchor, settings: { klCoef } }: ExpectedRewardOptions,
   walks: readonly GoldWalk[],
   learningRate: number,
 ): Promise<Record<string, number>> {
   const requests = walks.flatMap((walk) => walk.states);
-  const batch = policy.featurizer.batch(requests);
-  const anchored = anchor && klCoef > 0 ? (await actionLogProbs(walkerActor(anchor), requests)).logProbs : undefined;
+  const { offsets, logits } = actor.score(requests);
+  const anchored = anchor && klCoef > 0 ? (await actionLogProbs(anchor, requests)).logProbs : undefined;
   const lossOf = ({ reward, anchorKl }: ExpectedReward) => klCoef * anchorKl - reward;
   let scores: Float32Array | undefined;
   let result: ExpectedReward | undefined;
-  const lossOfWalk = ({ walk, begin, end, offsets }: WalkShare) =>
-    lossOf(
-      expectedRewardGradient(scores!.subarray(begin, end), offsets, [walk], anchored?.subarray(begin, end), klCoef),
-    );
+  const samples = () => {
+    let from = 0;
+    return walks.map((walk) => {
+      const to = from + walk.states.length;
+      const [begin, end] = [offsets[from]!, offsets[to]!];
+      const own = offsets.slice(from, to + 1).map((offset) => offset - begin);
+      from = to;
+      const loss = () =>
+        lossOf(
+          expectedRewardGradient(scores!.subarray(begin, end), own, [walk], anchored?.subarray(begin, end), klCoef),
+        );
+      return { id: walk.states[0]!.task.id, loss: lossOrNot(loss) };
+    });
+  };
   const gradNorm = await explainedLater(
-    () => ({
-      ...(result && { loss: lossOf(result) }),
-      ...(scores && { samples: lossesByWalk(walks, batch.offsets, lossOfWalk) }),
-    }),
+    () => ({ ...(result && { loss: lossOf(result) }), ...(scores && { samples: samples() }) }),
     () =>
-      optimizer.minimize(
-        [
-          {
-            outputs: () => policy.head.logits(batch),
-            slope: (logits) => {
-              scores = logits;
-              result = expectedRewardGradient(logits, batch.offsets, walks, anchored, klCoef);
-              finiteLoss(lossOf(result));
-              return result.gradient;
-            },
-          },
-        ],
-        learningRate,
-      ),
+      optimizer.step(async (record) => {
+        const { values, back } = await record(logits);
+        scores = values;
+        result = expectedRewardGradient(scores, offsets, walks, anchored, klCoef);
+        finiteLoss(lossOf(result));
+        back(result.gradient);
+      }, learningRate),
   );
-  policy.head.weightsChanged();
+  actor.weightsChanged();
   return {
     'rollout/reward': result!.reward,
     'train/loss': lossOf(result!),

@@ -1,11 +1,11 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
-import type { ActionLogProbs, Actor, TaskRequest, ValueNetwork } from '../../agents/actor.js';
-import { explainedLater, lossOrNot } from '../../src/tensor/diverged.js';
-import type { Optimizer, RecordPart } from '../../src/tensor/trainable.js';
-import { minibatchParts } from './minibatch-parts.js';
-import { ppoObjective, type ObjectiveResult, type ObjectiveSettings } from './objective.js';
-import type { Minibatch } from './rollout-buffer.js';
-import type { PpoSettings } from './settings.js';
+import { type ActionLogProbs, type Actor, runsOf, type TaskRequest, type ValueNetwork } from '../agents/actor.js';
+import { explainedLater, lossOrNot } from '../src/tensor/diverged.js';
+import type { Optimizer, RecordPart } from '../src/tensor/trainable.js';
+import { type ObjectiveResult, type ObjectiveSettings, ppoObjective } from './ppo-loss.js';
+import { joined } from '../src/tensor/categorical.js';
+import { pickTransitions, type Minibatch } from './rollout.js';
+import type { PpoSettings } from './ppo-settings.js';
 
 /** What PPO moves: a policy, and a critic where there is one. */
 export interface Learner<Observation, Request> {
@@ -23,7 +23,7 @@ export interface StepResult {
 }
 
 /** What a step learns from. */
-export interface StepBatch<Request> {
+interface StepBatch<Request> {
   /** All states of the round. */
   known: readonly Request[];
   minibatch: Minibatch;
@@ -130,14 +130,7 @@ function scaled(gradient: Float32Array, share: number): Float32Array {
 
 /** The log-probabilities of some states, side by side. */
 function gatherSegments({ logProbs, offsets }: ActionLogProbs, states: Int32Array): Float32Array {
-  const parts = Array.from(states, (state) => logProbs.subarray(offsets[state]!, offsets[state + 1]!));
-  const gathered = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    gathered.set(part, at);
-    at += part.length;
-  }
-  return gathered;
+  return joined(Array.from(states, (state) => logProbs.subarray(offsets[state]!, offsets[state + 1]!)));
 }
 
 /** The figures of a step under the field's names, parts weighted by their share of transitions. */
@@ -162,4 +155,34 @@ function weightedMeans(
       'train/clip_fraction': mean(({ diagnostics }) => diagnostics.clipFraction),
     }),
   };
+}
+
+/** Some states of a minibatch, and their share of its transitions. */
+interface MinibatchPart extends Minibatch {
+  /** Share of the minibatch's transitions; the weight of the part's means. */
+  share: number;
+}
+
+/**
+ * Runs of states, in order, each with the transitions that visit them. A minibatch below the limit is one part.
+ * @param numActions legal actions of each state of the minibatch
+ * @param maxActions actions a part; a single state may exceed it
+ */
+export function minibatchParts(
+  minibatch: Minibatch,
+  numActions: readonly number[],
+  maxActions: number | undefined,
+): MinibatchPart[] {
+  const runs = runsOf(numActions, maxActions);
+  if (runs.length === 1) return [{ ...minibatch, share: 1 }];
+  const partOf = new Int32Array(numActions.length);
+  runs.forEach(([begin, end], part) => partOf.fill(part, begin, end));
+  const rows: number[][] = runs.map(() => []);
+  minibatch.transitions.state.forEach((state, row) => rows[partOf[state]!]!.push(row));
+  return runs.map(([begin, end], part) => {
+    const transitions = pickTransitions(minibatch.transitions, rows[part]!);
+    transitions.state.forEach((state, i) => (transitions.state[i] = state - begin));
+    const share = transitions.state.length / minibatch.transitions.state.length;
+    return { states: minibatch.states.subarray(begin, end), share, transitions };
+  });
 }

@@ -1,4 +1,5 @@
 /** Returns and advantages of a rollout. Sums run in float64. */
+import type { PpoSettings } from './ppo-settings.js';
 
 /**
  * Transitions of many episodes, in any interleaving as long as each episode's own follow in time.
@@ -22,6 +23,33 @@ export interface Advantages {
   /** What the critic should have said. */
   returns: Float32Array;
 }
+
+type AdvantageSettings = Pick<PpoSettings, 'baseline' | 'normalizeAdvantage' | 'gamma' | 'gaeLambda'>;
+
+/**
+ * Advantages as settings ask for them, normalised over all of the rollout where they say so.
+ * @param samples int32: sample of each transition, the group of `baseline: group-mean`
+ * @param averageReturn of the rounds before, for `baseline: moving-average`
+ */
+export function estimateAdvantages(
+  rollout: Rollout,
+  samples: Int32Array,
+  settings: AdvantageSettings,
+  averageReturn: number,
+): Advantages {
+  const { baseline, gamma, gaeLambda } = settings;
+  const estimated =
+    baseline === 'group-mean'
+      ? groupMeanAdvantages(rollout, samples, gamma)
+      : baseline === 'moving-average'
+        ? advantagesFrom(averageReturn, rollout, gamma)
+        : generalizedAdvantages(rollout, gamma, baseline === 'critic' ? gaeLambda : 1);
+  if (settings.normalizeAdvantage === 'buffer') normalizeAdvantages(estimated.advantages, centres(settings));
+  return estimated;
+}
+
+/** Whether normalised advantages lose their mean: not where a group's mean or a moving average was taken off already. */
+export const centres = ({ baseline }: Pick<PpoSettings, 'baseline'>) => baseline === 'critic' || baseline === 'none';
 
 /**
  * Generalised advantage estimation over episodes of any length.

@@ -1,0 +1,210 @@
+/** Behaviour cloning: a walker learns to give what demonstrated walks do high probability, state by state. */
+import { setImmediate } from 'node:timers/promises';
+import { actionLogProbs, runsOf, type Actor, type StateScorer, type TaskRequest } from '../agents/actor.js';
+import { Rng } from '../src/run/seeds.js';
+import { throwIfStopped } from '../src/run/stop.js';
+import { segmentLogSoftmax } from '../src/tensor/categorical.js';
+import { explainedLater, finiteLoss, lossOrNot } from '../src/tensor/diverged.js';
+import type { Optimizer } from '../src/tensor/trainable.js';
+import type { CloneSettings } from './clone-settings.js';
+import type { Gold, ShownStates, ShownWalks } from './demonstrations.js';
+
+/** From where on, and who is told. */
+export interface CloneCourse {
+  settings: CloneSettings;
+  seed: number;
+  /** Updates done before, by the run that is resumed. Default 0. */
+  startStep?: number;
+  /** Epochs that `onEpoch` has heard of; default all that `startStep` completes. One fewer where a run was stopped in it. */
+  epochsDone?: number;
+  /** After every update; `step` counts from 1. Returning true ends training. */
+  onStep?: (step: CloneStep) => boolean | void;
+  /** After every epoch: the time to evaluate and to save. */
+  onEpoch?: (epoch: CloneEpoch) => Promise<void> | void;
+  signal?: AbortSignal;
+}
+
+/** What learns from which walks, from where on, and who is told. */
+export interface CloneOptions<Request> extends CloneCourse {
+  /** Scores legal actions alone. */
+  actor: StateScorer<Request> & Pick<Actor<never, Request>, 'weightsChanged'>;
+  optimizer: Optimizer;
+  train: ShownWalks<Request>;
+  /** Its walks tell the loss after an epoch; there may be none. */
+  valid: ShownWalks<Request>;
+}
+
+/** Figures of one gradient step. */
+export interface CloneStep {
+  step: number;
+  numSteps: number;
+  /** Mean negative log-likelihood of a walk in the batch, candidates sampled, walks weighted. */
+  loss: number;
+  gradNorm: number;
+  learningRate: number;
+}
+
+/** Figures at the end of an epoch. */
+export interface CloneEpoch {
+  /** From 1. */
+  epoch: number;
+  step: number;
+  /** Mean negative log-likelihood of valid's walks over all legal actions. */
+  validLoss: number;
+}
+
+/**
+ * Trains until the last epoch. Every random choice is named by its epoch and step, so a resumed run needs only the
+ * weights, the optimizer and the step.
+ * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` before an update whose numbers
+ *   are not finite
+ */
+export async function clone<Request extends TaskRequest>(options: CloneOptions<Request>): Promise<void> {
+  const { settings, seed, startStep = 0, onStep, onEpoch, signal, actor, train, valid } = options;
+  if (actor.prepare) {
+    for (const walks of [train, valid]) await actor.prepare(walks.states(placesOf(0, walks.count)).requests);
+  }
+  const stepsPerEpoch = Math.ceil(train.count / settings.batchSize);
+  const numSteps = stepsPerEpoch * settings.epochs;
+  const endEpoch = async (epoch: number) => {
+    const validLoss = await meanLoss(actor, valid);
+    await onEpoch?.({ epoch, step: epoch * stepsPerEpoch, validLoss });
+  };
+  const trained = Math.floor(startStep / stepsPerEpoch);
+  const epochsDone = options.epochsDone ?? trained;
+  if (trained > epochsDone) await endEpoch(epochsDone + 1);
+  let order = new Int32Array(0);
+  for (let step = startStep; step < numSteps; step++) {
+    throwIfStopped(signal);
+    const epoch = Math.floor(step / stepsPerEpoch);
+    const position = step % stepsPerEpoch;
+    if (order.length === 0 || position === 0) {
+      order = Rng.named(seed, 'clone/shuffle', epoch).shuffle(placesOf(0, train.count));
+    }
+    const chosen = order.subarray(position * settings.batchSize, (position + 1) * settings.batchSize);
+    const learningRate = learningRateAt(step, numSteps, settings);
+    const figures = await update(options, chosen, step, learningRate);
+    if (onStep?.({ step: step + 1, numSteps, ...figures, learningRate })) return;
+    if (position === stepsPerEpoch - 1) await endEpoch(epoch + 1);
+    // Lets progress lines and interrupts through.
+    if (step % 8 === 0) await setImmediate();
+  }
+}
+
+/** Linear warm-up, then a cosine down to a share of the peak. */
+function learningRateAt(step: number, numSteps: number, settings: CloneSettings): number {
+  const { learningRate, warmupSteps, finalLearningRateShare } = settings;
+  if (step < warmupSteps) return (learningRate * (step + 1)) / warmupSteps;
+  const progress = (step - warmupSteps) / Math.max(1, numSteps - warmupSteps);
+  return (
+    learningRate * (finalLearningRateShare + (1 - finalLearningRateShare) * 0.5 * (1 + Math.cos(Math.PI * progress)))
+  );
+}
+
+/** One gradient step, part by part. @param step from 0 */
+async function update<Request extends TaskRequest>(
+  { actor, optimizer, train, seed }: CloneOptions<Request>,
+  places: Int32Array,
+  step: number,
+  learningRate: number,
+): Promise<Pick<CloneStep, 'loss' | 'gradNorm'>> {
+  const { requests, golds, weights } = train.states(places, step);
+  const sizes = requests.map((request) => actor.numScores(request));
+  const runs = runsOf(sizes, train.scoresAtOnce ?? actor.scoresAtOnce);
+  const dropout = Rng.named(seed, 'clone/dropout', step);
+  const scored: Float32Array[] = [];
+  let total = 0;
+  const gradNorm = await explainedLater(
+    async () => ({
+      place: { step: step + 1 },
+      ...(scored.length === runs.length && { loss: total / places.length }),
+      samples: await lossesByTask(actor, { requests, golds, weights }, runs, scored),
+    }),
+    () =>
+      optimizer.step(async (record) => {
+        for (const [begin, end] of runs) {
+          const { offsets, logits } = actor.score(requests.slice(begin, end));
+          const { values, back } = await record(() => logits(dropout));
+          scored.push(values.slice());
+          const own = Array.from({ length: end - begin }, (_, i) => weights[begin + i]!);
+          const loss = cloningLoss(values, { offsets }, golds.slice(begin, end), own, places.length);
+          total += loss.total;
+          finiteLoss(loss.total);
+          back(loss.gradient);
+        }
+      }, learningRate),
+  );
+  actor.weightsChanged();
+  return { loss: total / places.length, gradNorm };
+}
+
+/**
+ * Cross-entropy of what is done with its gradient in closed form.
+ * @param logits float32 [N], uncorrected; of legal actions alone
+ * @param golds one for each state of the batch
+ * @param weights one for each state
+ * @param normaliser what the gradient is divided by: the number of walks
+ * @returns Σ over states of −weight · log π(gold), in nats, and float32 [N], the derivative of `total / normaliser`
+ */
+export function cloningLoss(
+  logits: Float32Array,
+  { offsets }: { offsets: Int32Array },
+  golds: readonly Gold[],
+  weights: ArrayLike<number>,
+  normaliser: number,
+): { total: number; gradient: Float32Array } {
+  const corrected = logits.slice();
+  golds.forEach(({ logWeights }, s) => logWeights?.forEach((weight, i) => (corrected[offsets[s]! + i]! += weight)));
+  const logProbs = segmentLogSoftmax(corrected, offsets);
+  const gradient = new Float32Array(logits.length);
+  let total = 0;
+  for (let s = 0; s < golds.length; s++) {
+    const weight = weights[s]!;
+    for (let i = offsets[s]!; i < offsets[s + 1]!; i++) gradient[i] = (weight * Math.exp(logProbs[i]!)) / normaliser;
+    const gold = offsets[s]! + golds[s]!.gold;
+    gradient[gold]! -= weight / normaliser;
+    total -= weight * logProbs[gold]!;
+  }
+  return { total, gradient };
+}
+
+/**
+ * What the states of each task cost: asked for where the batch as a whole is not finite.
+ * @param scored logits of the first runs; the others are asked for
+ * @returns losses, NaN and infinite ones included
+ */
+async function lossesByTask<Request extends TaskRequest>(
+  actor: StateScorer<Request>,
+  { requests, golds, weights }: ShownStates<Request>,
+  runs: readonly [begin: number, end: number][],
+  scored: readonly Float32Array[],
+): Promise<{ id: string; loss: number }[]> {
+  const sums = new Map<string, number>();
+  for (const [run, [begin, end]] of runs.entries()) {
+    const { offsets, logits } = actor.score(requests.slice(begin, end));
+    const scores = scored[run] ?? (await actor.parameters.read(() => logits()));
+    for (let s = begin; s < end; s++) {
+      const own = scores.subarray(offsets[s - begin], offsets[s - begin + 1]);
+      const alone = { offsets: Int32Array.of(0, own.length) };
+      const loss = lossOrNot(() => cloningLoss(own, alone, [golds[s]!], [weights[s]!], 1).total);
+      const { id } = requests[s]!.task;
+      sums.set(id, (sums.get(id) ?? 0) + loss);
+    }
+  }
+  return Array.from(sums, ([id, loss]) => ({ id, loss }));
+}
+
+/** Mean negative log-likelihood of walks over all legal actions, in nats a walk; 0 of none. */
+async function meanLoss<Request>(actor: StateScorer<Request>, walks: ShownWalks<Request>): Promise<number> {
+  let total = 0;
+  for (let begin = 0; begin < walks.count; begin += walks.atOnce) {
+    const { requests, golds } = walks.states(placesOf(begin, Math.min(walks.count, begin + walks.atOnce)));
+    const { logProbs, offsets } = await actionLogProbs(actor, requests);
+    total += golds.reduce((sum, { gold }, state) => sum - logProbs[offsets[state]! + gold]!, 0);
+  }
+  return total / Math.max(1, walks.count);
+}
+
+function placesOf(begin: number, end: number): Int32Array<ArrayBuffer> {
+  return Int32Array.from({ length: end - begin }, (_, i) => begin + i);
+}

@@ -1,0 +1,244 @@
+/** Walks to be cloned, state by state: the golds of dialogues, and shortest paths that answer link queries. */
+import type { Actor } from '../agents/actor.js';
+import type { FeaturizerParts, StateRequest } from '../agents/walker/features/featurizer.js';
+import { madeFromSamples } from '../datasets/sample-source.js';
+import type { WalkSample } from '../datasets/walk-sample.js';
+import { LinkQueryBatch } from '../envs/link-query-batch.js';
+import { placeOfEdge } from '../envs/link-query-edges.js';
+import type { LinkQueryObservation, LinkQueryWorld } from '../envs/link-query-world.js';
+import { actionOf, applyAction, initialState, numActions, type WalkRules, type WalkState } from '../envs/rules.js';
+import type { Graph } from '../src/kg/graph.js';
+import { ShortestPaths } from '../src/kg/shortest-paths.js';
+import { Rng } from '../src/run/seeds.js';
+import type { CloneSettings, DemonstrationSettings } from './clone-settings.js';
+
+/** What is done in a state. */
+export interface Gold {
+  /** Its place among the listed actions. */
+  gold: number;
+  /** ln of how many unlisted actions each listed one stands for: added to its logit. Absent when all are listed. */
+  logWeights?: Float32Array;
+}
+
+/** States of some walks, and what is done in each. */
+export interface ShownStates<Request> {
+  requests: readonly Request[];
+  golds: readonly Gold[];
+  /** Of each state in the loss. */
+  weights: ArrayLike<number>;
+}
+
+/** Walks as `clone` learns them. */
+export interface ShownWalks<Request> {
+  count: number;
+  /** @param step of training, from 0: may list fewer actions; without it all are listed */
+  states(places: Int32Array, step?: number): ShownStates<Request>;
+  /** Walks whose loss on valid is asked for at once. */
+  atOnce: number;
+  /** Scores of a step that go through the network at once; default: what the actor says. */
+  scoresAtOnce?: number;
+}
+
+/** A state of a gold walk. */
+export interface GoldState extends StateRequest, Gold {
+  state: WalkState;
+}
+
+/** All states of one gold walk. */
+export interface GoldWalk {
+  states: GoldState[];
+  /** Edges of the gold path. */
+  hops: number;
+}
+
+/** Gold walks of train and valid; hubs of train are sampled anew at every step. */
+export function shownGolds(
+  { graph, rules }: Pick<FeaturizerParts, 'graph' | 'rules'>,
+  samples: Record<'train' | 'valid', readonly WalkSample[]>,
+  { maxCandidates, twoHopWeight }: Pick<CloneSettings, 'maxCandidates' | 'twoHopWeight'>,
+  seed: number,
+): Record<'train' | 'valid', ShownWalks<StateRequest>> {
+  const shown = (walks: readonly GoldWalk[]): ShownWalks<StateRequest> => ({
+    count: walks.length,
+    atOnce: 64,
+    // Lists are short, and dropout goes through all of them in order.
+    scoresAtOnce: Infinity,
+    states: (places, step) => {
+      const chosen = Array.from(places, (place) => walks[place]!);
+      let golds = chosen.flatMap(({ states }) => states);
+      if (step !== undefined) {
+        const rng = Rng.named(seed, 'clone/candidates', step);
+        golds = golds.map((gold) => sampleCandidates(gold, graph, rules, maxCandidates, rng));
+      }
+      const weights = chosen.flatMap(({ states, hops }) => states.map(() => (hops > 1 ? twoHopWeight : 1)));
+      return { requests: golds, golds, weights };
+    },
+  });
+  return {
+    train: shown(goldWalks(samples.train, graph, rules, madeFromSamples('training', 'cloning'))),
+    valid: shown(goldWalks(samples.valid, graph, rules, madeFromSamples('choice', 'loss after an epoch'))),
+  };
+}
+
+/**
+ * Gold walks of all samples that have one in the graph.
+ * @param note called for each of them, with `madeFromSamples` of what they are for
+ */
+export function goldWalks(
+  samples: readonly WalkSample[],
+  graph: Graph,
+  rules: WalkRules,
+  note?: (sample: WalkSample) => void,
+): GoldWalk[] {
+  return samples.flatMap((sample) => {
+    const states = goldStates(sample, graph, rules);
+    if (states.length === 0) return [];
+    note?.(sample);
+    return [{ states, hops: sample.gold.path.length }];
+  });
+}
+
+/**
+ * One state a hop up to the horizon: gold walks that end earlier stay where they are. Empty where the gold is not in
+ * the graph or longer than the horizon.
+ */
+export function goldStates({ task, gold }: WalkSample, graph: Graph, rules: WalkRules): GoldState[] {
+  const states: GoldState[] = [];
+  let state = initialState(graph, task.start, rules);
+  for (let hop = 0; !state.done; hop++) {
+    const triple = gold.path[hop] ?? ([state.current, graph.equalRelation, state.current] as const);
+    const action = actionOf(graph, state, triple, rules);
+    if (action < 0) return [];
+    states.push({ task, state, gold: action });
+    state = applyAction(graph, state, action, rules);
+  }
+  return gold.path.length > states.length ? [] : states;
+}
+
+/**
+ * Lists at most `maxCandidates` actions of a state: the gold one, staying, and a uniform sample of the others, each
+ * standing for as many as were left out (sampled softmax with a uniform proposal).
+ */
+export function sampleCandidates(
+  gold: GoldState,
+  graph: Graph,
+  rules: WalkRules,
+  maxCandidates: number,
+  rng: Rng,
+): GoldState {
+  const count = numActions(graph, gold.state, rules);
+  if (count <= maxCandidates) return gold;
+  const degree = graph.degree(gold.state.current);
+  const always = new Set([gold.gold, ...(count > degree ? [degree] : [])]);
+  const others = count - always.size;
+  const drawn = new Set<number>(always);
+  while (drawn.size < maxCandidates) drawn.add(rng.integer(count));
+  const actions = Int32Array.from(drawn).sort();
+  const weight = Math.log(others / (maxCandidates - always.size));
+  return {
+    ...gold,
+    actions,
+    gold: actions.indexOf(gold.gold),
+    logWeights: Float32Array.from(actions, (action) => (always.has(action) ? 0 : weight)),
+  };
+}
+
+/** Walks that answer link queries, in the actions of an environment. */
+export interface Demonstrations {
+  /** int32 [walks]: index of the query in the environment. */
+  queries: Int32Array;
+  /** int32 [walks, horizon]: what is done, as places in the lists of actions; walks that arrive early stay. */
+  actions: Int32Array;
+  /** Queries that were looked at. */
+  asked: number;
+  /** Those of them whose answer no walk of the horizon reaches: nothing is shown of them. */
+  unreachable: number;
+}
+
+/**
+ * Shortest paths, since the data say what is right and not how to get there, in which everything is legal: over the lists
+ * of the environment, not over the edge that the query asks for, and ending at the answer.
+ * @param stream what the draws are named by
+ * @source Xiong et al. 2017 (DeepPath), section 3.3: breadth-first paths as a warm start for the policy gradient
+ */
+export function demonstrationsOf(
+  world: LinkQueryWorld,
+  { paths: most, queries: limit }: DemonstrationSettings,
+  seed: number,
+  stream: string,
+): Demonstrations {
+  const { queries, horizon, hiddenForward } = world;
+  const finder = new ShortestPaths(world);
+  const rng = Rng.named(seed, `${stream}/paths`);
+  const asked = chosenQueries(queries.heads.length, limit, Rng.named(seed, `${stream}/queries`));
+  const [shown, actions]: [number[], number[]] = [[], []];
+  let unreachable = 0;
+  for (const query of asked) {
+    const [head, relation, tail] = [queries.heads[query]!, queries.relations[query]!, queries.tails[query]!];
+    const hidden = hiddenForward[query]! >= 0 ? relation : undefined;
+    const paths = finder.between(head, tail, { horizon, hidden, most, rng });
+    if (paths.length === 0) unreachable++;
+    for (const path of paths) {
+      shown.push(query);
+      appendActions(world, head, path, actions);
+    }
+  }
+  return { queries: Int32Array.from(shown), actions: Int32Array.from(actions), asked: asked.length, unreachable };
+}
+
+function chosenQueries(count: number, limit: number | null, rng: Rng): Int32Array {
+  const all = Int32Array.from({ length: count }, (_, query) => query);
+  return limit === null || limit >= count ? all : rng.shuffle(all).subarray(0, limit).sort();
+}
+
+function appendActions(world: LinkQueryWorld, head: number, path: Int32Array, actions: number[]): void {
+  const { offsets, horizon } = world;
+  let current = head;
+  for (let at = 0; at < path.length; at += 2) {
+    actions.push(placeOfEdge(world, current, path[at]!, path[at + 1]!));
+    current = path[at + 1]!;
+  }
+  const stay = offsets[current + 1]! - offsets[current]!;
+  for (let step = path.length / 2; step < horizon; step++) actions.push(stay);
+}
+
+/**
+ * Walks of link queries, replayed in an environment of their own, so that states have the masks and paths of training. The
+ * first states of all walks come first.
+ * @param atOnce walks whose loss is asked for at once
+ */
+export function shownDemonstrations<Request>(
+  world: LinkQueryWorld,
+  { queries, actions }: Demonstrations,
+  { requestOf }: Pick<Actor<LinkQueryObservation, Request>, 'requestOf'>,
+  atOnce: number,
+): ShownWalks<Request> {
+  const { horizon } = world;
+  let batch: LinkQueryBatch | undefined;
+  return {
+    count: queries.length,
+    atOnce,
+    states: (places) => {
+      if (!batch || batch.numEnvs < places.length) batch = new LinkQueryBatch(world, places.length);
+      const requests: Request[] = [];
+      const golds: Gold[] = [];
+      const done = new Int32Array(places.length);
+      let { observations } = batch.reset({ options: Array.from(places, (place) => ({ sample: queries[place]! })) });
+      for (let hop = 0; hop < horizon; hop++) {
+        for (let i = 0; i < places.length; i++) {
+          done[i] = actions[places[i]! * horizon + hop]!;
+          requests.push(requestOf(observations[i]!));
+          golds.push({ gold: legalBefore(observations[i]!.actionMask, done[i]!) });
+        }
+        ({ observations } = batch.step(done));
+      }
+      return { requests, golds, weights: new Uint8Array(golds.length).fill(1) };
+    },
+  };
+}
+
+function legalBefore(mask: Uint8Array, action: number): number {
+  let legal = 0;
+  for (let place = 0; place < action; place++) legal += mask[place]!;
+  return legal;
+}

@@ -1,0 +1,184 @@
+/**
+ * Proximal policy optimisation of any walk, in the order of the paper: walk, estimate advantages, update, repeat.
+ * @source Schulman et al. 2017, arXiv:1707.06347, algorithm 1; LLM-ARK (Huang 2024), section 3.4, for several
+ *   explorations a sample
+ */
+import { setImmediate } from 'node:timers/promises';
+import { actionLogProbs, type ActionLogProbs, type Actor, type TaskRequest } from '../agents/actor.js';
+import type { BatchedEnv } from '../envs/vector-env.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { Rng } from '../src/run/seeds.js';
+import { throwIfStopped } from '../src/run/stop.js';
+import { explainedLater } from '../src/tensor/diverged.js';
+import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
+import type { PpoSettings } from './ppo-settings.js';
+import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
+import { actionDraw, collectRollouts, RolloutBuffer } from './rollout.js';
+
+/** What learns in which environments, from where on, and who is told. */
+export interface PpoOptions<Observation, Request extends TaskRequest> extends Learner<Observation, Request> {
+  /** The frozen clone that the policy is kept near; needed where `klCoef` > 0. */
+  anchor?: Actor<Observation, Request> | undefined;
+  /** `samplesPerUpdate` × `explorations` copies of an env over the train samples. */
+  envs: BatchedEnv<Observation>;
+  /** Indices of the env's samples that can be walked. */
+  walkable: Int32Array;
+  settings: PpoSettings;
+  seed: number;
+  /** Updates done before, by the run that is resumed. Default 0. */
+  startUpdate?: number;
+  /** The moving average that those updates left; needed with `baseline: moving-average`. Default 0. */
+  startAverage?: number;
+  /** After every update: the time to log, evaluate and save. Returning true ends training. */
+  onUpdate?: (update: PpoUpdate) => Promise<boolean | void> | boolean | void;
+  signal?: AbortSignal | undefined;
+}
+
+/** Figures of one round. */
+export interface PpoUpdate {
+  /** From 1. */
+  update: number;
+  /** Environment steps of this update. */
+  steps: number;
+  /** By the field's names: `rollout/reward`, `train/approx_kl` … */
+  metrics: Record<string, number>;
+  /** Moving average of the returns with this round's in it; with `baseline: moving-average`. */
+  averageReturn?: number;
+}
+
+/**
+ * Trains until the last update. Every random choice is named by its update, so a resumed run needs only weights,
+ * optimizers, the number of updates done, and the moving average of returns where that is the baseline.
+ * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` at a step whose numbers are
+ *   not finite
+ */
+export async function ppo<Observation, Request extends TaskRequest>(
+  options: PpoOptions<Observation, Request>,
+): Promise<void> {
+  const { actor, critic, anchor, envs, settings, seed, startUpdate = 0 } = options;
+  const { explorations, gamma, baselineDecay } = settings;
+  const buffer = new RolloutBuffer<Request>(settings.samplesPerUpdate * explorations * envs.spec.maxSteps);
+  const samplesOf = sampleOrder(options.walkable, settings.samplesPerUpdate, seed);
+  let averageReturn = options.startAverage ?? 0;
+  for (let update = startUpdate; update < settings.updates; update++) {
+    throwIfStopped(options.signal);
+    const rng = (what: string) => Rng.named(seed, `ppo/${what}`, update);
+    const round = async (): Promise<PpoUpdate> => {
+      const draw = actionDraw(rng('walk'), { rate: settings.actionDropout, rng: rng('dropout') });
+      const walked = await collectRollouts(actor, critic?.network, envs, buffer, samplesOf(update), explorations, draw);
+      const { rollout } = buffer;
+      const advantages = estimateAdvantages(rollout, buffer.samples, settings, averageReturn);
+      buffer.setAdvantages(advantages);
+      const near = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, buffer.states) : undefined;
+      const steps = await learn(options, buffer, near, update, rng('shuffle'));
+      const metrics = {
+        'rollout/reward': walked.reward,
+        'rollout/hit_rate': walked.hits,
+        'rollout/length': walked.length,
+        ...meansOf(steps.map(({ figures }) => figures)),
+        'train/first_ratio_deviation': steps[0]!.maxRatioDeviation,
+        'train/learning_rate': learningRateAt(update, settings),
+        ...(critic && { 'train/explained_variance': explainedVariance(rollout.values, advantages.returns) }),
+      };
+      const done = { update: update + 1, steps: walked.steps, metrics };
+      if (settings.baseline !== 'moving-average') return done;
+      averageReturn = baselineDecay * averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
+      return { ...done, averageReturn };
+    };
+    const done = await explainedLater(() => ({ place: { update: update + 1 } }), round);
+    if (await options.onUpdate?.(done)) return;
+    await setImmediate();
+  }
+}
+
+/** Steps over the buffer, epoch by epoch, in minibatches of whole samples. @param near what the anchor says of its states */
+async function learn<Observation, Request extends TaskRequest>(
+  options: PpoOptions<Observation, Request>,
+  buffer: RolloutBuffer<Request>,
+  near: ActionLogProbs | undefined,
+  update: number,
+  shuffle: Rng,
+): Promise<StepResult[]> {
+  const { actor, settings } = options;
+  const learningRate = learningRateAt(update, settings);
+  const weighed = { ...settings, entropyCoef: entropyCoefAt(update, settings) };
+  const steps: StepResult[] = [];
+  for (let epoch = 1; epoch <= settings.updateEpochs; epoch++) {
+    let number = 0;
+    for (const minibatch of buffer.minibatches(settings.minibatchSamples, shuffle)) {
+      const { advantage } = minibatch.transitions;
+      if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(advantage, centres(settings));
+      const place = { epoch, minibatch: ++number };
+      const step = await explainedLater(
+        () => ({ place }),
+        () => ppoStep(options, { known: buffer.states, minibatch, anchored: near }, weighed, learningRate),
+      );
+      if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, update, ratioTolerance(actor));
+      if (settings.targetKl !== null && step.figures['train/approx_kl']! > 1.5 * settings.targetKl) return steps;
+      // Lets progress lines through, and whoever asks twice to stop.
+      await setImmediate();
+    }
+  }
+  return steps;
+}
+
+/**
+ * Largest |ratio − 1| before the first step of an update; more means that sampling and training disagree. On processors
+ * they agree to the last bit, however states are batched; kernels of a GPU round by the shape of the batch, and where scores
+ * are rounded to bfloat16 a last bit decides about a whole step of those: 1/16 at scores of 8 to 16.
+ */
+function ratioTolerance({ parameters, precision }: Pick<Actor<never, never>, 'parameters' | 'precision'>): number {
+  if (['wasm', 'cpu'].includes(parameters.backend)) return 1e-6;
+  return precision === 'bf16' ? 0.25 : 1e-4;
+}
+
+function checkRatio(deviation: number, update: number, tolerance: number): void {
+  if (deviation <= tolerance) return;
+  throw new WorkbenchError(
+    'failure',
+    `expected probability ratios of 1 before the first step, got a deviation of ${deviation}, at update ${update + 1}`,
+    { hint: 'Sampling and training see different actions or weights: a custom head or environment is not consistent.' },
+  );
+}
+
+function meansOf(figures: readonly Record<string, number>[]): Record<string, number> {
+  const mean = (key: string) => figures.reduce((sum, one) => sum + one[key]! / figures.length, 0);
+  return Object.fromEntries(Object.keys(figures[0]!).map((key) => [key, mean(key)]));
+}
+
+/**
+ * Samples of any update: the train set in a new seeded order at each pass, cut into equal parts. The order of the pass that was
+ * asked for last is remembered, since shuffling a large set takes longer than walking a round.
+ * @param indices of the samples; must stay as they are
+ * @param count samples an update
+ */
+export function sampleOrder(indices: Int32Array, count: number, seed: number): (update: number) => number[] {
+  let shuffled = -1;
+  let order = indices;
+  return (update) => {
+    const chosen: number[] = [];
+    for (let position = update * count; chosen.length < count; position++) {
+      const pass = Math.floor(position / indices.length);
+      if (pass !== shuffled) order = Rng.named(seed, 'ppo/order', pass).shuffle(indices.slice());
+      shuffled = pass;
+      chosen.push(order[position % indices.length]!);
+    }
+    return chosen;
+  };
+}
+
+/** Linear warm-up, then constant or linear down to a share of the peak. */
+export function learningRateAt(
+  update: number,
+  { learningRate, warmupUpdates, updates, lrDecay, finalLrShare }: PpoSettings,
+): number {
+  if (update < warmupUpdates) return (learningRate * (update + 1)) / warmupUpdates;
+  if (lrDecay === 'none') return learningRate;
+  const progress = (update - warmupUpdates) / Math.max(1, updates - warmupUpdates);
+  return learningRate * (1 - (1 - finalLrShare) * progress);
+}
+
+/** Weight of the entropy bonus: constant, or linear from its setting at the first update towards 0 after the last. */
+export function entropyCoefAt(update: number, { entropyCoef, entropyDecay, updates }: PpoSettings): number {
+  return entropyDecay === 'none' ? entropyCoef : entropyCoef * (1 - update / updates);
+}

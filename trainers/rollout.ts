@@ -1,0 +1,352 @@
+/** One round of experience: every chosen sample is walked several times under the present policy, and what it meets is kept. */
+import { actionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
+import type { BatchedEnv } from '../envs/vector-env.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Rng } from '../src/run/seeds.js';
+import { sampleSegment } from '../src/tensor/categorical.js';
+import type { Transitions } from './ppo-loss.js';
+import type { Advantages, Rollout } from './advantages.js';
+
+/** Means over the walks of a round, and its steps. */
+interface RolloutFigures {
+  /** Mean return of a walk, undiscounted. */
+  reward: number;
+  /** Share of walks that hit their gold. */
+  hits: number;
+  /** Mean steps of a walk. */
+  length: number;
+  steps: number;
+}
+
+/**
+ * Fills the buffer. States that several explorations share are scored and stored once. An episode that a custom
+ * environment truncates is bootstrapped by the critic; without one its rest counts as 0.
+ * @param samples indices of the env's samples, each walked `explorations` times; `envs` needs that many copies
+ */
+export async function collectRollouts<Observation, Request>(
+  actor: Actor<Observation, Request>,
+  critic: ValueNetwork<Request> | undefined,
+  envs: BatchedEnv<Observation>,
+  buffer: RolloutBuffer<Request>,
+  samples: readonly number[],
+  explorations: number,
+  draw: ActionDraw,
+): Promise<RolloutFigures> {
+  buffer.clear();
+  const sampleOf = samples.flatMap((sample) => Array.from({ length: explorations }, () => sample));
+  const walks = sampleOf.length;
+  let { observations, live } = envs.reset({ options: sampleOf.map((sample) => ({ sample })) });
+  const previous = new Int32Array(walks).fill(-1);
+  const states = new Int32Array(walks).fill(-1);
+  const places = new Int32Array(walks);
+  const keyOf = stateKeys(actor, sampleOf, states, places);
+  const figures = { reward: 0, hits: 0, length: 0, steps: 0 };
+  while (live.length > 0) {
+    // The environment may write over its own.
+    const walking = live.slice();
+    const known = buffer.states.length;
+    for (const copy of walking) {
+      const observation = observations[copy]!;
+      states[copy] = buffer.stateIndex(keyOf(copy, observation), () => actor.requestOf(observation));
+    }
+    const fresh = buffer.states.slice(known);
+    const { logProbs, offsets } = await actionLogProbs(actor, fresh);
+    const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
+    const actions = new Int32Array(walks);
+    for (const copy of walking) {
+      const state = states[copy]!;
+      const place = draw(logProbs, offsets[state - known]!, offsets[state - known + 1]!);
+      places[copy] = place;
+      actions[copy] = actor.envAction?.(buffer.states[state]!, place) ?? place;
+    }
+    const step = envs.step(actions);
+    for (const copy of walking) {
+      const state = states[copy]!;
+      const reward = step.rewards[copy]!;
+      previous[copy] = buffer.add({
+        state,
+        sample: sampleOf[copy]!,
+        action: places[copy]!,
+        logProb: logProbs[offsets[state - known]! + places[copy]!]!,
+        value: values[state - known]!,
+        reward,
+        terminated: step.terminated[copy] === 1,
+        previous: previous[copy]!,
+      });
+      figures.reward += reward;
+      figures.hits += Number(step.infos[copy]!.hit === true);
+      figures.steps++;
+    }
+    const cut = walking.filter((copy) => step.truncated[copy] === 1);
+    if (critic && cut.length > 0) {
+      const left = Array.from(cut, (copy) => actor.requestOf(step.observations[copy]!));
+      const rest = await valuesOf(critic, left);
+      cut.forEach((copy, i) => buffer.truncate(previous[copy]!, rest[i]!));
+    }
+    ({ observations, live } = step);
+  }
+  return {
+    reward: figures.reward / walks,
+    hits: figures.hits / walks,
+    length: figures.steps / walks,
+    steps: figures.steps,
+  };
+}
+
+/** More places than a list of actions has: a state and a place in its list are one number. */
+const maxPlaces = 2 ** 24;
+
+/**
+ * What tells the states of a round apart: the actor's own keys, or the state before with the place that was taken there.
+ * @param states the state that each walk was in last, -1 at its beginning
+ * @param places what it did there
+ */
+function stateKeys<Observation>(
+  actor: Pick<Actor<Observation, never>, 'stateKey'>,
+  sampleOf: readonly number[],
+  states: Int32Array,
+  places: Int32Array,
+): (copy: number, observation: Observation) => string | number {
+  if (actor.stateKey) return (copy, observation) => `${sampleOf[copy]}:${actor.stateKey!(observation)}`;
+  return (copy) => (states[copy]! < 0 ? -1 - sampleOf[copy]! : states[copy]! * maxPlaces + places[copy]!);
+}
+
+function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {
+  return critic.parameters.read(critic.values(requests));
+}
+
+/** Draws one of the actions `begin .. end - 1`; returns its place among them. */
+type ActionDraw = (logProbs: Float32Array, begin: number, end: number) => number;
+
+/** What a dropped action weighs: nothing beside one that was kept, an equal share where none was. */
+const droppedWeight = Number.EPSILON;
+
+/** Which actions are dropped before one is drawn. */
+interface ActionDropout {
+  /** Chance of each action, in [0, 1). */
+  rate: number;
+  rng: Rng;
+}
+
+/**
+ * Draws from the policy, or from it with some actions dropped, so that walks do not all follow the first path that paid.
+ * Learning reads the policy's own log-probabilities either way.
+ * @param rng draws the action
+ * @source Lin et al. 2018, arXiv:1808.10568, section 3.4
+ */
+export function actionDraw(rng: Rng, dropout?: ActionDropout): ActionDraw {
+  return dropout && dropout.rate > 0
+    ? droppingDraw(rng, dropout)
+    : (logProbs, begin, end) => sampleSegment(logProbs, begin, end, rng);
+}
+
+function droppingDraw(rng: Rng, { rate, rng: dropping }: ActionDropout): ActionDraw {
+  const logKeep = Math.log1p(-rate);
+  // From one dropped action to the next there is a geometric number of kept ones: a draw a dropped action, not one each.
+  const kept = () => Math.floor(Math.log(1 - dropping.uniform()) / logKeep);
+  let weights = new Float64Array(64);
+  return (logProbs, begin, end) => {
+    const count = end - begin;
+    if (weights.length < count) weights = new Float64Array(2 * count);
+    let total = 0;
+    let dropped = kept();
+    for (let i = 0; i < count; i++) {
+      const drops = i === dropped;
+      if (drops) dropped += 1 + kept();
+      weights[i] = drops ? droppedWeight : Math.exp(logProbs[begin + i]!);
+      total += weights[i]!;
+    }
+    let remaining = rng.uniform() * total;
+    let last = 0;
+    for (let i = 0; i < count; i++) {
+      if (weights[i] === 0) continue;
+      last = i;
+      remaining -= weights[i]!;
+      if (remaining < 0) break;
+    }
+    return last;
+  };
+}
+
+/** One step of one episode. */
+interface Step {
+  /** Index of a distinct state, from `stateIndex`. */
+  state: number;
+  /** Sample that is walked; the explorations of a sample form its group. */
+  sample: number;
+  /** Index in the state's action list. */
+  action: number;
+  logProb: number;
+  /** Critic's value of the state; 0 without a critic. */
+  value: number;
+  reward: number;
+  terminated: boolean;
+  /** Row of the episode's step before this one, or -1 at its first. */
+  previous: number;
+}
+
+/** Part of a buffer that goes through the policy at once. */
+export interface Minibatch {
+  /** int32: indices into `states`, distinct, in order of first use. */
+  states: Int32Array;
+  /** Copies, with `state` as index into this minibatch's `states`. */
+  transitions: Transitions;
+}
+
+const columnsOf = (capacity: number) => ({
+  state: new Int32Array(capacity),
+  sample: new Int32Array(capacity),
+  action: new Int32Array(capacity),
+  logProb: new Float32Array(capacity),
+  value: new Float32Array(capacity),
+  reward: new Float32Array(capacity),
+  next: new Int32Array(capacity),
+  terminated: new Uint8Array(capacity),
+  bootstrapValue: new Float32Array(capacity),
+  advantage: new Float32Array(capacity),
+  returns: new Float32Array(capacity),
+});
+
+/** Steps in typed arrays; states that several walks share are stored once. Filled once a round: `clear` keeps its memory. */
+export class RolloutBuffer<State> {
+  readonly #capacity: number;
+  readonly #columns: ReturnType<typeof columnsOf>;
+  readonly #stateIndices = new Map<string | number, number>();
+  /** The distinct states, by index. */
+  readonly states: State[] = [];
+  #length = 0;
+
+  /** @param capacity most transitions it can hold: samples × explorations × horizon */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.#columns = columnsOf(capacity);
+  }
+
+  /** Number of transitions. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The columns that advantages are made from; views. */
+  get rollout(): Rollout {
+    const { reward, value, next, terminated, bootstrapValue } = this.#columns;
+    return {
+      rewards: reward.subarray(0, this.#length),
+      values: value.subarray(0, this.#length),
+      next: next.subarray(0, this.#length),
+      terminated: terminated.subarray(0, this.#length),
+      bootstrapValues: bootstrapValue.subarray(0, this.#length),
+    };
+  }
+
+  /** int32: sample of each transition; a view. */
+  get samples(): Int32Array {
+    return this.#columns.sample.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+    this.states.length = 0;
+    this.#stateIndices.clear();
+  }
+
+  /**
+   * Index of a distinct state.
+   * @param key equal for equal states: whatever the policy's logits and the critic's value depend on
+   * @param make called for a key that is new
+   */
+  stateIndex(key: string | number, make: () => State): number {
+    let index = this.#stateIndices.get(key);
+    if (index === undefined) {
+      index = this.states.push(make()) - 1;
+      this.#stateIndices.set(key, index);
+    }
+    return index;
+  }
+
+  /**
+   * Appends a step and returns its row, to be passed as `previous` of the episode's next step.
+   * @throws WorkbenchError `failure` beyond the capacity
+   */
+  add(step: Step): number {
+    const row = this.#length;
+    if (row === this.#capacity) {
+      throw new WorkbenchError('failure', `expected at most ${row} transitions, got one more, at RolloutBuffer.add`);
+    }
+    const columns = this.#columns;
+    columns.state[row] = step.state;
+    columns.sample[row] = step.sample;
+    columns.action[row] = step.action;
+    columns.logProb[row] = step.logProb;
+    columns.value[row] = step.value;
+    columns.reward[row] = step.reward;
+    columns.terminated[row] = Number(step.terminated);
+    columns.next[row] = -1;
+    columns.bootstrapValue[row] = 0;
+    if (step.previous >= 0) columns.next[step.previous] = row;
+    this.#length++;
+    return row;
+  }
+
+  /** Marks the episode that ends in `row` as cut, with the critic's value of the state that follows. */
+  truncate(row: number, bootstrapValue: number): void {
+    this.#columns.bootstrapValue[row] = bootstrapValue;
+  }
+
+  setAdvantages({ advantages, returns }: Advantages): void {
+    this.#columns.advantage.set(advantages);
+    this.#columns.returns.set(returns);
+  }
+
+  /**
+   * Whole samples in a seeded order: all transitions of a sample are in one minibatch, so its shared states go through
+   * the policy once.
+   * @param minibatchSamples samples a minibatch; the last one may hold fewer
+   */
+  *minibatches(minibatchSamples: number, rng: Rng): Generator<Minibatch> {
+    const rowsOf = new Map<number, number[]>();
+    for (const [row, sample] of this.samples.entries()) {
+      const rows = rowsOf.get(sample);
+      if (rows) rows.push(row);
+      else rowsOf.set(sample, [row]);
+    }
+    const order = rng.shuffle(Int32Array.from(rowsOf.keys()));
+    for (let begin = 0; begin < order.length; begin += minibatchSamples) {
+      const samples = [...order.subarray(begin, begin + minibatchSamples)];
+      yield this.#gather(samples.flatMap((sample) => rowsOf.get(sample)!));
+    }
+  }
+
+  #gather(rows: readonly number[]): Minibatch {
+    const { state, action, logProb, value, advantage, returns } = this.#columns;
+    const all = { state, action, oldLogProb: logProb, oldValue: value, advantage, returns };
+    const transitions = pickTransitions(all, rows);
+    const local = new Map<number, number>();
+    transitions.state.forEach((index, i) => {
+      if (!local.has(index)) local.set(index, local.size);
+      transitions.state[i] = local.get(index)!;
+    });
+    return { states: Int32Array.from(local.keys()), transitions };
+  }
+}
+
+/** Copies of some transitions, in the order of `rows`. */
+export function pickTransitions(
+  { state, action, oldLogProb, oldValue, advantage, returns }: Transitions,
+  rows: readonly number[],
+): Transitions {
+  return {
+    state: pick(state, rows, new Int32Array(rows.length)),
+    action: pick(action, rows, new Int32Array(rows.length)),
+    oldLogProb: pick(oldLogProb, rows, new Float32Array(rows.length)),
+    oldValue: pick(oldValue, rows, new Float32Array(rows.length)),
+    advantage: pick(advantage, rows, new Float32Array(rows.length)),
+    returns: pick(returns, rows, new Float32Array(rows.length)),
+  };
+}
+
+/** A loop: `from` with a function takes many times as long. */
+function pick<Column extends Int32Array | Float32Array>(column: Column, rows: readonly number[], into: Column): Column {
+  for (let i = 0; i < rows.length; i++) into[i] = column[rows[i]!]!;
+  return into;
+}
