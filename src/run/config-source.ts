@@ -1,4 +1,4 @@
-/** The text of a config as plain values, and the place of every key in it. */
+/** The text of a config as plain values, the place of every key in it, and the file that it extends. */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
@@ -125,7 +125,7 @@ function yamlExcess(text: string): string | undefined {
 }
 
 /** The key at the top of a file that names the one below it. */
-const key = 'extends';
+const extendsKey = 'extends';
 
 /**
  * Reads a config file. With `extends: NAME` at its top it lies over that file: sections are merged key by key, everything
@@ -135,15 +135,16 @@ const key = 'extends';
  */
 export function readConfigFile(file: string, above: readonly string[] = []): ConfigSource {
   const source = parseConfigText(readTextFile(file, 'a config file', longestConfig), file);
-  if (!isPlain(source.value) || !Object.hasOwn(source.value, key)) return source;
-  const { [key]: name, ...own } = source.value;
-  const at = `at ${source.placeOf([key])}`;
+  if (!isPlain(source.value) || !Object.hasOwn(source.value, extendsKey)) return source;
+  const { [extendsKey]: name, ...own } = source.value;
+  const at = `at ${source.placeOf([extendsKey])}`;
   const refused = (problem: string): ConfigSource => ({ ...source, value: own, problems: [problem] });
-  if (typeof name !== 'string') return refused(`${key}: expected the name of a preset or a YAML file, ${at}`);
+  if (typeof name !== 'string') return refused(`extends: expected the name of a preset or a YAML file, ${at}`);
   const seen = [...above, resolve(file)];
   const base = besideOrPreset(file, name);
-  if (base === undefined) return refused(`${key}: expected a preset or a YAML file, got ${printable(name, 80)}, ${at}`);
-  if (seen.includes(base)) return refused(`${key}: expected a file that does not extend this one, got ${base}, ${at}`);
+  if (base === undefined)
+    return refused(`extends: expected a preset or a YAML file, got ${printable(name, 80)}, ${at}`);
+  if (seen.includes(base)) return refused(`extends: expected a file that does not extend this one, got ${base}, ${at}`);
   const below = readConfigFile(base, seen);
   if (below.problems.length > 0) return below;
   const given = below.value ?? {};
@@ -175,10 +176,8 @@ function laidOver(above: Record<string, unknown>, below: Record<string, unknown>
   return { ...below, ...Object.fromEntries(merged) };
 }
 
-function hasKey(value: unknown, path: readonly PropertyKey[]): boolean {
-  if (path.length === 0) return true;
-  const [first, ...rest] = path;
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, first!)
-    ? hasKey((value as Record<PropertyKey, unknown>)[first!], rest)
-    : false;
+function hasKey(value: unknown, [first, ...rest]: readonly PropertyKey[]): boolean {
+  if (first === undefined) return true;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return false;
+  return hasKey((value as Record<PropertyKey, unknown>)[first], rest);
 }

@@ -1,6 +1,6 @@
-/** Append-only logs of one JSON value a line, safe to cut at a known offset and to read after a crash. */
+/** Append-only logs of JSON, a value a line: cut at a known offset, or with a checksum a line; what a crash broke is never believed. */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { WorkbenchError } from './errors.js';
@@ -16,56 +16,38 @@ export interface LogMark {
 }
 
 /** An open log; close it after use. */
-export interface JsonLines {
-  /** Bytes of an unfinished last line, left by a crash, that opening cut off; 0 for a clean file. */
-  readonly tornBytes: number;
-  /** Adds a line; it is in memory until `flush`. NaN and infinities are written as `"NaN"`, `"Infinity"`, `"-Infinity"`. */
-  append(value: unknown): void;
-  /** Writes what is pending to disk, with fsync. @returns what is in the file, for a checkpoint */
-  flush(): Required<LogMark>;
-  /** @throws WorkbenchError `data` when the file is shorter than the mark, no line ends there, or what is before it was altered */
-  check(mark: LogMark): void;
-  /** Checks, and forgets every line after the mark, pending ones included: a resumed run writes them again. */
-  truncateAfter(mark: LogMark): void;
-  /** Flushes and closes. */
-  close(): void;
-}
+export type JsonLines = ReturnType<typeof openJsonLines>;
 
 /**
  * Opens a log for appending; creates it with its folder, cuts a torn last line.
  * @throws WorkbenchError `failure` where it cannot be written
  */
-export function openJsonLines(file: string): JsonLines {
-  const { descriptor, whole } = open(file);
-  let size = whole.lastIndexOf(0x0a) + 1;
-  const tornBytes = whole.length - size;
-  if (tornBytes > 0) ftruncateSync(descriptor, size);
+export function openJsonLines(file: string) {
+  const log = openForAppending(file);
+  const whole = Buffer.alloc(log.size);
+  readFully(log.descriptor, whole, 0);
+  const lines = whole.subarray(0, whole.lastIndexOf(lineFeed) + 1);
+  const tornBytes = whole.length - lines.length;
+  if (tornBytes > 0) log.cut(lines.length);
   let pending: string[] = [];
   // Goes on with every line, so that a mark costs the same however long the log is.
-  let hash = createHash('sha256').update(whole.subarray(0, size));
-  const mark = () => ({ bytes: size, sha256: hash.copy().digest('hex') });
+  let hash = createHash('sha256').update(lines);
 
-  const flush = () => {
-    if (pending.length === 0) return mark();
-    const bytes = Buffer.from(pending.join(''));
-    try {
-      writeFully(descriptor, bytes, size);
-      fsyncSync(descriptor);
-    } catch (error) {
-      ftruncateSync(descriptor, size);
-      throw writeError(error, file);
+  const flush = (): Required<LogMark> => {
+    if (pending.length > 0) {
+      const bytes = Buffer.from(pending.join(''));
+      log.append(bytes, { sync: true });
+      pending = [];
+      hash.update(bytes);
     }
-    pending = [];
-    size += bytes.length;
-    hash.update(bytes);
-    return mark();
+    return { bytes: log.size, sha256: hash.copy().digest('hex') };
   };
 
   const hashBefore = ({ bytes: offset, sha256 }: LogMark) => {
-    const kept = Buffer.alloc(Math.min(offset, size));
-    readFully(descriptor, kept, 0);
-    if (offset > size || (offset > 0 && kept.at(-1) !== 0x0a)) {
-      throw otherLog(`a line that ends at byte ${offset}, got ${size} bytes, at ${file}`);
+    const kept = Buffer.alloc(Math.min(offset, log.size));
+    readFully(log.descriptor, kept, 0);
+    if (offset > log.size || (offset > 0 && kept.at(-1) !== lineFeed)) {
+      throw otherLog(`a line that ends at byte ${offset}, got ${log.size} bytes, at ${file}`);
     }
     const before = createHash('sha256').update(kept);
     if (sha256 === undefined || before.copy().digest('hex') === sha256) return before;
@@ -73,39 +55,33 @@ export function openJsonLines(file: string): JsonLines {
   };
 
   return {
+    /** Bytes of an unfinished last line, left by a crash, that opening cut off; 0 for a clean file. */
     tornBytes,
-    append(value) {
+    /** Adds a line; it is in memory until `flush`. NaN and infinities are written as `"NaN"`, `"Infinity"`, `"-Infinity"`. */
+    append(value: unknown): void {
       pending.push(`${JSON.stringify(value, nameNonFinite)}\n`);
     },
+    /** Writes what is pending to disk, with fsync. @returns what is in the file, for a checkpoint */
     flush,
-    check(at) {
-      hashBefore(at);
+    /** @throws WorkbenchError `data` when the file is shorter than the mark, no line ends there, or what is before it was altered */
+    check(mark: LogMark): void {
+      hashBefore(mark);
     },
-    truncateAfter(at) {
+    /** Checks, and forgets every line after the mark, pending ones included: a resumed run writes them again. */
+    truncateAfter(mark: LogMark): void {
       pending = [];
-      hash = hashBefore(at);
-      ftruncateSync(descriptor, at.bytes);
-      size = at.bytes;
+      hash = hashBefore(mark);
+      log.cut(mark.bytes);
     },
-    close() {
+    /** Flushes and closes. */
+    close(): void {
       try {
         flush();
       } finally {
-        closeSync(descriptor);
+        closeSync(log.descriptor);
       }
     },
   };
-}
-
-function open(file: string): { descriptor: number; whole: Buffer } {
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    const whole = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
-    // Opened without "a": appending mode ignores truncation points on some systems; positions are ours.
-    return { descriptor: openSync(file, existsSync(file) ? 'r+' : 'w+'), whole };
-  } catch (error) {
-    throw writeError(error, file);
-  }
 }
 
 /**
@@ -130,4 +106,183 @@ function otherLog(expectation: string): WorkbenchError {
 
 function nameNonFinite(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
+
+/** What to do about a checked line that cannot be believed. */
+export const brokenLineHint = 'Delete this line and all after it: what they held is asked again.';
+
+/** Where a line stands, in bytes, without its newline. */
+export interface LinePosition {
+  offset: number;
+  length: number;
+}
+
+const syncEvery = 1000; // milliseconds
+const chunkBytes = 1 << 20;
+/** Bytes of a checked line; prompts have some hundred thousand. */
+const longestLine = 1 << 24;
+const lineFeed = 0x0a;
+
+/**
+ * Opens a log whose lines each begin with a checksum of their own, creates it with its folder, and reads it through once, a
+ * piece at a time; close it after use.
+ * @param readOnly a missing file is refused, a torn last line skipped instead of cut off
+ * @param onLine every whole line, in order; `place` is for errors
+ * @throws WorkbenchError `data` naming the first broken line before the last; or for a missing file that is `readOnly`
+ */
+export function openCheckedLines(
+  file: string,
+  { readOnly }: { readOnly: boolean },
+  onLine: (value: unknown, position: LinePosition, place: string) => void,
+) {
+  const log = openForAppending(file, readOnly);
+  let tornBytes: number;
+  try {
+    const whole = scanChecked(log, file, onLine);
+    tornBytes = log.size - whole;
+    if (tornBytes > 0 && !readOnly) log.cut(whole);
+  } catch (error) {
+    closeSync(log.descriptor);
+    throw error;
+  }
+  let synced = performance.now();
+  let unsynced = false;
+
+  const sync = () => {
+    if (unsynced) fsyncSync(log.descriptor);
+    unsynced = false;
+    synced = performance.now();
+  };
+
+  return {
+    /** Bytes of an unfinished or broken last line, left by a crash. */
+    tornBytes,
+    /** Hands the line to the system at once: a killed process loses none, a power cut those of the last second. */
+    append(value: object): LinePosition {
+      const bytes = Buffer.from(`${checked(value)}\n`);
+      const position = { offset: log.size, length: bytes.length - 1 };
+      log.append(bytes);
+      unsynced = true;
+      if (performance.now() - synced > syncEvery) sync();
+      return position;
+    },
+    read({ offset, length }: LinePosition): unknown {
+      const bytes = Buffer.alloc(length);
+      readFully(log.descriptor, bytes, offset);
+      const value = parseChecked(bytes.toString());
+      if (value !== undefined) return value;
+      throw new WorkbenchError('data', `expected the line that stood at byte ${offset}, got another, at ${file}`, {
+        hint: 'Something else wrote the file meanwhile.',
+      });
+    },
+    /** Forces everything to the disk. */
+    sync,
+    close(): void {
+      try {
+        sync();
+      } finally {
+        closeSync(log.descriptor);
+      }
+    },
+  };
+}
+
+/** @returns bytes of the whole lines */
+function scanChecked(
+  { descriptor, size: total }: { descriptor: number; size: number },
+  file: string,
+  onLine: (value: unknown, position: LinePosition, place: string) => void,
+): number {
+  const broken = (expected: string, got: string, line: number) =>
+    new WorkbenchError('data', `expected ${expected}, got ${got}, at ${file}:${line}`, { hint: brokenLineHint });
+  let rest = Buffer.alloc(0);
+  let offset = 0;
+  let line = 0;
+  for (let done = 0; done < total;) {
+    const chunk = Buffer.alloc(Math.min(chunkBytes, total - done));
+    readFully(descriptor, chunk, done);
+    done += chunk.length;
+    rest = Buffer.concat([rest, chunk]);
+    let begin = 0;
+    for (let end = rest.indexOf(lineFeed); end >= 0; end = rest.indexOf(lineFeed, begin)) {
+      line++;
+      const value = parseChecked(rest.toString('utf8', begin, end));
+      const length = end - begin;
+      // A power cut may leave a last line of full length with empty blocks: it counts as torn.
+      if (value === undefined && offset + length + 1 === total) return offset;
+      if (value === undefined) throw broken('a line with a checksum that fits', 'another', line);
+      onLine(value, { offset, length }, `${file}:${line}`);
+      offset += length + 1;
+      begin = end + 1;
+    }
+    rest = rest.subarray(begin);
+    if (rest.length > longestLine) throw broken(`lines of at most ${longestLine} bytes`, 'a longer one', line + 1);
+  }
+  return offset;
+}
+
+const opening = '{"sum":"';
+const sumLength = 16;
+
+/** The checksum is the line's first field and covers the text of all others. */
+function checked(value: object): string {
+  const rest = JSON.stringify(value).slice(1);
+  return `${opening}${sumOf(rest)}",${rest}`;
+}
+
+function parseChecked(line: string): unknown {
+  const rest = line.slice(opening.length + sumLength + 2);
+  if (line.slice(0, -rest.length) !== `${opening}${sumOf(rest)}",`) return undefined;
+  try {
+    return JSON.parse(`{${rest}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function sumOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, sumLength);
+}
+
+/** A file that is written at its end alone; a write that fails leaves nothing of itself. */
+function openForAppending(file: string, readOnly = false) {
+  const descriptor = openFile(file, readOnly);
+  let { size } = fstatSync(descriptor);
+  const cut = (bytes: number) => {
+    ftruncateSync(descriptor, bytes);
+    size = bytes;
+  };
+  return {
+    descriptor,
+    get size() {
+      return size;
+    },
+    cut,
+    append(bytes: Uint8Array, { sync = false } = {}): void {
+      try {
+        writeFully(descriptor, bytes, size);
+        if (sync) fsyncSync(descriptor);
+      } catch (error) {
+        cut(size);
+        throw writeError(error, file);
+      }
+      size += bytes.length;
+    },
+  };
+}
+
+function openFile(file: string, readOnly: boolean): number {
+  try {
+    if (readOnly) return openSync(file, 'r');
+    mkdirSync(dirname(file), { recursive: true });
+    // "a" would ignore our positions, "w+" would empty the file: so it is made, then opened.
+    closeSync(openSync(file, 'a'));
+    return openSync(file, 'r+');
+  } catch (error) {
+    if (!readOnly || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw writeError(error, file);
+    throw new WorkbenchError('data', `expected the completions of an evaluation, got nothing, at ${file}`, {
+      hint: 'Replay needs the file that the evaluation wrote.',
+      cause: error,
+    });
+  }
 }

@@ -1,24 +1,18 @@
-/** `metrics.jsonl` while a run is going, and the same records as Arrow and CSV. */
+/** What a run logs: `metrics.jsonl`, the same records as Arrow and CSV, and `timing.jsonl`. */
 import { memoryUsage } from 'node:process';
-import type { Dictionary as ArrowDictionary, Utf8 } from 'apache-arrow';
 import { writeFileAtomic } from './files.js';
-import { type JsonLines, openJsonLines, readJsonLines } from './json-lines.js';
+import { openJsonLines, readJsonLines } from './json-lines.js';
 import { csvCell } from './printable.js';
 import { metricRecord, timingRecord } from './record-schemas.js';
 import type { MetricRecord, TimingRecord } from './records.js';
 
-/** An open `metrics.jsonl`; close it after use. */
-interface MetricLog extends Omit<JsonLines, 'append'> {
-  /** @param metrics figures under their full keys, such as `train/approx_kl`; NaN is kept and seen */
-  append(phase: string, step: number, metrics: Record<string, number>): void;
-}
-
 /** Opens the metrics of a run for appending. Lines are in memory until `flush`, which belongs before every checkpoint. */
-export function openMetricLog(file: string): MetricLog {
+export function openMetricLog(file: string) {
   const lines = openJsonLines(file);
   return {
     ...lines,
-    append(phase, step, metrics) {
+    /** @param metrics figures under their full keys, such as `train/approx_kl`; NaN is kept and seen */
+    append(phase: string, step: number, metrics: Record<string, number>): void {
       lines.append({ phase, step, metrics } satisfies MetricRecord);
     },
   };
@@ -29,16 +23,9 @@ export function readMetrics(file: string): MetricRecord[] {
   return readJsonLines(file, metricRecord);
 }
 
-/** One figure of one record: the shape of a row in Arrow and CSV. */
-interface MetricRow {
-  phase: string;
-  step: number;
-  key: string;
-  value: number;
-}
-
-function rowsOf(records: readonly MetricRecord[]): MetricRow[] {
-  return records.flatMap(({ phase, step, metrics }) =>
+/** One figure of one record a row, as in Arrow and CSV. */
+function rowsOf(metricsFile: string) {
+  return readMetrics(metricsFile).flatMap(({ phase, step, metrics }) =>
     Object.entries(metrics).map(([key, value]) => ({ phase, step, key, value })),
   );
 }
@@ -49,20 +36,16 @@ function rowsOf(records: readonly MetricRecord[]): MetricRow[] {
  */
 export async function writeMetricsArrow(metricsFile: string, arrowFile: string): Promise<void> {
   const arrow = await import('apache-arrow');
-  const rows = rowsOf(readMetrics(metricsFile));
+  const rows = rowsOf(metricsFile);
   // Explicit dictionary ids: the library's own counter would make the bytes depend on what was written before.
-  const names = (id: number) => new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32(), id);
-  const words = (type: ArrowDictionary<Utf8>, values: string[]) => arrow.vectorFromArray(values, type);
+  const words = (id: number, values: string[]) =>
+    arrow.vectorFromArray(values, new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32(), id));
+  const phases = rows.map(({ phase }) => phase);
+  const keys = rows.map(({ key }) => key);
   const table = new arrow.Table({
-    phase: words(
-      names(0),
-      rows.map(({ phase }) => phase),
-    ),
+    phase: words(0, phases),
     step: arrow.makeVector(Int32Array.from(rows, ({ step }) => step)),
-    key: words(
-      names(1),
-      rows.map(({ key }) => key),
-    ),
+    key: words(1, keys),
     value: arrow.makeVector(Float64Array.from(rows, ({ value }) => value)),
   });
   writeFileAtomic(arrowFile, arrow.tableToIPC(table, 'file'));
@@ -70,31 +53,27 @@ export async function writeMetricsArrow(metricsFile: string, arrowFile: string):
 
 /** Writes the records as CSV with the header `phase,step,key,value`; not-a-number is written `NaN`. */
 export function exportCsv(metricsFile: string, csvFile: string): void {
-  const lines = rowsOf(readMetrics(metricsFile)).map(({ phase, step, key, value }) =>
+  const rows = rowsOf(metricsFile).map(({ phase, step, key, value }) =>
     [phase, step, key, value].map(csvCell).join(','),
   );
-  writeFileAtomic(csvFile, `${['phase,step,key,value', ...lines].join('\n')}\n`);
+  writeFileAtomic(csvFile, `${['phase,step,key,value', ...rows].join('\n')}\n`);
 }
 
-/** An open `timing.jsonl`; close it after use. */
-export interface TimingLog {
-  /**
-   * Appends seconds since the phase's previous record (or since the log was opened) and resident memory, on disk at once.
-   * @param figures what was counted since the previous record, such as `{ 'time/env_steps': 512 }`
-   */
-  record(phase: string, step: number, figures?: Record<string, number>): TimingRecord;
-  /** Bytes of an unfinished last line, left by a crash, that opening cut off. */
-  readonly tornBytes: number;
-  close(): void;
-}
-
-/** Opens the timing of a run for appending. @param now seconds of a monotonic clock */
-export function openTimingLog(file: string, now: () => number = () => performance.now() / 1000): TimingLog {
+/**
+ * Opens `timing.jsonl` for appending: the wall clock and memory of a run, apart from its metrics so that those stay equal between
+ * equal runs.
+ * @param now seconds of a monotonic clock
+ */
+export function openTimingLog(file: string, now: () => number = () => performance.now() / 1000) {
   const lines = openJsonLines(file);
   let previous = now();
   return {
     tornBytes: lines.tornBytes,
-    record(phase, step, figures = {}) {
+    /**
+     * Appends seconds since the previous record (or since the log was opened) and resident memory, on disk at once.
+     * @param figures what was counted since the previous record, such as `{ 'time/env_steps': 512 }`
+     */
+    record(phase: string, step: number, figures: Record<string, number> = {}): TimingRecord {
       const seconds = Math.round((now() - previous) * 1000) / 1000;
       previous = now();
       const record = { phase, step, seconds, rss_mb: Math.round(memoryUsage.rss() / 2 ** 20), ...figures };
@@ -105,6 +84,9 @@ export function openTimingLog(file: string, now: () => number = () => performanc
     close: lines.close,
   };
 }
+
+/** An open `timing.jsonl`; close it after use. */
+export type TimingLog = ReturnType<typeof openTimingLog>;
 
 /** All timing records in the order they were logged; empty for a run that has none yet. */
 export function readTimings(file: string): TimingRecord[] {

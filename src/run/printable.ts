@@ -1,4 +1,4 @@
-/** Names and texts from data, made safe for a terminal. */
+/** Names and texts as they are shown: safe for a terminal, quoted in a cell; and the name that a user probably meant. */
 
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/gu;
 

@@ -14,15 +14,13 @@ import type { EnvironmentRecord, RunInfo, RunState } from './records.js';
 import { isLocked, lockFolder } from './run-lock.js';
 
 const configFile = 'config.yaml';
-const environmentFile = 'environment.json';
-const stateFile = 'state.json';
 
 /** Where a run keeps what; the folders appear when something is written. */
 export function runFiles(folder: string) {
   return {
     config: join(folder, configFile),
-    environment: join(folder, environmentFile),
-    state: join(folder, stateFile),
+    environment: join(folder, 'environment.json'),
+    state: join(folder, 'state.json'),
     provenance: join(folder, 'provenance.json'),
     metrics: join(folder, 'metrics.jsonl'),
     metricsArrow: join(folder, 'metrics.arrow'),
@@ -35,6 +33,31 @@ export function runFiles(folder: string) {
     report: join(folder, 'report'),
   };
 }
+
+/** The files of one evaluation. All but `timing` are equal bytes for equal evaluations. */
+export function evaluationFiles(folder: string) {
+  return {
+    about: join(folder, 'about.json'),
+    /** What the model wrote, as it came. */
+    completions: join(folder, 'completions.jsonl'),
+    /** A row a question. */
+    answers: join(folder, 'answers.jsonl'),
+    /** What the agent did, an event list a question. */
+    traces: join(folder, 'traces.jsonl'),
+    /** Some questions worked out in names, for reports. */
+    examples: join(folder, 'examples.jsonl'),
+    rows: join(folder, 'rows.arrow'),
+    /** What the agent's tables and memories were made from. */
+    provenance: join(folder, 'provenance.json'),
+    /** The record, written last: where it is, the evaluation is complete. */
+    evaluation: join(folder, 'evaluation.json'),
+    timing: join(folder, 'timing.jsonl'),
+    report: join(folder, 'report'),
+  };
+}
+
+/** Paths of an evaluation's files, by what they hold. */
+export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
 
 /** A run that this process writes. */
 export interface Run {
@@ -178,13 +201,8 @@ function readRun(folder: string): RunInfo {
   const environment = readJsonFile(files.environment, environmentRecord, 'the environment of a run');
   // YAML that was cut short is YAML still.
   if (environment.configHash !== hash) {
-    throw new WorkbenchError(
-      'data',
-      `expected the settings that the run was started with, got others, at ${files.config}`,
-      {
-        hint: 'The file was altered or cut short: put it back as it was.',
-      },
-    );
+    const message = `expected the settings that the run was started with, got others, at ${files.config}`;
+    throw new WorkbenchError('data', message, { hint: 'The file was altered or cut short: put it back as it was.' });
   }
   return {
     id: basename(folder),
@@ -209,28 +227,3 @@ function readConfig(file: string): Record<string, unknown> {
 function writeJson(file: string, value: unknown): void {
   writeFileAtomic(file, `${JSON.stringify(value, null, 2)}\n`);
 }
-
-/** The files of one evaluation. All but `timing` are equal bytes for equal evaluations. */
-export function evaluationFiles(folder: string) {
-  return {
-    about: join(folder, 'about.json'),
-    /** What the model wrote, as it came. */
-    completions: join(folder, 'completions.jsonl'),
-    /** A row a question. */
-    answers: join(folder, 'answers.jsonl'),
-    /** What the agent did, an event list a question. */
-    traces: join(folder, 'traces.jsonl'),
-    /** Some questions worked out in names, for reports. */
-    examples: join(folder, 'examples.jsonl'),
-    rows: join(folder, 'rows.arrow'),
-    /** What the agent's tables and memories were made from. */
-    provenance: join(folder, 'provenance.json'),
-    /** The record, written last: where it is, the evaluation is complete. */
-    evaluation: join(folder, 'evaluation.json'),
-    timing: join(folder, 'timing.jsonl'),
-    report: join(folder, 'report'),
-  };
-}
-
-/** Paths of an evaluation's files, by what they hold. */
-export type EvaluationFiles = ReturnType<typeof evaluationFiles>;

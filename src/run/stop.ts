@@ -1,4 +1,6 @@
-/** Memory that runs out: a clear end between two steps while there is some left, a clear error where an allocation fails. */
+/**
+ * Stopping between two steps: on request, or while there is some memory left; and a clear error where an allocation fails.
+ */
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
@@ -12,9 +14,24 @@ const nearlyAll = 0.92;
 /** What V8 adds to `--max-old-space-size` for young objects, in bytes: three semi-spaces of 16 MiB. */
 const youngBytes = 48 * 2 ** 20;
 
+/** Bytes that the container allows; undefined outside of one. */
+const constrained = process.constrainedMemory();
+const containerLimit = constrained > 0 && constrained < Number.MAX_SAFE_INTEGER ? constrained : undefined;
+
 const hint =
   'Lower clone.batchSize, ppo.samplesPerUpdate or ppo.minibatchSamples when training, evaluation.batchSize or the beam when ' +
   'evaluating; or allow more, such as by NODE_OPTIONS=--max-old-space-size=8192 (MiB), and go on.';
+
+/**
+ * Long loops ask between two steps, so that what they return to is whole.
+ * @throws WorkbenchError `stopped` once the signal is aborted, whatever the reason: the user or a time limit; `failure`, resumable
+ *   like it, when nearly all memory is in use
+ */
+export function throwIfStopped(signal: AbortSignal | undefined): void {
+  throwIfMemoryShort();
+  if (!signal?.aborted) return;
+  throw signal.reason instanceof WorkbenchError ? signal.reason : new WorkbenchError('stopped', 'stopped on request');
+}
 
 /**
  * To be called between two steps, when what was done is whole. Takes some microseconds.
@@ -56,27 +73,8 @@ export function memoryErrorOf(error: unknown): unknown {
   return new WorkbenchError('failure', `expected enough memory for a step, got: ${message}`, details);
 }
 
-/** Bytes that the container allows; undefined outside of one. */
-const containerLimit = limitOf(process.constrainedMemory());
-
-function limitOf(constrained: number | undefined): number | undefined {
-  return constrained !== undefined && constrained > 0 && constrained < Number.MAX_SAFE_INTEGER
-    ? constrained
-    : undefined;
-}
-
 function short(what: string, used: number, limit: number): WorkbenchError {
   const [got, of] = [used, limit].map((bytes) => Math.round(bytes / 2 ** 20));
   const message = `expected some ${what} for the next step, got ${got} of ${of} MiB in use`;
   return new WorkbenchError('failure', message, { hint, fatal: true, resumable: true });
-}
-
-/**
- * @throws WorkbenchError `stopped` once the signal is aborted, whatever the reason: the user or a time limit; `failure`, resumable
- *   like it, when nearly all memory is in use
- */
-export function throwIfStopped(signal: AbortSignal | undefined): void {
-  throwIfMemoryShort();
-  if (!signal?.aborted) return;
-  throw signal.reason instanceof WorkbenchError ? signal.reason : new WorkbenchError('stopped', 'stopped on request');
 }

@@ -9,46 +9,45 @@ import { pid } from 'node:process';
 import { z } from 'zod';
 import { writeError, writeFileAtomic, writeFully } from './files.js';
 
-/** An open event file; close it after use. */
-export interface EventFile {
-  readonly file: string;
-  /** @param value stored as float32; NaN and infinities are kept */
-  scalar(tag: string, step: number, value: number): void;
-  close(): void;
-}
+/** The `log` section of a configuration file. */
+export const logSettings = z.strictObject({
+  tensorboard: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Write TensorBoard event files beside the metrics. They hold wall clock, so their bytes differ between equal runs.',
+    ),
+});
 
-/** What makes the file's name its own, and the clock. */
-interface EventFileOptions {
-  /** File name; must contain `tfevents` to be found. Default: time, host and process, so that a resumed run adds a file. */
-  name?: string;
-  /** Wall clock in seconds since 1970. */
-  now?: () => number;
-}
+/** An open event file; close it after use. */
+export type EventFile = ReturnType<typeof openEventFile>;
 
 /**
  * Starts an event file in `folder`; a file of that name is replaced. Every scalar is written at once.
+ * @param options.name file name; must contain `tfevents` to be found. Default: time, host and process, so that a resumed run adds a
+ * file
+ * @param options.now wall clock in seconds since 1970
  * @throws WorkbenchError `failure` when the disk is full or the folder cannot be written
  */
-export function openEventFile(folder: string, options: EventFileOptions = {}): EventFile {
+export function openEventFile(folder: string, options: { name?: string; now?: () => number } = {}) {
   const now = options.now ?? (() => Date.now() / 1000);
   const { file, descriptor } = create(folder, () => options.name ?? nextName(folder, now()));
-  const write = (event: Uint8Array) => {
+  const write = (...fields: Uint8Array[]) => {
     try {
-      writeFully(descriptor, frame(event));
+      writeFully(descriptor, frame(Buffer.concat([doubleField(1, now()), ...fields])));
     } catch (error) {
       throw writeError(error, file);
     }
   };
-  const version = bytesField(3, Buffer.from('brain.Event:2'));
-  write(Buffer.concat([doubleField(1, now()), version]));
+  write(bytesField(3, Buffer.from('brain.Event:2')));
   return {
     file,
-    scalar(tag, step, value) {
+    /** @param value stored as float32; NaN and infinities are kept */
+    scalar(tag: string, step: number, value: number): void {
       const entry = Buffer.concat([bytesField(1, Buffer.from(tag)), floatField(2, value)]);
-      const summary = bytesField(1, entry);
-      write(Buffer.concat([doubleField(1, now()), varintField(2, step), bytesField(5, summary)]));
+      write(varintField(2, step), bytesField(5, bytesField(1, entry)));
     },
-    close() {
+    close(): void {
       closeSync(descriptor);
     },
   };
@@ -71,6 +70,12 @@ function nextName(folder: string, now: number): string {
   return `events.out.tfevents.${seconds}.${hostname()}.${pid}`;
 }
 
+/** Names of the event files in a folder, in the order TensorBoard reads them. */
+function eventFiles(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => name.includes('tfevents') && !name.startsWith('.'));
+  return names.sort();
+}
+
 /** Length, its checksum, the bytes, their checksum; little-endian. */
 function frame(bytes: Uint8Array): Buffer {
   const framed = Buffer.alloc(bytes.length + 16);
@@ -90,24 +95,21 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, Number(rest)]);
 }
 
-function varintField(field: number, value: number): Buffer {
-  return Buffer.concat([varint((field << 3) | wire.varint), varint(value)]);
-}
+const fieldOf = (field: number, kind: keyof typeof wire, ...bytes: Uint8Array[]) =>
+  Buffer.concat([varint((field << 3) | wire[kind]), ...bytes]);
+const varintField = (field: number, value: number) => fieldOf(field, 'varint', varint(value));
+const bytesField = (field: number, value: Uint8Array) => fieldOf(field, 'bytes', varint(value.length), value);
 
 function doubleField(field: number, value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleLE(value);
-  return Buffer.concat([varint((field << 3) | wire.fixed64), bytes]);
+  return fieldOf(field, 'fixed64', bytes);
 }
 
 function floatField(field: number, value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeFloatLE(value);
-  return Buffer.concat([varint((field << 3) | wire.fixed32), bytes]);
-}
-
-function bytesField(field: number, value: Uint8Array): Buffer {
-  return Buffer.concat([varint((field << 3) | wire.bytes), varint(value.length), value]);
+  return fieldOf(field, 'fixed32', bytes);
 }
 
 const table = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -136,11 +138,13 @@ interface Scalar {
 }
 
 /**
- * Leaves in the event files of `folder` only these scalars, each as often as it is named, with their times; a torn record
- * ends its file. A file without any is removed.
+ * Cuts out of the event files of a run that goes on from a checkpoint what was written after it: leaves only these scalars, each
+ * as often as it is named, with their times; a torn record ends its file. A file without any is removed. TensorBoard's own remedy,
+ * an event of kind `SessionLog.START`, drops every tag from a step on; steps here count in phases, so it would drop others too.
  */
 export function keepEvents(folder: string, scalars: Iterable<Scalar>): void {
   if (!existsSync(folder)) return;
+  const nameOf = ({ tag, step }: Scalar) => `${step} ${tag}`;
   const wanted = new Map<string, number>();
   for (const scalar of scalars) wanted.set(nameOf(scalar), (wanted.get(nameOf(scalar)) ?? 0) + 1);
   const isKept = (event: Buffer) => {
@@ -154,28 +158,13 @@ export function keepEvents(folder: string, scalars: Iterable<Scalar>): void {
     const file = join(folder, name);
     const bytes = readFileSync(file);
     const kept = recordsOf(bytes).filter(({ event }) => isKept(event));
+    const framed = kept.map((record) => record.framed);
     if (!kept.some(({ event }) => scalarOf(event))) rmSync(file);
-    else if (kept.reduce((sum, { framed }) => sum + framed.length, 0) < bytes.length) {
-      writeFileAtomic(
-        file,
-        kept.map(({ framed }) => framed),
-      );
-    }
+    else if (framed.reduce((sum, { length }) => sum + length, 0) < bytes.length) writeFileAtomic(file, framed);
   }
 }
 
-/** Names of the event files in a folder, in the order TensorBoard reads them. */
-function eventFiles(folder: string): string[] {
-  return readdirSync(folder)
-    .filter((name) => name.includes('tfevents') && !name.startsWith('.'))
-    .sort();
-}
-
-function nameOf({ tag, step }: Scalar): string {
-  return `${step} ${tag}`;
-}
-
-/** The whole records of a file of the TFRecord format: length, its checksum, bytes, their checksum. */
+/** The whole records of a file of the TFRecord format. */
 function recordsOf(file: Buffer): { event: Buffer; framed: Buffer }[] {
   const records: { event: Buffer; framed: Buffer }[] = [];
   for (let at = 0; at + 16 <= file.length;) {
@@ -199,7 +188,7 @@ function scalarOf(event: Buffer): Scalar | undefined {
 function fieldsOf(message: Buffer): Map<number, bigint | Buffer> {
   const fields = new Map<number, bigint | Buffer>();
   let at = 0;
-  const varint = () => {
+  const next = () => {
     let value = 0n;
     for (let shift = 0n; at < message.length; shift += 7n) {
       const byte = message[at++]!;
@@ -209,23 +198,13 @@ function fieldsOf(message: Buffer): Map<number, bigint | Buffer> {
     return value;
   };
   while (at < message.length) {
-    const key = Number(varint());
+    const key = Number(next());
     const kind = key & 7;
-    if (kind === 0) fields.set(key >> 3, varint());
+    if (kind === wire.varint) fields.set(key >> 3, next());
     else {
-      const length = kind === 1 ? 8 : kind === 5 ? 4 : Number(varint());
+      const length = kind === wire.fixed64 ? 8 : kind === wire.fixed32 ? 4 : Number(next());
       fields.set(key >> 3, message.subarray(at, (at += length)));
     }
   }
   return fields;
 }
-
-/** The `log` section of a configuration file. */
-export const logSettings = z.strictObject({
-  tensorboard: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Write TensorBoard event files beside the metrics. They hold wall clock, so their bytes differ between equal runs.',
-    ),
-});

@@ -1,9 +1,9 @@
 /** Threads that do jobs for this one. Results do not depend on who did them; a thread that dies fails the whole work. */
 import { AsyncResource } from 'node:async_hooks';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { type ErrorCode, WorkbenchError } from './errors.js';
-import { memoryErrorOf, throwIfStopped } from './stop.js';
+import { WorkbenchError } from './errors.js';
 import { collectProvenance, keepNotes, ProvenanceNotes, type ProvenanceRecord } from './provenance.js';
+import { memoryErrorOf, throwIfStopped } from './stop.js';
 
 /** Which code, on how many threads, over which data. */
 interface WorkerPoolOptions {
@@ -23,18 +23,6 @@ interface WorkerPoolOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Threads that wait for jobs; close it after use. */
-interface WorkerPool<Job, Result> {
-  /**
-   * Has a job done by the next thread that is free. As many jobs as there are threads, given at once to an idle pool, run
-   * at the same time, one a thread.
-   * @throws what the job threw; a fatal `failure` once a thread has died, whichever; `stopped` once the signal is aborted
-   */
-  run(job: Job): Promise<Result>;
-  /** Ends the threads, whatever they do. Jobs that were not done fail. */
-  close(): Promise<void>;
-}
-
 interface Waiting<Job, Result> {
   id: number;
   job: Job;
@@ -42,8 +30,8 @@ interface Waiting<Job, Result> {
   reject(error: unknown): void;
 }
 
-/** Starts the threads. @see WorkerPool.close which must be called, else the process does not end */
-export function startWorkers<Job, Result>(options: WorkerPoolOptions): WorkerPool<Job, Result> {
+/** Starts threads that wait for jobs; `close` must be called, else the process does not end. */
+export function startWorkers<Job, Result>(options: WorkerPoolOptions) {
   const { module, threads, data, memoryMb, signal } = options;
   const queue: Waiting<Job, Result>[] = [];
   const running = new Map<Worker, Waiting<Job, Result> | undefined>();
@@ -97,7 +85,12 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions): WorkerPoo
   if (signal?.aborted) stop();
 
   return {
-    run(job) {
+    /**
+     * Has a job done by the next thread that is free. As many jobs as there are threads, given at once to an idle pool, run
+     * at the same time, one a thread.
+     * @throws what the job threw; a fatal `failure` once a thread has died, whichever; `stopped` once the signal is aborted
+     */
+    run(job: Job): Promise<Result> {
       const promise = new Promise<Result>((resolve, reject) => {
         if (ended !== undefined) return reject(ended);
         queue.push({ id: ++jobs, job, resolve, reject });
@@ -107,29 +100,25 @@ export function startWorkers<Job, Result>(options: WorkerPoolOptions): WorkerPoo
       promise.catch(() => {});
       return promise;
     },
-    async close() {
+    /** Ends the threads, whatever they do. Jobs that were not done fail. */
+    async close(): Promise<void> {
       end(new WorkbenchError('stopped', `${options.work} was ended before it was done`));
       await closing;
     },
   };
 }
 
-function lost({ work, memoryHint }: WorkerPoolOptions, why: unknown): WorkbenchError {
-  if ((why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return outOfMemory(work, memoryHint, why);
-  const reason = why instanceof Error ? why.message.split('\n')[0]! : String(why);
-  return new WorkbenchError('failure', `expected ${work} to go on, got a thread that died: ${reason}`, {
-    hint: 'Run it again, with --threads 1 if that happens again.',
-    fatal: true,
-    cause: why,
-  });
+function lost({ work, memoryHint }: WorkerPoolOptions, cause: unknown): WorkbenchError {
+  if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') return outOfMemory(work, memoryHint, cause);
+  const reason = cause instanceof Error ? cause.message.split('\n')[0]! : String(cause);
+  const hint = 'Run it again, with --threads 1 if that happens again.';
+  const message = `expected ${work} to go on, got a thread that died: ${reason}`;
+  return new WorkbenchError('failure', message, { hint, fatal: true, cause });
 }
 
 function outOfMemory(work: string, hint: string, cause: unknown): WorkbenchError {
-  return new WorkbenchError('failure', `expected enough memory for ${work}, got a thread that ran out of it`, {
-    hint,
-    fatal: true,
-    cause,
-  });
+  const message = `expected enough memory for ${work}, got a thread that ran out of it`;
+  return new WorkbenchError('failure', message, { hint, fatal: true, cause });
 }
 
 /** The error as it was thrown in the thread; a failed allocation with the hint of the work. */
@@ -142,18 +131,6 @@ function revived({ name, message, stack, code, ...details }: SentError, options:
   return memoryErrorOf(error) === error ? error : outOfMemory(options.work, options.memoryHint, error);
 }
 
-/** An error as it travels between threads. */
-interface SentError {
-  name: string;
-  message: string;
-  stack: string | undefined;
-  /** Of a WorkbenchError. */
-  code?: ErrorCode;
-  hint?: string | undefined;
-  fatal?: boolean;
-  resumable?: boolean;
-}
-
 /** What a thread was prepared from; goes before its first reply. */
 interface Prepared {
   madeFrom: ProvenanceRecord;
@@ -161,6 +138,10 @@ interface Prepared {
 
 /** The answer to the job of this number. */
 type Reply<Result> = { id: number } & ({ result: Result } | { error: SentError });
+
+/** An error as it travels between threads: of a WorkbenchError all that it carries. */
+type SentError = Pick<Error, 'name' | 'message' | 'stack'> &
+  Partial<Pick<WorkbenchError, 'code' | 'hint' | 'fatal' | 'resumable'>>;
 
 /**
  * Answers jobs one after the other. Whatever `open` or a job throws fails that job and goes back to whoever asked.

@@ -10,7 +10,7 @@ import { ofShape } from '../../run/read-json.js';
 import type { Dropped } from '../decisions/fit-to-context.js';
 import type { Prompt } from '../decisions/render-prompt.js';
 import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
-import { brokenLineHint, type LinePosition, openCheckedLines } from './checked-lines.js';
+import { brokenLineHint, type LinePosition, openCheckedLines } from '../../run/json-lines.js';
 
 /** What a replay has to know of a model that is not there. */
 export interface ModelCard extends Pick<LanguageModel, 'id' | 'name' | 'simulated' | 'constrained' | 'contextLength'> {
