@@ -11,7 +11,7 @@ import { autoOrder } from '../src/tensor/auto-order.js';
 import { backendNames, probeBackend, type BackendProbe } from '../src/tensor/backend.js';
 import type { Finding } from './doctor.js';
 import { freeBytes } from './free-space.js';
-import { megabytes } from './models/sizes.js';
+import { megabytes } from './models/files.js';
 
 /** Runs all checks, one after the other; takes a second or two, as it loads every native part. */
 export async function diagnose(): Promise<Finding[]> {

@@ -10,7 +10,7 @@ export function register(program: Command): void {
     .command('list')
     .description('the embedded model, downloaded ones, and those that can be had by name')
     .option('--json', 'print JSON')
-    .action(async (flags: { json?: boolean }) => (await import('./models/list.js')).listModels(flags));
+    .action(async (flags: { json?: boolean }) => (await import('./models/files.js')).listModels(flags));
   models
     .command('get <name-or-url>')
     .description(
@@ -21,12 +21,12 @@ export function register(program: Command): void {
     .option('--accept-licence', 'the licence was read and is accepted, for models that ask for it')
     .option('--accept-unverified', 'take a file although nobody gives its sha256')
     .option('--json', 'print JSON')
-    .action(async (what: string, flags: object) => (await import('./models/get.js')).getModel(what, flags));
+    .action(async (what: string, flags: object) => (await import('./models/files.js')).getModel(what, flags));
   models
     .command('info <name-or-file>')
     .description('architecture, size, context, template, vector length and sha256 of a model')
     .option('--json', 'print JSON')
-    .action(async (what: string, flags: object) => (await import('./models/info.js')).describe(what, flags));
+    .action(async (what: string, flags: object) => (await import('./models/files.js')).describe(what, flags));
   models
     .command('bench <name-or-file>')
     .description('how fast a model reads prompts, writes replies and encodes texts on this machine')

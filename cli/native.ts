@@ -23,5 +23,5 @@ export function register(program: Command): void {
     .command('remove')
     .description('delete what `native install` made')
     .option('--json', 'print JSON')
-    .action(async (flags: { json?: boolean }) => (await import('./native/remove.js')).remove(flags));
+    .action(async (flags: { json?: boolean }) => (await import('./native/install.js')).remove(flags));
 }

@@ -95,7 +95,7 @@ describe('the architecture', () => {
     const shipped = sources.filter((file) => !/^(test|bench)\//.test(file));
 
     test.each<[string, RegExp, string[]]>([
-      ['other programs', /'(node:)?child_process'/, ['cli/native/run-tool.ts', 'cli/quickstart/shown.ts']],
+      ['other programs', /'(node:)?child_process'/, ['cli/native/wheels.ts', 'cli/quickstart/shown.ts']],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
       ['addresses', /\bfetch\(/, ['src/llm/server-trouble.ts', 'src/run/download.ts']],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-model.ts']],
@@ -109,7 +109,7 @@ describe('the architecture', () => {
         'what only `require` finds, the built half of TensorFlow among it',
         /createRequire\(/,
         [
-          'cli/native/prerequisites.ts',
+          'cli/native/install.ts',
           'src/llm/llama-library.ts',
           'src/tensor/backend.ts',
           'src/tensor/native-tensorflow.ts',

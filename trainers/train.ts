@@ -3,9 +3,8 @@ import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js'
 import { readIndex } from '../checkpoints/store.js';
 import { linkQueryId } from '../envs/link-query-world.js';
 import { questionWalkIds } from '../envs/question-walks.js';
-import { noEncoder } from '../src/encoder/no-encoder.js';
+import { noEncoder, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
-import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { collectEnvironment } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';

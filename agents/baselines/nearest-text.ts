@@ -1,6 +1,5 @@
 /** The nearest of some texts by the cosine of their vectors. */
-import type { StateEncoder } from '../../src/encoder/state-encoder.js';
-import { dot, unitVectors } from '../../src/encoder/unit-vectors.js';
+import { dot, type StateEncoder, unitVectors } from '../../src/encoder/state-encoder.js';
 
 /** Finds, for each asked text, the place of the nearest known one; ties go to the first. */
 export type NearestText = (asked: readonly string[], signal?: AbortSignal) => Promise<number[]>;

@@ -1,11 +1,9 @@
 /** Walks to what sounds most like the last message: what the text vectors know before anything is learned. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import type { StateEncoder } from '../../src/encoder/state-encoder.js';
-import { dot, unitRows } from '../../src/encoder/unit-vectors.js';
+import { dot, type StateEncoder, unitRows } from '../../src/encoder/state-encoder.js';
 import type { Agent } from '../agent.js';
 import { entityTexts, lastMessageText, relationTexts } from '../walker/features/dialogue-texts.js';
-import { oneHopShare, rankingAgent, stopPriorScores } from './baseline.js';
-import type { BaselineContext } from './baseline.js';
+import { type BaselineContext, oneHopShare, rankingAgent, stopPriorScores } from './baseline.js';
 import { headLogSoftmax } from './edge-softmax.js';
 
 /** Cosines differ by tenths; this many nats a unit makes them a distribution. */

@@ -1,7 +1,7 @@
 /** What a relation walker reads of a question: one frozen text vector, scaled by what train questions look like. */
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { encodeShown } from '../../src/encoder/encode-shown.js';
+import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
@@ -43,7 +43,7 @@ export async function encodeQuestions(
   { settings: { keepName, maxTokens }, progress, signal }: EncodeQuestionsOptions,
 ): Promise<EncodedTexts> {
   const texts = tasks.map((task) => questionText(task, keepName));
-  return encodeShown(encoder, texts, { label: 'encode questions', maxTokens, progress, signal });
+  return encodeWithProgress(encoder, texts, { label: 'encode questions', maxTokens, progress, signal });
 }
 
 /**

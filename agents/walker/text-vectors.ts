@@ -1,7 +1,7 @@
 /** Asks the encoder, once, for every text that a walker reads: names of the graph and messages of the dialogues. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
-import { encodeShown } from '../../src/encoder/encode-shown.js';
+import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { EncodedTexts, EncodeOptions, StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
@@ -28,8 +28,8 @@ export async function encodeGraph(
 ): Promise<FrozenVectors> {
   const { settings, ...rest } = options;
   const shown = { ...rest, maxTokens: settings.nameTokens };
-  const entities = await encodeShown(encoder, entityTexts(graph), { ...shown, label: 'encode entities' });
-  const relations = await encodeShown(encoder, relationTexts(graph), { ...shown, label: 'encode relations' });
+  const entities = await encodeWithProgress(encoder, entityTexts(graph), { ...shown, label: 'encode entities' });
+  const relations = await encodeWithProgress(encoder, relationTexts(graph), { ...shown, label: 'encode relations' });
   return { dim: encoder.dim, entities: expand(entities), relations: expand(relations) };
 }
 
@@ -58,13 +58,17 @@ export async function encodeTasks(
 ): Promise<TaskVectors> {
   const { settings, ...rest } = options;
   const { lastMessageTokens, windowTokens, windowMessages } = settings;
-  const last = await encodeShown(encoder, tasks.map(lastMessageText), {
+  const last = await encodeWithProgress(encoder, tasks.map(lastMessageText), {
     ...rest,
     label: 'encode messages',
     maxTokens: lastMessageTokens,
   });
   const windows = tasks.map((task) => windowText(task, windowMessages));
-  const window = await encodeShown(encoder, windows, { ...rest, label: 'encode dialogues', maxTokens: windowTokens });
+  const window = await encodeWithProgress(encoder, windows, {
+    ...rest,
+    label: 'encode dialogues',
+    maxTokens: windowTokens,
+  });
   return { last, window, rowOf: new Map(tasks.map((task, i) => [task.id, i])) };
 }
 

@@ -155,26 +155,9 @@ async function encoding({ file, device, threads, repeats, progress, signal }: Me
 
 /** A text of so many short words, another for every number. */
 function words(number: number, count: number): string {
-  const list = [
-    'river',
-    'north',
-    'song',
-    'old',
-    'walks',
-    'to',
-    'the',
-    'house',
-    'of',
-    'stone',
-    'and',
-    'reads',
-    'a',
-    'letter',
-  ];
-  return [
-    number,
-    ...Array.from({ length: count }, (_, i) => list[(i * (1 + (number % 13)) + number) % list.length]),
-  ].join(' ');
+  const list = 'river north song old walks to the house of stone and reads a letter'.split(' ');
+  const place = (i: number) => (i * (1 + (number % 13)) + number) % list.length;
+  return [number, ...Array.from({ length: count }, (_, i) => list[place(i)])].join(' ');
 }
 
 function writesText(file: string): boolean {

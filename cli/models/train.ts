@@ -1,8 +1,15 @@
 /** `kgwalk models train`: the embedded model, made again from its data. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { renderPng } from '../../reports/pictures.js';
+import { type Line, lineChart } from '../../reports/line-chart.js';
+import { curveOf } from '../../reports/series.js';
+import { light, palette } from '../../reports/chart.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { sha256File } from '../../src/run/files.js';
+import { sha256File, writeFileAtomic } from '../../src/run/files.js';
+import { readJsonLines } from '../../src/run/json-lines.js';
+import { anyNumber } from '../../src/run/record-schemas.js';
 import { interruptSignal } from '../interrupt.js';
 import { printJson, printLine } from '../output.js';
 import { minutesOf, timeLimit } from '../time-limit.js';
@@ -61,11 +68,48 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
       hint: `Go on: kgwalk models train --resume --out ${flags.out}`,
     });
   }
-  const { drawLossCurve } = await import('./loss-curve.js');
   const picture = await drawLossCurve(join(out, demoFiles.log), join(out, 'loss-curve.png'));
   const sha256 = await sha256File(model);
   if (flags.json) return printJson({ model, sha256, tokens: place.tokens, steps: place.steps, picture });
   printLine(`${place.tokens} tokens in ${place.steps} updates`);
   printLine(`model: ${model}  (sha256 ${sha256})`);
   printLine(`loss:  ${picture}`);
+}
+
+/** Lines of the log that have one of the two; others are left out. */
+const logLine = z.object({
+  tokens: anyNumber.optional(),
+  loss: anyNumber.optional(),
+  watched: z.record(z.string(), z.object({ loss: anyNumber })).optional(),
+});
+type LogLine = z.output<typeof logLine>;
+
+/** Draws what is trained on and what is watched, in nats a token over millions of tokens. @returns `picture` */
+async function drawLossCurve(log: string, picture: string): Promise<string> {
+  const lines = readJsonLines(log, logLine);
+  const series = (valueOf: (line: LogLine) => number | undefined) =>
+    new Map(
+      lines.flatMap((line): [number, number][] => {
+        const value = valueOf(line);
+        return line.tokens === undefined || value === undefined ? [] : [[line.tokens / 1e6, value]];
+      }),
+    );
+  // What is watched is shown as measured, what is trained on smoothed.
+  const curves = [
+    { label: 'trained on', key: 'loss', values: series(({ loss }) => loss) },
+    { label: 'watched', key: 'eval/loss', values: series(({ watched }) => watched?.all?.loss) },
+  ];
+  const drawn = curves.map(({ label, key, values }, i): Line => ({
+    label,
+    color: palette[i]!,
+    curve: curveOf([values], key),
+  }));
+  const chart = lineChart(drawn, {
+    title: 'Weighted loss of a token, nats',
+    xLabel: 'tokens seen, millions',
+    percent: false,
+    fromZero: true,
+  });
+  writeFileAtomic(picture, await renderPng(chart.config(light), chart.size, light.paper));
+  return picture;
 }

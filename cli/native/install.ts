@@ -2,18 +2,18 @@
  * `kgwalk native install`: links the addon of tfjs-node against the libraries inside a TensorFlow wheel. The wheel is only
  * unpacked, Python runs none of it; the addon speaks Node-API, so neither node-gyp nor Node's own headers are needed.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
-import { argv, execPath } from 'node:process';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, resolve } from 'node:path';
+import { arch, argv, execPath, platform } from 'node:process';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { nativeAddon, nativeFolder, nativePackage } from '../../src/tensor/native-tensorflow.js';
 import type { Finding } from '../doctor.js';
+import { freeBytes } from '../free-space.js';
 import { interruptSignal } from '../interrupt.js';
 import { printJson, printLine, printNote } from '../output.js';
-import { packageFolder, requireNativeFolder, requirePrerequisites } from './prerequisites.js';
-import { mustRun } from './run-tool.js';
-import { cudaWheels, downloadWheels, tensorflowWheel, unpackWheel } from './wheels.js';
+import { cudaWheels, downloadWheels, mustRun, runTool, tensorflowWheel, unpackWheel } from './wheels.js';
 
 interface InstallFlags {
   gpu?: boolean;
@@ -28,14 +28,14 @@ export async function install({ gpu = false, wheel, json }: InstallFlags): Promi
   requireNativeFolder(folder);
   const draft = `${folder}.part`;
   const wheels = wheel.map((file) => resolve(file));
-  await requirePrerequisites({ gpu, wheels, folder });
+  await requirePrerequisites(gpu, wheels, folder);
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
   try {
     await unpackAll(wheels.length > 0 ? wheels : await fetchWheels(gpu, join(draft, 'wheels'), signal), draft, signal);
-    tell('building');
+    printNote('building');
     await build(draft, signal);
-    tell('checking');
+    printNote('checking');
     const detail = await check(draft, signal);
     rmSync(folder, { recursive: true, force: true });
     renameSync(draft, folder);
@@ -51,17 +51,17 @@ export async function install({ gpu = false, wheel, json }: InstallFlags): Promi
 
 async function fetchWheels(gpu: boolean, folder: string, signal: AbortSignal): Promise<string[]> {
   const name = tensorflowWheel(gpu);
-  tell(`downloading ${name}`);
+  printNote(`downloading ${name}`);
   const wheels = await downloadWheels([name], folder, signal);
   if (!gpu) return wheels;
   const cuda = await cudaWheels(wheels[0]!);
-  tell(`downloading ${cuda.length} wheels of CUDA libraries`);
+  printNote(`downloading ${cuda.length} wheels of CUDA libraries`);
   return downloadWheels(cuda, folder, signal);
 }
 
 async function unpackAll(wheels: readonly string[], draft: string, signal: AbortSignal): Promise<void> {
   for (const file of wheels) {
-    tell(`unpacking ${basename(file)}`);
+    printNote(`unpacking ${basename(file)}`);
     await unpackWheel(file, draft, signal);
   }
   rmSync(join(draft, 'wheels'), { recursive: true, force: true });
@@ -107,6 +107,70 @@ async function check(draft: string, signal: AbortSignal): Promise<string> {
   });
 }
 
-function tell(what: string): void {
-  printNote(what);
+const require = createRequire(import.meta.url);
+
+/** The folder of an installed package. @throws where there is none */
+function packageFolder(name: string): string {
+  return dirname(require.resolve(`${name}/package.json`));
+}
+
+/**
+ * The native folder is removed as a whole, so it has to be one.
+ * @throws WorkbenchError `usage` for a folder that holds other files
+ */
+function requireNativeFolder(folder: string): void {
+  const held = existsSync(folder) ? readdirSync(folder) : [];
+  if (held.length === 0 || held.includes(nativeAddon)) return;
+  const problem = `expected a folder that \`native install\` made, or none, got other files, at ${folder}`;
+  throw new WorkbenchError('usage', problem, { hint: 'Nothing was changed. KGWALK_NATIVE names another place.' });
+}
+
+/**
+ * @param wheels given by the user; then pip is not needed
+ * @throws WorkbenchError `native` that names everything that is missing at once, with how to get it
+ */
+async function requirePrerequisites(gpu: boolean, wheels: readonly string[], folder: string): Promise<void> {
+  const missing: string[] = [];
+  if (platform !== 'linux' || !['x64', 'arm64'].includes(arch)) {
+    throw new WorkbenchError('native', `expected Linux on x64 or arm64, got ${platform} on ${arch}`, {
+      hint: 'TensorFlow’s wheels for other systems lack what the addon needs; training works on wasm.',
+    });
+  }
+  for (const name of [nativePackage, 'node-api-headers']) {
+    if (!isInstalled(name)) missing.push(`the package ${name} (npm install --no-save --ignore-scripts ${name})`);
+  }
+  const tools: [string, string[], string][] = [
+    ['g++', ['--version'], 'a C++ compiler, g++ (Debian: apt-get install g++)'],
+    ['unzip', ['-v'], 'unzip (Debian: apt-get install unzip)'],
+  ];
+  if (wheels.length === 0) tools.push(['python3', ['-m', 'pip', '--version'], 'pip for python3, or --wheel FILE']);
+  for (const [tool, words, what] of tools) if ((await runTool(tool, words)).status !== 0) missing.push(what);
+  for (const wheel of wheels) if (!existsSync(wheel)) missing.push(`the file ${wheel}`);
+  const free = freeBytes(folder) / 2 ** 30;
+  // GiB for wheels, what is taken out of them and the headers, which go again.
+  const needed = gpu ? 8 : 1.2;
+  if (free < needed) missing.push(`${needed} GiB of space at ${folder}, where ${free.toFixed(1)} are free`);
+  if (missing.length === 0) return;
+  throw new WorkbenchError('native', `expected all that building needs, missing: ${missing.join('; ')}`, {
+    hint: 'Nothing was changed. Get what is missing and run the command again; training works without it, on wasm.',
+  });
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    packageFolder(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Deletes what `kgwalk native build` made, and says so. */
+export function remove({ json }: { json?: boolean }): void {
+  const folder = nativeFolder();
+  requireNativeFolder(folder);
+  const removed = existsSync(folder);
+  rmSync(folder, { recursive: true, force: true });
+  if (json) printJson({ folder, removed });
+  else printLine(removed ? `removed ${folder}` : `nothing to remove at ${folder}`);
 }

@@ -1,9 +1,50 @@
-/** Which wheels hold TensorFlow's libraries, how they are fetched, and what is taken out of them. */
+/** Which wheels hold TensorFlow's libraries, what is taken out of them, and running the tools that this and the build need. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { arch } from 'node:process';
+import { arch, env } from 'node:process';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { mustRun } from './run-tool.js';
+
+interface ToolOptions {
+  /** Ends the tool. */
+  signal?: AbortSignal | undefined;
+  variables?: Record<string, string>;
+}
+
+/** Starts a tool, never through a shell, and waits for its end. The status is null where it could not be started or was stopped. */
+export async function runTool(tool: string, words: readonly string[], { signal, variables }: ToolOptions = {}) {
+  const child = spawn(tool, words, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...env, ...variables }, signal });
+  const result = { status: null as number | null, out: '', told: '' };
+  child.stdout.on('data', (text) => (result.out += String(text)));
+  child.stderr.on('data', (text) => (result.told += String(text)));
+  try {
+    [result.status] = (await once(child, 'close')) as [number | null];
+  } catch (error) {
+    result.told += String((error as Error).message);
+  }
+  return result;
+}
+
+/**
+ * Runs a tool that must succeed.
+ * @param what it does, for the error
+ * @returns what it wrote to standard output
+ * @throws WorkbenchError `native` with the last lines that it told
+ */
+export async function mustRun(
+  what: string,
+  tool: string,
+  words: readonly string[],
+  options: ToolOptions = {},
+): Promise<string> {
+  const { status, out, told } = await runTool(tool, words, options);
+  if (status === 0) return out;
+  const last = told.trim().split('\n').slice(-5).join('\n');
+  throw new WorkbenchError('native', `expected ${what} to succeed, got this from ${tool}:\n${last}`, {
+    hint: 'Nothing was changed. Mend what it says and run the command again; training works without it, on wasm.',
+  });
+}
 
 /** Known to work with the addon of tfjs-node 4.22.0; the GPU's asks for CUDA 12.5 and cuDNN 9. */
 const releases = { cpu: 'tensorflow-cpu==2.16.2', gpu: 'tensorflow==2.18.1' } as const;
@@ -26,7 +67,7 @@ export async function downloadWheels(
     `downloading ${names.join(', ')}`,
     'python3',
     [...words, '--only-binary=:all:', '--python-version', '3.10', ...platforms, '--dest', folder, ...names],
-    signal && { signal },
+    { signal },
   );
   return readdirSync(folder).map((name) => join(folder, name));
 }
@@ -53,7 +94,7 @@ export async function cudaWheels(tensorflow: string): Promise<string[]> {
 export async function unpackWheel(file: string, folder: string, signal: AbortSignal | undefined): Promise<void> {
   const ofCuda = basename(file).startsWith('nvidia');
   const parts = ofCuda ? ['nvidia/*/lib/*'] : ['tensorflow/libtensorflow*', 'tensorflow/include/*'];
-  await mustRun(`unpacking ${file}`, 'unzip', ['-qo', file, ...parts, '-d', folder], signal && { signal });
+  await mustRun(`unpacking ${file}`, 'unzip', ['-qo', file, ...parts, '-d', folder], { signal });
   if (!ofCuda && !readdirSync(join(folder, 'tensorflow')).includes('libtensorflow_cc.so.2')) {
     throw new WorkbenchError('native', `expected a wheel of TensorFlow 2.12 or newer, got another, at ${file}`, {
       hint: `${tensorflowWheel(false)} and ${tensorflowWheel(true)} are known to work.`,

@@ -6,8 +6,7 @@ import process from 'node:process';
 import { crc32 } from 'node:zlib';
 import type { RootDatabase } from 'lmdb';
 import { looksOf, sha256File } from '../run/files.js';
-import { type Claim, claimsIn } from './claims.js';
-import { openStore, requireSpace, storeError } from './lmdb-store.js';
+import { type Lease, leasesIn, openStore, requireSpace, storeError } from './lmdb-store.js';
 
 /** Everything a vector depends on beside its text. */
 export interface VectorSpace {
@@ -21,176 +20,158 @@ export interface VectorSpace {
 }
 
 /** A text with what its vector is kept under beside it. */
-export interface ClaimedText {
+interface KeptText {
   text: string;
   budget: string;
 }
 
-/** The vectors of one space. */
-export interface VectorStore {
-  /** Vectors that were not what had been written, by their checksum: they count as absent, and the first one is told. */
-  readonly damaged: number;
-  /** Copies the text's vector into `into` (float32 [dim]) and returns true, or returns false. @throws WorkbenchError `failure` */
-  read(text: string, budget: string, into: Float32Array): boolean;
-  /** Keeps a vector for the next commit. @param vector float32 [dim], copied */
-  write(text: string, budget: string, vector: Float32Array): void;
-  /** Tokens of the text's input, special ones included, if anybody wrote them: vectors of earlier versions came without. */
-  readTokens(text: string, budget: string): number | undefined;
-  /** Keeps how many tokens a text's input has, for the next commit. */
-  writeTokens(text: string, budget: string, tokens: number): void;
-  /**
-   * Takes on texts to encode. What another encoder or process has taken on and not finished is not had: its vectors can be
-   * read once they are there.
-   * @throws WorkbenchError `failure`
-   */
-  claim(texts: readonly ClaimedText[]): Promise<{
-    /** Which of the texts were had. */
-    had: boolean[];
-    /** Gives back those that were had; to be called after their vectors were committed. */
-    release(): Promise<void>;
-  }>;
-  /** Commits what was written; durable when it resolves. @throws WorkbenchError `failure` when the disk is full */
-  commit(): Promise<void>;
-}
-
-/** How much is kept, in all and by encoder; sizes in bytes. */
+/** How much is kept, in all and by encoder; sizes in bytes of the vectors, without the database's own overhead. */
 export interface CacheInfo {
   folder: string;
   entries: number;
-  /** Bytes of the vectors, without the database's own overhead. */
   bytes: number;
   encoders: { name: string; id: string; mode: string; dim: number; entries: number; bytes: number }[];
 }
 
 /** Stores of vectors in one folder; close it after use. */
-export interface EncoderCache {
-  space(space: VectorSpace): VectorStore;
-  /** sha256 (hex) of a file, remembered by its path and looks. @throws WorkbenchError `data` when it cannot be read */
-  fileHash(path: string): Promise<string>;
-  info(): CacheInfo;
-  /** Deletes everything and closes. Returns how many vectors there were. */
-  clear(): Promise<number>;
-  close(): Promise<void>;
-}
+export type EncoderCache = Awaited<ReturnType<typeof openEncoderCache>>;
 
 const prefixBytes = 8;
-/** The pages of the database carry no checksum, so each vector ends with one: of its key and its numbers. */
+/** The pages of the database carry no checksum, so each value ends with one: of its key and its bytes. */
 const checksumBytes = 4;
 
 /**
  * Opens the cache; two processes may use it at once.
  * @param cacheFolder the folder of all caches; the vectors lie in `vectors/` inside it
- * @throws WorkbenchError `native` or `failure`
+ * @throws WorkbenchError `native` or `failure`, as everything that reads or writes the cache
  */
-export async function openEncoderCache(cacheFolder: string): Promise<EncoderCache> {
+export async function openEncoderCache(cacheFolder: string) {
   const folder = vectorsFolder(cacheFolder);
   const root = await openStore(folder);
-  const { vectors, tokens, spaces, files, claimed } = await openTables(root, folder);
-  const claims = claimsIn(root, claimed);
+  const tables = await openTables(root, folder);
+  const { vectors, tokens, spaces, files, leased } = tables;
+  const leases = leasesIn(root, leased);
   // Closing a database whose commit failed would wait for ever.
   let failed = false;
   const commitError = (error: unknown) => {
     failed = true;
     return storeError(error, folder);
   };
+  const failCommit = (error: unknown): never => {
+    throw commitError(error);
+  };
+
+  /** The bytes that were written under a key, their checksum cut off; undefined where it does not fit. */
+  function read(table: typeof vectors, key: Buffer, length: number): Buffer | 'damaged' | undefined {
+    let sealed: Buffer | undefined;
+    try {
+      sealed = table.get(key);
+    } catch (error) {
+      throw storeError(error, folder);
+    }
+    // Vectors of earlier versions have no checksum: they are made again.
+    if (sealed?.length !== length + checksumBytes) return undefined;
+    const bytes = sealed.subarray(0, length);
+    return sealed.readUInt32LE(length) === crc32(bytes, crc32(key)) ? bytes : 'damaged';
+  }
+
+  /** The vectors of one space. */
+  function spaceOf(space: VectorSpace) {
+    const prefix = sha256(JSON.stringify([space.encoder, space.mode, space.dim])).subarray(0, prefixBytes);
+    const waiting = { vectors: new Map<string, Buffer>(), tokens: new Map<string, Buffer>() };
+    // A vector and its tokens are asked for one after the other.
+    let last: { text: string; budget: string; key: Buffer } | undefined;
+    const keyOf = (text: string, budget: string) => {
+      if (text !== last?.text || budget !== last.budget) {
+        const key = Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, 24)]);
+        last = { text, budget, key };
+      }
+      return last.key;
+    };
+    const put = (puts: Map<string, Buffer>, key: Buffer, bytes: Uint8Array) => {
+      const sum = Buffer.alloc(checksumBytes);
+      sum.writeUInt32LE(crc32(bytes, crc32(key)));
+      puts.set(key.toString('hex'), Buffer.concat([bytes, sum]));
+    };
+    let damaged = 0;
+    return {
+      /** Vectors that were not what had been written, by their checksum: they count as absent, and the first one is told. */
+      get damaged() {
+        return damaged;
+      },
+      /** Copies the text's vector into `into` (float32 [dim]) and returns true, or returns false. */
+      read(text: string, budget: string, into: Float32Array): boolean {
+        const bytes = read(vectors, keyOf(text, budget), into.byteLength);
+        if (bytes === 'damaged' && ++damaged === 1) {
+          process.emitWarning(`a damaged vector is made again, at ${folder}`, 'KgwalkWarning');
+        }
+        if (bytes === 'damaged' || bytes === undefined) return false;
+        new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
+        return true;
+      },
+      /** Keeps a copy of a vector (float32 [dim]) for the next commit. */
+      write(text: string, budget: string, vector: Float32Array): void {
+        const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+        put(waiting.vectors, keyOf(text, budget), bytes);
+      },
+      /** Tokens of the text's input, special ones included, if anybody wrote them: vectors of earlier versions came without. */
+      readTokens(text: string, budget: string): number | undefined {
+        const bytes = read(tokens, keyOf(text, budget), 4);
+        return bytes === 'damaged' ? undefined : bytes?.readUInt32LE(0);
+      },
+      /** Keeps how many tokens a text's input has, for the next commit. */
+      writeTokens(text: string, budget: string, count: number): void {
+        const bytes = Buffer.alloc(4);
+        bytes.writeUInt32LE(count);
+        put(waiting.tokens, keyOf(text, budget), bytes);
+      },
+      /**
+       * Takes on texts to encode. What another encoder or process has taken on and not finished is not had: its vectors can
+       * be read once they are there. `release` gives back those that were had, after their vectors were committed.
+       */
+      async lease(texts: readonly KeptText[]): Promise<{ had: boolean[]; release(): Promise<void> }> {
+        requireSpace(folder, 256 * texts.length);
+        const keys = texts.map(({ text, budget }) => keyOf(text, budget));
+        const had = await leases.take(keys).catch(failCommit);
+        return {
+          had,
+          async release() {
+            // What a full disk keeps is over when this process ends.
+            if (!failed) await leases.release(keys.filter((_, i) => had[i])).catch(commitError);
+          },
+        };
+      },
+      /** Commits what was written; durable when it resolves. @throws WorkbenchError `failure` when the disk is full */
+      async commit(): Promise<void> {
+        if (waiting.vectors.size + waiting.tokens.size === 0) return;
+        // Pages are written anew rather than in place, and several of them a key.
+        requireSpace(folder, 4 * (waiting.vectors.size * (space.dim * 4 + 64) + waiting.tokens.size * 64));
+        // One turn of the event loop, so one transaction.
+        const puts = [spaces.put(prefix.toString('hex'), space)];
+        for (const table of ['vectors', 'tokens'] as const) {
+          for (const [key, bytes] of waiting[table]) puts.push(tables[table].put(Buffer.from(key, 'hex'), bytes));
+          waiting[table].clear();
+        }
+        await Promise.all(puts)
+          .then(() => root.flushed)
+          .catch(failCommit);
+      },
+    };
+  }
 
   return {
-    space(space) {
-      const prefix = sha256(JSON.stringify([space.encoder, space.mode, space.dim])).subarray(0, prefixBytes);
-      const waiting = new Map<string, Buffer>();
-      const waitingTokens = new Map<string, Buffer>();
-      // A vector and its tokens are asked for one after the other.
-      let last: { text: string; budget: string; key: Buffer } | undefined;
-      const keyOf = (text: string, budget: string) => {
-        if (text !== last?.text || budget !== last.budget) {
-          const key = Buffer.concat([prefix, sha256(`${budget}\0${text}`).subarray(0, 24)]);
-          last = { text, budget, key };
-        }
-        return last.key;
-      };
-      let damaged = 0;
-      return {
-        get damaged() {
-          return damaged;
-        },
-        read(text, budget, into) {
-          const key = keyOf(text, budget);
-          const bytes = guarded(folder, () => vectors.get(key));
-          // Those of earlier versions have no checksum: they are made again.
-          if (bytes?.length !== into.byteLength + checksumBytes) return false;
-          const numbers = bytes.subarray(0, into.byteLength);
-          if (bytes.readUInt32LE(into.byteLength) !== checksum(key, numbers)) {
-            if (++damaged === 1) process.emitWarning(`a damaged vector is made again, at ${folder}`, 'KgwalkWarning');
-            return false;
-          }
-          new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(numbers);
-          return true;
-        },
-        write(text, budget, vector) {
-          const key = keyOf(text, budget);
-          const numbers = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
-          const sum = Buffer.alloc(checksumBytes);
-          sum.writeUInt32LE(checksum(key, numbers));
-          waiting.set(key.toString('hex'), Buffer.concat([numbers, sum]));
-        },
-        readTokens(text, budget) {
-          const key = keyOf(text, budget);
-          const bytes = guarded(folder, () => tokens.get(key));
-          if (bytes?.length !== 4 + checksumBytes) return undefined;
-          return bytes.readUInt32LE(4) === checksum(key, bytes.subarray(0, 4)) ? bytes.readUInt32LE(0) : undefined;
-        },
-        writeTokens(text, budget, count) {
-          const key = keyOf(text, budget);
-          const bytes = Buffer.alloc(4 + checksumBytes);
-          bytes.writeUInt32LE(count);
-          bytes.writeUInt32LE(checksum(key, bytes.subarray(0, 4)), 4);
-          waitingTokens.set(key.toString('hex'), bytes);
-        },
-        async claim(texts) {
-          requireSpace(folder, 256 * texts.length);
-          const keys = texts.map(({ text, budget }) => keyOf(text, budget));
-          const had = await claims.take(keys).catch((error: unknown) => {
-            throw commitError(error);
-          });
-          return {
-            had,
-            async release() {
-              // What a full disk keeps is over when this process ends.
-              if (!failed) await claims.release(keys.filter((_, i) => had[i])).catch(commitError);
-            },
-          };
-        },
-        async commit() {
-          if (waiting.size + waitingTokens.size === 0) return;
-          // Pages are written anew rather than in place, and several of them a key.
-          requireSpace(folder, 4 * (waiting.size * (space.dim * 4 + 64) + waitingTokens.size * 64));
-          // One turn of the event loop, so one transaction.
-          const puts: Promise<boolean>[] = [spaces.put(prefix.toString('hex'), space)];
-          for (const [key, bytes] of waiting) puts.push(vectors.put(Buffer.from(key, 'hex'), bytes));
-          for (const [key, bytes] of waitingTokens) puts.push(tokens.put(Buffer.from(key, 'hex'), bytes));
-          waiting.clear();
-          waitingTokens.clear();
-          try {
-            await Promise.all(puts);
-            await root.flushed;
-          } catch (error) {
-            throw commitError(error);
-          }
-        },
-      };
-    },
-    async fileHash(path) {
+    space: spaceOf,
+    /** sha256 (hex) of a file, remembered by its path and looks. @throws WorkbenchError `data` when it cannot be read */
+    async fileHash(path: string): Promise<string> {
       const key = sha256(JSON.stringify([resolve(path), looksOf(path)])).toString('hex');
       const known = files.get(key);
       if (known !== undefined) return known;
       const hash = await sha256File(path);
       requireSpace(folder, 0);
-      await files.put(key, hash).catch((error: unknown) => {
-        throw commitError(error);
-      });
+      await files.put(key, hash).catch(failCommit);
       return hash;
     },
-    info() {
+    info(): CacheInfo {
       const encoders = [...spaces.getRange()].map(({ key, value }) => {
         const start = Buffer.concat([Buffer.from(key, 'hex'), Buffer.alloc(24)]);
         const end = Buffer.concat([Buffer.from(key, 'hex'), Buffer.alloc(25, 0xff)]);
@@ -201,15 +182,16 @@ export async function openEncoderCache(cacheFolder: string): Promise<EncoderCach
       const sum = (pick: (one: (typeof encoders)[number]) => number) => encoders.reduce((s, one) => s + pick(one), 0);
       return { folder, entries: sum((one) => one.entries), bytes: sum((one) => one.bytes), encoders };
     },
-    async clear() {
+    /** Deletes everything and closes. Returns how many vectors there were. */
+    async clear(): Promise<number> {
       const entries = vectors.getKeysCount();
-      await Promise.all([vectors, tokens, spaces, files, claimed].map((table) => table.clearAsync()));
+      await Promise.all(Object.values(tables).map((table) => table.clearAsync()));
       await root.close();
       // An emptied database keeps its size on disk, so the files go too.
       rmSync(folder, { recursive: true, force: true });
       return entries;
     },
-    async close() {
+    async close(): Promise<void> {
       if (!failed) await root.close();
     },
   };
@@ -231,23 +213,10 @@ async function openTables(root: RootDatabase, folder: string) {
       tokens: root.openDB<Buffer, Buffer>({ name: 'tokens', encoding: 'binary', keyEncoding: 'binary' }),
       spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
       files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
-      claimed: root.openDB<Claim, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
+      leased: root.openDB<Lease, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
     };
   } catch (error) {
     await root.close().catch(() => {});
-    throw storeError(error, folder);
-  }
-}
-
-function checksum(key: Buffer, numbers: Uint8Array): number {
-  return crc32(numbers, crc32(key));
-}
-
-/** What a damaged database throws becomes one clear error. */
-function guarded<T>(folder: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
     throw storeError(error, folder);
   }
 }

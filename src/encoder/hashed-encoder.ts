@@ -1,8 +1,15 @@
 /** A text encoder without a model: words and character trigrams hashed into signed buckets. */
 import { WorkbenchError } from '../run/errors.js';
-import { distinctTexts, isBlank, normalizeL2, timesAsked } from './encoded-texts.js';
-import { refuseOverlong } from './overlong.js';
-import { type EncodeOptions, noCounts, type StateEncoder } from './state-encoder.js';
+import {
+  distinctTexts,
+  type EncodeOptions,
+  isBlank,
+  noCounts,
+  normalizeL2,
+  refuseOverlong,
+  type StateEncoder,
+  timesAsked,
+} from './state-encoder.js';
 
 /**
  * Knows spelling, not meaning: for tests, and as a last resort that is named in the result.
@@ -21,7 +28,7 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
   async function encode(texts: readonly string[], options: EncodeOptions = {}) {
     const { maxTokens = Infinity, overlong, onProgress, signal } = options;
     const { distinct, rows } = distinctTexts(texts);
-    if (overlong === 'refuse') await refuseOverlong(distinct, maxTokens, { where: `hashed:${dim}`, countTokens });
+    if (overlong === 'refuse') await refuseOverlong(distinct, maxTokens, `hashed:${dim}`, countTokens);
     const matrix = new Float32Array(distinct.length * dim);
     const started = performance.now();
     let tokens = 0;
@@ -44,22 +51,15 @@ export function hashedEncoder(dim: number, normalize = true): StateEncoder {
     return { matrix, rows, dim };
   }
 
-  const held = (texts: readonly string[]) => new Uint8Array(texts.length);
-
   async function countTokens(texts: readonly string[]) {
     return Int32Array.from(texts, (text) => wordsOf(text).length);
   }
 
-  const id = `hashed:${dim}:${normalize ? 'l2' : 'raw'}:v1`;
+  const name = `hashed:${dim}`;
+  const id = `${name}:${normalize ? 'l2' : 'raw'}:v1`;
   return {
-    id,
-    name: `hashed:${dim}`,
-    dim,
-    prefixBlock: 0,
-    counters,
-    encode,
-    held,
-    countTokens,
+    ...{ id, name, dim, prefixBlock: 0, counters, encode, countTokens },
+    held: (texts) => new Uint8Array(texts.length),
     dispose: async () => {},
   };
 }

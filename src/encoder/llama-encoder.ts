@@ -5,16 +5,29 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { llamaVersion } from '../llm/llama-library.js';
 import { WorkbenchError } from '../run/errors.js';
 import { hashedFile } from '../run/files.js';
-import { encodeTurn, type Turn } from './encode-turn.js';
+import { type Batch, blockTokens, encodeBatch } from './prefix-context.js';
 import { readEmbeddingModel } from './embedding-model.js';
-import { distinctTexts, isBlank, normalizeL2, timesAsked } from './encoded-texts.js';
+import {
+  distinctTexts,
+  type EncodedTexts,
+  type EncodeOptions,
+  isBlank,
+  noCounts,
+  normalizeL2,
+  refuseOverlong,
+  type StateEncoder,
+  surelyFits,
+  timesAsked,
+} from './state-encoder.js';
 import { openEncoderCache } from './encoder-cache.js';
-import { type LlamaLanes, loadLlamaLanes } from './llama-lanes.js';
-import { type LlamaVocabulary, loadVocabulary, reservedPlaces } from './llama-vocabulary.js';
-import { refuseOverlong, surelyFits } from './overlong.js';
-import { blockTokens } from './prefix-lane.js';
+import {
+  type LlamaContexts,
+  type LlamaVocabulary,
+  loadLlamaContexts,
+  loadVocabulary,
+  reservedPlaces,
+} from './llama-contexts.js';
 import type { EncoderSettings } from './settings.js';
-import { type EncodedTexts, type EncodeOptions, noCounts, type StateEncoder } from './state-encoder.js';
 
 /** Which model, how it computes, and where its vectors are kept. */
 export interface LlamaEncoderOptions {
@@ -24,10 +37,8 @@ export interface LlamaEncoderOptions {
   cacheFolder: string;
 }
 
-/** Texts that are taken on together. Vectors that a killed run can lose: those since the last such turn. */
+/** Texts that are taken on, or counted, before anything else gets its turn: a killed run can lose so many vectors. */
 const turnSize = 256;
-/** Texts whose tokens are counted before anything else gets its turn. */
-const countedAtOnce = 256;
 /** Milliseconds between two looks for vectors that somebody else is making. */
 const lookEvery = 200;
 
@@ -55,18 +66,18 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
   const store = cache.space({ encoder: id, name, mode: settings.gpu === 'auto' ? 'gpu' : 'cpu', dim });
   const counters = noCounts();
   const count = settings.workers || Math.min(4, availableParallelism());
-  let lanes: Promise<LlamaLanes> | undefined;
+  let contexts: Promise<LlamaContexts> | undefined;
   let vocabulary: ReturnType<typeof loadVocabulary> | undefined;
 
-  function openLanes(): Promise<LlamaLanes> {
-    lanes ??= loadLlamaLanes({ modelPath, model, count, device: settings.gpu, reuse });
-    lanes.catch(() => (lanes = undefined));
-    return lanes;
+  function openContexts(): Promise<LlamaContexts> {
+    contexts ??= loadLlamaContexts({ modelPath, model, count, device: settings.gpu, reuse });
+    contexts.catch(() => (contexts = undefined));
+    return contexts;
   }
 
   /** The tokens of the model: of the one that is loaded, else without loading its weights. */
   function openVocabulary(): Promise<LlamaVocabulary> {
-    if (lanes !== undefined) return lanes;
+    if (contexts !== undefined) return contexts;
     vocabulary ??= loadVocabulary(modelPath, contextLength);
     vocabulary.catch(() => (vocabulary = undefined));
     return vocabulary;
@@ -78,7 +89,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     if (distinct.length > 0) {
       const { tokenize } = await openVocabulary();
       for (const [place, text] of distinct.entries()) {
-        if (place % countedAtOnce === countedAtOnce - 1) await setImmediate();
+        if (place % turnSize === turnSize - 1) await setImmediate();
         counts[place] = tokenize(text).length;
       }
     }
@@ -97,10 +108,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     const budget = Math.min(maxTokens ?? contextLength, contextLength);
     if (overlong === 'refuse' && distinct.some((text) => !surelyFits(text, budget - reservedPlaces))) {
       const limit = Math.min(budget, (await openVocabulary()).most);
-      await refuseOverlong(distinct, limit, {
-        where: `${modelPath} (context of ${contextLength} tokens)`,
-        countTokens,
-      });
+      await refuseOverlong(distinct, limit, `${modelPath} (context of ${contextLength} tokens)`, countTokens);
     }
     const matrix = new Float32Array(distinct.length * dim);
     const rowOf = (place: number) => matrix.subarray(place * dim, (place + 1) * dim);
@@ -132,11 +140,11 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
 
     /** Encodes and keeps places that nobody else is at. */
     async function encodeOwn(places: readonly number[]): Promise<void> {
-      const model = await openLanes();
+      const model = await openContexts();
       const newest = Math.min(budget, model.most);
       const tokens = places.map((place) => model.tokenize(distinct[place]!).slice(-newest));
       const longest = tokens.reduce((most, { length }) => Math.max(most, length), 0);
-      const onVector: Turn['onVector'] = (i, { vector, evaluated, reused }) => {
+      const onVector: Batch['onVector'] = (i, { vector, evaluated, reused }) => {
         const row = rowOf(places[i]!);
         fill(row, vector, settings.normalize, modelPath);
         const { text, budget: kept } = keyOf(places[i]!);
@@ -156,7 +164,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
           const started = performance.now();
           const free = all.slice(0, Math.max(1, most?.() ?? count));
           const stopped = () => signal?.aborted ?? false;
-          await encodeTurn(free, { tokens, reuse, onVector, stopped }).finally(() => {
+          await encodeBatch(free, { tokens, reuse, onVector, stopped }).finally(() => {
             counters.seconds += (performance.now() - started) / 1000;
           });
         });
@@ -168,8 +176,8 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     }
 
     /** Returns those that somebody else is at. */
-    async function takeTurn(places: readonly number[]): Promise<number[]> {
-      const { had, release } = await store.claim(places.map(keyOf));
+    async function encodeFree(places: readonly number[]): Promise<number[]> {
+      const { had, release } = await store.lease(places.map(keyOf));
       try {
         // Whoever held them until now may have finished.
         const own = missingOf(places.filter((_, i) => had[i]));
@@ -200,7 +208,7 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
     while (missing.length > 0 && !signal?.aborted) {
       const elsewhere: number[] = [];
       for (let at = 0; at < missing.length && !signal?.aborted; at += turnSize) {
-        elsewhere.push(...(await takeTurn(missing.slice(at, at + turnSize))));
+        elsewhere.push(...(await encodeFree(missing.slice(at, at + turnSize))));
       }
       missing = elsewhere;
       if (missing.length > 0) await setTimeout(lookEvery);
@@ -217,16 +225,9 @@ export async function openLlamaEncoder(options: LlamaEncoderOptions): Promise<St
   }
 
   return {
-    id,
-    name,
-    dim,
-    prefixBlock: reuse ? blockTokens : 0,
-    counters,
-    encode,
-    held,
-    countTokens,
+    ...{ id, name, dim, prefixBlock: reuse ? blockTokens : 0, counters, encode, held, countTokens },
     async dispose() {
-      await (await lanes?.catch(() => undefined))?.dispose();
+      await (await contexts?.catch(() => undefined))?.dispose();
       await (await vocabulary?.catch(() => undefined))?.dispose();
       await cache.close();
     },

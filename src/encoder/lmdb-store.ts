@@ -1,9 +1,10 @@
-/** The one door to lmdb: loaded on first need. */
+/** The one door to lmdb, loaded on first need, and the leases by which processes over one database share the work. */
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RootDatabase } from 'lmdb';
+import { pid } from 'node:process';
+import type { Database, RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
-import { writeError } from '../run/files.js';
+import { isRunning, writeError } from '../run/files.js';
 
 /**
  * Opens (or makes) a database folder that several processes may share; the map grows by itself.
@@ -86,4 +87,42 @@ function isFull(folder: string, bytes = 0): boolean {
   } catch {
     return false;
   }
+}
+
+/** Who works on a key, and until when at most: milliseconds since the epoch. */
+export interface Lease {
+  process: number;
+  /** When the process started: a container gives its processes the same numbers again. */
+  started: number;
+  until: number;
+}
+
+/** After this long a lease is over, whoever holds it: its number may belong to another process by now. */
+const lifetime = 15 * 60_000;
+
+/** @param table in the database `root`, for leases alone */
+export function leasesIn(root: RootDatabase, table: Database<Lease, Buffer>) {
+  const own = { process: pid, started: Math.round(performance.timeOrigin) };
+  const holds = ({ process, started, until }: Lease) =>
+    until > Date.now() && (process === pid ? started === own.started : isRunning(process));
+
+  return {
+    /** Takes what no living process holds, all in one transaction. Returns which of the keys were had. */
+    take: (keys: readonly Buffer[]): Promise<boolean[]> =>
+      root.transaction(() =>
+        keys.map((key) => {
+          const found = table.get(key);
+          if (found !== undefined && holds(found)) return false;
+          void table.put(key, { ...own, until: Date.now() + lifetime });
+          return true;
+        }),
+      ),
+    async release(keys: readonly Buffer[]): Promise<void> {
+      await root.transaction(() => {
+        // Kept and over, not removed: removing empties pages that a commit then counts and does not write, and a file that
+        // ends before the last page counted looks like one that lost its end.
+        for (const key of keys) void table.put(key, { ...own, until: 0 });
+      });
+    },
+  };
 }

@@ -1,4 +1,5 @@
-/** The interface of everything that turns texts into fixed vectors. */
+/** The interface of everything that turns texts into fixed vectors, and what all encoders have in common. */
+import { WorkbenchError } from '../run/errors.js';
 
 /** Distinct texts once each, and for every asked text the row that holds its vector. */
 export interface EncodedTexts {
@@ -18,7 +19,7 @@ export interface EncodeOptions {
   /** Called with distinct texts done, of how many, and tokens evaluated and served from a prefix so far. */
   onProgress?: (done: number, total: number, tokens: number, reusedTokens: number) => void;
   signal?: AbortSignal;
-  /** How many texts may be encoded side by side, asked anew every few hundred texts; 1 at least. Default: as many as there are lanes. */
+  /** How many texts may be encoded side by side, asked anew every few hundred texts; 1 at least. Default: as many as there are contexts. */
   lanes?: () => number;
 }
 
@@ -67,4 +68,109 @@ export interface StateEncoder {
   /** int32 [texts.length]: tokens of each text, special ones not counted, however long; nothing is encoded. */
   countTokens(texts: readonly string[]): Promise<Int32Array>;
   dispose(): Promise<void>;
+}
+
+/** Each of the texts once, in the order of first appearance, and int32 [texts.length] which of them each is. */
+export function distinctTexts(texts: readonly string[]): { distinct: string[]; rows: Int32Array } {
+  const places = new Map<string, number>();
+  const rows = new Int32Array(texts.length);
+  texts.forEach((text, i) => {
+    let place = places.get(text);
+    if (place === undefined) places.set(text, (place = places.size));
+    rows[i] = place;
+  });
+  return { distinct: [...places.keys()], rows };
+}
+
+/** int32 [count]: how many of the asked texts each distinct one is. */
+export function timesAsked(rows: Int32Array, count: number): Int32Array {
+  const times = new Int32Array(count);
+  for (const row of rows) times[row]!++;
+  return times;
+}
+
+/** Whether a text says nothing: its vector is zero and no model sees it. */
+export function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
+
+/** Scales to length 1 in place, summing in double precision; a zero vector stays zero. */
+export function normalizeL2(vector: Float32Array | Float64Array): void {
+  let square = 0;
+  for (const value of vector) square += value * value;
+  if (square === 0) return;
+  const scale = 1 / Math.sqrt(square);
+  for (let i = 0; i < vector.length; i++) vector[i] = vector[i]! * scale;
+}
+
+/** Whether a text has fewer than `limit` tokens, without looking at them: plain ASCII never has more tokens than characters. */
+export function surelyFits(text: string, limit: number): boolean {
+  return text.length < limit && /^[\x20-\x7e]*$/.test(text);
+}
+
+/**
+ * Looks at the tokens of those texts alone that may be too long.
+ * @param limit most tokens, special ones not counted
+ * @param where whose limit it is, such as `m.gguf (context of 512 tokens)`
+ * @throws WorkbenchError `data` that names the first text with more
+ */
+export async function refuseOverlong(
+  texts: readonly string[],
+  limit: number,
+  where: string,
+  countTokens: StateEncoder['countTokens'],
+): Promise<void> {
+  const long = texts.filter((text) => !surelyFits(text, limit));
+  if (long.length === 0) return;
+  const counts = await countTokens(long);
+  const place = counts.findIndex((count) => count > limit);
+  if (place === -1) return;
+  const text = long[place]!;
+  const begin = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  throw new WorkbenchError(
+    'data',
+    `expected texts of at most ${limit} tokens, got one of ${counts[place]}: ${JSON.stringify(begin)}, at ${where}`,
+    { hint: 'Shorten the texts by their budget in tokens, or choose a model with a longer context.' },
+  );
+}
+
+/** float32 [dim] of length 1 (0 for blank texts), one an asked text; equal texts share one array. */
+export async function unitVectors(
+  encoder: StateEncoder,
+  texts: readonly string[],
+  signal?: AbortSignal,
+): Promise<Float32Array[]> {
+  return unitRows(await encoder.encode(texts, signal && { signal }));
+}
+
+/** The same of what is encoded already. Views of a copy: what is given stays as it is. */
+export function unitRows({ matrix, rows, dim }: EncodedTexts): Float32Array[] {
+  const unit = matrix.slice();
+  for (let begin = 0; begin < unit.length; begin += dim) {
+    const row = unit.subarray(begin, begin + dim);
+    const length = Math.sqrt(dot(row, row)) || 1;
+    for (let k = 0; k < dim; k++) row[k]! /= length;
+  }
+  return Array.from(rows, (row) => unit.subarray(row * dim, (row + 1) * dim));
+}
+
+/** Inner product, summed in double precision. */
+export function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let k = 0; k < a.length; k++) sum += a[k]! * b[k]!;
+  return sum;
+}
+
+/** An encoder without a model, of vectors without numbers. Asking it for a vector is an error. */
+export function noEncoder(): StateEncoder {
+  const refuse = () =>
+    Promise.reject(new WorkbenchError('failure', 'expected no texts, got some, at a walk without texts'));
+  return {
+    ...{ id: 'none', name: 'none', dim: 0, prefixBlock: 0 },
+    counters: noCounts(),
+    encode: refuse,
+    held: (texts) => new Uint8Array(texts.length),
+    countTokens: refuse,
+    dispose: () => Promise.resolve(),
+  };
 }

@@ -14,7 +14,7 @@ import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dial
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import { initialState, walkRulesOf } from '../../envs/rules.js';
 import { seenEntities } from '../../evaluation/outcome.js';
-import { encodeShown } from '../../src/encoder/encode-shown.js';
+import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { adamWOf } from '../../src/tensor/trainable.js';
 import { clone } from '../clone.js';
@@ -100,7 +100,7 @@ async function encodeTexts(
   const reader = new StateReader(encoder, walks.graph, settings.stateText, signal);
   const begun = tasks.map((task) => ({ task, state: initialState(walks.graph, task.start, settings.env) }));
   const texts = await reader.texts(begun.filter(({ state }) => !state.done));
-  await encodeShown(encoder, texts, { ...beside, label: 'encode first states', overlong: 'refuse' });
+  await encodeWithProgress(encoder, texts, { ...beside, label: 'encode first states', overlong: 'refuse' });
   return { names, reader };
 }
 

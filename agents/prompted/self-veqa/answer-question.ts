@@ -1,6 +1,6 @@
 /** One question: rounds of proposing, executing and verifying, and what is answered where none is accepted. */
 import { excludedTopics, maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
-import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { dot, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
@@ -14,7 +14,6 @@ import { propose } from './propose.js';
 import { readableRelation } from './readable-relation.js';
 import type { SelfVeqaSettings } from './settings.js';
 import { similarFacts } from './sub-graph.js';
-import { dot } from '../../../src/encoder/unit-vectors.js';
 import type { TextVectors } from './text-vectors.js';
 import { verifyByAnswers, verifyByChoice } from './verify.js';
 

@@ -3,7 +3,7 @@ import { maskedQuestion, type QuestionSample } from '../../../datasets/question.
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { madeFrom } from '../../../src/run/provenance.js';
-import { dot } from '../../../src/encoder/unit-vectors.js';
+import { dot } from '../../../src/encoder/state-encoder.js';
 import type { TextVectors } from './text-vectors.js';
 
 /** A solved question: its text without the topic, its chain, and who solved it. */

@@ -1,11 +1,10 @@
 /** Facts around the topics that read most like the question: what the verifier may rest on. */
-import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { dot, type StateEncoder, unitVectors } from '../../../src/encoder/state-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { Triple } from '../../../src/kg/path.js';
 import type { NamedTriple } from '../../../src/llm/decision.js';
 import { distinctFacts, factOf } from '../facts.js';
 import { readableRelation } from './readable-relation.js';
-import { dot, unitVectors } from '../../../src/encoder/unit-vectors.js';
 
 /** Entities of one distance whose edges are read: hubs must not cost seconds. */
 const mostEntities = 2000;

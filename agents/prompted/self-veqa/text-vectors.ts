@@ -1,6 +1,5 @@
 /** Vectors of texts that come up again and again: questions with their topics masked, names of relations. */
-import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
-import { unitVectors } from '../../../src/encoder/unit-vectors.js';
+import { type StateEncoder, unitVectors } from '../../../src/encoder/state-encoder.js';
 
 /** Vectors of texts, float32 [dim] each; a text is encoded once. */
 export interface TextVectors {

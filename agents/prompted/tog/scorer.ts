@@ -1,6 +1,5 @@
 /** Who scores what Think-on-Graph may follow: the language model, word overlap or sentence vectors. */
-import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
-import { dot } from '../../../src/encoder/unit-vectors.js';
+import { dot, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import type { Candidate, ContextBlock, DecisionClient } from '../../../src/llm/decision.js';
 import type { QuestionTask } from '../../../datasets/question.js';

@@ -59,29 +59,29 @@ test('a second handle on the same folder sees commits', async () => {
 test('a text that somebody living has taken on is not had, and is again once it was given back', async () => {
   const asked = ['one', 'two'].map((text) => ({ text, budget: '96' }));
   const other = await openEncoderCache(folder);
-  const { had, release } = await cache.space(spaceA).claim(asked.slice(1));
+  const { had, release } = await cache.space(spaceA).lease(asked.slice(1));
   expect(had).toEqual([true]);
-  const second = await other.space(spaceA).claim(asked);
+  const second = await other.space(spaceA).lease(asked);
   expect(second.had).toEqual([true, false]);
-  expect((await cache.space(spaceB).claim(asked)).had).toEqual([true, true]);
+  expect((await cache.space(spaceB).lease(asked)).had).toEqual([true, true]);
   // Gives back what it had, not what another has.
   await second.release();
-  expect((await other.space(spaceA).claim(asked)).had).toEqual([true, false]);
+  expect((await other.space(spaceA).lease(asked)).had).toEqual([true, false]);
   await release();
-  expect((await other.space(spaceA).claim(asked.slice(1))).had).toEqual([true]);
+  expect((await other.space(spaceA).lease(asked.slice(1))).had).toEqual([true]);
   await other.close();
 });
 
 test('what was taken on too long ago is had by the next', async () => {
   const asked = [{ text: 'one', budget: '96' }];
-  expect((await cache.space(spaceA).claim(asked)).had).toEqual([true]);
-  expect((await cache.space(spaceA).claim(asked)).had).toEqual([false]);
+  expect((await cache.space(spaceA).lease(asked)).had).toEqual([true]);
+  expect((await cache.space(spaceA).lease(asked)).had).toEqual([false]);
   jest.useFakeTimers({
     now: Date.now() + 16 * 60_000,
     doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'],
   });
   try {
-    expect((await cache.space(spaceA).claim(asked)).had).toEqual([true]);
+    expect((await cache.space(spaceA).lease(asked)).had).toEqual([true]);
   } finally {
     jest.useRealTimers();
   }
@@ -91,7 +91,7 @@ test('what many texts were taken on and given back leaves a database that opens 
   for (let round = 0; round < 6; round++) {
     const asked = Array.from({ length: 300 }, (_, i) => ({ text: `text ${round} ${i}`, budget: '96' }));
     const store = cache.space({ ...spaceA, dim: 576 });
-    const { release } = await store.claim(asked);
+    const { release } = await store.lease(asked);
     for (const { text, budget } of asked) store.write(text, budget, new Float32Array(576).fill(round));
     await store.commit();
     await release();

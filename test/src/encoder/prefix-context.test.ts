@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { reusableTokens } from '../../../src/encoder/prefix-lane.js';
-import { evenPieces, prefixOrder, sharedLength } from '../../../src/encoder/prefix-order.js';
+import { evenPieces, prefixOrder, reusableTokens, sharedLength } from '../../../src/encoder/prefix-context.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 const rng = new Rng(3);

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { growing } from '../../../src/encoder/growing.js';
+import { growingPool } from '../../../src/encoder/llama-contexts.js';
 
 /** Opens sizes as values, and writes down what is opened and closed. */
 function watched() {
   const log: string[] = [];
-  const lend = growing(async (size) => {
+  const lend = growingPool(async (size) => {
     log.push(`open ${size}`);
     if (size === 13) throw new Error('no room');
     return { value: size, close: async () => void log.push(`close ${size}`) };

@@ -1,0 +1,154 @@
+/** A context that keeps the beginning of the last text evaluated for the next one, and the order of texts that suits it. */
+import type { LlamaContextSequence, LlamaEmbeddingContext, Token } from 'node-llama-cpp';
+import { semaphore } from '../llm/concurrency.js';
+import { cutBack } from '../llm/llama/prefix-cache.js';
+import { WorkbenchError } from '../run/errors.js';
+
+/** Encodes one text at a time. */
+export interface EncoderContext {
+  /** The raw vector of a text's tokens; tokens evaluated (special ones included), and those that were there already. */
+  encode(tokens: readonly Token[]): Promise<{ vector: ArrayLike<number>; evaluated: number; reused: number }>;
+}
+
+/**
+ * Tokens that are evaluated together: 0 to 15, 16 to 31 and so on of every text, whatever is held. What a token's state is
+ * depends, in its last bits, on its neighbours in the batch; on this fixed grid it depends on the text alone.
+ */
+export const blockTokens = 16;
+
+/** What the library's embedding context is made of: its only public function erases everything before each text. */
+interface Insides {
+  _sequence: LlamaContextSequence;
+  _llamaContext: { _ctx: { getEmbedding(length: number): Float64Array } };
+  /** Adds the special tokens of the model, in place. */
+  _prepareInput(tokens: Token[]): void;
+}
+
+/**
+ * The vectors are, bit for bit, those of the same context without anything held: whole blocks alone are reused.
+ * @param context of a model whose tokens see only those before them, with a batch of `blockTokens`
+ * @throws WorkbenchError `native` where the library has changed inside
+ */
+export function prefixContext(context: LlamaEmbeddingContext): EncoderContext {
+  const insides = insidesOf(context);
+  const { _sequence: sequence, _llamaContext: inner } = insides;
+  const mutex = semaphore(1);
+  /** What the sequence holds; empty while that is not certain. */
+  let held: Token[] = [];
+
+  async function evaluate(tokens: readonly Token[]) {
+    const input = [...tokens];
+    insides._prepareInput(input);
+    if (input.length === 0) return { vector: [], evaluated: 0, reused: 0 };
+    let reused = reusableTokens(held, input);
+    held = [];
+    if (reused === 0 || !(await cutBack(sequence, reused))) {
+      await sequence.clearHistory();
+      reused = 0;
+    }
+    for (let at = reused; at < input.length; at += blockTokens) {
+      await sequence.evaluateWithoutGeneratingNewTokens(input.slice(at, at + blockTokens));
+    }
+    held = input;
+    return { vector: inner._ctx.getEmbedding(input.length), evaluated: input.length - reused, reused };
+  }
+
+  return { encode: (tokens) => mutex(() => evaluate(tokens)) };
+}
+
+/** Tokens in whole blocks that both begin with; at least the last of `input` is left to evaluate. */
+export function reusableTokens(held: readonly number[], input: readonly number[]): number {
+  const shared = Math.min(sharedLength(held, input), input.length - 1);
+  return Math.max(0, shared - (shared % blockTokens));
+}
+
+function insidesOf(context: LlamaEmbeddingContext): Insides {
+  const insides = context as unknown as Partial<Insides>;
+  const { _sequence: sequence, _llamaContext: inner, _prepareInput: prepare } = insides;
+  const known = [sequence?.evaluateWithoutGeneratingNewTokens, inner?._ctx?.getEmbedding, prepare];
+  if (known.every((part) => typeof part === 'function')) return insides as Insides;
+  const problem = 'expected a node-llama-cpp whose sequences can be kept, got one that differs inside';
+  throw new WorkbenchError('native', problem, {
+    hint: 'Install the version that package.json names, or set encoder.prefixReuse=off.',
+  });
+}
+
+type Tokens = readonly number[];
+
+export function sharedLength(a: Tokens, b: Tokens): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && a[length] === b[length]) length++;
+  return length;
+}
+
+/** Places of `inputs` in the order of a walk through their trie: by the first token in which two differ, equal ones as they came. */
+export function prefixOrder(inputs: readonly Tokens[]): number[] {
+  return inputs
+    .map((_, place) => place)
+    .sort((one, other) => {
+      const [a, b] = [inputs[one]!, inputs[other]!];
+      const at = sharedLength(a, b);
+      return (a[at] ?? -1) - (b[at] ?? -1) || one - other;
+    });
+}
+
+/**
+ * Cuts an order into pieces of about equal work, one a context. The work of a text is what it does not share with the one before;
+ * where a piece begins, the whole text.
+ * @param order places of `inputs`, as `prefixOrder` gives them
+ * @param count pieces, 1 or more; some are empty where there are fewer texts
+ */
+export function evenPieces(order: readonly number[], inputs: readonly Tokens[], count: number): number[][] {
+  const work = order.map((place, i) => {
+    const input = inputs[place]!;
+    return input.length - (i === 0 ? 0 : sharedLength(inputs[order[i - 1]!]!, input));
+  });
+  const total = work.reduce((sum, tokens) => sum + tokens, 0);
+  const pieces: number[][] = Array.from({ length: count }, () => []);
+  let before = 0;
+  order.forEach((place, i) => {
+    // A text belongs where its middle falls, so that no piece is late by a whole text.
+    const piece = Math.floor((count * (before + work[i]! / 2)) / Math.max(total, 1));
+    pieces[Math.min(piece, count - 1)]!.push(place);
+    before += work[i]!;
+  });
+  return pieces;
+}
+
+export interface Batch {
+  /** Of each text, without special ones. */
+  tokens: readonly (readonly Token[])[];
+  /** Whether contexts keep what texts begin with: then these follow each other in the order of their beginnings. */
+  reuse: boolean;
+  /** @param place of `tokens` */
+  onVector(place: number, encoded: Awaited<ReturnType<EncoderContext['encode']>>): void;
+  /** Asked after each text. */
+  stopped(): boolean;
+}
+
+/**
+ * Encodes until all is done, somebody stops it or a context fails; in the last case the others finish their text.
+ * @throws what a context or `onVector` throws
+ */
+export async function encodeBatch(contexts: readonly EncoderContext[], batch: Batch): Promise<void> {
+  const { tokens, reuse, onVector, stopped } = batch;
+  // One queue that all take from, or with reuse a piece of the order for each.
+  const shared = tokens.keys();
+  const queues = reuse ? evenPieces(prefixOrder(tokens), tokens, contexts.length) : undefined;
+  let failed = false;
+  const ends = await Promise.allSettled(
+    contexts.map(async (context, i) => {
+      try {
+        for (const place of queues?.[i] ?? shared) {
+          onVector(place, await context.encode(tokens[place]!));
+          if (failed || stopped()) break;
+        }
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }),
+  );
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
