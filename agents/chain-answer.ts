@@ -1,5 +1,5 @@
 /** From a relation sequence to an answer with its facts: what walkers and lookups over relations share. */
-import type { FrontierNode } from '../envs/frontier-trie.js';
+import type { FrontierNode } from '../envs/relation-walk/frontier-trie.js';
 import { canonicalOrder, chainFrontiers } from '../src/kg/frontier.js';
 import type { Graph } from '../src/kg/graph.js';
 import type { Triple } from '../src/kg/path.js';

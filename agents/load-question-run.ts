@@ -1,5 +1,5 @@
 /** Opens whatever was trained on questions from its run folder. */
-import { questionEdgeWalkId } from '../envs/question-edge-walk.js';
+import { questionEdgeWalkId } from '../envs/dialogue-walk/question-edge-walk.js';
 import { openRun } from '../src/run/run-folder.js';
 import { loadRelationWalkerRun } from './relation-walker/load-relation-walker.js';
 import type { LoadedQuestionWalker } from './trained-run.js';

@@ -52,7 +52,7 @@ async function summary(run: ListedRun) {
 
 /** Name of the graph that a run walks; undefined where the questions it belongs to are no longer imported. */
 async function walkedGraph({ config }: RunInfo, dataset: string | undefined): Promise<string | undefined> {
-  const { questionWalkIds } = await import('../envs/question-walks.js');
+  const { questionWalkIds } = await import('../envs/dialogue-walk/question-edge-walk.js');
   const { id } = (config['env'] ?? {}) as { id?: string };
   // The setting is of dialogues; questions come with their graph.
   if (!questionWalkIds.includes(id ?? '')) return (config['data'] as { graph?: string } | undefined)?.graph;

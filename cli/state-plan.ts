@@ -1,6 +1,6 @@
 /** What it takes to encode the text of every state that a run walks through, from a few real texts and a short measurement. */
 import { StateReader } from '../agents/walker/state-reader.js';
-import { initialState, walkRulesOf } from '../envs/rules.js';
+import { initialState, walkRulesOf } from '../envs/dialogue-walk/rules.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Row } from './output.js';

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { StateReader } from '../agents/walker/state-reader.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
-import { applyAction, initialState, type WalkRules, type WalkState } from '../envs/rules.js';
+import { applyAction, initialState, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Graph } from '../src/kg/graph.js';
 import { drawn, Rng } from '../src/run/seeds.js';

@@ -80,7 +80,7 @@ async function isFinished({ folder, resume }: PlannedRun): Promise<boolean> {
 }
 
 async function opening({ folder, fork, settings }: PlannedRun): Promise<string> {
-  const { linkQueryId } = await import('../envs/link-query-world.js');
+  const { linkQueryId } = await import('../envs/link-query/world.js');
   const run = fork ? `run ${folder}, a fork of ${fork.run}@${fork.checkpoint}` : `run ${folder}`;
   // Link queries have no texts.
   if (settings.env.id === linkQueryId) return run;

@@ -30,8 +30,8 @@ export interface TrainingPlan {
  */
 export async function trainingPlan(settings: RunSettings, hasClone: boolean): Promise<TrainingPlan> {
   const { checkTrainSettings } = await import('../trainers/check-settings.js');
-  const { questionWalkIds } = await import('../envs/question-walks.js');
-  const { linkQueryId } = await import('../envs/link-query-world.js');
+  const { questionWalkIds } = await import('../envs/dialogue-walk/question-edge-walk.js');
+  const { linkQueryId } = await import('../envs/link-query/world.js');
   checkTrainSettings(settings, hasClone);
   if (settings.env.id === linkQueryId) return (await import('./links/training-plan.js')).linkPlan(settings);
   return questionWalkIds.includes(settings.env.id) ? questionPlan(settings) : dialoguePlan(settings);
@@ -70,7 +70,7 @@ async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
 async function questionPlan(settings: RunSettings): Promise<TrainingPlan> {
   const { questionText } = await import('../agents/relation-walker/question-vectors.js');
   const { loadTrainingQuestions } = await import('../trainers/questions/load-questions.js');
-  const { relationWalkId } = await import('../envs/relation-walk-env.js');
+  const { relationWalkId } = await import('../envs/relation-walk/relation-walk-env.js');
   const { entityTexts, relationTexts } = await import('../agents/walker/features/dialogue-texts.js');
   const { graph, train, valid } = await loadTrainingQuestions(settings);
   const overEdges = settings.env.id !== relationWalkId;

@@ -1,13 +1,13 @@
 /** The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`. */
 export { checkEnv, type CheckEnvOptions } from './check-env.js';
-export { DialogueWalkEnv } from './dialogue-walk-env.js';
 export {
+  DialogueWalkEnv,
   dialogueWalkId,
-  dialogueWalkWorld,
   type DialogueWalkObservation,
   type DialogueWalkOptions,
+  dialogueWalkWorld,
   type DialogueWalkWorld,
-} from './dialogue-walk-world.js';
+} from './dialogue-walk/dialogue-walk-env.js';
 export {
   InvalidAction,
   ResetNeeded,
@@ -31,36 +31,41 @@ export {
   questionEdgeWalkId,
   questionEdgeWalkWorld,
   type QuestionEdgeWalkOptions,
-} from './question-edge-walk.js';
-export { frontierTrie, type FrontierNode, type FrontierTrie } from './frontier-trie.js';
-export { LinkQueryBatch } from './link-query-batch.js';
-export { LinkQueryEnv } from './link-query-env.js';
-export { type LinkShaping } from './link-query-reward.js';
+} from './dialogue-walk/question-edge-walk.js';
+export { frontierTrie, type FrontierNode, type FrontierTrie } from './relation-walk/frontier-trie.js';
+export { LinkQueryBatch } from './link-query/link-query-batch.js';
+export { LinkQueryEnv } from './link-query/link-query-env.js';
 export {
   linkQueryId,
-  linkQueryWorld,
   type LinkQueryObservation,
   type LinkQueryOptions,
+  linkQueryWorld,
   type LinkQueryWorld,
-  type LinkVectors,
-} from './link-query-world.js';
-export { RelationWalkEnv, relationWalkId } from './relation-walk-env.js';
-export { answerReward, goldSet, scoreFrontier, type FrontierScores, type GoldSet } from './relation-walk-reward.js';
+  type LinkShaping,
+  type QueryVectors,
+} from './link-query/world.js';
 export {
+  questionRoot,
+  RelationWalkEnv,
+  relationWalkId,
+  type RelationWalkObservation,
+  type RelationWalkOptions,
+  relationWalkWorld,
+  type RelationWalkWorld,
+} from './relation-walk/relation-walk-env.js';
+export {
+  answerReward,
   applyRelation,
   defaultRelationRules,
+  type FrontierScores,
+  goldSet,
+  type GoldSet,
   initialRelationState,
   relationActionMask,
   type RelationWalkRules,
   type RelationWalkState,
-} from './relation-walk-rules.js';
-export {
-  relationWalkWorld,
-  questionRoot,
-  type RelationWalkObservation,
-  type RelationWalkOptions,
-  type RelationWalkWorld,
-} from './relation-walk-world.js';
+  scoreFrontier,
+} from './relation-walk/rules.js';
 export {
   actionOf,
   actionTriple,
@@ -73,10 +78,9 @@ export {
   walkRulesOf,
   type WalkRules,
   type WalkState,
-} from './rules.js';
+} from './dialogue-walk/rules.js';
 export { dict, discrete, ids, multiBinary, oneOf, sequence, text, vector, type Space } from './spaces.js';
-export { verbalizePath, type StateTextFields } from './state-text/fields.js';
-export { renderStateText } from './state-text/render.js';
+export { renderStateText, type StateTextFields, verbalizePath } from './dialogue-walk/state-text.js';
 export { VectorEnv, type Autoreset, type BatchedEnv, type VectorReset, type VectorStep } from './vector-env.js';
-export { walkGraph, type EdgeSelection, type WalkGraph } from './walk-graph.js';
-export { embeddingPotential, hitsGold, shapingReward, type Potential } from './walk-reward.js';
+export { walkGraph, type EdgeSelection, type WalkGraph } from './dialogue-walk/walk-graph.js';
+export { embeddingPotential, hitsGold, shapingReward, type Potential } from './dialogue-walk/reward.js';

@@ -1,19 +1,28 @@
 /** Environments by id: ours, and those that users register. */
 import { WorkbenchError } from '../src/run/errors.js';
-import { DialogueWalkEnv } from './dialogue-walk-env.js';
 import {
+  DialogueWalkEnv,
   dialogueWalkId,
-  dialogueWalkWorld,
   type DialogueWalkObservation,
   type DialogueWalkOptions,
-} from './dialogue-walk-world.js';
+  dialogueWalkWorld,
+} from './dialogue-walk/dialogue-walk-env.js';
 import type { Env } from './env.js';
-import { questionEdgeWalkId, questionEdgeWalkWorld, type QuestionEdgeWalkOptions } from './question-edge-walk.js';
-import { LinkQueryBatch } from './link-query-batch.js';
-import { LinkQueryEnv } from './link-query-env.js';
-import { linkQueryId, linkQueryWorld, type LinkQueryObservation, type LinkQueryOptions } from './link-query-world.js';
-import { RelationWalkEnv, relationWalkId } from './relation-walk-env.js';
-import { relationWalkWorld, type RelationWalkObservation, type RelationWalkOptions } from './relation-walk-world.js';
+import {
+  questionEdgeWalkId,
+  questionEdgeWalkWorld,
+  type QuestionEdgeWalkOptions,
+} from './dialogue-walk/question-edge-walk.js';
+import { LinkQueryBatch } from './link-query/link-query-batch.js';
+import { LinkQueryEnv } from './link-query/link-query-env.js';
+import { linkQueryId, linkQueryWorld, type LinkQueryObservation, type LinkQueryOptions } from './link-query/world.js';
+import {
+  RelationWalkEnv,
+  relationWalkId,
+  type RelationWalkObservation,
+  type RelationWalkOptions,
+  relationWalkWorld,
+} from './relation-walk/relation-walk-env.js';
 import { VectorEnv, type Autoreset, type BatchedEnv } from './vector-env.js';
 
 /** Options and observation of each known id; a plugin in TypeScript may extend it by declaration merging. */

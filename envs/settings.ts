@@ -2,9 +2,9 @@
 import { z } from 'zod';
 
 /** Which edges an entity may offer: see `walkGraph`. */
-export const edgePolicies = ['full', 'topk-degree', 'ark'] as const;
+const edgePolicies = ['full', 'topk-degree', 'ark'] as const;
 /** One of `edgePolicies`. */
-export type EdgePolicy = (typeof edgePolicies)[number];
+type EdgePolicy = (typeof edgePolicies)[number];
 
 /** The `env` section of a configuration file. */
 export const envSettings = z.strictObject({
@@ -52,3 +52,95 @@ export const envSettings = z.strictObject({
 
 /** Every setting with its value. */
 export type EnvSettings = z.output<typeof envSettings>;
+
+/** The `stateText` section of a configuration file. */
+export const stateTextSettings = z.strictObject({
+  encode: z
+    .enum(['once', 'per-step'])
+    .default('once')
+    .describe(
+      'What the encoder reads: the last messages, once a turn, or the whole text of every state that a walk comes to (the full textual environment of LLM-ARK; for a Llama set encoder.prefixReuse=auto). The other settings here are of the second.',
+    ),
+  template: z
+    .enum(['normal', 'alpaca', 'none'])
+    .default('normal')
+    .describe(
+      'What stands around the fields: the task and an instruction, the same under headings as Alpaca has them, or nothing.',
+    ),
+  history: z.boolean().default(true).describe('Whether the messages before the last one are told.'),
+  earlierPaths: z.boolean().default(true).describe('Whether the paths that the dialogue took before are told.'),
+  outPaths: z
+    .int()
+    .min(0)
+    .max(1000)
+    .default(0)
+    .describe(
+      'Most edges of the current entity that are told, in the graph’s order. They change at every step, so they cost.',
+    ),
+  maxTokens: z
+    .int()
+    .min(32)
+    .max(131_072)
+    .default(320)
+    .describe(
+      'Tokens of a text. What is too long loses its oldest messages, then its oldest earlier paths; the last message, the walk, the entity and the step are never cut, and where they alone do not fit the model’s context, that is an error.',
+    ),
+  walkTokens: z
+    .int()
+    .min(0)
+    .max(131_072)
+    .default(96)
+    .describe('Of them, how many are kept free for the walk, so that all states of a task begin with the same text.'),
+});
+
+/** Every setting with its value. */
+export type StateTextSettings = z.output<typeof stateTextSettings>;
+
+/** The `relationWalk` section of a configuration file. */
+export const relationWalkSettings = z.strictObject({
+  horizon: z.int().min(1).max(8).default(3).describe('Relations a walk may take.'),
+  hops: z
+    .enum(['learned', 'given'])
+    .default('learned')
+    .describe(
+      'Who ends a walk: the walker, by STOP, or the number of hops that the data set tells (MetaQA); questions of unknown length are always ended by the walker.',
+    ),
+  reward: z
+    .enum(['f1', 'exact', 'hit'])
+    .default('f1')
+    .describe(
+      'What the last frontier earns: F1 against the answers, 1 for the exact set, or 1 where its first entity is right (which teaches supersets: worse on long questions).',
+    ),
+  memoryMegabytes: z
+    .int()
+    .min(0)
+    .max(65536)
+    .default(256)
+    .describe('Frontiers remembered, in MiB; topics not asked for longest are forgotten. Changes speed alone.'),
+});
+
+/** Every setting with its value. */
+export type RelationWalkSettings = z.output<typeof relationWalkSettings>;
+
+/** The `linkWalk` section of a configuration file. */
+export const linkWalkSettings = z.strictObject({
+  horizon: z.int().min(1).max(8).default(3).describe('Steps of every walk, stays included.'),
+  bothDirections: z
+    .boolean()
+    .default(true)
+    .describe('Whether training asks for heads too, by inverse relations; else for tails alone.'),
+  shaping: z
+    .enum(['none', 'terminal', 'potential'])
+    .default('none')
+    .describe(
+      'What training pays beside the hit, from the probability that a pretrained scorer gives: `terminal`: at the end of a walk that missed, that of the triple it claims (MultiHopKG); `potential`: at each step the gain in it, which leaves the best policy what it was.',
+    ),
+  shapingScorer: z
+    .enum(['transe', 'bilinear'])
+    .default('bilinear')
+    .describe('Embeddings that the probability comes from: the section transe or bilinear trains them.'),
+  shapingWeight: z.number().min(0).max(100).default(1).describe('Factor of what shaping pays; a hit pays 1.'),
+});
+
+/** Every setting with its value. */
+export type LinkWalkSettings = z.output<typeof linkWalkSettings>;

@@ -1,6 +1,6 @@
 /** How much of a split can be answered at all, whoever answers. */
 import type { WalkSample } from '../datasets/walk-sample.js';
-import type { WalkGraph } from '../envs/walk-graph.js';
+import type { WalkGraph } from '../envs/dialogue-walk/walk-graph.js';
 import type { Coverage } from '../src/run/records.js';
 
 /**

@@ -1,6 +1,6 @@
 /** What shorter lists of edges cost and give away, in words. */
 import type { WalkSample } from '../datasets/walk-sample.js';
-import type { WalkGraph } from '../envs/walk-graph.js';
+import type { WalkGraph } from '../envs/dialogue-walk/walk-graph.js';
 
 /**
  * One line a fact; none where every edge may be walked.

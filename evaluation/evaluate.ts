@@ -1,17 +1,15 @@
 /** Runs an agent over samples and counts: the only place where a gold meets an agent's answer. */
 import type { Agent, Answer } from '../agents/agent.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
-import type { WalkGraph } from '../envs/walk-graph.js';
+import type { WalkGraph } from '../envs/dialogue-walk/walk-graph.js';
 import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationCost, EvaluationRecord } from '../src/run/records.js';
 import { checkArkCount, keepingArkBeam } from './ark-count.js';
-import { answerTasks } from './answer-tasks.js';
-import type { Attempt } from './answer-tasks.js';
+import { answerTasks, type Attempt } from './answer-tasks.js';
 import { coverageOf } from './coverage.js';
 import { exampleWalks } from './example-walks.js';
-import { missReasons, outcomeOf } from './outcome.js';
-import type { Outcome } from './outcome.js';
+import { missReasons, type Outcome, outcomeOf } from './outcome.js';
 import type { EvaluationSettings } from './settings.js';
 import { summarise, summariseSlices } from './summary.js';
 

@@ -1,10 +1,10 @@
 /** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
 import { walkerSettings } from '../agents/walker/settings.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
-import { linkQueryId } from '../envs/link-query-world.js';
+import { linkQueryId } from '../envs/link-query/world.js';
 import { envIds } from '../envs/registry.js';
-import { questionWalkIds } from '../envs/question-walks.js';
-import { relationWalkId } from '../envs/relation-walk-env.js';
+import { questionWalkIds } from '../envs/dialogue-walk/question-edge-walk.js';
+import { relationWalkId } from '../envs/relation-walk/relation-walk-env.js';
 import { envSettings } from '../envs/settings.js';
 import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';

@@ -3,10 +3,16 @@ import type { Actor } from '../agents/actor.js';
 import type { FeaturizerParts, StateRequest } from '../agents/walker/features/featurizer.js';
 import { madeFromSamples } from '../datasets/sample-source.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
-import { LinkQueryBatch } from '../envs/link-query-batch.js';
-import { placeOfEdge } from '../envs/link-query-edges.js';
-import type { LinkQueryObservation, LinkQueryWorld } from '../envs/link-query-world.js';
-import { actionOf, applyAction, initialState, numActions, type WalkRules, type WalkState } from '../envs/rules.js';
+import { LinkQueryBatch } from '../envs/link-query/link-query-batch.js';
+import { type LinkQueryObservation, type LinkQueryWorld, placeOfEdge } from '../envs/link-query/world.js';
+import {
+  actionOf,
+  applyAction,
+  initialState,
+  numActions,
+  type WalkRules,
+  type WalkState,
+} from '../envs/dialogue-walk/rules.js';
 import type { Graph } from '../src/kg/graph.js';
 import { ShortestPaths } from '../src/kg/shortest-paths.js';
 import { Rng } from '../src/run/seeds.js';

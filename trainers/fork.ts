@@ -7,7 +7,7 @@ import {
   type CheckpointHashes,
 } from '../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint, saveCheckpoint } from '../checkpoints/store.js';
-import { questionWalkIds } from '../envs/question-walks.js';
+import { questionWalkIds } from '../envs/dialogue-walk/question-edge-walk.js';
 import { configDifferences, refuseDifferences } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';

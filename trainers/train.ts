@@ -1,8 +1,8 @@
 /** One training run from data to a finished folder. What is walked brings its own phases; the rest is here. */
 import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex } from '../checkpoints/store.js';
-import { linkQueryId } from '../envs/link-query-world.js';
-import { questionWalkIds } from '../envs/question-walks.js';
+import { linkQueryId } from '../envs/link-query/world.js';
+import { questionWalkIds } from '../envs/dialogue-walk/question-edge-walk.js';
 import { noEncoder, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import { configHash } from '../src/run/config.js';

@@ -1,8 +1,8 @@
 /** Takes relations at random: what a score on questions means when nothing is known. */
 import { z } from 'zod';
-import { frontierTrie } from '../../envs/frontier-trie.js';
-import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk-rules.js';
-import { questionRoot } from '../../envs/relation-walk-world.js';
+import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk/rules.js';
+import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { Rng } from '../../src/run/seeds.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
 import type { QuestionAgentEntry } from '../question-agent.js';

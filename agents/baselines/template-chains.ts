@@ -1,9 +1,9 @@
 /** Which relation sequence answers each question template best: a search over train answers, without learning. */
 import { maskedQuestion, type QuestionSample } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { frontierTrie, type FrontierNode } from '../../envs/frontier-trie.js';
-import { goldSet, scoreFrontier, type GoldSet } from '../../envs/relation-walk-reward.js';
-import { questionRoot } from '../../envs/relation-walk-world.js';
+import { frontierTrie, type FrontierNode } from '../../envs/relation-walk/frontier-trie.js';
+import { goldSet, scoreFrontier, type GoldSet } from '../../envs/relation-walk/rules.js';
+import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import type { Graph } from '../../src/kg/graph.js';
 
 /** How far chains are looked for. */

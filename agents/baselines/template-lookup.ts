@@ -1,8 +1,8 @@
 /** Answers questions by looking their template up: what a benchmark gives away without any learning. */
 import { z } from 'zod';
 import { maskedQuestion, type QuestionTask } from '../../datasets/question.js';
-import { frontierTrie } from '../../envs/frontier-trie.js';
-import { questionRoot } from '../../envs/relation-walk-world.js';
+import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
 import type { QuestionAgentEntry } from '../question-agent.js';
 import { nearestText } from './nearest-text.js';

@@ -1,5 +1,5 @@
 /** The walks of a beam, step by step. */
-import type { EdgeLists } from '../../envs/link-query-edges.js';
+import type { EdgeLists } from '../../envs/link-query/world.js';
 import type { BoundedHeap } from '../bounded-heap.js';
 
 /** What is walked; every action is legal. */

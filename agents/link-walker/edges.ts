@@ -1,5 +1,5 @@
 /** Legal actions of some states, side by side. */
-import type { EdgeLists } from '../../envs/link-query-edges.js';
+import type { EdgeLists } from '../../envs/link-query/world.js';
 import type { Edges } from '../walker/edge-scorers/edge-scorer.js';
 import { numLegal, type LinkRequest } from './request.js';
 

@@ -3,8 +3,7 @@
  * as MINERVA and MultiHopKG have them.
  * @source Das et al. 2018 (MINERVA), section 2.2; Lin et al. 2018 (MultiHopKG), section 3.2
  */
-import type { EdgeLists } from '../../envs/link-query-edges.js';
-import type { LinkQueryObservation } from '../../envs/link-query-world.js';
+import type { EdgeLists, LinkQueryObservation } from '../../envs/link-query/world.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { readsAtOnce } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { checkFits, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { linkWalkSettings, type LinkWalkSettings } from '../../envs/link-walk-settings.js';
+import { linkWalkSettings, type LinkWalkSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
 import { openTrainedRun } from '../trained-run.js';

@@ -1,5 +1,5 @@
 /** What a walker of link queries keeps of an observation: enough to score its actions now and in every later epoch. */
-import type { LinkQueryObservation } from '../../envs/link-query-world.js';
+import type { LinkQueryObservation } from '../../envs/link-query/world.js';
 
 /** A state of a walk. */
 export interface LinkRequest {

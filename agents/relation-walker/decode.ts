@@ -1,6 +1,6 @@
 /** Greedy and beam decoding of relation sequences. */
-import type { FrontierNode } from '../../envs/frontier-trie.js';
-import { applyRelation, relationActionMask, type RelationWalkState } from '../../envs/relation-walk-rules.js';
+import type { FrontierNode } from '../../envs/relation-walk/frontier-trie.js';
+import { applyRelation, relationActionMask, type RelationWalkState } from '../../envs/relation-walk/rules.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 
 /** A finished walk over relations. */

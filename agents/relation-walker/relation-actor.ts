@@ -1,5 +1,5 @@
 /** The relation walker as PPO sees it. */
-import type { RelationWalkObservation } from '../../envs/relation-walk-world.js';
+import type { RelationWalkObservation } from '../../envs/relation-walk/relation-walk-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Actor } from '../actor.js';
 import type { RelationNetwork } from './network.js';

@@ -1,8 +1,8 @@
 /** A trained relation walker as an agent that answers questions. */
 import type { QuestionTask } from '../../datasets/question.js';
-import type { FrontierTrie } from '../../envs/frontier-trie.js';
-import { initialRelationState, type RelationWalkRules } from '../../envs/relation-walk-rules.js';
-import { questionRoot } from '../../envs/relation-walk-world.js';
+import type { FrontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { initialRelationState, type RelationWalkRules } from '../../envs/relation-walk/rules.js';
+import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
 import type { QuestionAgent } from '../question-agent.js';

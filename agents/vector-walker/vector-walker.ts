@@ -10,14 +10,13 @@ import type { Tf } from '../../src/tensor/backend.js';
 import { HostMlp } from '../../src/tensor/host/host-mlp.js';
 import type { HostOutputs } from '../../src/tensor/host/host-parameters.js';
 import { withNativeProducts } from '../../src/tensor/host/native-products.js';
-import type { LinkQueryObservation } from '../../envs/link-query-world.js';
-import type { LinkVectors } from '../../envs/link-query-world.js';
+import type { LinkQueryObservation, QueryVectors } from '../../envs/link-query/world.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import { linkRequestOf, numLegal, type LinkRequest } from '../link-walker/request.js';
 
 /** What the networks of a vector walker are made from. */
 export interface VectorWalkerOptions {
-  vectors: LinkVectors;
+  vectors: QueryVectors;
   /** Scores of the policy: the longest action list. */
   maxActions: number;
   /** Units of the hidden layers of policy and critic, multiples of 4. Default 64 and 64. */

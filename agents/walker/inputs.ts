@@ -1,7 +1,7 @@
 /** Everything a walker's network stands on, put together the same way for training and for answering. */
 import type { WalkSample } from '../../datasets/walk-sample.js';
-import type { WalkRules } from '../../envs/rules.js';
-import type { WalkGraph } from '../../envs/walk-graph.js';
+import type { WalkRules } from '../../envs/dialogue-walk/rules.js';
+import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';

@@ -2,7 +2,7 @@
 import { checkFits, optimizerPrefix, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { loadDialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { walkGraph, type WalkGraph } from '../../envs/walk-graph.js';
+import { walkGraph, type WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import type { Graph } from '../../src/kg/graph.js';

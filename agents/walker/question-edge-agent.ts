@@ -1,8 +1,8 @@
 /** A trained walker over edges as an agent that answers questions. */
 import type { QuestionTask } from '../../datasets/question.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { edgeWalkTask } from '../../envs/question-edge-walk.js';
-import { initialState } from '../../envs/rules.js';
+import { edgeWalkTask } from '../../envs/dialogue-walk/question-edge-walk.js';
+import { initialState } from '../../envs/dialogue-walk/rules.js';
 import { executeChain } from '../../src/kg/frontier.js';
 import { chainAnswer, noAnswer } from '../chain-answer.js';
 import type { RankedPath } from '../agent.js';

@@ -1,9 +1,14 @@
 /** Reads states as text: gives every request the vector of its state's full text, each distinct text encoded once. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { taskTextFields, walkTextFields } from '../../envs/state-text/fields.js';
-import { taskText, walkText } from '../../envs/state-text/render.js';
-import type { StateTextSettings } from '../../envs/state-text/settings.js';
-import { taskLines, trimmedFields } from '../../envs/state-text/trim.js';
+import {
+  taskLines,
+  taskText,
+  taskTextFields,
+  trimmedFields,
+  walkText,
+  walkTextFields,
+} from '../../envs/dialogue-walk/state-text.js';
+import type { StateTextSettings } from '../../envs/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { StateRequest } from './features/featurizer.js';

@@ -1,6 +1,6 @@
 /** The dialogue walker as PPO sees it. */
-import type { DialogueWalkObservation } from '../../envs/dialogue-walk-world.js';
-import { legalActions, numActions } from '../../envs/rules.js';
+import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
+import { legalActions, numActions } from '../../envs/dialogue-walk/rules.js';
 import { pathKey } from '../../src/kg/path.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';

@@ -2,11 +2,11 @@
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readLinkData } from '../../datasets/links/read-splits.js';
-import type { LinkQueryOptions, LinkVectors } from '../../envs/index.js';
+import type { LinkQueryOptions, QueryVectors } from '../../envs/index.js';
 import { Rng } from '../../src/run/seeds.js';
 
 /** Two steps, a stay and at most 49 edges, nothing hidden, random normal vectors of 64. @source kg_walk_env.py of the peers */
-export async function peerWalk(folder: string, dim = 64): Promise<LinkQueryOptions & { vectors: LinkVectors }> {
+export async function peerWalk(folder: string, dim = 64): Promise<LinkQueryOptions & { vectors: QueryVectors }> {
   const { graph, train } = await readLinkData(folder, basename(folder));
   const rng = Rng.named(0, 'bench/vectors');
   const table = (rows: number) => Float32Array.from({ length: rows * dim }, () => rng.normal());

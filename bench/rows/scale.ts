@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argv, execPath, exit, resourceUsage } from 'node:process';
 import { parseArgs } from 'node:util';
-import { applyAction, initialState, numActions, type WalkRules } from '../../envs/rules.js';
+import { applyAction, initialState, numActions, type WalkRules } from '../../envs/dialogue-walk/rules.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
 import { readGraphFile, writeGraphFile } from '../../src/kg/graph-file.js';

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { DataSettings } from '../../datasets/settings.js';
 import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
-import type { WalkGraph } from '../../envs/walk-graph.js';
+import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { EvaluateOptions } from '../../evaluation/evaluate.js';
 import type { EvaluationSettings } from '../../evaluation/settings.js';
 import type { Graph } from '../../src/kg/graph.js';

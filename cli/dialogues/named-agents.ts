@@ -1,7 +1,7 @@
 /** Agents as the command line names them: untrained ones by name, trained ones by their run. */
 import type { Agent } from '../../agents/agent.js';
 import type { DialogueAgentResources } from '../../agents/dialogue-agents.js';
-import type { WalkGraph } from '../../envs/walk-graph.js';
+import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { EvaluateOptions } from '../../evaluation/evaluate.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';

@@ -167,6 +167,6 @@ async function embeddingSettings(
 
 /** Steps of a walk: those of the last run, else the default. */
 export async function horizonOf(runs: readonly RunInfo[]): Promise<{ horizon: number }> {
-  const { linkWalkSettings } = await import('../../envs/link-walk-settings.js');
+  const { linkWalkSettings } = await import('../../envs/settings.js');
   return linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
 }

@@ -110,7 +110,7 @@ function splitOf(split = 'valid'): 'valid' | 'test' {
 /** Both, unless all runs were trained on tails alone. */
 async function directionsOf(direction: LinkFlags['direction'], runs: readonly RunInfo[]): Promise<AskedDirection[]> {
   if (direction !== undefined) return direction === 'both' ? ['tail', 'head'] : [direction];
-  const { linkWalkSettings } = await import('../../envs/link-walk-settings.js');
+  const { linkWalkSettings } = await import('../../envs/settings.js');
   const tailsAlone = runs.map(({ config }) => !linkWalkSettings.parse(config.linkWalk ?? {}).bothDirections);
   return runs.length > 0 && tailsAlone.every(Boolean) ? ['tail'] : ['tail', 'head'];
 }

@@ -1,5 +1,5 @@
 /** How far answers are from where walks begin: what no walker can beat. */
-import { placeOfEdge } from '../../envs/link-query-edges.js';
+import { placeOfEdge } from '../../envs/link-query/world.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 
 /** The distance of an answer that is farther than was looked for, or not connected. */

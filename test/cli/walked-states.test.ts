@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { laterPaths, laterStates } from '../../cli/walked-states.js';
-import { applyAction, initialState, numActions, type WalkState } from '../../envs/rules.js';
+import { applyAction, initialState, numActions, type WalkState } from '../../envs/dialogue-walk/rules.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
 import { graphOf, sampleOf } from '../fixtures/toy-walks.js';

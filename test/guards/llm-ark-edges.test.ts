@@ -9,7 +9,7 @@ import type { StateBatch } from '../../agents/walker/state-batch.js';
 import { walkerActor } from '../../agents/walker/walker-actor.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { DialogueWalkEnv, dialogueWalkWorld, makeEnv, VectorEnv } from '../../envs/index.js';
-import { walkGraph } from '../../envs/walk-graph.js';
+import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { leakWarning } from '../../evaluation/edge-notes.js';
 import { pathKey } from '../../src/kg/path.js';
 import { collectProvenance, ProvenanceNotes, unpackIds } from '../../src/run/provenance.js';

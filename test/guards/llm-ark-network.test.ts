@@ -5,7 +5,7 @@ import { actionLogProbs } from '../../agents/actor.js';
 import type { WalkerSettings } from '../../agents/walker/settings.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import { makeVectorEnv } from '../../envs/registry.js';
-import { defaultWalkRules } from '../../envs/rules.js';
+import { defaultWalkRules } from '../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../src/run/seeds.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { generalizedAdvantages } from '../../trainers/advantages.js';

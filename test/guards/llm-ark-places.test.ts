@@ -6,7 +6,7 @@ import { noTables } from '../../agents/walker/frozen-tables.js';
 import { actionLogProbs } from '../../agents/actor.js';
 import { walkerActor } from '../../agents/walker/walker-actor.js';
 import { openBackend } from '../../src/tensor/backend.js';
-import { numActions } from '../../envs/rules.js';
+import { numActions } from '../../envs/dialogue-walk/rules.js';
 import { reachableStates, tinySettings, toyFeaturizer, randomize } from '../fixtures/toy-walker.js';
 import { longestList } from '../fixtures/toy-policy.js';
 import { graphOf, sampleOf } from '../fixtures/toy-walks.js';

@@ -1,7 +1,7 @@
 /** What a run over dialogues reads before it begins: graph, edges to walk, samples, and what is to be known of them. */
 import { loadDialogueDataset, type DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
-import { walkGraph } from '../../envs/walk-graph.js';
+import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { selectionNotes } from '../../evaluation/edge-notes.js';
 import type { TrainSettings } from '../train-settings.js';
 import { samplesOfSplit, type RunGraphs } from './samples-of-split.js';

@@ -4,10 +4,10 @@ import { createPolicy, networkShape, restoredPolicy } from '../../agents/walker/
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import type { dialogueWalkId } from '../../envs/dialogue-walk-world.js';
+import type { dialogueWalkId } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { makeVectorEnv } from '../../envs/registry.js';
-import { initialState } from '../../envs/rules.js';
-import { embeddingPotential } from '../../envs/walk-reward.js';
+import { initialState } from '../../envs/dialogue-walk/rules.js';
+import { embeddingPotential } from '../../envs/dialogue-walk/reward.js';
 import type { EmbeddingTable } from '../../src/embedding/transe.js';
 import { readClone } from '../clone-phase.js';
 import { goldWalks } from '../demonstrations.js';

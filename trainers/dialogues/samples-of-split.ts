@@ -1,8 +1,8 @@
 /** The samples that a run trains or is judged on. */
 import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
-import { walkRulesOf } from '../../envs/rules.js';
-import type { WalkGraph } from '../../envs/walk-graph.js';
+import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
+import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { goldWalks } from '../demonstrations.js';

@@ -12,7 +12,7 @@ import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { cloneMetric } from '../../checkpoints/keeper.js';
 import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
-import { initialState, walkRulesOf } from '../../envs/rules.js';
+import { initialState, walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';

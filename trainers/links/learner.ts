@@ -1,6 +1,6 @@
 /** The walker and the walks of a run on link queries. */
 import { createLinkWalker, type LinkActor } from '../../agents/link-walker/link-walker.js';
-import type { LinkQueryOptions } from '../../envs/link-query-world.js';
+import type { LinkQueryOptions } from '../../envs/link-query/world.js';
 import type { Session } from '../session.js';
 import type { LinkTrainingData } from './data.js';
 import type { RunScorers } from './scorers.js';

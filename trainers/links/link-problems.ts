@@ -1,7 +1,6 @@
 /** Contradictions among the settings of training on link queries. */
 import { dataSettings } from '../../datasets/settings.js';
-import { envSettings } from '../../envs/settings.js';
-import { stateTextSettings } from '../../envs/state-text/settings.js';
+import { envSettings, stateTextSettings } from '../../envs/settings.js';
 import { diffConfig } from '../../src/run/config.js';
 import type { TrainSettings } from '../train-settings.js';
 

@@ -1,7 +1,7 @@
 /** Policy gradients on link queries: what is trained, on which walks, and from where. */
 import { createLinkCritic } from '../../agents/link-walker/link-walker.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
-import { linkQueryId } from '../../envs/link-query-world.js';
+import { linkQueryId } from '../../envs/link-query/world.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { readClone } from '../clone-phase.js';
 import { adamOf, ppoPhase } from '../ppo-phase.js';

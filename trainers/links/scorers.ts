@@ -1,6 +1,6 @@
 /** Pretrained embeddings of a link data set as a run uses them: vectors to start from, and what shaping pays. */
 import type { StartVectors } from '../../agents/link-walker/vectors.js';
-import type { LinkQueryOptions } from '../../envs/link-query-world.js';
+import type { LinkQueryOptions } from '../../envs/link-query/world.js';
 import { calibratedProbability } from '../../src/embedding/calibrated-probability.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { openLinkScorer, type LinkScorerSection, type OpenedScorer } from '../embeddings/link-scorers.js';

@@ -2,7 +2,7 @@
 import { writeStartVectors } from '../../agents/link-walker/start-vectors-file.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
-import { linkQueryWorld } from '../../envs/link-query-world.js';
+import { linkQueryWorld } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { adamWOf } from '../../src/tensor/trainable.js';

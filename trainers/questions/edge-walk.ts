@@ -7,9 +7,12 @@ import type { Policy } from '../../agents/walker/policy.js';
 import { writeTables } from '../../agents/walker/tables-file.js';
 import { encodeTasks } from '../../agents/walker/text-vectors.js';
 import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
-import { DialogueWalkEnv } from '../../envs/dialogue-walk-env.js';
-import type { DialogueWalkObservation, DialogueWalkWorld } from '../../envs/dialogue-walk-world.js';
-import { questionEdgeWalkWorld } from '../../envs/question-edge-walk.js';
+import {
+  DialogueWalkEnv,
+  type DialogueWalkObservation,
+  type DialogueWalkWorld,
+} from '../../envs/dialogue-walk/dialogue-walk-env.js';
+import { questionEdgeWalkWorld } from '../../envs/dialogue-walk/question-edge-walk.js';
 import { VectorEnv } from '../../envs/vector-env.js';
 import { canonicalPath } from '../../src/kg/path.js';
 import { adamOf } from '../ppo-phase.js';

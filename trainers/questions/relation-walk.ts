@@ -11,13 +11,13 @@ import { relationActor } from '../../agents/relation-walker/relation-actor.js';
 import type { RelationRequest } from '../../agents/relation-walker/relation-batch.js';
 import { writeScale } from '../../agents/relation-walker/scale-file.js';
 import type { QuestionSample } from '../../datasets/question.js';
-import { frontierTrie } from '../../envs/frontier-trie.js';
-import { RelationWalkEnv } from '../../envs/relation-walk-env.js';
+import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import {
-  relationWalkWorld,
+  RelationWalkEnv,
   type RelationWalkObservation,
+  relationWalkWorld,
   type RelationWalkWorld,
-} from '../../envs/relation-walk-world.js';
+} from '../../envs/relation-walk/relation-walk-env.js';
 import { VectorEnv } from '../../envs/vector-env.js';
 import { adamOf } from '../ppo-phase.js';
 import type { Session } from '../session.js';

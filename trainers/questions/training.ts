@@ -1,6 +1,6 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
 import type { TaskRequest } from '../../agents/actor.js';
-import { relationWalkId } from '../../envs/relation-walk-env.js';
+import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { ppo } from '../ppo.js';

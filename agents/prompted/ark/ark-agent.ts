@@ -10,7 +10,7 @@
  * @source Huang 2024, "LLM-ARK", section 4.2, GPT-4 with prompts Standard, Normal and OPA
  */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import { verbalizePath } from '../../../envs/state-text/fields.js';
+import { verbalizePath } from '../../../envs/dialogue-walk/state-text.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { pathKey, type Path } from '../../../src/kg/path.js';
 import { BudgetSpent, type ContextBlock, type DecisionClient } from '../../../src/llm/decision.js';

@@ -1,6 +1,6 @@
 /** The features of one legal action: what dialogue, graph and train walks say of this edge. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import type { WalkState } from '../../../envs/rules.js';
+import type { WalkState } from '../../../envs/dialogue-walk/rules.js';
 import { unknownId, type Graph } from '../../../src/kg/graph.js';
 import {
   type DialogueScratch,

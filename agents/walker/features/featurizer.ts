@@ -1,6 +1,6 @@
 /** Turns walk states into the batches that networks read. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import { legalActions, numActions, type WalkRules, type WalkState } from '../../../envs/rules.js';
+import { legalActions, numActions, type WalkRules, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';

@@ -4,7 +4,7 @@ import { actionLogProbs } from '../../../agents/actor.js';
 import { createLinkCritic, createLinkWalker, type LinkActor } from '../../../agents/link-walker/link-walker.js';
 import { linkRequestOf, type LinkRequest } from '../../../agents/link-walker/request.js';
 import { linkWalkerSettings, pathEncoders } from '../../../agents/link-walker/settings.js';
-import { linkQueryId } from '../../../envs/link-query-world.js';
+import { linkQueryId } from '../../../envs/link-query/world.js';
 import { makeEnv } from '../../../envs/registry.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';

@@ -12,8 +12,14 @@ import { StateReader } from '../../../agents/walker/state-reader.js';
 import { walkerAgent } from '../../../agents/walker/walker-agent.js';
 import type { StateBatch } from '../../../agents/walker/state-batch.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
-import { actionTriple, applyAction, initialState, type WalkRules, type WalkState } from '../../../envs/rules.js';
-import { stateTextSettings } from '../../../envs/state-text/settings.js';
+import {
+  actionTriple,
+  applyAction,
+  initialState,
+  type WalkRules,
+  type WalkState,
+} from '../../../envs/dialogue-walk/rules.js';
+import { stateTextSettings } from '../../../envs/settings.js';
 import { evaluateAgent } from '../../../evaluation/evaluate.js';
 import { evaluationSettings } from '../../../evaluation/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';

@@ -6,7 +6,13 @@ import { actionLogProbs } from '../../../agents/actor.js';
 import type { Policy } from '../../../agents/walker/policy.js';
 import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import type { StateBatch } from '../../../agents/walker/state-batch.js';
-import { applyAction, initialState, numActions, type WalkRules, type WalkState } from '../../../envs/rules.js';
+import {
+  applyAction,
+  initialState,
+  numActions,
+  type WalkRules,
+  type WalkState,
+} from '../../../envs/dialogue-walk/rules.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { canonicalPath, pathKey, type Path } from '../../../src/kg/path.js';

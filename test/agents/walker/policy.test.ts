@@ -3,7 +3,7 @@ import { actionLogProbs } from '../../../agents/actor.js';
 import type { Policy } from '../../../agents/walker/policy.js';
 import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import type { StateBatch } from '../../../agents/walker/state-batch.js';
-import { defaultWalkRules, initialState } from '../../../envs/rules.js';
+import { defaultWalkRules, initialState } from '../../../envs/dialogue-walk/rules.js';
 import { reachableStates, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { Graph } from '../../../src/kg/graph.js';
 import { sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';

@@ -3,7 +3,7 @@ import { beamSearch } from '../../../agents/walker/beam.js';
 import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { edgeWalkSample, makeVectorEnv } from '../../../envs/index.js';
-import { questionWalkRules } from '../../../envs/question-edge-walk.js';
+import { questionWalkRules } from '../../../envs/dialogue-walk/question-edge-walk.js';
 import { adamWOf } from '../../../src/tensor/trainable.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';

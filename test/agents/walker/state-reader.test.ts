@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
 import { StateReader } from '../../../agents/walker/state-reader.js';
-import { stateTextSettings } from '../../../envs/state-text/settings.js';
+import { stateTextSettings } from '../../../envs/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { graphOf } from '../../fixtures/toy-walks.js';
 import { laterSample, reachableStates } from '../../fixtures/toy-walker.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { WalkSample } from '../../../datasets/walk-sample.js';
-import { defaultWalkRules, numActions } from '../../../envs/rules.js';
+import { defaultWalkRules, numActions } from '../../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/demonstrations.js';
 import { graphOf, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';

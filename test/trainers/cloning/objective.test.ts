@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { defaultWalkRules } from '../../../envs/rules.js';
+import { defaultWalkRules } from '../../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/demonstrations.js';
 import { cloningLoss } from '../../../trainers/clone.js';

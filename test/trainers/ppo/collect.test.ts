@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
-import type { DialogueWalkObservation } from '../../../envs/dialogue-walk-world.js';
+import type { DialogueWalkObservation } from '../../../envs/dialogue-walk/dialogue-walk-env.js';
 import type { Env } from '../../../envs/env.js';
 import { makeEnv } from '../../../envs/registry.js';
-import { defaultWalkRules } from '../../../envs/rules.js';
+import { defaultWalkRules } from '../../../envs/dialogue-walk/rules.js';
 import { VectorEnv } from '../../../envs/vector-env.js';
 import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
 import { Rng } from '../../../src/run/seeds.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { applyAction, defaultWalkRules } from '../../../envs/rules.js';
+import { applyAction, defaultWalkRules } from '../../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { goldWalks } from '../../../trainers/demonstrations.js';

@@ -3,7 +3,7 @@ import { actionLogProbs } from '../../../agents/actor.js';
 import type { Policy } from '../../../agents/walker/policy.js';
 import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
 import { makeVectorEnv } from '../../../envs/registry.js';
-import { applyAction, initialState, type WalkRules } from '../../../envs/rules.js';
+import { applyAction, initialState, type WalkRules } from '../../../envs/dialogue-walk/rules.js';
 import { canonicalPath, pathKey } from '../../../src/kg/path.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { argmaxSegment } from '../../../src/tensor/categorical.js';

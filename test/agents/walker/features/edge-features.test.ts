@@ -4,7 +4,13 @@ import { edgeFeatureNames, writeEdgeFeatures } from '../../../../agents/walker/f
 import { edgeStatistics } from '../../../../agents/walker/features/edge-statistics.js';
 import { NameIndex } from '../../../../agents/walker/features/name-index.js';
 import { WalkCounts } from '../../../../agents/walker/features/walk-counts.js';
-import { applyAction, defaultWalkRules, initialState, numActions, type WalkState } from '../../../../envs/rules.js';
+import {
+  applyAction,
+  defaultWalkRules,
+  initialState,
+  numActions,
+  type WalkState,
+} from '../../../../envs/dialogue-walk/rules.js';
 import { laterSample } from '../../../fixtures/toy-walker.js';
 import { graphOf, sampleOf } from '../../../fixtures/toy-walks.js';
 

@@ -1,0 +1,265 @@
+/** `kgwalk/OpenDialKG-v1`: walk from a dialogue's start entity to what the next speaker will talk about. */
+import type { Message, Sender } from '../../datasets/dialogue.js';
+import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
+import type { RelationColumn } from '../../src/kg/adjacency.js';
+import type { Graph } from '../../src/kg/graph.js';
+import type { Path, Triple } from '../../src/kg/path.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { Rng } from '../../src/run/seeds.js';
+import { type Env, InvalidAction, ResetNeeded, type ResetOptions, type ResetResult, type StepResult } from '../env.js';
+import {
+  applyAction,
+  defaultWalkRules,
+  initialState,
+  legalActions,
+  numActions,
+  type WalkRules,
+  type WalkState,
+} from './rules.js';
+import type { EnvSettings } from '../settings.js';
+import { dict, discrete, ids, multiBinary, oneOf, relationIds, sequence, type Space, text } from '../spaces.js';
+import { renderStateText, type StateTextFields, verbalizePath } from './state-text.js';
+import { hitsGold, type Potential, shapingReward } from './reward.js';
+
+/** What `makeEnv('kgwalk/OpenDialKG-v1', …)` takes. */
+export interface DialogueWalkOptions {
+  graph: Graph;
+  /** At least one must have a walkable start. */
+  samples: readonly WalkSample[];
+  /** Default: two steps, no stay at the first. */
+  rules?: WalkRules;
+  /** Default: 1 for the gold path, 0 for any other walk. */
+  reward?: EnvSettings['reward'];
+  /** Shapes the reward; default none. */
+  potential?: Potential;
+  /** Discount used by the shaping, in (0, 1]; must be the trainer's. Default 1. */
+  gamma?: number;
+  /** Under which id it is known. Default `kgwalk/OpenDialKG-v1`. */
+  id?: string;
+}
+
+/** What an agent sees: the task, never the gold. The arrays are views that must not be written to. */
+export interface DialogueWalkObservation extends StateTextFields {
+  task: WalkTask;
+  messages: readonly Message[];
+  sender: Sender;
+  /** Entity id. */
+  start: number;
+  /** Entity id. */
+  current: number;
+  /** Steps taken. */
+  hop: number;
+  /** Steps taken, stays included. */
+  path: Path;
+  /** [degree]: relation ids of the out-edges, a view into the graph: uint16 up to 65,536 relations, else int32. */
+  relations: RelationColumn;
+  /** int32 [degree]: entity ids at their ends, a view into the graph. */
+  tails: Int32Array;
+  /** uint8 [length of the action list], 1 = legal, all ones but with `noReturn`: action `degree`, where it exists, is staying. */
+  actionMask: Uint8Array;
+}
+
+/** Id of the environment that walks from a dialogue’s entity. */
+export const dialogueWalkId = 'kgwalk/OpenDialKG-v1';
+
+/** What all copies of an environment share, made once. */
+export interface DialogueWalkWorld extends Required<Omit<DialogueWalkOptions, 'potential'>> {
+  potential: Potential | undefined;
+  /** int32: the samples that a seeded reset draws from, those whose start has a legal action. */
+  walkable: Int32Array;
+  /** uint8 [largest action set], ones: the masks are views of it. */
+  ones: Uint8Array;
+  actionSpace: Space<number>;
+  observationSpace: Space<DialogueWalkObservation>;
+}
+
+/** @throws WorkbenchError `data` when no sample can be walked */
+export function dialogueWalkWorld(options: DialogueWalkOptions): DialogueWalkWorld {
+  const { graph, samples, potential } = options;
+  const rules = options.rules ?? defaultWalkRules;
+  const reward = options.reward ?? { kind: 'path', hit: 1, miss: 0 };
+  const walkable = Int32Array.from(samples.keys()).filter(
+    (index) => !initialState(graph, samples[index]!.task.start, rules).done,
+  );
+  if (walkable.length === 0) {
+    throw new WorkbenchError(
+      'data',
+      `expected a sample whose start has edges, got none, at ${samples.length} samples`,
+      {
+        hint: `Import samples that fit the graph "${graph.name}".`,
+      },
+    );
+  }
+  let maxDegree = 0;
+  for (let entity = 0; entity < graph.numEntities; entity++) maxDegree = Math.max(maxDegree, graph.degree(entity));
+  return {
+    id: options.id ?? dialogueWalkId,
+    graph,
+    samples,
+    rules,
+    reward,
+    potential,
+    gamma: options.gamma ?? 1,
+    walkable,
+    ones: new Uint8Array(maxDegree + 1).fill(1),
+    actionSpace: discrete(maxDegree + 1),
+    observationSpace: observationSpace(graph, rules, maxDegree),
+  };
+}
+
+function observationSpace(graph: Graph, { horizon }: WalkRules, maxDegree: number): Space<DialogueWalkObservation> {
+  const sender = oneOf<Sender>('user', 'assistant');
+  const messages = sequence(dict<Message>({ sender, text: text() }));
+  const entity = discrete(graph.numEntities + 1, -1);
+  const triple: Space<Triple> = {
+    contains: (value): value is Triple =>
+      Array.isArray(value) && value.length === 3 && value.every((id) => Number.isInteger(id)),
+    sample: (rng) => [entity.sample(rng), rng.integer(graph.numRelations + 1), entity.sample(rng)],
+  };
+  const paths = sequence(sequence(triple));
+  return dict<DialogueWalkObservation>({
+    task: dict<WalkTask>({
+      id: text(),
+      dialogueId: text(),
+      messages,
+      sender,
+      start: entity,
+      startName: text(),
+      earlierPaths: paths,
+    }),
+    messages,
+    sender,
+    earlierPaths: sequence(text()),
+    startEntity: text(),
+    walked: text(),
+    currentEntity: text(),
+    step: discrete(horizon + 1, 1),
+    start: entity,
+    current: entity,
+    hop: discrete(horizon + 1),
+    path: sequence(triple),
+    relations: relationIds(graph.numRelations, maxDegree),
+    tails: ids(graph.numEntities, maxDegree),
+    actionMask: multiBinary(maxDegree + 1),
+  });
+}
+
+/**
+ * ## Action space
+ * `discrete(largest degree + 1)`, of which the first `actionMask.length` are legal: the out-edges in the graph's order,
+ * then staying, from the second step on (`equalAtStep1` allows it at the first).
+ * ## Observation space
+ * `DialogueWalkObservation`: the fields of the state text, ids, edge views and the mask.
+ * ## Rewards
+ * At the end `reward.hit` or `reward.miss`, before it 0; shaping is added where a potential is given.
+ * ## Starting state
+ * `options.sample`, or a sample with a walkable start drawn from the seed. A sample whose start has no edges can be
+ * asked for: its observation has no legal action, `info.done` is true and no step can be taken.
+ * ## Episode end
+ * Terminated at the horizon (the step is part of the state, so nothing is left to bootstrap) and after a stay. Never truncated.
+ * ## Version history
+ * v1: first version.
+ */
+export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
+  readonly spec;
+  readonly actionSpace;
+  readonly observationSpace;
+  readonly #world: DialogueWalkWorld;
+  #rng = Rng.named(0, 'env');
+  #sampleIndex = -1;
+  #state: WalkState | undefined;
+
+  constructor(world: DialogueWalkWorld) {
+    this.#world = world;
+    this.spec = { id: world.id, maxSteps: world.rules.horizon };
+    this.actionSpace = world.actionSpace;
+    this.observationSpace = world.observationSpace;
+  }
+
+  reset({ seed, options }: ResetOptions = {}): ResetResult<DialogueWalkObservation> {
+    const { graph, samples, rules, walkable } = this.#world;
+    if (seed !== undefined) this.#rng = Rng.named(seed, 'env');
+    const asked = options?.sample;
+    if (asked !== undefined && !(Number.isInteger(asked) && samples[asked as number])) {
+      throw new WorkbenchError('usage', `expected a sample in [0, ${samples.length}), got ${String(asked)}, at reset`);
+    }
+    this.#sampleIndex = (asked as number | undefined) ?? walkable[this.#rng.integer(walkable.length)]!;
+    this.#state = initialState(graph, samples[this.#sampleIndex]!.task.start, rules);
+    return { observation: this.#observe(this.#state), info: this.#info(this.#state) };
+  }
+
+  step(action: number): StepResult<DialogueWalkObservation> {
+    const { id, graph, samples, rules, reward, potential, gamma } = this.#world;
+    const state = this.#state;
+    if (!state || state.done) throw new ResetNeeded(id);
+    const count = numActions(graph, state, rules);
+    const legal = legalActions(graph, state, rules);
+    if (!Number.isInteger(action) || action < 0 || action >= count || legal?.includes(action) === false) {
+      throw new InvalidAction(
+        id,
+        action,
+        `an action in [0, ${count})${legal ? ' that does not lead to the start' : ''}`,
+      );
+    }
+    const next = applyAction(graph, state, action, rules);
+    const sample = samples[this.#sampleIndex]!;
+    const hit = next.done && hitsGold(graph, next, sample.gold, reward.kind);
+    let earned = next.done ? (hit ? reward.hit : reward.miss) : 0;
+    if (potential) earned += shapingReward(potential, sample, state, next, gamma);
+    this.#state = next;
+    const info = { ...this.#info(next), ...(next.done && { hit }) };
+    return { observation: this.#observe(next), reward: earned, terminated: next.done, truncated: false, info };
+  }
+
+  render(): string {
+    if (!this.#state) throw new ResetNeeded(this.#world.id);
+    return renderStateText(this.#observe(this.#state));
+  }
+
+  close(): void {
+    this.#state = undefined;
+  }
+
+  #info(state: WalkState) {
+    return { sample: this.#sampleIndex, done: state.done };
+  }
+
+  #observe(state: WalkState): DialogueWalkObservation {
+    const { graph, samples } = this.#world;
+    const { task } = samples[this.#sampleIndex]!;
+    const { start, current, hop, path } = state;
+    const begin = current < 0 ? 0 : graph.offsets[current]!;
+    const end = begin + graph.degree(current);
+    return {
+      task,
+      messages: task.messages,
+      sender: task.sender,
+      get earlierPaths() {
+        return task.earlierPaths.map((earlier) => verbalizePath(graph, earlier));
+      },
+      startEntity: task.startName,
+      get walked() {
+        return verbalizePath(graph, path);
+      },
+      currentEntity: graph.entityNames[current] ?? task.startName,
+      step: hop + 1,
+      start,
+      current,
+      hop,
+      path,
+      relations: graph.relations.subarray(begin, end),
+      tails: graph.tails.subarray(begin, end),
+      actionMask: this.#mask(state),
+    };
+  }
+
+  #mask(state: WalkState): Uint8Array {
+    const { graph, rules, ones } = this.#world;
+    const count = numActions(graph, state, rules);
+    const legal = legalActions(graph, state, rules);
+    if (!legal) return ones.subarray(0, count);
+    const mask = new Uint8Array(count);
+    for (const action of legal) mask[action] = 1;
+    return mask;
+  }
+}

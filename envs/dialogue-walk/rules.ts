@@ -1,0 +1,106 @@
+/**
+ * The rules of a walk over edges, as pure functions: which actions a state has, where each leads, when the walk ends.
+ * `step`, greedy and beam all call these, so training and evaluation can never see different action sets. Which edges there
+ * are to choose from is said by the graph that they are given: `walkGraph` cuts it where settings ask for shorter lists.
+ *
+ * Actions of a state: action `i < degree` walks edge `graph.offsets[current] + i`; action `degree`, where it exists,
+ * is Equal: staying. Every index below `numActions` is legal and no other is, so there is nothing to mask or pad; with
+ * `noReturn` alone some of them are not, and `legalActions` lists those that are.
+ */
+import type { Graph } from '../../src/kg/graph.js';
+import type { Path, Triple } from '../../src/kg/path.js';
+import type { EnvSettings } from '../settings.js';
+
+/** What may be done in a walk. */
+export interface WalkRules {
+  /** Steps a walk may take, stays included; at least 1. */
+  horizon: number;
+  /** Whether staying is legal at the first step; from the second step on it always is. */
+  equalAtStep1: boolean;
+  /** Whether edges into the start are illegal: what is asked about is not its own answer. Default false. */
+  noReturn?: boolean;
+}
+
+/** Two steps, no stay at the first: the setting of every published OpenDialKG walker. */
+export const defaultWalkRules: WalkRules = { horizon: 2, equalAtStep1: false };
+
+/** The rules that settings state. */
+export function walkRulesOf({ horizon, equalAtStep1 }: Pick<EnvSettings, 'horizon' | 'equalAtStep1'>): WalkRules {
+  return { horizon, equalAtStep1 };
+}
+
+/** Where a walk stands. Immutable: `applyAction` makes a new one. */
+export interface WalkState {
+  /** Entity id where the walk began, or `unknownId`. */
+  readonly start: number;
+  /** Entity id where it is now. */
+  readonly current: number;
+  /** Steps taken, 0 before the first. */
+  readonly hop: number;
+  /** Steps taken as triples, stays included; `canonicalPath` removes those. */
+  readonly path: Path;
+  /** Whether the walk is over: at the horizon, after a stay, or where no action is legal. */
+  readonly done: boolean;
+}
+
+/** The state before the first step; already `done` when the start has no legal action (no edges, not in the graph). */
+export function initialState(graph: Graph, start: number, rules: WalkRules): WalkState {
+  const state = { start, current: start, hop: 0, path: [], done: false };
+  const legal = legalActions(graph, state, rules)?.length ?? numActions(graph, state, rules);
+  return { ...state, done: legal === 0 };
+}
+
+/** Whether staying is legal in `state`. */
+export function mayStay(state: WalkState, rules: WalkRules): boolean {
+  return !state.done && (state.hop > 0 || rules.equalAtStep1);
+}
+
+/** Length of the action list: out-edges, plus one where staying is legal; 0 once the walk is over. O(1). */
+export function numActions(graph: Graph, state: WalkState, rules: WalkRules): number {
+  return state.done ? 0 : graph.degree(state.current) + Number(mayStay(state, rules));
+}
+
+/**
+ * int32: the legal ones of the action list, ascending; undefined where all are. O(1), with `noReturn` O(degree).
+ */
+export function legalActions(graph: Graph, state: WalkState, rules: WalkRules): Int32Array | undefined {
+  if (!rules.noReturn || state.done || state.current < 0) return undefined;
+  const begin = graph.offsets[state.current]!;
+  const end = graph.offsets[state.current + 1]!;
+  if (graph.tails.subarray(begin, end).indexOf(state.start) < 0) return undefined;
+  const all = Int32Array.from({ length: numActions(graph, state, rules) }, (_, action) => action);
+  return all.filter((action) => action === end - begin || graph.tails[begin + action] !== state.start);
+}
+
+/**
+ * The step that `action` stands for: an edge, or [current, `graph.equalRelation`, current] for staying. O(1).
+ * @param action index in [0, `numActions`), not checked: this is the hot path of beams
+ */
+export function actionTriple(graph: Graph, state: WalkState, action: number): Triple {
+  if (action === graph.degree(state.current)) return [state.current, graph.equalRelation, state.current];
+  const edge = graph.offsets[state.current]! + action;
+  return [state.current, graph.relations[edge]!, graph.tails[edge]!];
+}
+
+/**
+ * The state after `action`. Staying ends the walk at once: every later step could only stay again or contradict it.
+ * @param action index in [0, `numActions`), not checked: this is the hot path of beams
+ */
+export function applyAction(graph: Graph, state: WalkState, action: number, rules: WalkRules): WalkState {
+  const triple = actionTriple(graph, state, action);
+  const hop = state.hop + 1;
+  const done = hop >= rules.horizon || triple[1] === graph.equalRelation;
+  return { start: state.start, current: triple[2], hop, path: [...state.path, triple], done };
+}
+
+/**
+ * The index of a step in its state's action list, or -1 where it is not legal. O(log degree).
+ * @param triple an edge from the current entity, or a stay written with `graph.equalRelation`
+ */
+export function actionOf(graph: Graph, state: WalkState, [head, relation, tail]: Triple, rules: WalkRules): number {
+  if (state.done || head !== state.current) return -1;
+  if (relation === graph.equalRelation) return tail === head && mayStay(state, rules) ? graph.degree(head) : -1;
+  if (rules.noReturn && tail === state.start) return -1;
+  const edge = graph.edgeIndex(head, relation, tail);
+  return edge < 0 ? -1 : edge - graph.offsets[head]!;
+}

@@ -1,0 +1,181 @@
+/** What the text of a state is written from. */
+import type { Message, Sender } from '../../datasets/dialogue.js';
+import type { WalkTask } from '../../datasets/walk-sample.js';
+import { type Graph, unknownId } from '../../src/kg/graph.js';
+import type { Path } from '../../src/kg/path.js';
+import type { WalkState } from './rules.js';
+import type { StateTextSettings } from '../settings.js';
+
+/** What does not change while a task is walked. */
+interface TaskTextFields {
+  /** Everything said so far, oldest first. */
+  messages: readonly Message[];
+  /** Who chooses the path. */
+  sender: Sender;
+  /** Paths chosen earlier in the dialogue, verbalised, oldest first. */
+  earlierPaths: readonly string[];
+}
+
+/** Where the walk stands. */
+interface WalkTextFields {
+  startEntity: string;
+  /** Steps of this walk, verbalised; empty before the first. */
+  walked: string;
+  currentEntity: string;
+  /** The step about to be taken, from 1. */
+  step: number;
+  /** Edges that lead out of the current entity, verbalised. Default: none. */
+  outPaths?: readonly string[];
+}
+
+/** What the text of a state is written from. */
+export interface StateTextFields extends TaskTextFields, WalkTextFields {}
+
+/** The fields of a task. */
+export function taskTextFields(graph: Graph, { messages, sender, earlierPaths }: WalkTask): TaskTextFields {
+  return { messages, sender, earlierPaths: earlierPaths.map((path) => verbalizePath(graph, path)) };
+}
+
+/** The fields of a state of it. @param outPaths most edges that are named, in the graph's order */
+export function walkTextFields(graph: Graph, task: WalkTask, state: WalkState, outPaths: number): WalkTextFields {
+  const { current, path, hop } = state;
+  const first = current < 0 ? 0 : graph.offsets[current]!;
+  const named = current < 0 ? 0 : Math.min(outPaths, graph.degree(current));
+  return {
+    startEntity: task.startName,
+    walked: verbalizePath(graph, path),
+    currentEntity: graph.entityNames[current] ?? task.startName,
+    step: hop + 1,
+    outPaths: Array.from({ length: named }, (_, i) => {
+      const edge = first + i;
+      return `${graph.relationNames[graph.relations[edge]!]!} -> ${graph.entityNames[graph.tails[edge]!]!}`;
+    }),
+  };
+}
+
+/** `Inception -[directed_by]-> Christopher Nolan`; a stay reads `-[stay]->`; empty for an empty path. */
+export function verbalizePath(graph: Graph, path: Path): string {
+  if (path.length === 0) return '';
+  const entity = (id: number) => (id === unknownId ? '(not in the graph)' : graph.entityNames[id]!);
+  const relation = (id: number) =>
+    id === graph.equalRelation ? 'stay' : id === unknownId ? '(not in the graph)' : graph.relationNames[id]!;
+  return entity(path[0]![0]) + path.map(([, via, tail]) => ` -[${relation(via)}]-> ${entity(tail)}`).join('');
+}
+
+/** What stands around the fields, and which of them are told. */
+type StateTextOptions = Pick<StateTextSettings, 'template' | 'history' | 'earlierPaths'>;
+
+const everything: StateTextOptions = { template: 'normal', history: true, earlierPaths: true };
+
+const task =
+  'Two people talk about things of a knowledge graph, and each thing that one of them turns to is reached by a walk.';
+const instruction =
+  'Choose the edge of the current entity that leads towards what the next message will speak of, or stay where it is reached.';
+
+/** Beginning and end of a text. */
+const templates: Readonly<Record<StateTextSettings['template'], readonly [string[], string[]]>> = {
+  normal: [[`Task: ${task}`, `Instruction: ${instruction}`], ['Next edge:']],
+  alpaca: [
+    [
+      'A task, an instruction and the present state. Answer with the next step.',
+      '',
+      '### Task:',
+      task,
+      '',
+      '### Instruction:',
+      instruction,
+      '',
+      '### Input:',
+    ],
+    ['', '### Response:'],
+  ],
+  none: [[], []],
+};
+
+/** The text of a state: a function of its fields alone. */
+export function renderStateText(fields: StateTextFields, options: StateTextOptions = everything): string {
+  return taskText(fields, options) + walkText(fields, options);
+}
+
+/** What all states of a task begin with, up to a line's end. */
+export function taskText({ messages, sender, earlierPaths }: TaskTextFields, options: StateTextOptions): string {
+  const told = options.history ? messages : messages.slice(-1);
+  const lines = [...templates[options.template][0]];
+  if (told.length > 0) lines.push('Conversation:', ...told.map(messageLine));
+  if (options.earlierPaths && earlierPaths.length > 0) lines.push('Earlier paths:', ...earlierPaths.map(pathLine));
+  lines.push(`Next speaker: ${sender}`);
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** How a message is told. */
+function messageLine({ sender, text }: TaskTextFields['messages'][number]): string {
+  return `${sender}: ${text.trim()}`;
+}
+
+/** How an earlier path is told. */
+function pathLine(path: string): string {
+  return `- ${path}`;
+}
+
+/** How the text of a state goes on after `taskText`. */
+export function walkText(
+  { startEntity, walked, currentEntity, step, outPaths = [] }: WalkTextFields,
+  { template }: Pick<StateTextOptions, 'template'>,
+): string {
+  const lines = [`Walk: ${walked || startEntity}`, `Step ${step} at ${currentEntity}`];
+  if (outPaths.length > 0) lines.push('Edges:', ...outPaths.map(pathLine));
+  return [...lines, ...templates[template][1]].join('\n');
+}
+
+/** The lines of a task's text that may be left out, and the text without any of them. */
+interface TaskLines {
+  /** What is always told: the instruction, the last message, who speaks next. */
+  kept: string;
+  /** A line a message before the last one, oldest first; empty where they are not told. */
+  messages: string[];
+  /** A line an earlier path, oldest first. */
+  earlierPaths: string[];
+}
+
+/** Cuts a task's text into what is protected and what is not. */
+export function taskLines(fields: TaskTextFields, options: StateTextOptions): TaskLines {
+  const kept = taskText(fields, { ...options, history: false, earlierPaths: false });
+  return {
+    kept,
+    messages: options.history ? fields.messages.slice(0, -1).map(messageLine) : [],
+    earlierPaths: options.earlierPaths ? fields.earlierPaths.map(pathLine) : [],
+  };
+}
+
+/** Token counts of `TaskLines`, in its order. */
+interface LineTokens {
+  kept: number;
+  messages: readonly number[];
+  earlierPaths: readonly number[];
+}
+
+/**
+ * The fields without their oldest messages, and then without their oldest earlier paths, until the rest fits. What is protected
+ * stays, even where it alone is longer.
+ * @param budget tokens; those of a line are counted with its end, the heading of the earlier paths is not
+ */
+export function trimmedFields<Fields extends TaskTextFields>(
+  fields: Fields,
+  tokens: LineTokens,
+  budget: number,
+): Fields {
+  const messages = [...tokens.messages];
+  const earlierPaths = [...tokens.earlierPaths];
+  const total = () => sum(messages) + sum(earlierPaths) + tokens.kept;
+  while (messages.length > 0 && total() > budget) messages.shift();
+  while (earlierPaths.length > 0 && total() > budget) earlierPaths.shift();
+  return {
+    ...fields,
+    messages: fields.messages.slice(fields.messages.length && -1 - messages.length),
+    earlierPaths: fields.earlierPaths.slice(fields.earlierPaths.length - earlierPaths.length),
+  };
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}

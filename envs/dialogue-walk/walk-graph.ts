@@ -1,0 +1,126 @@
+/** The edges that walks may choose from, as a graph: what `env.edgePolicy` and `env.maxOut` say. */
+import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
+import { splitNames, walkSamples, type SplitName } from '../../datasets/walk-sample.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { type ChooseEdges, keepEdges } from '../../src/kg/keep-edges.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { Rng } from '../../src/run/seeds.js';
+import type { EnvSettings } from '../settings.js';
+
+/** What a policy left out. */
+export interface EdgeSelection {
+  policy: Exclude<EnvSettings['edgePolicy'], 'full'>;
+  /** Longest list of actions, staying included. */
+  maxOut: number;
+  /** Entities with shorter lists than they have edges. */
+  entitiesCut: number;
+  /** Edges of the whole graph, and those that may be walked. */
+  edges: number;
+  kept: number;
+  /**
+   * `ark` alone. By split: edges that may be walked only because its dialogues walk them, the graph's own order having no
+   * place for them; an edge that several splits walk counts for each.
+   */
+  brought?: Record<SplitName, number>;
+}
+
+/** What may be walked. */
+export interface WalkGraph {
+  /** Names and ids of the whole graph, and its edges as far as walks may take them; with `full` the whole graph itself. */
+  graph: Graph;
+  /** Absent with `full`. */
+  selection?: EdgeSelection;
+  /** uint8 [edges that may be walked], `ark` alone: bits 1, 2, 4 of the splits (train, valid, test) that brought each. */
+  broughtBy?: Uint8Array;
+}
+
+/**
+ * Environments, heads and beams all walk this graph, so training and evaluation have one set of actions. It hangs on the
+ * data and these settings alone, not on the seed of a run.
+ * @param dataset whose dialogues `ark` reads; the others read none
+ * @throws WorkbenchError `usage` for `ark` without it
+ */
+export function walkGraph(
+  whole: Graph,
+  { edgePolicy: policy, maxOut }: Pick<EnvSettings, 'edgePolicy' | 'maxOut'>,
+  dataset?: Pick<DialogueDataset, 'loadDialogues'>,
+): WalkGraph {
+  if (policy === 'full') return { graph: whole };
+  if (policy === 'ark' && !dataset) {
+    throw new WorkbenchError('usage', 'expected a data set with edgePolicy ark, got none, at walkGraph');
+  }
+  const table = policy === 'ark' ? arkTable(whole, dataset!) : undefined;
+  const { graph, indices, entitiesCut } = keepEdges(whole, maxOut - 1, table?.choose ?? topDegree(whole));
+  const selection = { policy, maxOut, entitiesCut, edges: whole.numEdges, kept: graph.numEdges };
+  if (!table) return { graph, selection };
+  const broughtBy = Uint8Array.from({ length: graph.numEdges }, (_, i) => table.broughtBy(indices?.[i] ?? i));
+  const countOf = (split: SplitName) => broughtBy.reduce((sum, bits) => sum + Number((bits & splitBits[split]) > 0), 0);
+  const brought = { train: countOf('train'), valid: countOf('valid'), test: countOf('test') };
+  return { graph, selection: { ...selection, brought }, broughtBy };
+}
+
+/** A choice, and what it was told. */
+interface ArkTable {
+  choose: ChooseEdges;
+  /** Bits (`splitBits`) of the splits whose dialogues brought an edge of the whole graph into a list; 0: none did. */
+  broughtBy(edge: number): number;
+}
+
+/** By split, in the numbers of `ArkTable.broughtBy`. */
+const splitBits: Readonly<Record<SplitName, number>> = { train: 1, valid: 2, test: 4 };
+
+/** Reads every path of every dialogue, whatever part of them a run trains on. */
+function arkTable(graph: Graph, dataset: Pick<DialogueDataset, 'loadDialogues'>): ArkTable {
+  const bits = new Uint8Array(graph.numEdges);
+  /** int32 [numEdges]: when dialogues first walk an edge, counted from 1; 0 where none does. */
+  const walked = new Int32Array(graph.numEdges);
+  let count = 0;
+  const note = madeFromSamples('edge list', 'the edges that dialogues of all splits walk come first (edgePolicy: ark)');
+  for (const split of splitNames) {
+    for (const sample of walkSamples(dataset.loadDialogues(split), graph)) {
+      note(sample);
+      for (const triple of sample.gold.path) {
+        const edge = graph.edgeIndex(...triple);
+        if (edge < 0) continue;
+        bits[edge]! |= splitBits[split];
+        walked[edge] ||= ++count;
+      }
+    }
+  }
+  const brought = new Uint8Array(graph.numEdges);
+  // One stream for all: the table is the same whatever the seed of a run.
+  const rng = Rng.named(0, 'env/ark-table');
+  const choose: ChooseEdges = (begin, end, most) => {
+    const edges = Int32Array.from({ length: end - begin }, (_, i) => begin + i);
+    const place = (edge: number) => walked[edge]! || count + 1;
+    edges.sort((a, b) => place(a) - place(b) || a - b);
+    // One more than there is room for beside staying: the slip that loses an edge at random.
+    const lost = rng.integer(most + 1);
+    const kept = edges.subarray(0, most + 1).filter((_, slot) => slot !== lost);
+    for (const edge of kept) if (edge - begin > most) brought[edge] = bits[edge]!;
+    return kept;
+  };
+  return { choose, broughtBy: (edge) => brought[edge]! };
+}
+
+/**
+ * Every relation gives its edges in turn, so that none crowds the others out: of each relation the edge whose tail has the
+ * most edges, then of each the second, and so on. In the turn that does not fit as a whole, tails of more edges go first.
+ * Equal degrees go by the ids of relation and tail. No dialogue is read.
+ */
+function topDegree(graph: Graph): ChooseEdges {
+  const byDegree = (a: number, b: number) => graph.degree(graph.tails[b]!) - graph.degree(graph.tails[a]!) || a - b;
+  return (begin, end, most) => {
+    const edges = Int32Array.from({ length: end - begin }, (_, i) => begin + i);
+    const turn = new Int32Array(end - begin);
+    for (let first = begin, last = begin; first < end; first = last) {
+      while (last < end && graph.relations[last] === graph.relations[first]) last++;
+      edges
+        .subarray(first - begin, last - begin)
+        .sort(byDegree)
+        .forEach((edge, place) => (turn[edge - begin] = place));
+    }
+    return edges.sort((a, b) => turn[a - begin]! - turn[b - begin]! || byDegree(a, b)).subarray(0, most);
+  };
+}
