@@ -165,7 +165,7 @@ describe('kgwalk on link queries', () => {
   test('trains by PPO from a clone, with shaping and dropped actions, and names that beside REINFORCE', async () => {
     const other = [
       ...['clone.enabled=true', 'clone.epochs=2', 'ppo.init=clone', 'ppo.klCoef=0.1', 'ppo.algorithm=ppo'],
-      ...['ppo.baseline=group-mean', 'ppo.updateEpochs=2', 'ppo.minibatchSamples=20', 'ppo.updates=20'],
+      ...['ppo.baseline=group-mean', 'ppo.updateEpochs=2', 'ppo.minibatchSamples=20', 'ppo.updates=8'],
       ...['linkWalk.shaping=terminal', 'ppo.actionDropout=0.3'],
     ].flatMap((setting) => ['--set', setting]);
     const folder = among('other');
@@ -192,7 +192,8 @@ describe('kgwalk on link queries', () => {
     ]).flat();
     const from = folderWith({ 'triples.tsv': `${lines.join('\r\n')}\r\n` });
     await kgwalkJson('datasets', 'import', 'triples', '--name', 'ring', '--from', from);
-    const words = ['train', settings, '--set', 'data.dataset=ring', '--run-dir', among('ring')];
+    const few = ['--set', 'ppo.updates=10'];
+    const words = ['train', settings, '--set', 'data.dataset=ring', ...few, '--run-dir', among('ring')];
     expect((await kgwalk(...words)).exitCode).toBe(0);
     const record = await kgwalkJson<LinkEvaluationRecord>('evaluate', among('ring'), '--split', 'valid');
     expect(record).toMatchObject({ dataset: 'ring', split: 'valid' });

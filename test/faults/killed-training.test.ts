@@ -21,7 +21,6 @@ useOwnHome();
 
 /** Longest wait, in milliseconds, between a step that was drawn and the kill: about as long as a few steps take. */
 const longestDelay = 25;
-const minutes = 60_000;
 
 /** A phase whose steps can be seen from outside. */
 interface SeenPhase {
@@ -64,8 +63,13 @@ async function killed(words: string[], folder: string, phase: SeenPhase['name'],
 }
 
 /** Trains with a kill at each of the drawn moments, always resumed, and lets it finish at last. */
-async function trainKilled(first: string[], folder: string, phases: readonly SeenPhase[]): Promise<number[]> {
-  const rng = Rng.named(phases[0]!.kills, 'killed-training');
+async function trainKilled(
+  first: string[],
+  folder: string,
+  phases: readonly SeenPhase[],
+  attempt: number,
+): Promise<number[]> {
+  const rng = Rng.named(phases[0]!.kills, 'killed-training', attempt);
   const resumed = program('--resume', '--run-dir', folder);
   const died: number[] = [];
   for (const { name, steps, kills } of phases) {
@@ -87,46 +91,43 @@ async function trainKilled(first: string[], folder: string, phases: readonly See
 
 /** Trains unbroken and killed, and compares every file that holds no clock. */
 async function expectEqualEnds(preset: string, overrides: readonly string[], phases: readonly SeenPhase[]) {
-  const [whole, broken] = ['whole', 'broken'].map((name) => join(env.KGWALK_HOME!, name)) as [string, string];
+  const whole = join(env.KGWALK_HOME!, 'whole');
   const words = (folder: string) => [...withSettings(preset, overrides), '--run-dir', folder];
   expect(spawnSync(execPath, words(whole), { env }).status).toBe(0);
   const embeddings = join(env.KGWALK_HOME!, 'embeddings');
-  rmSync(embeddings, { recursive: true, force: true });
-  const died = await trainKilled(words(broken), broken, phases);
-  expect(runHashes(broken)).toEqual(runHashes(whole));
-  if (existsSync(embeddings)) expect(readdirSync(embeddings).filter((name) => name.includes('unfinished'))).toEqual([]);
-  // Moments that fell beside the phase do not count; a slow machine may miss some.
-  phases.forEach(({ kills }, i) => expect(died[i]).toBeGreaterThanOrEqual(Math.ceil(kills / 2)));
+  // Moments that fell beside the phase do not count. A machine that does much else may miss them: then others are drawn.
+  let died: number[];
+  let attempt = 0;
+  do {
+    expect(attempt).toBeLessThan(20);
+    rmSync(embeddings, { recursive: true, force: true });
+    const broken = join(env.KGWALK_HOME!, `broken-${attempt}`);
+    died = await trainKilled(words(broken), broken, phases, attempt++);
+    expect(runHashes(broken)).toEqual(runHashes(whole));
+    if (existsSync(embeddings)) expect(readdirSync(embeddings).join()).not.toContain('unfinished');
+  } while (phases.some(({ kills }, i) => died[i]! < Math.ceil(kills / 2)));
   tally(
     'moments killed',
     died.reduce((sum, count) => sum + count, 0),
   );
 }
 
-test(
-  'TransE, cloning and PPO on dialogues, killed and resumed, end byte for byte as the unbroken run',
-  async () => {
-    await importOpenDialKg({ from: folderWith(releaseFiles) });
-    const overrides = [
-      ...tinyOverrides,
-      ...['data.graph=wide', 'transe.validShare=0.5', 'transe.epochs=500', 'transe.evalEvery=10'],
-      ...['transe.patience=1000', 'clone.epochs=16', 'ppo.updates=30', 'ppo.evalEvery=7'],
-    ];
-    await expectEqualEnds('opendialkg-tiny', overrides, [
-      { name: 'transe', steps: 500, kills: often(2, 20) },
-      { name: 'clone', steps: 48, kills: often(1, 20) },
-      { name: 'ppo', steps: 30, kills: often(2, 20) },
-    ]);
-  },
-  20 * minutes,
-);
+test('TransE, cloning and PPO on dialogues, killed and resumed, end byte for byte as the unbroken run', async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  const overrides = [
+    ...tinyOverrides,
+    ...['data.graph=wide', 'transe.validShare=0.5', 'transe.epochs=500', 'transe.evalEvery=10'],
+    ...['transe.patience=1000', 'clone.epochs=16', 'ppo.updates=30', 'ppo.evalEvery=7'],
+  ];
+  await expectEqualEnds('opendialkg-tiny', overrides, [
+    { name: 'transe', steps: 500, kills: often(2, 20) },
+    { name: 'clone', steps: 48, kills: often(1, 20) },
+    { name: 'ppo', steps: 30, kills: often(2, 20) },
+  ]);
+});
 
-test(
-  'PPO on questions, killed and resumed, ends byte for byte as the unbroken run',
-  async () => {
-    await importFilms();
-    const overrides = [...filmOverrides, 'ppo.updates=40', 'checkpoint.everyUpdates=3'];
-    await expectEqualEnds('metaqa', overrides, [{ name: 'ppo', steps: 40, kills: often(1, 20) }]);
-  },
-  20 * minutes,
-);
+test('PPO on questions, killed and resumed, ends byte for byte as the unbroken run', async () => {
+  await importFilms();
+  const overrides = [...filmOverrides, 'ppo.updates=40', 'checkpoint.everyUpdates=3'];
+  await expectEqualEnds('metaqa', overrides, [{ name: 'ppo', steps: 40, kills: often(1, 20) }]);
+});

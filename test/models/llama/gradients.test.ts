@@ -71,11 +71,8 @@ const cases: Case[] = [
   },
   ...[3, long].map((length) => ({
     name: `attention over ${length} places`,
-    shapes: [
-      [3, length * 2, 2],
-      [3, length, 2],
-      [3, length, 2],
-    ],
+    // Fewer heads where there are many places: the plain backend takes long for each.
+    shapes: [length * 2, length, length].map((rows) => [length === long ? 2 : 3, rows, 2]),
     ours: (tf: Tf, [q, k, v]: tfTypes.Tensor[]) => causalAttention(tf, q as Tensor3D, k as Tensor3D, v as Tensor3D, 2),
     plain: (tf: Tf, [q, k, v]: tfTypes.Tensor[]) => {
       const rows = tf

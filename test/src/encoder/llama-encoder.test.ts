@@ -132,7 +132,7 @@ describe.each([
   '%s with prefix reuse: the vectors of each text alone, close to the other mode’s',
   async (file) => {
     const path = join(models!, file);
-    const begin = 'Once upon a time a little bird asked a big tree for a song about the north and the sea. '.repeat(3);
+    const begin = 'Once upon a time a little bird asked a big tree for a song about the north and the sea. '.repeat(2);
     const texts = [1, 2, 3, 4, 5].map((i) => `${begin}The tree ${'sang and '.repeat(i)}slept.`);
     const together = await open(path, newFolder(), { prefixReuse: 'auto' });
     const expected = vectors(texts, await together.encode(texts));
