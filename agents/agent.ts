@@ -1,6 +1,6 @@
 /** The one interface of everything that answers: trained walkers and baselines. */
 import type { WalkTask } from '../datasets/walk-sample.js';
-import type { Path } from '../src/kg/path.js';
+import type { Path } from '../src/kg/graph.js';
 import type { ArkBeam } from '../src/metrics/ark-ranks.js';
 
 /** A complete walk with its log-probability under the agent (or any score that orders walks the same way). */

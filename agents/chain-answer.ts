@@ -1,8 +1,7 @@
 /** From a relation sequence to an answer with its facts: what walkers and lookups over relations share. */
 import type { FrontierNode } from '../envs/relation-walk/frontier-trie.js';
 import { canonicalOrder, chainFrontiers } from '../src/kg/frontier.js';
-import type { Graph } from '../src/kg/graph.js';
-import type { Triple } from '../src/kg/path.js';
+import type { Graph, Triple } from '../src/kg/graph.js';
 import type { NamedTriple } from '../src/llm/decision.js';
 import { factOf } from './prompted/facts.js';
 import type { QuestionAnswer } from './question-agent.js';

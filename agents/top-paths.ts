@@ -4,8 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { WalkTask } from '../datasets/walk-sample.js';
-import type { Graph } from '../src/kg/graph.js';
-import type { Path, Triple } from '../src/kg/path.js';
+import type { Graph, Path, Triple } from '../src/kg/graph.js';
 import type { Answer, RankedAnswer, RankedPath } from './agent.js';
 import { boundedHeap } from './bounded-heap.js';
 

@@ -5,7 +5,7 @@ import type { WalkTask } from '../datasets/walk-sample.js';
 import { applyAction, initialState, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Graph } from '../src/kg/graph.js';
-import { drawn, Rng } from '../src/run/seeds.js';
+import { sampled, Rng } from '../src/run/seeds.js';
 
 /** Texts of one task: of the state that its walks begin in, and of some that they come to after one step. */
 export interface TaskTexts {
@@ -28,17 +28,17 @@ export async function sampleTexts(
   rules: WalkRules,
 ): Promise<TaskTexts[]> {
   const rng = Rng.named(0, 'dry-run/states');
-  const sampled: TaskTexts[] = [];
-  for (const task of drawn(tasks, sampleSize.tasks, 'dry-run/tasks')) {
+  const found: TaskTexts[] = [];
+  for (const task of sampled(tasks, sampleSize.tasks, 'dry-run/tasks')) {
     const start = initialState(graph, task.start, rules);
     const edges = rng.shuffle(Int32Array.from({ length: graph.degree(task.start) }, (_, edge) => edge));
     const later: WalkState[] = Array.from(edges.subarray(0, sampleSize.later), (edge) =>
       applyAction(graph, start, edge, rules),
     ).filter(({ done }) => !done);
     const [first, ...others] = await reader.texts([start, ...later].map((state) => ({ task, state })));
-    sampled.push({ first: first!, later: others });
+    found.push({ first: first!, later: others });
   }
-  return sampled;
+  return found;
 }
 
 /** Lengths of texts; means over a sample. */

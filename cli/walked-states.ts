@@ -2,7 +2,7 @@
 import type { WalkSample } from '../datasets/walk-sample.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { Graph } from '../src/kg/graph.js';
-import { drawn } from '../src/run/seeds.js';
+import { sampled } from '../src/run/seeds.js';
 
 /** What is walked. */
 export interface PlannedWalks {
@@ -56,7 +56,7 @@ export function laterStates({ graph, train, valid }: PlannedWalks, settings: Run
   const perTask = golds + walks * ((ppo.trainHorizon ?? env.horizon) - 1);
 
   const curve = (ppo.enabled ? Math.ceil(ppo.updates / ppo.evalEvery) : 0) + (clone.enabled ? clone.epochs : 0);
-  const often = new Set(drawn(valid, ppo.evalSamples ?? Infinity, 'train/eval-samples'));
+  const often = new Set(sampled(valid, ppo.evalSamples ?? Infinity, 'train/eval-samples'));
   const beam = evaluation.beamWidth * (env.horizon - 1);
   return {
     reachable: sum([...train, ...valid], () => Infinity),

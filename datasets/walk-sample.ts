@@ -1,7 +1,6 @@
 /** What a walking agent is asked and what it is scored against, kept apart: agents get the task alone. */
-import type { Graph } from '../src/kg/graph.js';
-import type { Path, Triple } from '../src/kg/path.js';
-import { drawn } from '../src/run/seeds.js';
+import type { Graph, Path, Triple } from '../src/kg/graph.js';
+import { sampled } from '../src/run/seeds.js';
 import type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
 import type { DataSettings } from './settings.js';
 
@@ -61,7 +60,7 @@ export function splitSamples(
   const samples = walkSamples(dataset.loadDialogues(split), graph, settings);
   const { trainSamples, validSamples } = settings;
   const counts: Record<SplitName, number | null> = { train: trainSamples, valid: validSamples, test: null };
-  return drawn(samples, counts[split] ?? Infinity, `data/${split}-samples`);
+  return sampled(samples, counts[split] ?? Infinity, `data/${split}-samples`);
 }
 
 /** Which dialogues and whose paths become samples. */

@@ -1,8 +1,7 @@
 /** Worked examples for the report: what was said, what was chosen, what the agent ranked, where it first went wrong. */
 import type { Answer } from '../agents/agent.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
-import type { Graph } from '../src/kg/graph.js';
-import type { Path } from '../src/kg/path.js';
+import type { Graph, Path } from '../src/kg/graph.js';
 import type { ExampleWalk } from '../src/run/records.js';
 import { Rng } from '../src/run/seeds.js';
 

@@ -2,8 +2,7 @@
 import { extname } from 'node:path';
 import type { Answer } from '../agents/agent.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
-import type { Graph } from '../src/kg/graph.js';
-import { canonicalPath } from '../src/kg/path.js';
+import { canonicalPath, type Graph } from '../src/kg/graph.js';
 import { padEntity, type ArkBeam } from '../src/metrics/ark-ranks.js';
 import { csvCell } from '../src/run/printable.js';
 import { WorkbenchError } from '../src/run/errors.js';

@@ -1,8 +1,7 @@
 /** Relation chains that lead from heads to answers, counted on training triples. */
 import { setImmediate } from 'node:timers/promises';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
-import type { Graph, TripleColumns } from '../../src/kg/graph.js';
-import { byIds } from '../../src/kg/id-order.js';
+import { byIds, type Graph, type TripleColumns } from '../../src/kg/graph.js';
 import { SimplePaths } from '../../src/kg/simple-paths.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';

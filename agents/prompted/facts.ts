@@ -1,7 +1,6 @@
 /** Between ids and names: facts as prompts show them, and replies back to entities. */
-import { inverseName, inversePrefix, type Graph } from '../../src/kg/graph.js';
+import { type Graph, inverseName, inversePrefix, type Triple } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
-import type { Triple } from '../../src/kg/path.js';
 import type { NamedTriple } from '../../src/llm/decision.js';
 
 /** A walked edge as the fact it stands for: an inverse step is turned back into the graph's own direction. */

@@ -1,7 +1,7 @@
 /** Beam search over walks: the best partial walks go on, every complete walk that is met is ranked. */
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { applyAction, initialState, legalActions, type WalkState } from '../../envs/dialogue-walk/rules.js';
-import type { Path } from '../../src/kg/path.js';
+import type { Path } from '../../src/kg/graph.js';
 import type { ArkBeam } from '../../src/metrics/ark-ranks.js';
 import { arkBeam } from '../ark-beam.js';
 import { actionLogProbs, type ActionLogProbs } from '../actor.js';

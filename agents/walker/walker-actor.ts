@@ -1,7 +1,7 @@
 /** The dialogue walker as PPO sees it. */
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { legalActions, numActions } from '../../envs/dialogue-walk/rules.js';
-import { pathKey } from '../../src/kg/path.js';
+import { pathKey } from '../../src/kg/graph.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';

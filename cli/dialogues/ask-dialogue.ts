@@ -1,7 +1,6 @@
 /** `kgwalk ask RUN` on dialogues: one question to a trained walker. */
 import type { Dialogue, Message, PathAction } from '../../datasets/dialogue.js';
-import type { Graph } from '../../src/kg/graph.js';
-import type { Path } from '../../src/kg/path.js';
+import type { Graph, Path } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { printJson, printLine, printTable } from '../output.js';

@@ -53,7 +53,7 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
   const { splitSamples } = await import('../../datasets/walk-sample.js');
   const { envSettings } = await import('../../envs/settings.js');
   const { seenEntities } = await import('../../evaluation/outcome.js');
-  const { drawn } = await import('../../src/run/seeds.js');
+  const { sampled } = await import('../../src/run/seeds.js');
   const data = await dataOf(flags, runs);
   const settings = await settingsOf(flags, runs);
   const { horizon } = envSettings.parse(runs[0]?.config.env ?? {});
@@ -90,7 +90,7 @@ export async function evaluationInputs(flags: InputFlags, runs: readonly RunInfo
     );
   }
   const limited = limit !== undefined && limit < samples.length;
-  if (limited) samples = drawn(samples, limit, 'evaluate/limit');
+  if (limited) samples = sampled(samples, limit, 'evaluate/limit');
   const name = split ?? `data-${basename(flags.data!, extname(flags.data!)).replace(/[^\w.-]+/g, '-')}`;
   // What changes the figures is in the name, so that nothing replaces a plain evaluation unnoticed.
   const suffixes = [

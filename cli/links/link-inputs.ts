@@ -39,7 +39,7 @@ export interface LinkInputs {
  */
 export async function linkInputs(flags: LinkFlags, runs: readonly RunInfo[]): Promise<LinkInputs> {
   const { loadLinkDataset } = await import('../../datasets/links/link-dataset.js');
-  const { drawTriples } = await import('../../src/kg/triple-columns.js');
+  const { sampledTriples } = await import('../../src/kg/graph.js');
   const split = splitOf(flags.split);
   const limit = flags.limit === undefined ? undefined : wholeNumber(flags.limit, '--limit');
   const name = linkDatasetName(flags.dataset, runs);
@@ -61,7 +61,7 @@ export async function linkInputs(flags: LinkFlags, runs: readonly RunInfo[]): Pr
   return {
     dataset,
     split,
-    triples: limited ? drawTriples(all, limit, 'evaluate/limit') : all,
+    triples: limited ? sampledTriples(all, limit, 'evaluate/limit') : all,
     ...(limited && { limit }),
     directions,
     label: split + suffixes.filter(Boolean).join(''),

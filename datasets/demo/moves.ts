@@ -1,7 +1,6 @@
 /** Where a conversation goes next: a path through the world, and what is said of its end that singles it out. */
 import { relationRange } from '../../src/kg/frontier.js';
-import type { Graph } from '../../src/kg/graph.js';
-import type { Path, Triple } from '../../src/kg/path.js';
+import type { Graph, Path, Triple } from '../../src/kg/graph.js';
 import type { Rng } from '../../src/run/seeds.js';
 import type { Direction } from './schema.js';
 import { chance, pick, pickWeighted, talk } from './words.js';

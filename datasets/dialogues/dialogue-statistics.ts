@@ -1,5 +1,5 @@
 /** What a data set looks like on one of its graphs: sizes, difficulty, and what train gives away. */
-import { drawn } from '../../src/run/seeds.js';
+import { sampled } from '../../src/run/seeds.js';
 import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { countReachable } from '../../src/kg/frontier.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
@@ -94,7 +94,7 @@ function splitStatistics(dialogues: readonly Dialogue[], graph: Graph) {
     actions: spreadOf(ids.map(([head]) => graph.degree(head))),
     withinTwoHops: spreadOf(
       // The same samples whatever the graph.
-      drawn(samples, reachSamples, 'statistics/reach').map(({ task }) => countReachable(graph, task.start, 2)),
+      sampled(samples, reachSamples, 'statistics/reach').map(({ task }) => countReachable(graph, task.start, 2)),
     ),
     startsWithoutEdges: samples.filter(({ task }) => graph.degree(task.start) === 0).length,
     pathCoverage: shareOf(samples, ({ gold }) => gold.inGraph),

@@ -3,7 +3,7 @@ import { type FrontierStepper, frontierStepper } from '../../src/kg/frontier.js'
 import { type Frontier, initialFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
-import { drawn } from '../../src/run/seeds.js';
+import { sampled } from '../../src/run/seeds.js';
 import { maskedQuestion, type QuestionGold, type QuestionSample } from '../question.js';
 import type { QuestionDataset } from './question-dataset.js';
 import { sampleOf, type StoredQuestion } from './stored-question.js';
@@ -93,7 +93,7 @@ function countSplits(dataset: QuestionDataset, stored: readonly { question: Stor
 
 function reachOf(samples: readonly QuestionSample[], graph: Graph): SubsetStatistics['reach'] {
   const asked = samples.filter(({ gold }) => gold.answers.length > 0);
-  const some = drawn(asked, reachQuestions, 'questions/reach');
+  const some = sampled(asked, reachQuestions, 'questions/reach');
   const distances = some.flatMap(({ task, gold }) =>
     answerDistances(
       graph,

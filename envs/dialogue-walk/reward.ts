@@ -1,7 +1,7 @@
 /** What a walk earns: a terminal reward and, if asked, potential-based shaping. The only part of `envs` that reads golds. */
 import type { WalkGold, WalkSample } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { canonicalPath, pathKey } from '../../src/kg/path.js';
+import { canonicalPath, pathKey } from '../../src/kg/graph.js';
 import type { WalkState } from './rules.js';
 import type { EnvSettings } from '../settings.js';
 

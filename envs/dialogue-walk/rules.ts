@@ -8,7 +8,7 @@
  * `noReturn` alone some of them are not, and `legalActions` lists those that are.
  */
 import type { Graph } from '../../src/kg/graph.js';
-import type { Path, Triple } from '../../src/kg/path.js';
+import type { Path, Triple } from '../../src/kg/graph.js';
 import type { EnvSettings } from '../settings.js';
 
 /** What may be done in a walk. */

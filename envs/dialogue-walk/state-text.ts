@@ -2,7 +2,7 @@
 import type { Message, Sender } from '../../datasets/dialogue.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { type Graph, unknownId } from '../../src/kg/graph.js';
-import type { Path } from '../../src/kg/path.js';
+import type { Path } from '../../src/kg/graph.js';
 import type { WalkState } from './rules.js';
 import type { StateTextSettings } from '../settings.js';
 

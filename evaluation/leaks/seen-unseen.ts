@@ -1,6 +1,5 @@
 /** Targets that train never had must score clearly below those it had: where they do not, something gives them away. */
-import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
-import { groupDifference } from '../../src/metrics/group-difference.js';
+import { bootstrapMeans, groupDifference } from '../../src/metrics/bootstrap.js';
 import type { Estimate } from '../../src/run/records.js';
 
 /**

@@ -1,6 +1,5 @@
 /** Which relation chains a walker answers by, and how often it is right with each. */
-import type { Graph } from '../../src/kg/graph.js';
-import { byIds } from '../../src/kg/id-order.js';
+import { byIds, type Graph } from '../../src/kg/graph.js';
 import type { ChainRecord } from '../../src/run/link-records.js';
 
 /** Counts the best walk, or the best rule, of every query. */

@@ -1,9 +1,8 @@
 /** Evaluates whatever ranks entities on the triples of a split: every query is in every denominator. */
-import type { TripleColumns } from '../../src/kg/graph.js';
-import { joinTriples } from '../../src/kg/triple-columns.js';
+import { joinTriples, type TripleColumns } from '../../src/kg/graph.js';
 import type { KnownAnswers } from '../../src/embedding/known-answers.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { drawn } from '../../src/run/seeds.js';
+import { sampled } from '../../src/run/seeds.js';
 import type { LinkEvaluationRecord, LinkExample } from '../../src/run/link-records.js';
 import { answerDistances } from './answer-distances.js';
 import { ChainCounts, chainOf } from './chain-table.js';
@@ -130,7 +129,7 @@ class WalkNotes {
     this.#queries = queries;
     this.#chains = new ChainCounts();
     this.#mostChains = chains;
-    this.#shown = drawn([...queries.heads.keys()], examples, 'evaluation/examples');
+    this.#shown = sampled([...queries.heads.keys()], examples, 'evaluation/examples');
   }
 
   add({ head, relation, queries }: LinkQuestion, { reached, chainTo, scores }: RankedQuestion): void {

@@ -2,9 +2,8 @@
 import { mineRules, type MiningOptions, type RuleTable } from '../../agents/link-rules/mine-rules.js';
 import { mostRelations } from '../../agents/link-rules/chain-follower.js';
 import { ruleRankings, ruleScorer, type RuleRanking, type RuleScorer } from '../../agents/link-rules/rule-scorer.js';
-import type { TripleColumns } from '../../src/kg/graph.js';
+import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
 import { mrr } from '../../src/metrics/ranks.js';
-import { drawTriples } from '../../src/kg/triple-columns.js';
 import type { EvaluatedWorld } from './evaluate-links.js';
 import { queriesOf } from './link-queries.js';
 import { scorerRanker, type LinkRanker } from '../../agents/link-ranker.js';
@@ -32,7 +31,7 @@ export async function ruleBaseline(
   const { horizon = mostRelations, signal } = options;
   const rules = await mineRules(graph, train, trainKnown, { ...options, horizon: Math.min(horizon, mostRelations) });
   let best = { ranking: ruleRankings[0] as RuleRanking, value: -1 };
-  const queries = drawTriples(world.valid, chosenOn, 'rules/valid');
+  const queries = sampledTriples(world.valid, chosenOn, 'rules/valid');
   for (const ranking of queries.heads.length > 0 ? ruleRankings : []) {
     const ranker = ruleRanker(ruleScorer(graph, rules, ranking), world);
     const values: number[] = [];

@@ -1,7 +1,6 @@
 /** Relation sequences for questions that come without: the shortest ones that lead to an answer. */
 import { executeChain } from '../../src/kg/frontier.js';
-import type { Graph } from '../../src/kg/graph.js';
-import { byIds } from '../../src/kg/id-order.js';
+import { byIds, type Graph } from '../../src/kg/graph.js';
 
 /** Sequences that are executed to be ranked, and kept at most. */
 const mostRanked = 64;

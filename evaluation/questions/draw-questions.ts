@@ -1,6 +1,6 @@
 /** Which questions are asked: those that can be scored, or a seeded sample of them. */
 import type { QuestionSample } from '../../datasets/question.js';
-import { drawn } from '../../src/run/seeds.js';
+import { sampled } from '../../src/run/seeds.js';
 
 /** What is asked, and how many are not, by reason. */
 export interface DrawnQuestions {
@@ -17,5 +17,5 @@ export function drawQuestions(all: readonly QuestionSample[], limit = Infinity, 
   const samples = all.filter(({ task, gold }) => task.form === 'truth' || gold.answers.length > 0);
   const excluded: Record<string, number> =
     samples.length === all.length ? {} : { 'no gold answer': all.length - samples.length };
-  return { samples: drawn(samples, limit, 'evaluate/questions', seed), excluded };
+  return { samples: sampled(samples, limit, 'evaluate/questions', seed), excluded };
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { crc32 } from 'node:zlib';
 import type { RootDatabase } from 'lmdb';
-import { looksOf, sha256File } from '../run/files.js';
+import { fileStamp, sha256File } from '../run/files.js';
 import { type Lease, leasesIn, openStore, requireSpace, storeError } from './lmdb-store.js';
 
 /** Everything a vector depends on beside its text. */
@@ -163,7 +163,7 @@ export async function openEncoderCache(cacheFolder: string) {
     space: spaceOf,
     /** sha256 (hex) of a file, remembered by its path and looks. @throws WorkbenchError `data` when it cannot be read */
     async fileHash(path: string): Promise<string> {
-      const key = sha256(JSON.stringify([resolve(path), looksOf(path)])).toString('hex');
+      const key = sha256(JSON.stringify([resolve(path), fileStamp(path)])).toString('hex');
       const known = files.get(key);
       if (known !== undefined) return known;
       const hash = await sha256File(path);

@@ -1,8 +1,8 @@
-/** A directed labelled multigraph in compressed sparse rows: every edge of every hub is kept. */
+/** A directed labelled multigraph in compressed sparse rows, every edge of every hub kept; triples and paths as its ids. */
 import { createHash, type Hash } from 'node:crypto';
+import { sampled } from '../run/seeds.js';
 import { adjacencyOf, type AdjacencyRows, type RelationColumn } from './adjacency.js';
 import { type NameColumns, NameTable } from './name-table.js';
-import type { Path } from './path.js';
 
 /** Triples as ids, three parallel arrays of equal length. */
 export interface TripleColumns {
@@ -211,4 +211,52 @@ function addColumn(hash: Hash, column: RelationColumn): void {
     const numbers = part instanceof Int32Array ? part : Int32Array.from(part);
     hash.update(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
   }
+}
+
+/** One edge that was walked: head, relation, tail. */
+export type Triple = readonly [head: number, relation: number, tail: number];
+
+/** Triples in walking order; each head is the tail before it. */
+export type Path = readonly Triple[];
+
+/** A path without its stay (Equal) steps, which add nothing to where it leads. */
+export function canonicalPath(path: Path, equalRelation: number): Path {
+  return path.filter(([, relation]) => relation !== equalRelation);
+}
+
+/** A key that is equal for equal paths. */
+export function pathKey(path: Path): string {
+  return path.map((triple) => triple.join(',')).join(';');
+}
+
+/** Compares lists of ids number by number; the beginning of a list comes before it. For `sort`. */
+export function byIds(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  return a.length - b.length;
+}
+
+/** The triples at some places, in their order. New arrays. */
+export function pickTriples({ heads, relations, tails }: TripleColumns, places: Int32Array): TripleColumns {
+  const column = (values: Int32Array) => places.map((place) => values[place]!);
+  return { heads: column(heads), relations: column(relations), tails: column(tails) };
+}
+
+/** A seeded draw in the order of the triples; all of them where there are no more. @param name names the draw */
+export function sampledTriples(triples: TripleColumns, count: number, name: string): TripleColumns {
+  return pickTriples(triples, Int32Array.from(sampled([...triples.heads.keys()], count, name)));
+}
+
+/** One after another. New arrays. */
+export function joinTriples(parts: readonly TripleColumns[]): TripleColumns {
+  const all = (column: keyof TripleColumns) => {
+    const values = new Int32Array(parts.reduce((sum, part) => sum + part[column].length, 0));
+    let at = 0;
+    for (const part of parts) {
+      values.set(part[column], at);
+      at += part[column].length;
+    }
+    return values;
+  };
+  return { heads: all('heads'), relations: all('relations'), tails: all('tails') };
 }

@@ -1,17 +1,28 @@
 /** `kgwalk/kg`: graphs, paths, and reading and building them. */
 export type { AdjacencyRows, RelationColumn } from './adjacency.js';
-export type { BuildOptions } from './build-graph.js';
-export { GraphBuilder } from './build-graph.js';
-export type { Frontier } from './frontier.js';
-export { canonicalOrder, executeChain, frontierRelations, initialFrontier, stepFrontier } from './frontier.js';
+export { type BuildOptions, GraphBuilder } from './build-graph.js';
+export {
+  canonicalOrder,
+  executeChain,
+  type Frontier,
+  frontierRelations,
+  initialFrontier,
+  stepFrontier,
+} from './frontier.js';
 export { readGraphFile, writeGraphFile } from './graph-file.js';
-export type { SharedGraph, TripleColumns } from './graph.js';
-export { Graph, inverseName, inversePrefix, unknownId } from './graph.js';
+export {
+  canonicalPath,
+  Graph,
+  inverseName,
+  inversePrefix,
+  type Path,
+  pathKey,
+  type SharedGraph,
+  type Triple,
+  type TripleColumns,
+  unknownId,
+} from './graph.js';
 export { NameTable } from './name-table.js';
 export { NameIndex, normalizeName } from './name-index.js';
-export type { Path, Triple } from './path.js';
-export { canonicalPath, pathKey } from './path.js';
-export type { FoundPaths, PathLimits } from './paths-between.js';
-export { pathsBetween } from './paths-between.js';
-export type { ReadTriplesOptions, TripleReport, TripleSink } from './read-triples.js';
-export { readTriples } from './read-triples.js';
+export { type FoundPaths, type PathLimits, pathsBetween } from './paths-between.js';
+export { readTriples, type ReadTriplesOptions, type TripleReport, type TripleSink } from './read-triples.js';

@@ -1,6 +1,6 @@
 /** Paths between two entities: the shortest ones, or all that enter no entity twice. */
 import { type AdjacencyRows, reversedRows } from './adjacency.js';
-import { byIds } from './id-order.js';
+import { byIds } from './graph.js';
 import { ShortestPaths } from './shortest-paths.js';
 import { SimplePaths, type SimpleLimits } from './simple-paths.js';
 

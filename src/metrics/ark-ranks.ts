@@ -3,7 +3,7 @@
  * paths, so none of it says how good an agent is: `path-hits.ts` does. Pure, ids only; every rank is 1-based, 0 = absent.
  * @source the test of github.com/Airoura/LLM-ARK, as described by Huang 2024, "LLM-ARK", section 4
  */
-import { canonicalPath, pathKey, type Path } from '../kg/path.js';
+import { canonicalPath, pathKey, type Path } from '../kg/graph.js';
 
 /** Slots of the reference's beam, whatever k is counted: its "@25" is "@20". */
 export const arkBeamWidth = 20;

@@ -1,5 +1,5 @@
 /** Where the gold walk and its target stand in one agent's ranking. Pure, ids only; every rank is 1-based, 0 = absent. */
-import { canonicalPath, pathKey, type Path } from '../kg/path.js';
+import { canonicalPath, pathKey, type Path } from '../kg/graph.js';
 
 /** A distinct final entity with the best and the summed log-probability of the walks that end there. */
 export interface ScoredEntity {

@@ -187,10 +187,10 @@ function syncFolder(folder: string): void {
  * @throws WorkbenchError `data` when it cannot be read, or changes while it is hashed
  */
 export async function hashedFile(path: string, hashOf: (path: string) => Promise<string> = sha256File) {
-  let known = looksOf(path);
+  let known = fileStamp(path);
   const hash = await hashOf(path);
   const check = async () => {
-    const now = looksOf(path);
+    const now = fileStamp(path);
     if (now === known) return;
     if (now === undefined) throw changed(path, hash, 'nothing');
     if ((await sha256File(path)) !== hash) throw changed(path, hash, 'another');
@@ -201,7 +201,7 @@ export async function hashedFile(path: string, hashOf: (path: string) => Promise
 }
 
 /** What changes with a file's bytes, to the nanosecond; undefined for a file that is not there. */
-export function looksOf(path: string): string | undefined {
+export function fileStamp(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
 }

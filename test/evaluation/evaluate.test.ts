@@ -5,7 +5,7 @@ import { compareEvaluations } from '../../evaluation/compare.js';
 import { evaluateAgent } from '../../evaluation/evaluate.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
-import type { Path } from '../../src/kg/path.js';
+import type { Path } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
 import { finalEntities } from '../fixtures/final-entities.js';

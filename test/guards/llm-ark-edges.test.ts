@@ -11,7 +11,7 @@ import { walkSamples } from '../../datasets/walk-sample.js';
 import { DialogueWalkEnv, dialogueWalkWorld, makeEnv, VectorEnv } from '../../envs/index.js';
 import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import { leakWarning } from '../../evaluation/edge-notes.js';
-import { pathKey } from '../../src/kg/path.js';
+import { pathKey } from '../../src/kg/graph.js';
 import { collectProvenance, ProvenanceNotes, unpackIds } from '../../src/run/provenance.js';
 import { subSeed } from '../../src/run/seeds.js';
 import { goldStates } from '../../trainers/demonstrations.js';

@@ -8,7 +8,7 @@ import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { evaluateAgent, type EvaluateOptions, type Evaluation } from '../../evaluation/evaluate.js';
 import { saveEvaluation } from '../../evaluation/save-evaluation.js';
-import { drawn } from '../../src/run/seeds.js';
+import { sampled } from '../../src/run/seeds.js';
 import { logEncoding } from '../session.js';
 import type { DialogueSession } from './training.js';
 
@@ -17,7 +17,7 @@ import type { DialogueSession } from './training.js';
  */
 export async function evaluateOnValid(session: DialogueSession, policy: Policy): Promise<Record<string, number>> {
   const { settings, valid } = session;
-  const samples = drawn(valid, settings.ppo.evalSamples ?? Infinity, 'train/eval-samples');
+  const samples = sampled(valid, settings.ppo.evalSamples ?? Infinity, 'train/eval-samples');
   samples.forEach(madeFromSamples('choice', 'best checkpoint'));
   const line = session.progress('evaluate on valid', samples.length, 'samples');
   const { record } = await evaluatePolicy(session, policy, samples, {

@@ -6,7 +6,7 @@ import type { StateReader } from '../../agents/walker/state-reader.js';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import type { BatchedEnv, VectorStep } from '../../envs/vector-env.js';
-import { pathKey } from '../../src/kg/path.js';
+import { pathKey } from '../../src/kg/graph.js';
 
 type Envs = BatchedEnv<DialogueWalkObservation>;
 

@@ -1,8 +1,7 @@
 /** What training on link queries reads before it begins. */
 import { type LinkDataset, linkNotes, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { queriesOf } from '../../evaluation/links/link-queries.js';
-import type { TripleColumns } from '../../src/kg/graph.js';
-import { drawTriples, joinTriples } from '../../src/kg/triple-columns.js';
+import { sampledTriples, joinTriples, type TripleColumns } from '../../src/kg/graph.js';
 import type { TrainSettings } from '../train-settings.js';
 
 /** All of it. */
@@ -26,8 +25,8 @@ export async function openLinkTrainingData({
 }: Pick<TrainSettings, 'data' | 'linkWalk' | 'ppo'>): Promise<LinkTrainingData> {
   const dataset = await loadLinkDataset(data.dataset);
   const { graph } = dataset;
-  const train = drawTriples(dataset.train, data.trainSamples ?? Infinity, 'data/train-samples');
-  const valid = drawTriples(dataset.valid, data.validSamples ?? Infinity, 'data/valid-samples');
+  const train = sampledTriples(dataset.train, data.trainSamples ?? Infinity, 'data/train-samples');
+  const valid = sampledTriples(dataset.valid, data.validSamples ?? Infinity, 'data/valid-samples');
   const tails = queriesOf(graph, train, 'tail');
   const queries = linkWalk.bothDirections ? joinTriples([tails, queriesOf(graph, train, 'head')]) : tails;
   const asked = linkWalk.bothDirections ? 'tails and heads' : 'tails';
@@ -35,7 +34,7 @@ export async function openLinkTrainingData({
     dataset,
     queries,
     valid,
-    watched: drawTriples(valid, ppo.evalSamples ?? Infinity, 'train/eval-samples'),
+    watched: sampledTriples(valid, ppo.evalSamples ?? Infinity, 'train/eval-samples'),
     notes: [
       `${queries.heads.length} train queries (${asked} of ${train.heads.length} triples) and ${valid.heads.length} valid triples on graph ${graph.name}: ${graph.numEntities} entities, ${graph.numEdges} edges with inverses`,
       ...linkNotes(dataset.manifest),

@@ -14,7 +14,7 @@ import {
 } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { questionEdgeWalkWorld } from '../../envs/dialogue-walk/question-edge-walk.js';
 import { VectorEnv } from '../../envs/vector-env.js';
-import { canonicalPath } from '../../src/kg/path.js';
+import { canonicalPath } from '../../src/kg/graph.js';
 import { adamOf } from '../ppo-phase.js';
 import type { Session } from '../session.js';
 import type { TrainSettings } from '../train-settings.js';

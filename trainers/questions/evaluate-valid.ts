@@ -2,7 +2,7 @@
 import type { TaskRequest } from '../../agents/actor.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import { drawn } from '../../src/run/seeds.js';
+import { sampled } from '../../src/run/seeds.js';
 import { greedyWalks } from '../greedy-walks.js';
 import type { Session } from '../session.js';
 import type { OpenedWalk } from './walk.js';
@@ -10,7 +10,7 @@ import type { OpenedWalk } from './walk.js';
 /** Indices of the valid questions that curves are made of: a seeded sample, or all of them. */
 export function evaluatedQuestions(count: number, limit: number | null): Int32Array {
   const all = Array.from({ length: count }, (_, i) => i);
-  return Int32Array.from(drawn(all, limit ?? Infinity, 'train/eval-samples'));
+  return Int32Array.from(sampled(all, limit ?? Infinity, 'train/eval-samples'));
 }
 
 /**

@@ -2,9 +2,7 @@
 import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
-import { inversePrefix, type Graph, type TripleColumns } from '../../src/kg/graph.js';
-import type { Triple } from '../../src/kg/path.js';
-import { pickTriples } from '../../src/kg/triple-columns.js';
+import { type Graph, inversePrefix, pickTriples, type Triple, type TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 
 /** How many facts are held out, which never, and from which seed. */

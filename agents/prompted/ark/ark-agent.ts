@@ -12,7 +12,7 @@
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { verbalizePath } from '../../../envs/dialogue-walk/state-text.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import { pathKey, type Path } from '../../../src/kg/path.js';
+import { pathKey, type Path } from '../../../src/kg/graph.js';
 import { BudgetSpent, type ContextBlock, type DecisionClient } from '../../../src/llm/decision.js';
 import type { Agent, Answer, Cost } from '../../agent.js';
 import { outPathChoices } from './out-paths.js';

@@ -1,6 +1,5 @@
 /** The paths out of an entity as candidates of a prompt: each by itself where they are few, by their relations where they are many. */
-import type { Graph } from '../../../src/kg/graph.js';
-import type { Path, Triple } from '../../../src/kg/path.js';
+import type { Graph, Path, Triple } from '../../../src/kg/graph.js';
 
 /** One line of the prompt, and the paths it stands for. */
 export interface OutPathChoice {

@@ -1,8 +1,7 @@
 /** From triples that a model wrote to a walk of the graph. */
 import { relationRange } from '../../../src/kg/frontier.js';
-import type { Graph } from '../../../src/kg/graph.js';
+import type { Graph, Path, Triple } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import type { Path, Triple } from '../../../src/kg/path.js';
 
 /**
  * Snaps each triple to an edge of where the walk stands: relation and tail must be names of one of its edges after

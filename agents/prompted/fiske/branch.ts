@@ -1,5 +1,5 @@
 /** Branches of an exploration. Those that stand at one entity with the same clues covered are one, with all their ways. */
-import type { Path } from '../../../src/kg/path.js';
+import type { Path } from '../../../src/kg/graph.js';
 import { clueCount, type ClueSet, type Clues } from './clues.js';
 
 /** A last step: over `relation` from another branch, in `walks` different ways. */

@@ -1,5 +1,5 @@
 /** Partial branches put together: what is shown where no branch covered every clue. */
-import type { Path } from '../../../src/kg/path.js';
+import type { Path } from '../../../src/kg/graph.js';
 import { pathTo, type Branch } from './branch.js';
 import type { ClueSet } from './clues.js';
 

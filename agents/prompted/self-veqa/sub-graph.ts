@@ -1,7 +1,7 @@
 /** Facts around the topics that read most like the question: what the verifier may rest on. */
 import { dot, type StateEncoder, unitVectors } from '../../../src/encoder/state-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import type { Triple } from '../../../src/kg/path.js';
+import type { Triple } from '../../../src/kg/graph.js';
 import type { NamedTriple } from '../../../src/llm/decision.js';
 import { distinctFacts, factOf } from '../facts.js';
 import { readableRelation } from './readable-relation.js';

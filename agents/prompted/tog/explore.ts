@@ -1,8 +1,7 @@
 /** One depth of Think-on-Graph: from the beams that stand to the best of those one edge longer. */
 import type { QuestionTask } from '../../../datasets/question.js';
 import { relationRange } from '../../../src/kg/frontier.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import type { Path } from '../../../src/kg/path.js';
+import type { Graph, Path } from '../../../src/kg/graph.js';
 import type { Candidate } from '../../../src/llm/decision.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { QuestionSession } from '../../question-agent.js';

@@ -5,8 +5,7 @@
  */
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { WalkSample } from '../../../datasets/walk-sample.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import type { Path } from '../../../src/kg/path.js';
+import type { Graph, Path } from '../../../src/kg/graph.js';
 
 /** What is counted, in the words of `evaluation/leaks/count-shares`, which asks whether a count marks the answer. */
 const walkCountNames = ['edge', 'first edge', 'head and relation', 'start and end', 'pair of edges'];

@@ -3,8 +3,7 @@
  * fact has an entity of those before it, so it can be copied: names in replies are copied from prompts just so.
  */
 import { factOf } from '../../../agents/prompted/facts.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import type { Triple } from '../../../src/kg/path.js';
+import type { Graph, Triple } from '../../../src/kg/graph.js';
 import { numberedLines, shownTriple } from '../../../src/llm/decisions/prompt-text.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { CorpusDraft } from './draft.js';

@@ -2,8 +2,7 @@
 import { arkAgent, type ArkPrompt, arkPrompts } from '../../../agents/prompted/ark/ark-agent.js';
 import { outPathChoices } from '../../../agents/prompted/ark/out-paths.js';
 import { type WalkSample, walkSamples } from '../../../datasets/walk-sample.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import { canonicalPath, pathKey } from '../../../src/kg/path.js';
+import { canonicalPath, type Graph, pathKey } from '../../../src/kg/graph.js';
 import { createClients } from '../../../src/llm/client/create-clients.js';
 import type { Decision, ReplyOf } from '../../../src/llm/decision.js';
 import { Rng } from '../../../src/run/seeds.js';

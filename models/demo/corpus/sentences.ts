@@ -1,8 +1,6 @@
 /** Facts as sentences. */
 import { fill, relationWords } from '../../../datasets/demo/words.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import { inverseName, inversePrefix } from '../../../src/kg/graph.js';
-import type { Triple } from '../../../src/kg/path.js';
+import { type Graph, inverseName, inversePrefix, type Triple } from '../../../src/kg/graph.js';
 import type { Rng } from '../../../src/run/seeds.js';
 
 /**

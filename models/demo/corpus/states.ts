@@ -6,8 +6,7 @@
 import { lastMessageText, relationTexts, windowText } from '../../../agents/walker/features/dialogue-texts.js';
 import { maskedQuestion } from '../../../datasets/question.js';
 import { walkSamples } from '../../../datasets/walk-sample.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import { canonicalPath } from '../../../src/kg/path.js';
+import { canonicalPath, type Graph } from '../../../src/kg/graph.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { CorpusSegment } from '../../llama/corpus-document.js';
 import type { CorpusDraft, CorpusSource } from './draft.js';

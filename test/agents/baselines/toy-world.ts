@@ -1,7 +1,6 @@
 /** A small world for baselines: films, people and a genre, with both directions. */
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
-import { Graph } from '../../../src/kg/graph.js';
-import type { Path } from '../../../src/kg/path.js';
+import { Graph, type Path } from '../../../src/kg/graph.js';
 
 const facts = [
   ['Heat', 'directed_by', 'Mann'],

@@ -14,8 +14,7 @@ import {
   type WalkState,
 } from '../../../envs/dialogue-walk/rules.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
-import { Graph } from '../../../src/kg/graph.js';
-import { canonicalPath, pathKey, type Path } from '../../../src/kg/path.js';
+import { canonicalPath, Graph, type Path, pathKey } from '../../../src/kg/graph.js';
 import { subSeed } from '../../../src/run/seeds.js';
 import { toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { graphOf } from '../../fixtures/toy-walks.js';

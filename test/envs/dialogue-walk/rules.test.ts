@@ -13,7 +13,7 @@ import {
   type WalkState,
 } from '../../../envs/dialogue-walk/rules.js';
 import { Graph, unknownId } from '../../../src/kg/graph.js';
-import { pathKey } from '../../../src/kg/path.js';
+import { pathKey } from '../../../src/kg/graph.js';
 import { argmaxSegment, segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { graphOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 

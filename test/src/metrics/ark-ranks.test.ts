@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { arkBeamWidth, arkRanks, padEntity, type ArkBeam } from '../../../src/metrics/ark-ranks.js';
 import { hitAtK, pathRanks, targetRanks } from '../../../src/metrics/path-hits.js';
-import type { Path, Triple } from '../../../src/kg/path.js';
+import type { Path, Triple } from '../../../src/kg/graph.js';
 import { finalEntities } from '../../fixtures/final-entities.js';
 
 const equal = 99;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { groupDifference } from '../../../src/metrics/group-difference.js';
+import { groupDifference } from '../../../src/metrics/bootstrap.js';
 
 const clusters = (n: number, size = 1) => Array.from({ length: n }, (_, i) => String(Math.floor(i / size)));
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Path, Triple } from '../../../src/kg/path.js';
+import type { Path, Triple } from '../../../src/kg/graph.js';
 import { distinctPaths, hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../../src/metrics/path-hits.js';
 import { finalEntities } from '../../fixtures/final-entities.js';
 

@@ -4,7 +4,7 @@ import type { Policy } from '../../../agents/walker/policy.js';
 import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
 import { makeVectorEnv } from '../../../envs/registry.js';
 import { applyAction, initialState, type WalkRules } from '../../../envs/dialogue-walk/rules.js';
-import { canonicalPath, pathKey } from '../../../src/kg/path.js';
+import { canonicalPath, pathKey } from '../../../src/kg/graph.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { argmaxSegment } from '../../../src/tensor/categorical.js';
 import { ppo, type PpoUpdate } from '../../../trainers/ppo.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { makeVectorEnv, type DialogueWalkObservation, type WalkRules } from '../../../envs/index.js';
-import { pathKey } from '../../../src/kg/path.js';
+import { pathKey } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { argmaxSegment, sampleSegment, segmentLogSoftmax } from '../../../src/tensor/categorical.js';
 import { generalizedAdvantages, groupMeanAdvantages, normalizeAdvantages } from '../../../trainers/advantages.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
-import type { TripleColumns } from '../../../src/kg/graph.js';
-import type { Triple } from '../../../src/kg/path.js';
+import type { Triple, TripleColumns } from '../../../src/kg/graph.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { graphFacts, holdOutTriples, tailCorruptionChance } from '../../../trainers/transe/triples.js';
 
