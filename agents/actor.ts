@@ -1,8 +1,7 @@
 /** What a trainer needs of a policy, whatever it walks: edges of a dialogue's graph, relations of a question's. */
 import type { Rng } from '../src/run/seeds.js';
 import { joined, segmentLogSoftmax } from '../src/tensor/categorical.js';
-import type { Outputs } from '../src/tensor/gradients.js';
-import type { TrainedParameters } from '../src/tensor/trainable.js';
+import type { Outputs, TrainedParameters } from '../src/tensor/trainable.js';
 
 /** Ragged log-probabilities: actions of request `i` are `offsets[i] .. offsets[i + 1] - 1`. */
 export interface ActionLogProbs {

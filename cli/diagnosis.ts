@@ -7,8 +7,7 @@ import { listDialogueDatasets } from '../datasets/dialogues/dialogue-dataset.js'
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
-import { autoOrder } from '../src/tensor/auto-order.js';
-import { backendNames, probeBackend, type BackendProbe } from '../src/tensor/backend.js';
+import { autoOrder, backendNames, type BackendProbe, probeBackend } from '../src/tensor/backend.js';
 import type { Finding } from './doctor.js';
 import { freeBytes } from './free-space.js';
 import { megabytes } from './models/files.js';

@@ -1,8 +1,8 @@
 /** How large a training's networks are, by which `auto` chooses what computes them. */
 import { contextDimOf } from '../agents/walker/features/featurizer.js';
+import type { NetworkSize } from '../src/tensor/backend.js';
 import { linkQueryId } from '../envs/link-query/world.js';
 import { relationWalkId } from '../envs/relation-walk/relation-walk-env.js';
-import type { NetworkSize } from '../src/tensor/auto-order.js';
 import type { TrainSettings } from './train-settings.js';
 
 /**

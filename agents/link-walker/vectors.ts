@@ -2,11 +2,9 @@
 import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { frozenDots } from '../../src/tensor/frozen-dots.js';
-import type { TablePairs } from '../../src/tensor/held-tables.js';
+import { frozenDots, type TablePairs, trainedDots } from '../../src/tensor/table-dots.js';
 import { gatherRows } from '../../src/tensor/ops.js';
 import { normalValues, type ParameterSet } from '../../src/tensor/parameters.js';
-import { trainedDots } from '../../src/tensor/trained-dots.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

@@ -1,7 +1,7 @@
 /** The numbers that networks compute with, as the settings name them. */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Tf } from '../../src/tensor/backend.js';
-import { throughBfloat16 } from '../../src/tensor/bfloat16.js';
+import { throughBfloat16 } from '../../src/tensor/ops.js';
 import type { WalkerSettings } from './settings.js';
 
 /** What every tensor of a forward pass goes through: nothing for f32. */

@@ -2,7 +2,7 @@
  * The rows that the plain head and the critic read of a batch: the text vector of each state, what tells the step, and
  * where the walk is.
  */
-import { roundedToBfloat16 } from '../../src/tensor/bfloat16.js';
+import { roundedToBfloat16 } from '../../src/tensor/ops.js';
 import type { HeadShape } from './head.js';
 import type { WalkerSettings } from './settings.js';
 import { stateScalars, type StateBatch } from './state-batch.js';

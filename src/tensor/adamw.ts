@@ -1,25 +1,11 @@
 /** AdamW with a global gradient clip, whose whole state can be saved and restored bit for bit. */
 import type * as tfTypes from '@tensorflow/tfjs';
-import type { Tf } from './backend.js';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
-import { gradientsOf, recorded, type Loss, type Recording } from './gradients.js';
-import { hostValues, onHost, readTensor, sumOf } from './ops.js';
+import { hostValues, onHost, readTensor, sumOf, type Tf } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
-import type { Gather } from './trainable.js';
-
-/** Decays, clip and what keeps divisions finite; each has a default. */
-export interface AdamWOptions {
-  /** Decay of the first moment, default 0.9. */
-  beta1?: number;
-  /** Decay of the second moment, default 0.999. */
-  beta2?: number;
-  /** Added to the root of the second moment, default 1e-8. */
-  epsilon?: number;
-  /** Decoupled weight decay per unit of learning rate, default 0. */
-  weightDecay?: number;
-  /** Largest global L2 norm of a step's gradients; larger ones are scaled down. Default: no limit. */
-  maxGradNorm?: number;
-}
+import { HostAdamW } from './host/host-adamw.js';
+import { HostParameters } from './host/host-parameters.js';
+import type { AdamWOptions, Gather, Loss, Optimizer, Outputs, TrainedParameters } from './trainable.js';
 
 /** One parameter after a step, and its moments. */
 type NextTensors = Record<'first' | 'second' | 'values', tfTypes.Tensor>;
@@ -235,4 +221,61 @@ function zerosLike(parameters: ParameterSet): ParameterSet {
     zeros.add(name, shape.slice(), new Float32Array(size));
   }
   return zeros;
+}
+
+/** The optimizer that fits where the weights lie. */
+export function adamWOf(parameters: TrainedParameters, options: AdamWOptions = {}): Optimizer {
+  return parameters instanceof HostParameters
+    ? new HostAdamW(parameters, options)
+    : new AdamW(parameters as ParameterSet, options);
+}
+
+/** @returns one gradient a variable, in their order; the caller's to dispose */
+export async function gradientsOf(tf: Tf, loss: Loss, variables: tfTypes.Variable[]): Promise<tfTypes.Tensor[]> {
+  if (typeof loss === 'function') return tf.tidy(() => tf.engine().gradients(loss, variables).grads);
+  const recording = recorded(tf, () => loss.outputs(), variables);
+  try {
+    return recording.gradients(loss.slope(await hostValues(tf, recording.outputs)));
+  } finally {
+    recording.dispose();
+  }
+}
+
+/** A forward pass from which nothing went back yet. */
+export interface Recording {
+  /** What it gave; the recording's own. */
+  readonly outputs: tfTypes.Tensor;
+  /** @param slope by every output @returns one gradient a variable, in their order; the caller's to dispose. Called at most once */
+  gradients(slope: Float32Array): tfTypes.Tensor[];
+  /** Frees what the way back needs; may be called again. */
+  dispose(): void;
+}
+
+/**
+ * tfjs goes forward and back in one synchronous call. Its tape is taken away at the end of the forward pass, so that nothing
+ * goes back yet, and handed in again once the slope is known: reading a tensor is asynchronous on some backends.
+ * @param forward every variable takes part in it
+ */
+export function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
+  const engine = tf.engine();
+  let tape: typeof engine.state.activeTape = [];
+  const run = () => {
+    const made = forward() as tfTypes.Tensor;
+    tape = engine.state.activeTape.splice(0);
+    return made;
+  };
+  const outputs = tf.tidy(() => engine.gradients(run, variables, undefined, true).value);
+  const again = () => {
+    engine.state.activeTape.push(...tape);
+    return outputs;
+  };
+  return {
+    outputs,
+    gradients: (slope) => tf.tidy(() => engine.gradients(again, variables, tf.tensor(slope, outputs.shape)).grads),
+    dispose: () => {
+      // What the engine has disposed of already stays disposed of.
+      for (const { saved } of tape) saved?.forEach((tensor) => tensor.dispose());
+      outputs.dispose();
+    },
+  };
 }

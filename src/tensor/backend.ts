@@ -5,13 +5,12 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkbenchError } from '../run/errors.js';
-import { autoOrder, type NetworkSize } from './auto-order.js';
 import { nativeTensorflowOn, registerNativeTensorflow } from './native-tensorflow.js';
+import type { Tf } from './ops.js';
 import { wrongInTrainingStep } from './training-step.js';
 import { driverRemedy, mayHaveGpu, registerWebgpu } from './webgpu.js';
 
-/** The tfjs module, as a value that is passed around. */
-export type Tf = typeof import('@tensorflow/tfjs');
+export type { Tf } from './ops.js';
 
 /**
  * Rungs, the fastest for large networks first: native TensorFlow on a GPU, any GPU through WebGPU, native TensorFlow on the
@@ -49,7 +48,7 @@ const require = createRequire(import.meta.url);
 const proven = new Set<BackendName>();
 
 /** An open backend, and why this one, as half a sentence. */
-export interface OpenBackend {
+interface OpenBackend {
   tf: Tf;
   name: BackendName;
   why: string;
@@ -160,4 +159,34 @@ function loadTf(): Promise<Tf> {
 
 function firstLine(error: unknown): string {
   return String(error instanceof Error ? error.message : error).split('\n')[0]!;
+}
+
+/** The largest product of one training step: [rows, inputs] × [inputs, units]. */
+export interface NetworkSize {
+  rows: number;
+  inputs: number;
+  units: number;
+}
+
+/** Million multiply-adds of the largest product from which on a rung is worth its calls. */
+const worthFrom = { tensorflow: 4, gpu: 100 };
+
+/** The order to try rungs in, and why, as half a sentence. Without a size: the order for large networks. */
+export function autoOrder(size?: NetworkSize): { names: readonly BackendName[]; why: string } {
+  const large: BackendName[] = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu'];
+  if (size === undefined) return { names: large, why: 'the first that works' };
+  const millions = (size.rows * size.inputs * size.units) / 1e6;
+  const product = `its largest product is ${size.rows} × ${size.inputs} × ${size.units}, ${rounded(millions)} million multiply-adds`;
+  if (millions >= worthFrom.gpu) return { names: large, why: `${product}: a GPU is worth its calls` };
+  if (millions >= worthFrom.tensorflow) {
+    return {
+      names: ['tensorflow', 'tensorflow-gpu', 'wasm', 'cpu'],
+      why: `${product}: native TensorFlow is worth its calls, a GPU not`,
+    };
+  }
+  return { names: ['wasm', 'cpu', 'tensorflow'], why: `${product}: small networks are fastest on wasm` };
+}
+
+function rounded(millions: number): string {
+  return millions < 10 ? millions.toPrecision(2) : millions.toFixed(0);
 }

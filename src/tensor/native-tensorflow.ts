@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { env } from 'node:process';
 import { WorkbenchError } from '../run/errors.js';
 import { kgwalkHome } from '../run/locations.js';
-import type { Tf } from './backend.js';
+import type { Tf } from './ops.js';
 
 /** The package with the JavaScript half and the sources of the native one. */
 export const nativePackage = '@tensorflow/tfjs-node-gpu';

@@ -4,8 +4,10 @@
  * there; native TensorFlow and WebGPU use their own kernels. Results agree (see the tests).
  */
 import type * as tfTypes from '@tensorflow/tfjs';
-import type { Tf } from './backend.js';
 import { addRowDots, addRowDotsGradient } from './row-dots.js';
+
+/** The tfjs module, as a value that is passed around. */
+export type Tf = typeof tfTypes;
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
@@ -188,4 +190,33 @@ export async function hostValues(tf: Tf, tensor: tfTypes.Tensor): Promise<Float3
 /** Element by element, of tensors of one shape. A kernel of a GPU takes a few at once only. */
 export function sumOf(tf: Tf, tensors: readonly tfTypes.Tensor[]): tfTypes.Tensor {
   return onHost(tf) ? tf.addN([...tensors]) : tensors.reduce((sum, tensor) => tf.add(sum, tensor));
+}
+
+/** Veltkamp's splitter for 24 − 16 significant bits. */
+const splitter = 2 ** 16 + 1;
+
+/** A rounded copy of host values. NaN and infinities stay. */
+export function roundedToBfloat16(values: Float32Array): Float32Array {
+  const rounded = values.slice();
+  const bits = new Uint32Array(rounded.buffer, rounded.byteOffset, rounded.length);
+  for (let i = 0; i < bits.length; i++) {
+    const all = bits[i]!;
+    if (Number.isNaN(rounded[i]!)) continue;
+    bits[i] = (all + 0x7fff + ((all >>> 16) & 1)) & 0xffff0000;
+  }
+  return rounded;
+}
+
+/**
+ * The same of a tensor, to the bit on every backend, where there are no operations on bits; gradients pass as if nothing were
+ * rounded. Only numbers below 2^-126 keep more bits, and those from 2^111 on may become NaN.
+ * @source Veltkamp's splitting, in Dekker 1971, doi:10.1007/BF01397083
+ */
+export function throughBfloat16<T extends tfTypes.Tensor>(tf: Tf, x: T): T {
+  const op = tf.customGrad((input, save) => {
+    (save as (tensors: tfTypes.Tensor[]) => void)([]);
+    const wide = tf.mul(input as tfTypes.Tensor, splitter);
+    return { value: tf.sub(wide, tf.sub(wide, input as tfTypes.Tensor)), gradFunc: (dy: tfTypes.Tensor) => dy };
+  });
+  return op(x) as T;
 }

@@ -2,9 +2,7 @@
 import type * as tfTypes from '@tensorflow/tfjs';
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
-import type { Tf } from './backend.js';
-import type { Outputs } from './gradients.js';
-import { hostValues, readTensor } from './ops.js';
+import { hostValues, readTensor, type Tf } from './ops.js';
 
 /** Host copy of one parameter: what checkpoints hold. */
 export interface HostTensor {
@@ -92,8 +90,8 @@ export class ParameterSet {
   }
 
   /** A host copy of the tensor that `compute` makes. */
-  read(compute: () => Outputs): Promise<Float32Array> {
-    return readTensor(this.tf, compute as () => tfTypes.Tensor);
+  read(compute: () => tfTypes.Tensor): Promise<Float32Array> {
+    return readTensor(this.tf, compute);
   }
 
   dispose(): void {

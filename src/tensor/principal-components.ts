@@ -1,8 +1,7 @@
 /** Principal components of the rows of a table. */
 import type * as tfTypes from '@tensorflow/tfjs';
 import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
-import type { Tf } from './backend.js';
-import { readTensor } from './ops.js';
+import { readTensor, type Tf } from './ops.js';
 
 /** A table that need never be whole: float32 rows `begin .. end - 1`, row-major. */
 export type RowBlocks = (begin: number, end: number) => Float32Array;

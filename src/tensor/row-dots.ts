@@ -3,6 +3,8 @@
  * by side, as the edges of a state do, are taken four at a time: the row is read once for the four, and their sums do not
  * wait for each other. Every sum keeps its order, so results are those of one pair after the other, to the bit.
  */
+import { Arena } from '../simd/arena.js';
+import { kernelsRun, openKernels } from '../simd/kernels.js';
 
 /** Rows of a table, of which some columns take part. */
 export interface Rows {
@@ -105,4 +107,63 @@ function place({ stride, column }: Rows, row: number): number {
 function fourFrom(rows: Int32Array, i: number): boolean {
   const row = rows[i];
   return rows[i + 1] === row && rows[i + 2] === row && rows[i + 3] === row;
+}
+
+/** Dot products of paired rows, with their gradients. */
+export interface RowDots {
+  addRowDots: typeof addRowDots;
+  addRowDotsGradient: typeof addRowDotsGradient;
+}
+
+/** With memory of its own, which grows to twice the largest call; plain TypeScript where there are no kernels. */
+export function simdRowDots(): RowDots {
+  if (!kernelsRun()) return { addRowDots, addRowDotsGradient };
+  const arena = new Arena();
+  const kernels = openKernels(arena.memory);
+  const floats = { pairs: arena.float32(0), left: arena.float32(0), right: arena.float32(0) };
+  const numbers = { left: arena.int32(0), right: arena.int32(0) };
+  // An arena gives nothing back: room doubles, so that what is left behind is less than what is used.
+  const place = (name: keyof typeof floats, values: Float32Array) => {
+    if (floats[name].length < values.length) floats[name] = arena.float32(2 * values.length);
+    floats[name].set(values);
+    return floats[name].subarray(0, values.length);
+  };
+  const placeRows = (name: keyof typeof numbers, rows: Int32Array) => {
+    if (numbers[name].length < rows.length) numbers[name] = arena.int32(2 * rows.length);
+    numbers[name].set(rows);
+    return numbers[name].byteOffset;
+  };
+  /** Both tables and the pairs, put where the kernels reach them. */
+  const placed = (left: Rows, right: Rows, pairs: RowPairs) => {
+    const [leftValues, rightValues] = [place('left', left.values), place('right', right.values)];
+    return {
+      leftValues,
+      leftAt: leftValues.byteOffset + 4 * left.column,
+      rightAt: rightValues.byteOffset + 4 * right.column,
+      leftRows: placeRows('left', pairs.left),
+      rightRows: placeRows('right', pairs.right),
+    };
+  };
+  return {
+    addRowDots(out, left, right, pairs) {
+      const { leftAt, rightAt, leftRows, rightRows } = placed(left, right, pairs);
+      const sums = place('pairs', out);
+      const { width } = pairs;
+      kernels.addRowDots(
+        ...([sums.byteOffset, leftAt, left.stride, rightAt, right.stride, width] as const),
+        ...([leftRows, rightRows, out.length] as const),
+      );
+      out.set(sums);
+    },
+    addRowDotsGradient(gradient, upstream, right, pairs) {
+      const { leftValues, leftAt, rightAt, leftRows, rightRows } = placed(gradient, right, pairs);
+      const by = place('pairs', upstream);
+      const { width } = pairs;
+      kernels.addRowDotsGradient(
+        ...([leftAt, gradient.stride, by.byteOffset, rightAt, right.stride, width] as const),
+        ...([leftRows, rightRows, upstream.length] as const),
+      );
+      gradient.values.set(leftValues);
+    },
+  };
 }

@@ -1,9 +1,7 @@
 /** What trainers need of a network's weights, whether they are tensors of a backend or lie on the host. */
-import { AdamW, type AdamWOptions } from './adamw.js';
-import type { HostLoss, Outputs } from './gradients.js';
-import { HostAdamW } from './host/host-adamw.js';
-import { HostParameters } from './host/host-parameters.js';
-import type { HostTensor, ParameterSet, StoredTensors } from './parameters.js';
+import type * as tfTypes from '@tensorflow/tfjs';
+import type { HostOutputs } from './host/host-parameters.js';
+import type { HostTensor, StoredTensors } from './parameters.js';
 
 /** The weights of one network. Outputs of another one are not its own: `read` and its optimizer fail on them. */
 export interface TrainedParameters {
@@ -55,9 +53,34 @@ export interface Optimizer {
   dispose(): void;
 }
 
-/** The optimizer that fits where the weights lie. */
-export function adamWOf(parameters: TrainedParameters, options: AdamWOptions = {}): Optimizer {
-  return parameters instanceof HostParameters
-    ? new HostAdamW(parameters, options)
-    : new AdamW(parameters as ParameterSet, options);
+/** What a network gave: a tensor, which the caller (or its tidy) owns, or values on the host with the way back. */
+export type Outputs = tfTypes.Tensor | HostOutputs;
+
+/** A loss that the host computes from the outputs of a network. */
+export interface HostLoss {
+  /** The differentiable part, called once; every parameter takes part in it. */
+  outputs(): Outputs;
+  /**
+   * Slope of the loss by every output, of the same length. Called once.
+   * @param outputs row-major; not to be changed
+   * @throws Diverged for a loss that is not finite
+   */
+  slope(outputs: Float32Array): Float32Array;
+}
+
+/** A loss on the host, or one that builds its scalar from tensors alone. Every parameter takes part. */
+export type Loss = HostLoss | (() => tfTypes.Scalar);
+
+/** Decays, clip and what keeps divisions finite; each has a default. */
+export interface AdamWOptions {
+  /** Decay of the first moment, default 0.9. */
+  beta1?: number;
+  /** Decay of the second moment, default 0.999. */
+  beta2?: number;
+  /** Added to the root of the second moment, default 1e-8. */
+  epsilon?: number;
+  /** Decoupled weight decay per unit of learning rate, default 0. */
+  weightDecay?: number;
+  /** Largest global L2 norm of a step's gradients; larger ones are scaled down. Default: no limit. */
+  maxGradNorm?: number;
 }

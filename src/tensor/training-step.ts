@@ -2,8 +2,7 @@
  * One small training step on the active backend, beside the same step in plain float64: what a backend must get right before
  * it is used. Loading proves little; drivers and kernels can compute wrong numbers in silence.
  */
-import type { Tf } from './backend.js';
-import { gatherRows } from './ops.js';
+import { gatherRows, type Tf } from './ops.js';
 
 /** Sizes are such that every tensor is beyond the 1,000 numbers below which the WebGPU backend computes on the host. */
 const [tableRows, samples, inputs, hidden, classes] = [48, 96, 24, 48, 24];

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { env, platform } from 'node:process';
 import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs';
 import { WorkbenchError } from '../run/errors.js';
-import type { Tf } from './backend.js';
+import type { Tf } from './ops.js';
 
 /** What WebGPU says of the device that it computes on. */
 export interface WebgpuDevice {

@@ -14,8 +14,8 @@ import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { Rng, subSeed } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/tensor/adamw.js';
-import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import type { Gather } from '../../src/tensor/trainable.js';
+import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { readTensor } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
 import { generalizedAdvantages, rewardsToGo } from '../../trainers/advantages.js';
@@ -185,7 +185,10 @@ test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async (
   // The policy stays as it is, so that what a start earns does.
   const still = {
     async step(gather: Gather) {
-      await gather(async (outputs) => ({ values: await policy.head.parameters.read(outputs), back: () => {} }));
+      await gather(async (outputs) => ({
+        values: await policy.head.parameters.read(outputs as never),
+        back: () => {},
+      }));
       return 0;
     },
   } as unknown as AdamW;

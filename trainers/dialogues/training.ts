@@ -16,7 +16,7 @@ import { initialState, walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { seenEntities } from '../../evaluation/outcome.js';
 import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { adamWOf } from '../../src/tensor/trainable.js';
+import { adamWOf } from '../../src/tensor/adamw.js';
 import { clone } from '../clone.js';
 import { clonePhase } from '../clone-phase.js';
 import { shownGolds } from '../demonstrations.js';

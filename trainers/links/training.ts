@@ -5,7 +5,7 @@ import { linksHash } from '../../datasets/links/link-dataset.js';
 import { linkQueryWorld } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { adamWOf } from '../../src/tensor/trainable.js';
+import { adamWOf } from '../../src/tensor/adamw.js';
 import { clone } from '../clone.js';
 import { clonePhase } from '../clone-phase.js';
 import { demonstrationsOf, shownDemonstrations } from '../demonstrations.js';

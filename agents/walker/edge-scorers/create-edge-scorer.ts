@@ -1,7 +1,7 @@
 /** Which edge scorer the settings name. */
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { roundedToBfloat16 } from '../../../src/tensor/bfloat16.js';
+import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import type { FrozenTables } from '../frozen-tables.js';
 import type { HeadShape } from '../head.js';
 import type { WalkerSettings } from '../settings.js';

@@ -1,11 +1,10 @@
 /** Edges by their vectors: logit(r, t) = g · [R[r] ; E[t]], with tables that are frozen or trained. */
 import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
-import { frozenDots } from '../../../src/tensor/frozen-dots.js';
+import { frozenDots, trainedDots } from '../../../src/tensor/table-dots.js';
 import { hostValues } from '../../../src/tensor/ops.js';
 import { xavierUniform } from '../../../src/tensor/parameters.js';
 import { addRowDots } from '../../../src/tensor/row-dots.js';
-import { trainedDots } from '../../../src/tensor/trained-dots.js';
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { FrozenTables } from '../frozen-tables.js';
 import { roundingOf } from '../precision.js';

@@ -1,9 +1,7 @@
 /** AdamW for networks on the host: the same rule and the same promises as `AdamW`, in one pass of a kernel. */
 import { Diverged, firstNotFinite } from '../diverged.js';
-import type { AdamWOptions } from '../adamw.js';
 import type { HostTensor, StoredTensors } from '../parameters.js';
-import type { HostLoss } from '../gradients.js';
-import type { Gather } from '../trainable.js';
+import type { AdamWOptions, Gather, HostLoss } from '../trainable.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 
 /** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */

@@ -3,7 +3,6 @@ import { Arena } from '../../simd/arena.js';
 import { openKernels } from '../../simd/kernels.js';
 import { WorkbenchError } from '../../run/errors.js';
 import type { HostTensor, StoredTensors } from '../parameters.js';
-import type { Outputs } from '../gradients.js';
 
 interface Entry {
   shape: number[];
@@ -98,8 +97,8 @@ export class HostParameters {
   }
 
   /** Values on the host are there at once. */
-  read(compute: () => Outputs): Promise<Float32Array> {
-    return Promise.resolve((compute() as HostOutputs).values.slice());
+  read(compute: () => HostOutputs): Promise<Float32Array> {
+    return Promise.resolve(compute().values.slice());
   }
 
   dispose(): void {

@@ -5,8 +5,7 @@
 import { WorkbenchError } from '../../run/errors.js';
 import type { Arena } from '../../simd/arena.js';
 import type { Kernels } from '../../simd/kernels.js';
-import type { Tf } from '../backend.js';
-import { readsAtOnce } from '../ops.js';
+import { readsAtOnce, type Tf } from '../ops.js';
 
 /** Multiply-adds from which on a product is worth its copies. */
 const worthFrom = 4e6;

@@ -7,7 +7,7 @@ import { relationWalkerAgent } from '../../../agents/relation-walker/relation-wa
 import type { TraceEvent } from '../../../agents/question-agent.js';
 import { defaultRelationRules, frontierTrie, makeVectorEnv } from '../../../envs/index.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { adamWOf } from '../../../src/tensor/trainable.js';
+import { adamWOf } from '../../../src/tensor/adamw.js';
 import { actionDraw, collectRollouts, RolloutBuffer } from '../../../trainers/rollout.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';

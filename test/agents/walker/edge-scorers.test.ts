@@ -5,7 +5,7 @@ import { frozenVectors, trainedVectors } from '../../../agents/walker/edge-score
 import { createPaMlpNetwork, type PaMlpNetwork } from '../../../agents/walker/pa-mlp-network.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { gradientsOf } from '../../../src/tensor/gradients.js';
+import { gradientsOf } from '../../../src/tensor/adamw.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { randomize } from '../../fixtures/toy-walker.js';

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
-import { AdamW, type AdamWOptions } from '../../../src/tensor/adamw.js';
+import { AdamW } from '../../../src/tensor/adamw.js';
+import type { AdamWOptions, Gather } from '../../../src/tensor/trainable.js';
 import { Diverged } from '../../../src/tensor/diverged.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
-import type { Gather } from '../../../src/tensor/trainable.js';
 
 const starts = { a: [1, -2, 0.5], b: [3, 0] };
 const targets = { a: [0, 1, 0.5], b: [-1, 2] };

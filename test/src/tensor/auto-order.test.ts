@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { autoOrder } from '../../../src/tensor/auto-order.js';
-import { backendNames } from '../../../src/tensor/backend.js';
+import { autoOrder, backendNames } from '../../../src/tensor/backend.js';
 
 const first = (rows: number, inputs: number, units: number) => autoOrder({ rows, inputs, units }).names[0];
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Rng } from '../../../src/run/seeds.js';
-import { roundedToBfloat16, throughBfloat16 } from '../../../src/tensor/bfloat16.js';
+import { readTensor, roundedToBfloat16, throughBfloat16 } from '../../../src/tensor/ops.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { readTensor } from '../../../src/tensor/ops.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
 /** float32 numbers from their bits. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { frozenDots } from '../../../src/tensor/frozen-dots.js';
+import { frozenDots } from '../../../src/tensor/table-dots.js';
 import { gatherRows, gatherSum, matMul, matMulConst, pairDot, readTensor, relu } from '../../../src/tensor/ops.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 

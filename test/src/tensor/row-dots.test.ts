@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Rng } from '../../../src/run/seeds.js';
-import { holdTables, inPlace } from '../../../src/tensor/held-tables.js';
-import { addRowDots, addRowDotsGradient, type RowPairs, type Rows } from '../../../src/tensor/row-dots.js';
-import { simdRowDots } from '../../../src/tensor/simd-row-dots.js';
+import { holdTables, inPlace } from '../../../src/tensor/table-dots.js';
+import { addRowDots, addRowDotsGradient, type RowPairs, type Rows, simdRowDots } from '../../../src/tensor/row-dots.js';
 
 /** The same sums, one pair after the other. */
 function plainDots(out: Float32Array, left: Rows, right: Rows, { width, left: p, right: q }: RowPairs): void {

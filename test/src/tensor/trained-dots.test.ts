@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend } from '../../../src/tensor/backend.js';
-import { gradientsOf } from '../../../src/tensor/gradients.js';
+import { gradientsOf } from '../../../src/tensor/adamw.js';
 import { pairDot, readTensor } from '../../../src/tensor/ops.js';
-import { trainedDots } from '../../../src/tensor/trained-dots.js';
+import { trainedDots } from '../../../src/tensor/table-dots.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 
 const widths = [3, 6];

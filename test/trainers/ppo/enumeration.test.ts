@@ -4,7 +4,7 @@ import { walkerActor } from '../../../agents/walker/walker-actor.js';
 import { applyAction, initialState, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import { hitsGold } from '../../../envs/dialogue-walk/reward.js';
 import { openBackend } from '../../../src/tensor/backend.js';
-import { gradientsOf } from '../../../src/tensor/gradients.js';
+import { gradientsOf } from '../../../src/tensor/adamw.js';
 import { goldWalks } from '../../../trainers/demonstrations.js';
 import { expectedReward } from '../../../trainers/expected-reward.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';

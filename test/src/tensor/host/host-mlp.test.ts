@@ -8,7 +8,7 @@ import { HostAdamW } from '../../../../src/tensor/host/host-adamw.js';
 import { HostMlp } from '../../../../src/tensor/host/host-mlp.js';
 import { HostParameters, type HostOutputs } from '../../../../src/tensor/host/host-parameters.js';
 import { ParameterSet } from '../../../../src/tensor/parameters.js';
-import { adamWOf } from '../../../../src/tensor/trainable.js';
+import { adamWOf } from '../../../../src/tensor/adamw.js';
 
 const normals = (rng: Rng, length: number) => Float32Array.from({ length }, () => rng.normal());
 

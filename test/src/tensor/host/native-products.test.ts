@@ -3,7 +3,7 @@ import { Rng } from '../../../../src/run/seeds.js';
 import { Arena } from '../../../../src/simd/arena.js';
 import { openKernels, type Kernels } from '../../../../src/simd/kernels.js';
 import { openBackend, type Tf } from '../../../../src/tensor/backend.js';
-import { adamWOf } from '../../../../src/tensor/trainable.js';
+import { adamWOf } from '../../../../src/tensor/adamw.js';
 import { HostMlp } from '../../../../src/tensor/host/host-mlp.js';
 import { withNativeProducts } from '../../../../src/tensor/host/native-products.js';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { gradientsOf } from '../../../src/tensor/gradients.js';
+import { gradientsOf } from '../../../src/tensor/adamw.js';
 import { matMulConst } from '../../../src/tensor/ops.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
