@@ -4,7 +4,7 @@
  * What stands after a second `--` goes to jest. Nothing is built: tests of the built program take the last build.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { argv, execPath, exit, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
@@ -25,18 +25,19 @@ function git(...words) {
 const [base] = git('merge-base', values.since, 'HEAD');
 // What is deleted has no tests of its own left; those of its folder are run all the same.
 const changed = [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')];
+const isTest = (file) => file.endsWith('.test.ts');
 const code = changed.filter((file) => /\.(ts|mjs|js)$/.test(file));
 
-/** A test is itself; other files have the nearest folder of tests that mirrors theirs. */
+/** A test is itself; other files have the tests of the nearest folder that mirrors theirs, without folders in it. */
 function testsOf(file) {
-  if (file.endsWith('.test.ts')) return existsSync(file) ? [file] : [];
+  if (isTest(file)) return existsSync(file) ? [file] : [];
   const inTests = file.startsWith('test/');
   for (
     let folder = inTests ? dirname(file) : join('test', dirname(file));
     folder !== 'test';
     folder = dirname(folder)
   ) {
-    if (existsSync(folder)) return [`${folder}/`];
+    if (existsSync(folder) && readdirSync(folder).some(isTest)) return [`${folder}/[^/]+$`];
   }
   return [];
 }
