@@ -2,15 +2,9 @@
 import type { EmbeddingTable } from '../src/embedding/transe.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Agent } from './agent.js';
-import type { BaselineContext } from './baselines/baseline.js';
-import { frequencyBaseline } from './baselines/frequency.js';
-import { memoryBaseline } from './baselines/memory.js';
-import { popularityBaseline } from './baselines/popularity.js';
-import { randomBaseline } from './baselines/random.js';
-import { stopPriorBaseline } from './baselines/stop-prior.js';
-import { textSimilarityBaseline } from './baselines/text-similarity.js';
-import type { TextLimits } from './baselines/text-similarity.js';
-import { transeBaseline } from './baselines/transe.js';
+import { type BaselineContext, randomBaseline, stopPriorBaseline } from './baselines/baseline.js';
+import { frequencyBaseline, memoryBaseline, popularityBaseline } from './baselines/frequency.js';
+import { type TextLimits, textSimilarityBaseline, transeBaseline } from './baselines/nearness.js';
 import { arkAgent, type ArkPrompt, type TaskClient } from './prompted/ark/ark-agent.js';
 import { AgentRegistry, type AgentEntry } from './registry.js';
 

@@ -1,20 +1,39 @@
 /** `kgwalk/agents`: the interface, agents by name, trained walkers, and the parts to build others from. */
 export * from './agent.js';
-export { chainAnswer, noAnswer } from './chain-answer.js';
+export {
+  chainAnswer,
+  noAnswer,
+  type QuestionAgent,
+  type QuestionAgentEntry,
+  type QuestionAgentResources,
+  type QuestionAnswer,
+  type QuestionSession,
+  type TraceEvent,
+} from './question-agent.js';
 export type { BaselineContext } from './baselines/baseline.js';
 export { AgentRegistry, type AgentEntry } from './registry.js';
 export { dialogueAgents, type DialogueAgentResources } from './dialogue-agents.js';
-export { questionAgents, registerQuestionAgent } from './question-agents.js';
-export { linkAgents, type LinkAgent, type LinkAgentResources } from './link-agents.js';
-export { scorerRanker, walkRanker, type LinkRanker, type RankedQuestion, type TailScorer } from './link-ranker.js';
+export {
+  loadQuestionRun,
+  type LoadQuestionRunOptions,
+  questionAgents,
+  registerQuestionAgent,
+} from './question-agents.js';
+export {
+  type LinkAgent,
+  type LinkAgentResources,
+  linkAgents,
+  type LinkRanker,
+  type RankedQuestion,
+  scorerRanker,
+  type TailScorer,
+  walkRanker,
+} from './link-agents.js';
 export * from './top-paths.js';
 export { loadWalkerRun, type LoadedWalker, type LoadWalkerOptions } from './walker/load-walker.js';
 export type { ActionLogProbs, Actor, MaskedActions, ScoredActions, ValueNetwork } from './actor.js';
-export { loadQuestionRun, type LoadQuestionRunOptions } from './load-question-run.js';
 export type { LoadedQuestionWalker } from './trained-run.js';
-export type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources } from './question-agent.js';
-export type { QuestionAnswer, QuestionSession, TraceEvent } from './question-agent.js';
 export { linkBeams, type BeamActor, type BeamOptions, type ReachedEntities } from './link-walker/beam.js';
-export { loadLinkWalker, type LoadedLinkWalker, type LoadLinkWalkerOptions } from './link-walker/load-link-walker.js';
+export { loadLinkWalker, type LoadedLinkWalker, type LoadLinkWalkerOptions } from './link-walker/link-walker.js';
 export { type LinkRequest } from './link-walker/request.js';
 export { createVectorWalker, type VectorWalker, type VectorWalkerOptions } from './vector-walker/vector-walker.js';

@@ -1,8 +1,11 @@
 /** What every trained agent is opened from: its run's settings, a checkpoint and the encoder it was trained with. */
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { readCheckpoint, type Checkpoint, type CheckpointHeader } from '../checkpoints/checkpoint.js';
+import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHeader } from '../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
+import { questionsHash } from '../datasets/questions/question-manifest.js';
+import { loadQuestionDataset, type QuestionDataset } from '../datasets/questions/question-dataset.js';
+import type { DataSettings } from '../datasets/settings.js';
 import { modelFile } from '../src/llm/model-files.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
@@ -14,23 +17,13 @@ import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { QuestionAgent } from './question-agent.js';
 
 /** A run's checkpoint with the settings that it was trained under. */
-export interface TrainedRun<Settings> extends Checkpoint {
-  /** The run's folder. */
+interface TrainedRun<Settings> extends Checkpoint {
   folder: string;
   settings: Settings;
   /** The checkpoint's file. */
   file: string;
   /** Opens the encoder; the caller disposes it. @throws WorkbenchError `data` where its file is gone */
   openEncoder(): Promise<StateEncoder>;
-}
-
-/** A trained walker over questions, ready to answer; close it after use. */
-export interface LoadedQuestionWalker {
-  agent: QuestionAgent;
-  graph: Graph;
-  encoder: StateEncoder;
-  header: CheckpointHeader;
-  close(): Promise<void>;
 }
 
 /** Which checkpoint of a run, and where its encoder's file is now. */
@@ -74,4 +67,61 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
       return openEncoder(settings.encoder, { modelPath: place, cacheFolder: cacheFolder() });
     },
   };
+}
+
+/** A trained walker over questions, ready to answer; close it after use. */
+export interface LoadedQuestionWalker {
+  agent: QuestionAgent;
+  graph: Graph;
+  encoder: StateEncoder;
+  header: CheckpointHeader;
+  close(): Promise<void>;
+}
+
+/** Which checkpoint, over which graph, and how wide its beam is. */
+export interface OpenQuestionWalker extends OpenTrainedRun {
+  /** The run's graph, where the caller has loaded it already. */
+  graph?: Graph;
+  /** Walks followed at once; default the run's own. */
+  beamWidth?: number;
+}
+
+/** What an agent over questions is made from. */
+interface QuestionRun<Settings> extends TrainedRun<Settings> {
+  dataset: QuestionDataset;
+  graph: Graph;
+  encoder: StateEncoder;
+}
+
+/**
+ * Opens data, encoder and weights of a run over questions; refuses a checkpoint of another graph, data set or encoder.
+ * @param make the agent, and what frees its memory
+ * @throws as `openTrainedRun`
+ */
+export async function loadQuestionWalker<
+  Schema extends z.ZodType<{ encoder: EncoderSettings; data: Pick<DataSettings, 'dataset' | 'subsets'> }>,
+>(
+  runFolder: string,
+  schema: Schema,
+  options: OpenQuestionWalker,
+  make: (run: QuestionRun<z.output<Schema>>) => Promise<{ agent: QuestionAgent; dispose?: () => void }>,
+): Promise<LoadedQuestionWalker> {
+  const run = openTrainedRun(runFolder, schema, options);
+  const { header, settings } = run;
+  const { dataset: name, subsets } = settings.data;
+  const dataset = loadQuestionDataset(name);
+  const graph = options.graph ?? (await dataset.loadGraph(subsets === 'all' ? dataset.subsets : subsets));
+  const encoder = await run.openEncoder();
+  try {
+    checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: questionsHash(dataset.manifest) }, run.file);
+    const { agent, dispose } = await make({ ...run, dataset, graph, encoder });
+    const close = async () => {
+      dispose?.();
+      await encoder.dispose();
+    };
+    return { agent, graph, encoder, header, close };
+  } catch (error) {
+    await encoder.dispose();
+    throw error;
+  }
 }

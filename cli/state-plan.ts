@@ -1,5 +1,5 @@
 /** What it takes to encode the text of every state that a run walks through, from a few real texts and a short measurement. */
-import { StateReader } from '../agents/walker/state-reader.js';
+import { StateReader } from '../agents/walker/policy.js';
 import { initialState, walkRulesOf } from '../envs/dialogue-walk/rules.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';

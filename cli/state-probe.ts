@@ -1,6 +1,6 @@
 /** A few real texts of states: how long they are, what they have in common, how fast they are encoded here. */
 import { setImmediate } from 'node:timers/promises';
-import type { StateReader } from '../agents/walker/state-reader.js';
+import type { StateReader } from '../agents/walker/policy.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
 import { applyAction, initialState, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';

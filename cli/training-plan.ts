@@ -38,9 +38,8 @@ export async function trainingPlan(settings: RunSettings, hasClone: boolean): Pr
 }
 
 async function dialoguePlan(settings: RunSettings): Promise<TrainingPlan> {
-  const { entityTexts, lastMessageText, relationTexts, windowText } =
-    await import('../agents/walker/features/dialogue-texts.js');
-  const { readsNames } = await import('../agents/walker/text-vectors.js');
+  const { entityTexts, lastMessageText, relationTexts, windowText } = await import('../agents/walker/vectors.js');
+  const { readsNames } = await import('../agents/walker/vectors.js');
   const { goldWalks } = await import('../trainers/demonstrations.js');
   const { openDialogueData } = await import('../trainers/dialogues/data.js');
   const { graph, walks, train, valid, ...known } = await openDialogueData(settings);
@@ -71,7 +70,7 @@ async function questionPlan(settings: RunSettings): Promise<TrainingPlan> {
   const { questionText } = await import('../agents/relation-walker/question-vectors.js');
   const { loadTrainingQuestions } = await import('../trainers/questions/load-questions.js');
   const { relationWalkId } = await import('../envs/relation-walk/relation-walk-env.js');
-  const { entityTexts, relationTexts } = await import('../agents/walker/features/dialogue-texts.js');
+  const { entityTexts, relationTexts } = await import('../agents/walker/vectors.js');
   const { graph, train, valid } = await loadTrainingQuestions(settings);
   const overEdges = settings.env.id !== relationWalkId;
   const { nameTokens, lastMessageTokens } = settings.encoder;

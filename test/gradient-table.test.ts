@@ -32,7 +32,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/walker/pa-mlp-head.ts': 'agents/walker/heads.test.ts',
   'agents/walker/critic.ts': 'agents/walker/critic.test.ts',
   'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',
-  'agents/link-walker/path-encoder.ts': 'agents/link-walker/network.test.ts',
+  'agents/link-walker/state-network.ts': 'agents/link-walker/network.test.ts',
   'agents/link-walker/link-walker.ts': 'agents/link-walker/network.test.ts',
   'src/tensor/host/host-mlp.ts': 'src/tensor/host/host-mlp.test.ts',
   'src/tensor/host/row-products.ts': 'src/tensor/host/host-mlp.test.ts',

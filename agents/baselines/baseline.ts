@@ -1,11 +1,10 @@
-/** What all baselines are made of: they score every walk of one or two hops and are fitted on train samples alone. */
+/** What baselines on dialogues are made of: they score every walk of one or two hops. And the two that know nothing. */
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Agent } from '../agent.js';
 import { arkBeamOfScores } from '../ark-beam.js';
-import { rankAllWalks, walkCollector } from '../top-paths.js';
-import type { RankingSettings, WalkScores } from '../top-paths.js';
+import { rankAllWalks, type RankingSettings, walkCollector, type WalkScores } from '../top-paths.js';
 
 /** What every baseline is fitted on and ranks by. */
 export interface BaselineContext {
@@ -16,7 +15,7 @@ export interface BaselineContext {
 }
 
 /** How a baseline is called, and what is to be known of it. */
-export interface BaselineIdentity {
+interface BaselineIdentity {
   name: string;
   note?: string;
 }
@@ -65,6 +64,35 @@ export function stopPriorScores(graph: Graph, edgeLogProbs: Float32Array, stopSh
     twoHops: (first) => {
       const before = edgeLogProbs[first]! + goOn;
       return (second) => before + edgeLogProbs[second]!;
+    },
+  };
+}
+
+/** Uniform over edges at both hops; stops after the first with train's share of one-hop golds. */
+export function stopPriorBaseline(context: BaselineContext): Agent {
+  const { graph, train } = context;
+  const uniform = new Float32Array(graph.numEdges);
+  for (let head = 0; head < graph.numEntities; head++) {
+    uniform.fill(-Math.log(graph.degree(head)), graph.offsets[head]!, graph.offsets[head + 1]!);
+  }
+  const scores = stopPriorScores(graph, uniform, oneHopShare(train));
+  return rankingAgent({ name: 'stop-prior' }, context, () => scores);
+}
+
+/** Uniform over the edges of the start, then uniform over staying and the edges of the middle. */
+export function randomBaseline(context: BaselineContext): Agent {
+  return rankingAgent({ name: 'random' }, context, (task) => uniformScores(context.graph, task.start));
+}
+
+/** The walks from `start` as `random` scores them. */
+export function uniformScores(graph: Graph, start: number): WalkScores {
+  const first = -Math.log(graph.degree(start));
+  const second = (edge: number) => first - Math.log(graph.degree(graph.tails[edge]!) + 1);
+  return {
+    oneHop: second,
+    twoHops: (edge) => {
+      const score = second(edge);
+      return () => score;
     },
   };
 }

@@ -4,8 +4,7 @@ import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk/rules.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { Rng } from '../../src/run/seeds.js';
-import { chainAnswer, noAnswer } from '../chain-answer.js';
-import type { QuestionAgentEntry } from '../question-agent.js';
+import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 
 const settings = z.strictObject({
   horizon: z.int().min(1).max(8).default(3).describe('Relations a walk may take.'),

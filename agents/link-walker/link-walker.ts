@@ -3,21 +3,27 @@
  * as MINERVA and MultiHopKG have them.
  * @source Das et al. 2018 (MINERVA), section 2.2; Lin et al. 2018 (MultiHopKG), section 3.2
  */
+import { checkFits, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
+import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
+import { dataSettings } from '../../datasets/settings.js';
 import type { EdgeLists, LinkQueryObservation } from '../../envs/link-query/world.js';
-import type { Tf } from '../../src/tensor/backend.js';
+import { linkWalkSettings, type LinkWalkSettings } from '../../envs/settings.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import { type BackendName, backendNames, openBackend, type Tf } from '../../src/tensor/backend.js';
+import { z } from 'zod';
 import { readsAtOnce } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
 import type { Actor, ValueNetwork } from '../actor.js';
+import { openTrainedRun } from '../trained-run.js';
 import { createValueNetwork } from '../walker/critic.js';
-import { createPaMlpNetwork } from '../walker/pa-mlp-network.js';
-import { edgesOf } from './edges.js';
-import { linkRequestOf, numLegal, type LinkRequest } from './request.js';
-import type { LinkWalkerSettings } from './settings.js';
+import { createPaMlpNetwork } from '../walker/pa-mlp-head.js';
+import { edgesOf, type LinkRequest, linkRequestOf, numLegal } from './request.js';
+import { type LinkWalkerSettings, linkWalkerSettings } from './settings.js';
 import { createStateNetwork } from './state-network.js';
-import { createLinkVectors, type StartVectors } from './vectors.js';
+import { createVectorTables, readStartVectors, type StartVectors } from './vectors.js';
 
 /** The graph that is walked, and the vectors to start from. */
-export interface LinkWalkerShape {
+interface LinkWalkerShape {
   lists: EdgeLists;
   numEntities: number;
   /** Inverses included. */
@@ -43,7 +49,7 @@ export function createLinkWalker(
   seed?: number,
 ): LinkActor {
   const parameters = new ParameterSet(tf);
-  const vectors = createLinkVectors(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
+  const vectors = createVectorTables(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
   const states = createStateNetwork(tf, parameters, { settings, vectors, ...sizes }, seed);
   const network = createPaMlpNetwork(
     tf,
@@ -84,7 +90,7 @@ export function createLinkCritic(
 ): ValueNetwork<LinkRequest> {
   // Names are the critic's own: both networks are kept in one file.
   const parameters = new ParameterSet(tf, 'critic/');
-  const vectors = createLinkVectors(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
+  const vectors = createVectorTables(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
   const states = createStateNetwork(tf, parameters, { settings, vectors, ...sizes }, seed);
   const { values } = createValueNetwork(tf, { stateDim: states.dim, width: settings.width, parameters }, seed);
   return {
@@ -97,3 +103,71 @@ export function createLinkCritic(
 const vectorsOf = ({ trainVectors, vectorDim, readEntities }: LinkWalkerSettings) => {
   return { train: trainVectors, dim: vectorDim, readEntities };
 };
+
+/** The settings of a run that loading needs; others may be there. */
+const runConfig = z.object({
+  name: z.string(),
+  seed: z.int(),
+  backend: z.enum(['auto', ...backendNames]),
+  data: dataSettings,
+  encoder: encoderSettings,
+  linkWalk: linkWalkSettings,
+  linkWalker: linkWalkerSettings,
+  evaluation: z.object({ beamWidth: z.int() }),
+});
+
+/** About how many walks a beam scores together. */
+const walksAtOnce = 1024;
+
+/** Which checkpoint, and what computes it. */
+export interface LoadLinkWalkerOptions {
+  /** `best`, `last`, `clone`, a name or a step. */
+  checkpoint: string;
+  /** Default the run's own. Others differ in the last digits. */
+  backend?: BackendName | 'auto' | undefined;
+}
+
+/** A trained walker, ready to walk; close it after use. */
+export interface LoadedLinkWalker {
+  actor: LinkActor;
+  dataset: LinkDataset;
+  /** The run's name for it. */
+  name: string;
+  seed: number;
+  linkWalk: LinkWalkSettings;
+  /** Of the run's settings. */
+  beamWidth: number;
+  header: CheckpointHeader;
+  close(): void;
+}
+
+/**
+ * Loads data and weights; refuses a checkpoint of another graph or data set.
+ * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend
+ */
+export async function loadLinkWalker(
+  runFolder: string,
+  { checkpoint, backend }: LoadLinkWalkerOptions,
+): Promise<LoadedLinkWalker> {
+  const { folder, settings, header, tensors, file } = openTrainedRun(runFolder, runConfig, { checkpoint });
+  const { linkWalk, linkWalker, name, seed } = settings;
+  const dataset = await loadLinkDataset(settings.data.dataset);
+  const { graph } = dataset;
+  checkFits(header, { graph: graph.hash, dataset: linksHash(dataset.manifest) }, file);
+  const { numEntities, numRelations } = graph;
+  const sizes = { numEntities, numRelations };
+  const { vectors, trainVectors, vectorDim, pathDim, width } = linkWalker;
+  // Trained vectors are the checkpoint's; those they started from say how wide they are.
+  const dim = trainVectors ? tensors['link.relations']?.shape[1] : undefined;
+  const start = vectors === 'random' || trainVectors ? undefined : readStartVectors(folder, sizes);
+  const inputs = pathDim + 2 * (start?.dim ?? dim ?? vectorDim);
+  const { tf } = await openBackend(backend ?? settings.backend, { rows: walksAtOnce, inputs, units: width });
+  const own = { ...linkWalker, ...(dim !== undefined && { vectorDim: dim }) };
+  const actor = createLinkWalker(tf, own, { lists: graph, ...sizes, start });
+  actor.parameters.import(tensors);
+  return {
+    ...{ actor, dataset, name, seed, linkWalk, header },
+    beamWidth: settings.evaluation.beamWidth,
+    close: () => actor.dispose(),
+  };
+}

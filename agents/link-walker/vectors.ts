@@ -1,5 +1,10 @@
 /** Vectors of entities and relations that both states and edges are read by: frozen, or trained with the network. */
+import { join } from 'node:path';
 import type * as tfTypes from '@tensorflow/tfjs';
+import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { writeFileAtomic } from '../../src/run/files.js';
+import { runFiles } from '../../src/run/run-folder.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { frozenDots, type TablePairs, trainedDots } from '../../src/tensor/table-dots.js';
@@ -18,7 +23,7 @@ export interface StartVectors {
 }
 
 /** Sizes, and where the vectors start. */
-export interface LinkVectorsOptions {
+interface VectorTablesOptions {
   numEntities: number;
   /** Inverses included. */
   numRelations: number;
@@ -33,7 +38,7 @@ export interface LinkVectorsOptions {
 }
 
 /** The tables. Relations have two rows more: staying, and "no step yet". */
-export interface LinkVectors {
+export interface VectorTables {
   /** Numbers of a relation's vector. */
   readonly dim: number;
   /** Numbers of an edge's: its relation's, and its entity's where entities have vectors. */
@@ -47,12 +52,12 @@ export interface LinkVectors {
 }
 
 /** Adds the tables to the parameters where they are trained. @param seed of what is drawn; zeros without it */
-export function createLinkVectors(
+export function createVectorTables(
   tf: Tf,
   parameters: ParameterSet,
-  { numEntities, numRelations, train, readEntities, start, ...options }: LinkVectorsOptions,
+  { numEntities, numRelations, train, readEntities, start, ...options }: VectorTablesOptions,
   seed?: number,
-): LinkVectors {
+): VectorTables {
   const dim = start?.dim ?? options.dim;
   const table = (name: string, rows: number, given: Float32Array | undefined) => {
     const drawn = seed !== undefined && (train || !given);
@@ -115,5 +120,44 @@ function frozen(tf: Tf, tables: readonly Table[], dim: number): MadeTables {
       tf,
       tables.map(({ values }) => ({ values, width: dim })),
     ),
+  };
+}
+
+const vectorsFile = (runFolder: string) => join(runFiles(runFolder).embeddings, 'link-vectors.safetensors');
+
+/** Writes them into the run, atomically. */
+export function writeStartVectors(runFolder: string, { dim, entities, relations }: StartVectors): void {
+  const table = (data: Float32Array): Tensor => ({ shape: [data.length / dim, dim], data });
+  const tensors = new Map([
+    ['entities', table(entities)],
+    ['relations', table(relations)],
+  ]);
+  writeFileAtomic(vectorsFile(runFolder), encodeSafetensors({ tensors, metadata: new Map() }));
+}
+
+/**
+ * @param sizes rows that the tables must have
+ * @throws WorkbenchError `data` for a file that is missing, damaged, or of other sizes
+ */
+export function readStartVectors(
+  runFolder: string,
+  { numEntities, numRelations }: { numEntities: number; numRelations: number },
+): StartVectors {
+  const file = vectorsFile(runFolder);
+  const { tensors } = readSafetensors(file, { finite: true });
+  const table = (name: string, rows: number) => {
+    const tensor = tensors.get(name);
+    if (tensor?.data instanceof Float32Array && tensor.shape.length === 2 && tensor.shape[0]! >= rows) return tensor;
+    const got = tensor ? `${tensor.data.constructor.name} [${tensor.shape.join()}]` : 'none';
+    throw new WorkbenchError('data', `expected float32 ${name} of at least ${rows} rows, got ${got}, at ${file}`, {
+      hint: 'Resume the run with `kgwalk train --resume`: it writes the file anew.',
+    });
+  };
+  const entities = table('entities', numEntities);
+  const relations = table('relations', numRelations);
+  return {
+    dim: entities.shape[1]!,
+    entities: entities.data as Float32Array,
+    relations: relations.data as Float32Array,
   };
 }

@@ -1,10 +1,15 @@
 /** What a relation walker reads of a question: one frozen text vector, scaled by what train questions look like. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { writeFileAtomic } from '../../src/run/files.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
+import { runFiles } from '../../src/run/run-folder.js';
 import type { RelationWalkerSettings } from './settings.js';
 
 /** Scale of each dimension; part of a trained walker. */
@@ -25,7 +30,7 @@ export interface QuestionVectors {
 }
 
 /** What of a question is read, and who is told how far it is. */
-export interface EncodeQuestionsOptions {
+interface EncodeQuestionsOptions {
   settings: Pick<RelationWalkerSettings, 'keepName' | 'maxTokens'>;
   progress?: ProgressReporter;
   signal?: AbortSignal | undefined;
@@ -84,4 +89,30 @@ export function scaledVectors(
 ): QuestionVectors {
   const scaled = matrix.map((value, i) => (value - mean[i % dim]!) / deviation[i % dim]!);
   return { matrix: scaled, dim, rowOf: new Map(tasks.map((task, i) => [task.id, rows[i]!])) };
+}
+
+function scaleFile(runFolder: string): string {
+  return join(runFiles(runFolder).embeddings, 'question-scale.safetensors');
+}
+
+/** Writes the scale into the run, atomically. */
+export function writeScale(runFolder: string, { mean, deviation }: VectorScale): void {
+  const tensors = new Map<string, Tensor>([
+    ['mean', { shape: [mean.length], data: mean }],
+    ['deviation', { shape: [deviation.length], data: deviation }],
+  ]);
+  writeFileAtomic(scaleFile(runFolder), encodeSafetensors({ tensors, metadata: new Map() }));
+}
+
+/** The scale of a run, or undefined where it has none yet. @throws WorkbenchError `data` for a damaged file */
+export function readScale(runFolder: string): VectorScale | undefined {
+  const file = scaleFile(runFolder);
+  if (!existsSync(file)) return undefined;
+  const { tensors } = readSafetensors(file);
+  const mean = tensors.get('mean')?.data;
+  const deviation = tensors.get('deviation')?.data;
+  if (mean instanceof Float32Array && deviation instanceof Float32Array && mean.length === deviation.length) {
+    return { mean, deviation };
+  }
+  throw new WorkbenchError('data', `expected float32 mean and deviation of one length, got others, at ${file}`);
 }

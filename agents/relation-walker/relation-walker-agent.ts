@@ -1,17 +1,33 @@
 /** A trained relation walker as an agent that answers questions. */
+import { z } from 'zod';
 import type { QuestionTask } from '../../datasets/question.js';
+import { dataSettings } from '../../datasets/settings.js';
+import { type FrontierNode, frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { applyRelation, relationActionMask, type RelationWalkState } from '../../envs/relation-walk/rules.js';
+import { relationWalkSettings } from '../../envs/settings.js';
 import type { FrontierTrie } from '../../envs/relation-walk/frontier-trie.js';
-import { initialRelationState, type RelationWalkRules } from '../../envs/relation-walk/rules.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
+import { initialRelationState, type RelationWalkRules } from '../../envs/relation-walk/rules.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { chainAnswer, noAnswer } from '../chain-answer.js';
-import type { QuestionAgent } from '../question-agent.js';
-import { decodeChains } from './decode.js';
-import type { HostNetwork } from './host-network.js';
-import type { QuestionVectors } from './question-vectors.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
+import type { StoredTensors } from '../../src/tensor/parameters.js';
+import { chainAnswer, noAnswer, type QuestionAgent } from '../question-agent.js';
+import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
+import type { RelationShape } from './network.js';
+import {
+  encodeQuestions,
+  type QuestionVectors,
+  readScale,
+  scaledVectors,
+  type VectorScale,
+} from './question-vectors.js';
+import { relationWalkerSettings } from './settings.js';
 
 /** The trained network with all that it walks over and reads. */
-export interface RelationWalkerAgentOptions {
+interface RelationWalkerAgentOptions {
   name: string;
   graph: Graph;
   /** Where frontiers come from; may be shared with an environment over the same graph. */
@@ -81,4 +97,184 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
       return chainAnswer(graph, node, { stop, confidence: Math.exp(logProb), cost: { encodes: 1, graphReads } });
     },
   };
+}
+
+/** A finished walk over relations. */
+interface RankedChain {
+  /** The relations and the frontier they lead to. */
+  node: FrontierNode;
+  /** Log-probability of the walk, its STOP included. */
+  logProb: number;
+  /** Whether it was ended by STOP; else by the limit. */
+  stopped: boolean;
+}
+
+/**
+ * The `beamWidth` most probable walks that are found, best first. At each step the best extensions go on, finished walks
+ * among them: width 1 is greedy. Equal ones keep the order of their beginnings, then of their actions.
+ * @param scores of all actions behind the relations walked: float32 [numRelations + 1]
+ * @returns empty where nothing is legal at the start
+ */
+export function decodeChains(
+  initial: RelationWalkState,
+  scores: (relations: Int32Array) => Float32Array,
+  beamWidth: number,
+): RankedChain[] {
+  interface Walk {
+    state: RelationWalkState;
+    logProb: number;
+    stopped: boolean;
+  }
+  let beam: Walk[] = [{ state: initial, logProb: 0, stopped: false }];
+  if (initial.done) return [];
+  while (beam.some(({ state }) => !state.done)) {
+    const open: { from: Walk; action: number; logProb: number }[] = [];
+    for (const walk of beam) {
+      if (walk.state.done) {
+        open.push({ from: walk, action: -1, logProb: walk.logProb });
+        continue;
+      }
+      const mask = relationActionMask(walk.state);
+      const all = scores(walk.state.node.relations);
+      const legal = Int32Array.from(mask.keys()).filter((action) => mask[action] === 1);
+      const logProbs = segmentLogSoftmax(
+        Float32Array.from(legal, (action) => all[action]!),
+        Int32Array.of(0, legal.length),
+      );
+      legal.forEach((action, i) => open.push({ from: walk, action, logProb: walk.logProb + logProbs[i]! }));
+    }
+    open.sort((a, b) => b.logProb - a.logProb);
+    // Frontiers are computed for what is kept alone.
+    beam = open.slice(0, beamWidth).map(({ from, action, logProb }) => {
+      if (action < 0) return from;
+      const state = applyRelation(from.state, action);
+      return { state, logProb, stopped: state.node === from.state.node };
+    });
+  }
+  return beam.map(({ state: { node }, logProb, stopped }) => ({ node, logProb, stopped }));
+}
+
+/** A snapshot of weights; later updates do not reach it. */
+interface HostNetwork {
+  readonly shape: RelationShape;
+  /** What is computed once a question. @param vector float32 [dim], scaled @returns float64 [width] */
+  read(vector: Float32Array): Float64Array;
+  /**
+   * Scores of all actions, equal to the tfjs network's to 1e-5.
+   * @param question from `read`
+   * @param relations walked so far, fewer than the horizon
+   * @returns float32 [numRelations + 1], new
+   */
+  scores(question: Float64Array, relations: ArrayLike<number>): Float32Array;
+}
+
+/**
+ * @param tensors as `ParameterSet.export` or a checkpoint gives them
+ * @throws WorkbenchError `data` where a tensor is missing or does not fit the shape
+ */
+export function hostNetwork(tensors: StoredTensors, shape: RelationShape): HostNetwork {
+  const { dim, numRelations, horizon } = shape;
+  const numActions = numRelations + 1;
+  const width = tensors['trunk']?.shape[1] ?? 0;
+  const questionWidth = tensors['question']?.shape[1] ?? 0;
+  const data = (name: string, ...expected: number[]) => {
+    const tensor = tensors[name];
+    if (tensor?.data instanceof Float32Array && tensor.shape.join() === expected.join()) return tensor.data;
+    const got = tensor ? `[${tensor.shape.join()}]` : 'none';
+    throw new WorkbenchError('data', `expected float32 ${name} of shape [${expected.join()}], got ${got}`, {
+      hint: 'The weights belong to another graph, encoder or walker; use the configuration they were trained with.',
+    });
+  };
+  const question = data('question', dim, questionWidth);
+  const questionBias = data('question.bias', questionWidth);
+  const trunk = data('trunk', questionWidth + (horizon - 1) * numActions + horizon, width);
+  const trunkBias = data('trunk.bias', width);
+  const out = data('out', width, numActions);
+  const outBias = data('out.bias', numActions);
+
+  return {
+    shape,
+    read(vector) {
+      const hidden = Float64Array.from(questionBias);
+      for (let i = 0; i < dim; i++) addRow(hidden, question, i, vector[i]!);
+      const sum = Float64Array.from(trunkBias);
+      for (let i = 0; i < questionWidth; i++) if (hidden[i]! > 0) addRow(sum, trunk, i, hidden[i]!);
+      return sum;
+    },
+    scores(read, relations) {
+      const sum = read.slice();
+      for (let slot = 0; slot < horizon - 1; slot++) {
+        addRow(sum, trunk, questionWidth + slot * numActions + (relations[slot] ?? numRelations), 1);
+      }
+      addRow(sum, trunk, questionWidth + (horizon - 1) * numActions + relations.length, 1);
+      const scores = Float64Array.from(outBias);
+      for (let i = 0; i < width; i++) if (sum[i]! > 0) addRow(scores, out, i, sum[i]!);
+      return Float32Array.from(scores);
+    },
+  };
+}
+
+/** into += factor · row of a row-major matrix whose rows are as long as `into`. */
+function addRow(into: Float64Array, matrix: Float32Array, row: number, factor: number): void {
+  const begin = row * into.length;
+  for (let j = 0; j < into.length; j++) into[j]! += factor * matrix[begin + j]!;
+}
+
+/** The settings of a run that loading needs; others may be there. */
+const runConfig = z.object({
+  name: z.string(),
+  data: dataSettings,
+  relationWalk: relationWalkSettings,
+  encoder: encoderSettings,
+  relationWalker: relationWalkerSettings,
+});
+type RunConfig = z.output<typeof runConfig>;
+
+/**
+ * Answering needs no tensor backend: one question is read and walked on plain arrays, about a millisecond where its vector
+ * is cached.
+ * @param options default beam width 1: greedy
+ * @throws as `loadQuestionWalker`, and WorkbenchError `data` for a run that has trained nothing
+ */
+export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedQuestionWalker> {
+  return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, ...parts }) => {
+    const scale = readScale(folder);
+    if (!scale) {
+      throw new WorkbenchError('data', `expected the scale of question vectors, got none, at ${folder}`, {
+        hint: 'The run stopped before it trained anything; resume it: `kgwalk train --resume --run-dir DIR`.',
+      });
+    }
+    const frontiers = frontierTrie(parts.graph, settings.relationWalk.memoryMegabytes * 2 ** 20);
+    return { agent: trainedAgent(tensors, settings, { ...parts, frontiers, scale, beamWidth: options.beamWidth }) };
+  });
+}
+
+/** What a relation walker answers with. */
+interface TrainedAgentParts {
+  graph: Graph;
+  frontiers: FrontierTrie;
+  encoder: StateEncoder;
+  scale: VectorScale;
+  beamWidth?: number | undefined;
+}
+
+/** Weights under the settings they were trained with, as an agent. The caller keeps and disposes the encoder. */
+export function trainedAgent(
+  tensors: StoredTensors,
+  { name, relationWalk, relationWalker }: Pick<RunConfig, 'name' | 'relationWalk' | 'relationWalker'>,
+  { graph, frontiers, encoder, scale, beamWidth = 1 }: TrainedAgentParts,
+): QuestionAgent {
+  const { horizon, hops } = relationWalk;
+  return relationWalkerAgent({
+    name,
+    graph,
+    frontiers,
+    rules: { horizon, hops },
+    network: hostNetwork(tensors, { dim: scale.mean.length, numRelations: graph.numRelations, horizon }),
+    vectors: async (tasks, signal) => {
+      const encoded = await encodeQuestions(encoder, tasks, { settings: relationWalker, signal });
+      return scaledVectors(tasks, encoded, scale);
+    },
+    beamWidth,
+  });
 }

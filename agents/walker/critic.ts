@@ -4,10 +4,9 @@ import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { matMul, matMulConst } from '../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
-import { roundingOf } from './precision.js';
+import { roundingOf } from '../../src/tensor/bfloat16.js';
 import type { WalkerSettings } from './settings.js';
-import type { StateBatch } from './state-batch.js';
-import { createStateRows, type StateRowShape } from './state-rows.js';
+import { createStateRows, type StateBatch, type StateRowShape } from './head.js';
 
 /** A network that values the states of a batch. */
 export interface Critic {

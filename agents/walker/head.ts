@@ -1,9 +1,9 @@
-/** The interface of the networks that score legal actions. */
+/** The interface of the networks that score legal actions: states as flat arrays, side by side, and what is made of them. */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Rng } from '../../src/run/seeds.js';
+import { roundedToBfloat16 } from '../../src/tensor/bfloat16.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
-import type { FrozenTables } from './frozen-tables.js';
-import type { StateBatch } from './state-batch.js';
+import type { WalkerSettings } from './settings.js';
 
 /** A network that scores legal actions. */
 export interface WalkerHead {
@@ -28,6 +28,16 @@ export interface WalkerHead {
   dispose(): void;
 }
 
+/** Frozen vectors of entities and relations, one a row. */
+export interface FrozenTables {
+  /** float32 [numEntities, entityDim]. */
+  entities: Float32Array;
+  entityDim: number;
+  /** float32 [numRelations, relationDim]. */
+  relations: Float32Array;
+  relationDim: number;
+}
+
 /** Sizes and frozen tables that a head is built for. */
 export interface HeadShape {
   contextDim: number;
@@ -40,4 +50,160 @@ export interface HeadShape {
   tables: FrozenTables;
   /** Places of the longest action list, staying counted: with `pathAware: false`, whose logits are places'. */
   maxActions?: number | undefined;
+}
+
+/** S states with N legal actions in all. Every array is row-major; ids are the graph's. */
+export interface StateBatch {
+  numStates: number;
+  /** float32 [S, contextDim]: frozen text vectors of the dialogue. */
+  context: Float32Array;
+  /** int32 [S]: where the walk started. */
+  start: Int32Array;
+  /** int32 [S]: where it stands. */
+  current: Int32Array;
+  /** int32 [S]: relation walked last, or `numRelations + 1` (none) before the first step. */
+  lastRelation: Int32Array;
+  /** int32 [S]: last relation of the dialogue's previous path, or `numRelations + 1` (none). */
+  previousPathRelation: Int32Array;
+  /** float32 [S, numScalars]: see `stateScalars`. */
+  scalars: Float32Array;
+  /** int32 [S + 1]: actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
+  offsets: Int32Array;
+  /** int32 [N]: state of each action. */
+  stateOf: Int32Array;
+  /** int32 [N]: index of each in the state's whole action list. */
+  actions: Int32Array;
+  /** int32 [N]: relation of each action; `numRelations` (Equal) for staying. */
+  relations: Int32Array;
+  /** int32 [N]: entity that each action leads to. */
+  tails: Int32Array;
+  /** float32 [N, numEdgeFeatures], empty when the head does not read them. */
+  edgeFeatures: Float32Array;
+}
+
+/** Names of the state's scalars, in order. */
+export const stateScalars = [
+  'hop',
+  'sender is the assistant',
+  'has an earlier path',
+  'the earlier path had two hops or more',
+  'start is the tail of the earlier path',
+  'messages so far / 8',
+] as const;
+
+/** Widths of a batch's rows. */
+interface BatchShape {
+  contextDim: number;
+  numEdgeFeatures: number;
+}
+
+/** Allocates a batch whose arrays are exact for the given states. */
+export function allocateBatch(numStates: number, numActions: number, shape: BatchShape): StateBatch {
+  return {
+    numStates,
+    context: new Float32Array(numStates * shape.contextDim),
+    start: new Int32Array(numStates),
+    current: new Int32Array(numStates),
+    lastRelation: new Int32Array(numStates),
+    previousPathRelation: new Int32Array(numStates),
+    scalars: new Float32Array(numStates * stateScalars.length),
+    offsets: new Int32Array(numStates + 1),
+    stateOf: new Int32Array(numActions),
+    actions: new Int32Array(numActions),
+    relations: new Int32Array(numActions),
+    tails: new Int32Array(numActions),
+    edgeFeatures: new Float32Array(numActions * shape.numEdgeFeatures),
+  };
+}
+
+/** Makes rows of one width from batches. */
+interface StateRows {
+  readonly dim: number;
+  /** float32 [numStates, dim]. */
+  of(batch: StateBatch): Float32Array;
+}
+
+/** What of a network's shape the rows go by. */
+export type StateRowShape = Pick<HeadShape, 'contextDim' | 'horizon' | 'tables'>;
+
+/**
+ * One row is [text vector ; start ; current ; relations ; scalars ; one-hot of the step], of which all but the text vector
+ * are there by the settings.
+ * @param withRelations whether the relation walked last and that of the path before are among the vectors of the place
+ */
+export function createStateRows(
+  settings: WalkerSettings,
+  { contextDim, horizon, tables }: StateRowShape,
+  withRelations: boolean,
+): StateRows {
+  const { entities, entityDim, relations, relationDim } = tables;
+  const placeDim = settings.placeVectors
+    ? 2 * entityDim + (withRelations ? 2 * relationDim : 0) + stateScalars.length
+    : 0;
+  const oneHot = settings.stepEncoding === 'concat' ? horizon : 0;
+  const dim = contextDim + placeDim + oneHot;
+  const positions =
+    settings.stepEncoding === 'additive-sin'
+      ? Array.from({ length: horizon }, (_, step) => stepVector(step, contextDim))
+      : undefined;
+
+  const writeText = (text: Float32Array, step: number) => {
+    if (settings.stateNorm === 'layer') normalize(text);
+    const position = positions?.[step];
+    if (position) for (let i = 0; i < contextDim; i++) text[i]! += position[i]!;
+  };
+  const writePlace = (batch: StateBatch, s: number, rows: Float32Array, begin: number) => {
+    let at = begin;
+    const write = (table: Float32Array, row: number, width: number) => {
+      // Staying and "none yet" are beyond the table: zero, so that only the tail speaks for them.
+      rows.set(table.subarray(row * width, (row + 1) * width), at);
+      at += width;
+    };
+    write(entities, batch.start[s]!, entityDim);
+    write(entities, batch.current[s]!, entityDim);
+    if (withRelations) {
+      write(relations, batch.lastRelation[s]!, relationDim);
+      write(relations, batch.previousPathRelation[s]!, relationDim);
+    }
+    write(batch.scalars, s, stateScalars.length);
+  };
+
+  return {
+    dim,
+    of(batch) {
+      const rows = new Float32Array(batch.numStates * dim);
+      for (let s = 0; s < batch.numStates; s++) {
+        const at = s * dim;
+        const step = batch.scalars[s * stateScalars.length + hop]!;
+        const text = rows.subarray(at, at + contextDim);
+        text.set(batch.context.subarray(s * contextDim, (s + 1) * contextDim));
+        writeText(text, step);
+        if (settings.placeVectors) writePlace(batch, s, rows, at + contextDim);
+        if (oneHot > 0) rows[at + contextDim + placeDim + step] = 1;
+      }
+      return settings.precision === 'bf16' ? roundedToBfloat16(rows) : rows;
+    },
+  };
+}
+
+const hop = stateScalars.indexOf('hop');
+
+/**
+ * sin and cos of the step at falling frequencies, side by side; zeros at the first step.
+ * @source Vaswani et al. 2017, section 3.5; the zeros are of LLM-ARK's code
+ */
+function stepVector(step: number, dim: number): Float32Array {
+  if (step === 0) return new Float32Array(dim);
+  return Float32Array.from({ length: dim }, (_, i) => {
+    const angle = step / 10_000 ** ((i - (i % 2)) / dim);
+    return i % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+  });
+}
+
+/** To mean 0 and variance 1, in place. @source Ba et al. 2016, arXiv:1607.06450, without gain and bias */
+function normalize(values: Float32Array): void {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  const scale = 1 / Math.sqrt(variance + 1e-5);
+  for (let i = 0; i < values.length; i++) values[i] = (values[i]! - mean) * scale;
 }

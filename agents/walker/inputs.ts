@@ -1,23 +1,25 @@
 /** Everything a walker's network stands on, put together the same way for training and for answering. */
+import type { FrozenTables } from './head.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkRules } from '../../envs/dialogue-walk/rules.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
+import type { EnvSettings } from '../../envs/settings.js';
 import type { EncoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
+import { configHash } from '../../src/run/config.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
+import { createCandidateHead } from './candidate-head.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
-import { WalkCounts } from './features/walk-counts.js';
-import { frozenTables, noTables, readsTables, type EmbeddingVectors, type FrozenTables } from './frozen-tables.js';
-import { createWalkerHead } from './create-head.js';
-import type { HeadShape } from './head.js';
-import type { Policy } from './policy.js';
+import { WalkCounts } from './features/edge-features.js';
+import { type EmbeddingVectors, encodeNames, frozenTables, noTables, readsTables } from './vectors.js';
+import type { HeadShape, WalkerHead } from './head.js';
+import { createPaMlpHead } from './pa-mlp-head.js';
+import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';
-import type { StateReader } from './state-reader.js';
-import { encodeNames } from './text-vectors.js';
 
 /** What policies of one graph, encoder and train split share. */
 export interface WalkerInputs {
@@ -35,7 +37,7 @@ export interface WalkerInputs {
 }
 
 /** What a walker's inputs are made from. */
-export interface WalkerInputOptions {
+interface WalkerInputOptions {
   tf: Tf;
   settings: WalkerSettings;
   encoderSettings: EncoderSettings;
@@ -127,4 +129,26 @@ export function restoredPolicy(tf: Tf, inputs: WalkerInputs, tensors: StoredTens
     throw error;
   }
   return policy;
+}
+
+/** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
+export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
+  return settings.head === 'candidate'
+    ? createCandidateHead(tf, settings, shape, seed)
+    : createPaMlpHead(tf, settings, shape, seed);
+}
+
+/**
+ * sha256 (hex) over the edge policy, its longest list and the edges that may be walked, in their order: weights of slots mean
+ * something for this order alone.
+ * @param walked the graph whose rows are the action lists
+ * @returns undefined for a network that reads the edges themselves
+ */
+export function slotOrder(
+  { walker, env }: { walker: Pick<WalkerSettings, 'pathAware'>; env: Pick<EnvSettings, 'edgePolicy' | 'maxOut'> },
+  walked: Graph,
+): string | undefined {
+  if (walker.pathAware) return undefined;
+  const { edgePolicy, maxOut } = env;
+  return configHash({ edgePolicy, maxOut, graph: walked.hash });
 }

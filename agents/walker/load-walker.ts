@@ -11,13 +11,10 @@ import { type BackendName, type NetworkSize, openBackend } from '../../src/tenso
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
 import { contextDimOf, type TaskVectors } from './features/featurizer.js';
-import { StateReader } from './state-reader.js';
-import { slotOrder } from './slot-order.js';
-import { readTables } from './tables-file.js';
-import { encodeNames, encodeTasks } from './text-vectors.js';
-import { threadedWalker } from './threaded-walker.js';
-import { walkerAgent } from './walker-agent.js';
-import { policyOf, type WalkerParts, walkerRunSettings } from './walker-parts.js';
+import { StateReader } from './policy.js';
+import { slotOrder } from './inputs.js';
+import { encodeNames, encodeTasks, readTables } from './vectors.js';
+import { threadedWalker, walkerOf, type WalkerParts, walkerRunSettings } from './walker-parts.js';
 
 /** About how many states a beam scores together. */
 const statesAtOnce = 64;
@@ -94,11 +91,12 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       arkBeam,
     };
     const encode = (tasks: readonly WalkTask[]) => encodeTasks(encoder, tasks, { settings: settings.encoder });
-    const walker = perStep
-      ? await readingWalker(parts, encoder, signal)
-      : threads === 1
-        ? await aloneWalker(parts, encode)
-        : threadedWalker(parts, { threads, encode, signal });
+    const alone = async () => {
+      const openReader = (graph: Graph) => new StateReader(encoder, graph, settings.stateText, signal);
+      const { agent, policy } = await walkerOf(parts, perStep ? { openReader } : { encode });
+      return { agent, close: async () => policy.head.dispose() };
+    };
+    const walker = threads === 1 ? await alone() : threadedWalker(parts, { threads, encode, signal });
     const close = async () => {
       await walker.close();
       await encoder.dispose();
@@ -111,21 +109,6 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
 }
 
 const rowsOf = ({ offsets, relations, tails }: Graph): AdjacencyRows => ({ offsets, relations, tails });
-
-async function aloneWalker(parts: WalkerParts, encode: (tasks: readonly WalkTask[]) => Promise<TaskVectors>) {
-  const { settings, beamWidth, twoHopBonus, arkBeam } = parts;
-  const policy = await policyOf(parts);
-  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam, encode });
-  return { agent, close: async () => policy.head.dispose() };
-}
-
-/** Reads the text of every state that it comes to. */
-async function readingWalker(parts: WalkerParts, encoder: StateEncoder, signal: AbortSignal | undefined) {
-  const { settings, beamWidth, twoHopBonus, arkBeam } = parts;
-  const policy = await policyOf(parts, (graph) => new StateReader(encoder, graph, settings.stateText, signal));
-  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam });
-  return { agent, close: async () => policy.head.dispose() };
-}
 
 /** @throws WorkbenchError `usage` for backends that take several cores or a GPU by themselves and round by shapes of batches */
 async function threadableBackend(wanted: BackendName | 'auto', size: NetworkSize): Promise<BackendName> {

@@ -1,7 +1,18 @@
-/** A walker's network with what feeds it. */
-import type { Featurizer } from './features/featurizer.js';
+/** A walker's network with what feeds it, as trainers and beams see it. */
+import type { WalkTask } from '../../datasets/walk-sample.js';
+import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
+import { legalActions, numActions } from '../../envs/dialogue-walk/rules.js';
+import { taskTextFields, walkTextFields } from '../../envs/dialogue-walk/state-text.js';
+import { taskText, walkText } from '../../envs/dialogue-walk/state-text.js';
+import type { StateTextSettings } from '../../envs/settings.js';
+import { taskLines, trimmedFields } from '../../envs/dialogue-walk/state-text.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { pathKey } from '../../src/kg/graph.js';
+import type { Actor, ValueNetwork } from '../actor.js';
+import type { Critic } from './critic.js';
+import type { Featurizer, StateRequest } from './features/featurizer.js';
 import type { WalkerHead } from './head.js';
-import type { StateReader } from './state-reader.js';
 
 /** A network with the featurizer that feeds it. */
 export interface Policy {
@@ -9,4 +20,115 @@ export interface Policy {
   featurizer: Featurizer;
   /** Where states are read one by one: must have read a request before the featurizer is asked for it. */
   reader?: StateReader;
+}
+
+/**
+ * Wraps a policy; disposing one disposes the other.
+ * @param forRanking whether no training follows: the head may then compute scores where it is faster
+ */
+export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueWalkObservation, StateRequest> {
+  const { head, featurizer, reader } = policy;
+  const { graph, rules } = featurizer.parts;
+  return {
+    parameters: head.parameters,
+    precision: head.precision,
+    requestOf: ({ task, start, current, hop, path }) => ({ task, state: { start, current, hop, path, done: false } }),
+    stateKey: ({ path }) => pathKey(path),
+    numScores: ({ state, actions }) => actions?.length ?? numActions(graph, state, rules),
+    // Larger runs are no longer faster and hold more memory.
+    scoresReadAtOnce: 16384,
+    ...(reader && { prepare: (requests) => reader.read(requests) }),
+    score: (requests) => {
+      const batch = featurizer.batch(requests);
+      return {
+        offsets: batch.offsets,
+        logits: (dropout) => head.logits(batch, dropout),
+        infer: () => (forRanking && head.rank ? head.rank(batch) : head.infer(batch)),
+      };
+    },
+    envAction: ({ state }, place) => legalActions(graph, state, rules)?.[place] ?? place,
+    weightsChanged: () => head.weightsChanged(),
+    dispose: () => head.dispose(),
+  };
+}
+
+/** Wraps a critic, with the featurizer of the policy it belongs to; disposing one disposes the other. */
+export function walkerValues(critic: Critic, featurizer: Featurizer): ValueNetwork<StateRequest> {
+  // The critic reads no actions: none are listed.
+  const actions = new Int32Array(0);
+  return {
+    parameters: critic.parameters,
+    values: (requests) => {
+      const batch = featurizer.batch(requests.map((request) => ({ ...request, actions })));
+      return () => critic.values(batch);
+    },
+    dispose: () => critic.dispose(),
+  };
+}
+
+/** A state of a task. */
+type TaskState = Pick<StateRequest, 'task' | 'state'>;
+
+/** Full texts of states and their vectors. */
+export class StateReader {
+  /** What all states of a task begin with, trimmed. */
+  readonly #beginnings = new WeakMap<WalkTask, string>();
+
+  /** @param signal aborted: `read` ends with what is encoded by then on disk */
+  constructor(
+    readonly encoder: StateEncoder,
+    readonly graph: Graph,
+    readonly settings: StateTextSettings,
+    readonly signal?: AbortSignal,
+  ) {}
+
+  /**
+   * Attaches the vector of its text to each request that has none.
+   * @throws WorkbenchError `data` for a text that does not fit the model even without what may be left out, `stopped` once the
+   *   signal is aborted
+   */
+  async read(requests: readonly StateRequest[]): Promise<void> {
+    const missing = requests.filter(({ vector }) => vector === undefined);
+    if (missing.length === 0) return;
+    const texts = await this.texts(missing);
+    const { signal } = this;
+    const { matrix, rows, dim } = await this.encoder.encode(texts, { overlong: 'refuse', ...(signal && { signal }) });
+    missing.forEach((request, i) => {
+      request.vector = matrix.subarray(rows[i]! * dim, (rows[i]! + 1) * dim);
+    });
+  }
+
+  /** The text of each state. */
+  async texts(states: readonly TaskState[]): Promise<string[]> {
+    await this.#begin([...new Set(states.map(({ task }) => task))].filter((task) => !this.#beginnings.has(task)));
+    return states.map(({ task, state }) => {
+      const fields = walkTextFields(this.graph, task, state, this.settings.outPaths);
+      return this.#beginnings.get(task)! + walkText(fields, this.settings);
+    });
+  }
+
+  /** Trims and keeps what the states of tasks begin with. */
+  async #begin(tasks: readonly WalkTask[]): Promise<void> {
+    if (tasks.length === 0) return;
+    const { maxTokens, walkTokens } = this.settings;
+    const cut = tasks.map((task) => {
+      const fields = taskTextFields(this.graph, task);
+      return { fields, lines: taskLines(fields, this.settings) };
+    });
+    const pieces = cut.flatMap(({ lines: { kept, messages, earlierPaths } }) => [
+      kept,
+      ...[...messages, ...earlierPaths].map((line) => `${line}\n`),
+    ]);
+    const counts = (await this.encoder.countTokens(pieces)).values();
+    const take = (count: number) => Array.from({ length: count }, () => counts.next().value as number);
+    cut.forEach(({ fields, lines }, i) => {
+      const [kept] = take(1);
+      const tokens = {
+        kept: kept!,
+        messages: take(lines.messages.length),
+        earlierPaths: take(lines.earlierPaths.length),
+      };
+      this.#beginnings.set(tasks[i]!, taskText(trimmedFields(fields, tokens, maxTokens - walkTokens), this.settings));
+    });
+  }
 }

@@ -1,19 +1,24 @@
 /** A trained walker over edges as an agent that answers questions. */
+import { z } from 'zod';
 import type { QuestionTask } from '../../datasets/question.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { edgeWalkTask } from '../../envs/dialogue-walk/question-edge-walk.js';
 import { initialState } from '../../envs/dialogue-walk/rules.js';
 import { executeChain } from '../../src/kg/frontier.js';
-import { chainAnswer, noAnswer } from '../chain-answer.js';
+import { type BackendName, openBackend } from '../../src/tensor/backend.js';
 import type { RankedPath } from '../agent.js';
-import type { QuestionAgent } from '../question-agent.js';
+import { chainAnswer, noAnswer, type QuestionAgent } from '../question-agent.js';
 import { walkCollector } from '../top-paths.js';
-import { beamSearch } from './beam.js';
-import type { TaskVectors } from './features/featurizer.js';
+import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
+import { contextDimOf, type TaskVectors } from './features/featurizer.js';
+import { restoredPolicy, walkerInputs } from './inputs.js';
 import type { Policy } from './policy.js';
+import { encodeTasks, readTables } from './vectors.js';
+import { beamSearch } from './walker-agent.js';
+import { walkerRunSettings } from './walker-parts.js';
 
 /** How the agent is called, how wide its beam is, and who encodes its texts. */
-export interface QuestionEdgeAgentOptions {
+interface QuestionEdgeAgentOptions {
   name: string;
   /** Walks followed at once. */
   beamWidth: number;
@@ -76,4 +81,47 @@ function likeliestRelations(paths: readonly RankedPath[]): { relations: readonly
     sums.set(key, { relations, probability });
   }
   return [...sums.values()].reduce((best, other) => (other.probability > best.probability ? other : best));
+}
+
+/** The settings of a run that loading needs; others may be there. */
+const runConfig = walkerRunSettings.extend({ evaluation: z.object({ beamWidth: z.int() }) });
+
+/** As for any walker over questions, and what computes it. */
+export interface LoadQuestionEdgeOptions extends OpenQuestionWalker {
+  /** Backend to compute with; default the run's own. */
+  backend?: BackendName | 'auto';
+}
+
+/** @throws as `loadQuestionWalker`, and WorkbenchError `native` without a backend */
+export function loadQuestionEdgeRun(
+  runFolder: string,
+  options: LoadQuestionEdgeOptions,
+): Promise<LoadedQuestionWalker> {
+  return loadQuestionWalker(runFolder, runConfig, options, async (run) => {
+    const { folder, tensors, dataset, graph, encoder } = run;
+    const { env, walker, evaluation, name, backend, encoder: encoderSettings } = run.settings;
+    const { tf } = await openBackend(options.backend ?? backend, {
+      rows: 64,
+      inputs: contextDimOf(encoder.dim, false),
+      units: walker.width,
+    });
+    const inputs = await walkerInputs({
+      tf,
+      settings: walker,
+      encoderSettings,
+      graph,
+      rules: { horizon: env.horizon, equalAtStep1: env.equalAtStep1, noReturn: !dataset.manifest.topicsReturn },
+      encoder,
+      // Questions have no gold walks to count.
+      train: [],
+      tables: readTables(folder),
+    });
+    const policy = restoredPolicy(tf, inputs, tensors);
+    const agent = questionEdgeAgent(policy, {
+      name,
+      beamWidth: options.beamWidth ?? evaluation.beamWidth,
+      encode: (tasks, signal) => encodeTasks(encoder, tasks, { settings: encoderSettings, signal }),
+    });
+    return { agent, dispose: () => policy.head.dispose() };
+  });
 }

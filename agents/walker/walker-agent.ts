@@ -1,11 +1,16 @@
-/** A trained walker as an agent: answers by beam search. */
+/** A trained walker as an agent: answers by beam search, which ranks every complete walk that is met. */
 import { setImmediate } from 'node:timers/promises';
 import type { WalkTask } from '../../datasets/walk-sample.js';
+import { applyAction, initialState, legalActions, type WalkState } from '../../envs/dialogue-walk/rules.js';
+import type { Path } from '../../src/kg/graph.js';
+import type { ArkBeam } from '../../src/metrics/ark-ranks.js';
+import { actionLogProbs, type ActionLogProbs } from '../actor.js';
 import type { Agent, Answer } from '../agent.js';
-import { walkCollector } from '../top-paths.js';
-import { beamSearch } from './beam.js';
+import { arkBeam } from '../ark-beam.js';
+import { boundedHeap } from '../bounded-heap.js';
+import { type Ranking, walkCollector, type WalkCollector } from '../top-paths.js';
 import type { TaskVectors } from './features/featurizer.js';
-import type { Policy } from './policy.js';
+import { type Policy, walkerActor } from './policy.js';
 
 /** How the agent is called, how it ranks, and who encodes its texts. */
 export interface WalkerAgentOptions {
@@ -18,7 +23,7 @@ export interface WalkerAgentOptions {
   arkBeam?: boolean;
   note?: string;
   /** Encodes the texts of tasks before they are walked; absent where the policy's featurizer holds them already. */
-  encode?: (tasks: readonly WalkTask[]) => Promise<TaskVectors>;
+  encode?: ((tasks: readonly WalkTask[]) => Promise<TaskVectors>) | undefined;
 }
 
 /** Tasks whose beams grow together. */
@@ -48,4 +53,116 @@ export function walkerAgent(
       return answers;
     },
   };
+}
+
+interface PartialWalk {
+  state: WalkState;
+  logProb: number;
+  /** Position of the walk it extends in the list of all partial walks, -1 for none. */
+  parent: number;
+  /** Edge index of its last step, -1 before the first. */
+  edge: number;
+}
+
+/** The walks of one task. */
+interface TaskWalks {
+  task: WalkTask;
+  all: PartialWalk[];
+  /** Positions in `all` of the walks that go on, best first. */
+  live: number[];
+  complete: CompleteWalk[];
+  arkBeam?: ArkBeam;
+}
+
+interface CompleteWalk {
+  /** Position of the walk before its last step, or -1. */
+  prefix: number;
+  edge: number;
+  logProb: number;
+}
+
+/**
+ * Ranks walks of several tasks at once, so that the network sees full batches.
+ * At each step the `beamWidth` most probable partial walks are expanded by all their legal actions; with a horizon of
+ * two the second step is not pruned at all.
+ * @param collector used by one task after another
+ * @param withArkBeam whether to keep LLM-ARK's beam too, out of the same scores; meant for a horizon of two and a `beamWidth` of at
+ *   least `arkBeamWidth`
+ */
+export async function beamSearch(
+  policy: Policy,
+  tasks: readonly WalkTask[],
+  beamWidth: number,
+  collector: WalkCollector,
+  withArkBeam = false,
+): Promise<Ranking[]> {
+  const { graph, rules } = policy.featurizer.parts;
+  const actor = walkerActor(policy, true);
+  const walks = tasks.map((task): TaskWalks => {
+    const state = initialState(graph, task.start, rules);
+    return { task, all: [{ state, logProb: 0, parent: -1, edge: -1 }], live: state.done ? [] : [0], complete: [] };
+  });
+  for (let hop = 0; hop < rules.horizon; hop++) {
+    const requests = walks.flatMap(({ task, all, live }) => live.map((i) => ({ task, state: all[i]!.state })));
+    if (requests.length === 0) break;
+    const { logProbs, offsets } = await actionLogProbs(actor, requests);
+    let request = 0;
+    for (const walk of walks) {
+      if (withArkBeam && hop === 1) walk.arkBeam = arkBeamOf(policy, walk, { logProbs, offsets }, request);
+      const open = boundedHeap(beamWidth);
+      for (const i of walk.live) {
+        const partial = walk.all[i]!;
+        const begin = offsets[request]!;
+        const count = offsets[++request]! - begin;
+        const degree = graph.degree(partial.state.current);
+        const ends = hop + 1 >= rules.horizon;
+        const legal = legalActions(graph, partial.state, rules);
+        for (let place = 0; place < count; place++) {
+          const action = legal?.[place] ?? place;
+          const logProb = partial.logProb + logProbs[begin + place]!;
+          if (action === degree) walk.complete.push({ prefix: partial.parent, edge: partial.edge, logProb });
+          else if (ends)
+            walk.complete.push({ prefix: i, edge: graph.offsets[partial.state.current]! + action, logProb });
+          else open.offer(logProb, action, i, action, logProb);
+        }
+      }
+      walk.live = open.drain().map(({ a: parent, b: action, value: logProb }) => {
+        const { state } = walk.all[parent]!;
+        const edge = graph.offsets[state.current]! + action;
+        return walk.all.push({ state: applyAction(graph, state, action, rules), logProb, parent, edge }) - 1;
+      });
+    }
+  }
+  return walks.map(({ task, all, complete, arkBeam: kept }) => {
+    collector.begin(task);
+    // The root has no step: a walk right after it has no prefix.
+    for (const { prefix, edge, logProb } of complete) collector.add(prefix > 0 ? prefix : -1, edge, logProb);
+    const ranking = collector.finish((prefix): Path => all[prefix]!.state.path);
+    return withArkBeam ? { ...ranking, arkBeam: kept ?? arkBeam(graph, task, [], () => {}) } : ranking;
+  });
+}
+
+/**
+ * LLM-ARK's beam of one task, whose walks have taken one step. Walks that ended there are not in it: its reference masks staying.
+ * @param request position in `offsets` of the first of its live walks
+ */
+function arkBeamOf(
+  { featurizer }: Policy,
+  { task, all, live }: TaskWalks,
+  { logProbs, offsets }: ActionLogProbs,
+  request: number,
+): ArkBeam {
+  const { graph, rules } = featurizer.parts;
+  const firsts = live.map((i) => all[i]!.edge);
+  return arkBeam(graph, task, firsts, (slot, offer) => {
+    const { state, logProb } = all[live[slot]!]!;
+    const begin = offsets[request + slot]!;
+    const legal = legalActions(graph, state, rules);
+    const degree = graph.degree(state.current);
+    for (let place = 0; place < offsets[request + slot + 1]! - begin; place++) {
+      const action = legal?.[place] ?? place;
+      const edge = action === degree ? -1 : graph.offsets[state.current]! + action;
+      offer(edge, logProb + logProbs[begin + place]!);
+    }
+  });
 }

@@ -2,20 +2,24 @@
 import { z } from 'zod';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { splitSamples } from '../../datasets/walk-sample.js';
+import { splitSamples, type WalkTask } from '../../datasets/walk-sample.js';
 import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { envSettings, stateTextSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
-import { backendNames, openBackend, type BackendName } from '../../src/tensor/backend.js';
+import { inSharedMemory } from '../../src/run/shared-memory.js';
+import { startWorkers } from '../../src/run/worker-pool.js';
+import { type BackendName, backendNames, openBackend } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
+import type { Agent, Answer } from '../agent.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
-import type { FrozenTables } from './frozen-tables.js';
+import type { TaskVectors } from './features/featurizer.js';
+import type { FrozenTables } from './head.js';
 import { inputsOf, restoredPolicy } from './inputs.js';
-import type { Policy } from './policy.js';
+import type { Policy, StateReader } from './policy.js';
 import { walkerSettings } from './settings.js';
-import type { StateReader } from './state-reader.js';
+import { tasksPerBatch, walkerAgent, type WalkerAgentOptions } from './walker-agent.js';
 
 /** The settings of a run that loading needs; others may be there. */
 export const walkerRunSettings = z.object({
@@ -47,11 +51,11 @@ export interface WalkerParts {
 }
 
 /**
- * Reads the dialogues of train and builds the policy; the caller disposes its head.
+ * Reads the dialogues of train and builds the policy.
  * @param openReader where states are read one by one
  * @throws WorkbenchError `data` for weights of other settings, `native` without a backend
  */
-export async function policyOf(
+async function policyOf(
   { settings, backend, tensors, tables, vectors, ...parts }: WalkerParts,
   openReader?: (graph: Graph) => StateReader | undefined,
 ): Promise<Policy> {
@@ -71,4 +75,73 @@ export async function policyOf(
     reader: openReader?.(walked),
   });
   return restoredPolicy(tf, inputs, tensors);
+}
+
+/** The agent and its policy; the caller disposes the head. @param more how texts are encoded, or states read, in this thread */
+export async function walkerOf(
+  parts: WalkerParts,
+  { encode, openReader }: Pick<WalkerAgentOptions, 'encode'> & { openReader?: (graph: Graph) => StateReader } = {},
+): Promise<{ agent: Agent; policy: Policy }> {
+  const { settings, beamWidth, twoHopBonus, arkBeam } = parts;
+  const policy = await policyOf(parts, openReader);
+  return { policy, agent: walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam, encode }) };
+}
+
+/** Tasks for one thread. */
+export interface WalkerJob {
+  tasks: WalkTask[];
+  /** Of these tasks, and perhaps of others. */
+  texts: TaskVectors;
+}
+
+/** How many threads, and what stays with this one. */
+interface ThreadedWalkerOptions {
+  threads: number;
+  /** Encodes the texts of tasks in this thread, so that no other one opens a language model. */
+  encode(tasks: readonly WalkTask[]): Promise<TaskVectors>;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Each thread builds the policy; graph, weights, tables and vectors lie in shared memory. Tasks are walked in
+ * the groups of one thread, so answers are the same to the bit.
+ * @returns the agent, whose `answer` throws a fatal `failure` once a thread has died; and `close`, which ends the threads
+ */
+export function threadedWalker(
+  parts: WalkerParts,
+  { threads, encode, signal }: ThreadedWalkerOptions,
+): { agent: Agent; close(): Promise<void> } {
+  const pool = startWorkers<WalkerJob, Answer[]>({
+    work: 'the evaluation',
+    module: new URL('./walker-worker.js', import.meta.url),
+    threads,
+    // The graph lies in shared memory already.
+    data: {
+      ...inSharedMemory({ ...parts, graph: undefined, walkedRows: undefined }),
+      graph: parts.graph,
+      walkedRows: parts.walkedRows,
+    },
+    memoryHint: 'Lower --threads: every thread holds dialogues and beams. Or lower --beam-width.',
+    signal,
+  });
+  const agent: Agent = {
+    name: parts.settings.name,
+    async answer(tasks, onProgress) {
+      const { last, window, rowOf } = await encode(tasks);
+      const texts = { last: inSharedMemory(last), window: inSharedMemory(window), rowOf };
+      let done = 0;
+      const groups: Promise<Answer[]>[] = [];
+      for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
+        const group = tasks.slice(begin, begin + tasksPerBatch);
+        groups.push(
+          pool.run({ tasks: group, texts }).then((answers) => {
+            onProgress?.((done += answers.length));
+            return answers;
+          }),
+        );
+      }
+      return (await Promise.all(groups)).flat();
+    },
+  };
+  return { agent, close: () => pool.close() };
 }

@@ -1,7 +1,6 @@
 /** What ranks entities, as the command line names it: a run, an embedding, rules, or walks at random. */
 import type { LinkDataset } from '../../datasets/links/link-dataset.js';
-import { linkAgents, type LinkAgentResources } from '../../agents/link-agents.js';
-import type { LinkRanker } from '../../agents/link-ranker.js';
+import { type LinkAgentResources, linkAgents, type LinkRanker } from '../../agents/link-agents.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
 import { nearestName } from '../../src/run/printable.js';
@@ -99,8 +98,8 @@ async function openRunWalker(
   { run, checkpoint }: NonNullable<ResolvedLinkAgent['trained']>,
   { flags, dataset }: OpenLinkOptions,
 ): Promise<OpenedLinkAgent> {
-  const { loadLinkWalker } = await import('../../agents/link-walker/load-link-walker.js');
-  const { walkRanker } = await import('../../agents/link-ranker.js');
+  const { loadLinkWalker } = await import('../../agents/link-walker/link-walker.js');
+  const { walkRanker } = await import('../../agents/link-agents.js');
   const { resolveCheckpoint } = await import('../../checkpoints/store.js');
   const { evaluationSettings } = await import('../../evaluation/settings.js');
   const { sha256File } = await import('../../src/run/files.js');

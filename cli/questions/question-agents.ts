@@ -93,7 +93,7 @@ async function openTrained(
   { run, checkpoint }: NonNullable<ResolvedAgent['run']>,
   modelPath: string | undefined,
 ): Promise<OpenedQuestionAgent> {
-  const { loadQuestionRun } = await import('../../agents/load-question-run.js');
+  const { loadQuestionRun } = await import('../../agents/question-agents.js');
   const { resolveCheckpoint } = await import('../../checkpoints/store.js');
   const { sha256File } = await import('../../src/run/files.js');
   const { agent, encoder, close } = await loadQuestionRun(run.folder, { checkpoint, modelPath });

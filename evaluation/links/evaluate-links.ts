@@ -9,7 +9,7 @@ import { ChainCounts, chainOf } from './chain-table.js';
 import { namedAnswers } from './link-examples.js';
 import { linkFigures } from './link-figures.js';
 import { queriesOf, type AskedDirection, type LinkQuestion, type RankedWorld } from './link-queries.js';
-import type { LinkRanker, RankedQuestion } from '../../agents/link-ranker.js';
+import type { LinkRanker, RankedQuestion } from '../../agents/link-agents.js';
 import type { LinkRows } from './link-rows.js';
 import { rankLinks } from './rank-links.js';
 

@@ -4,7 +4,7 @@ import { filteredRank } from '../../src/metrics/ranks.js';
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { questionsOf, type LinkQuestion, type RankedWorld } from './link-queries.js';
-import { walkRanker, type LinkRanker, type RankedQuestion, type WalkRankerOptions } from '../../agents/link-ranker.js';
+import { walkRanker, type LinkRanker, type RankedQuestion, type WalkRankerOptions } from '../../agents/link-agents.js';
 
 /** Who watches. */
 export interface RankOptions {

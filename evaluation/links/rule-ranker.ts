@@ -1,12 +1,19 @@
 /** The baseline of rules: mined on train, with the way to take them together that is better on valid. */
-import { mineRules, type MiningOptions, type RuleTable } from '../../agents/link-rules/mine-rules.js';
-import { mostRelations } from '../../agents/link-rules/chain-follower.js';
-import { ruleRankings, ruleScorer, type RuleRanking, type RuleScorer } from '../../agents/link-rules/rule-scorer.js';
-import { sampledTriples, type TripleColumns } from '../../src/kg/graph.js';
+import {
+  mineRules,
+  type MiningOptions,
+  mostRelations,
+  type RuleRanking,
+  ruleRankings,
+  ruleScorer,
+  type RuleScorer,
+  type RuleTable,
+} from '../../agents/link-rules.js';
+import { type TripleColumns, sampledTriples } from '../../src/kg/graph.js';
 import { mrr } from '../../src/metrics/ranks.js';
 import type { EvaluatedWorld } from './evaluate-links.js';
 import { queriesOf } from './link-queries.js';
-import { scorerRanker, type LinkRanker } from '../../agents/link-ranker.js';
+import { scorerRanker, type LinkRanker } from '../../agents/link-agents.js';
 import { rankLinks } from './rank-links.js';
 
 /** Rules of one data set, ready to rank. */

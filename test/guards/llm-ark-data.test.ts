@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { arkAgent } from '../../agents/prompted/ark/ark-agent.js';
-import { NameIndex } from '../../agents/walker/features/name-index.js';
+import { NameIndex } from '../../agents/walker/features/dialogue-scratch.js';
 import { checkFits, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';

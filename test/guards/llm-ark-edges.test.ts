@@ -2,11 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { walkCollector } from '../../agents/top-paths.js';
-import { beamSearch } from '../../agents/walker/beam.js';
+import { beamSearch } from '../../agents/walker/walker-agent.js';
 import { actionLogProbs } from '../../agents/actor.js';
-import type { Policy } from '../../agents/walker/policy.js';
-import type { StateBatch } from '../../agents/walker/state-batch.js';
-import { walkerActor } from '../../agents/walker/walker-actor.js';
+import { type Policy, walkerActor } from '../../agents/walker/policy.js';
+import type { StateBatch } from '../../agents/walker/head.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { DialogueWalkEnv, dialogueWalkWorld, makeEnv, VectorEnv } from '../../envs/index.js';
 import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';

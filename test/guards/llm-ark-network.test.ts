@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import { actionLogProbs } from '../../agents/actor.js';
 import type { WalkerSettings } from '../../agents/walker/settings.js';
-import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
+import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { defaultWalkRules } from '../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../src/run/seeds.js';

@@ -1,14 +1,13 @@
 /** LLM-ARK's bugs in what a beam's states are shown, by their ids in the catalogue, where the text of every state is read. */
 import { describe, expect, test } from '@jest/globals';
 import { walkCollector } from '../../agents/top-paths.js';
-import { beamSearch } from '../../agents/walker/beam.js';
+import { beamSearch } from '../../agents/walker/walker-agent.js';
 import { Featurizer, type StateRequest } from '../../agents/walker/features/featurizer.js';
-import type { Policy } from '../../agents/walker/policy.js';
-import type { StateBatch } from '../../agents/walker/state-batch.js';
-import { StateReader } from '../../agents/walker/state-reader.js';
-import { encodeGraph } from '../../agents/walker/text-vectors.js';
+import type { StateBatch } from '../../agents/walker/head.js';
+import { type Policy, StateReader } from '../../agents/walker/policy.js';
+import { encodeGraph } from '../../agents/walker/vectors.js';
 import { defaultWalkRules } from '../../envs/dialogue-walk/rules.js';
-import { renderStateText, taskTextFields, walkTextFields } from '../../envs/dialogue-walk/state-text.js';
+import { taskTextFields, walkTextFields, renderStateText } from '../../envs/dialogue-walk/state-text.js';
 import { stateTextSettings } from '../../envs/settings.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
 import { subSeed } from '../../src/run/seeds.js';

@@ -1,6 +1,6 @@
 /** B-ARK-12, the second half: a setting that is read by nothing. Each is changed by itself, and must change what is learned. */
 import { describe, expect, test } from '@jest/globals';
-import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
+import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../envs/registry.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { cloneSettings, type CloneSettings } from '../../trainers/clone-settings.js';

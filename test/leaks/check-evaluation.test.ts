@@ -7,7 +7,7 @@ import { registerQuestionAgent } from '../../agents/question-agents.js';
 import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { z } from 'zod';
-import { noAnswer } from '../../agents/chain-answer.js';
+import { noAnswer } from '../../agents/question-agent.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';

@@ -1,8 +1,7 @@
 /** A graph cut to the entities of its dialogues, and an agent whose counts give the new ones away. */
 import { describe, expect, test } from '@jest/globals';
 import { rankingAgent } from '../../agents/baselines/baseline.js';
-import { memoryBaseline } from '../../agents/baselines/memory.js';
-import { popularityBaseline } from '../../agents/baselines/popularity.js';
+import { memoryBaseline, popularityBaseline } from '../../agents/baselines/frequency.js';
 import { evaluateAgent } from '../../evaluation/evaluate.js';
 import { entityCounts } from '../../evaluation/leaks/count-shares.js';
 import { leakReport } from '../../evaluation/leaks/leak-report.js';

@@ -5,8 +5,7 @@ import { expect, test } from '@jest/globals';
 
 /** Files that name samples or golds and make nothing of them, with what they do. */
 const handsOn: Record<string, string> = {
-  'agents/baselines/template-lookup.ts': 'gives train to the search for the relations of a template',
-  'agents/link-walker/load-link-walker.ts': 'opens what a run trained',
+  'agents/link-walker/link-walker.ts': 'opens what a run trained',
   'agents/prompted/self-veqa/self-veqa-agent.ts': 'gives train to the memory and the hop predictor',
   'agents/question-agent.ts': 'says what agents may ask for',
   'agents/walker/inputs.ts': 'gives train to the walk counts',

@@ -1,12 +1,12 @@
 /** A sample of test in every kind of artifact, by the code that makes it: each is found, and without it none is. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { bestTemplateChains } from '../../agents/baselines/template-chains.js';
+import { bestTemplateChains } from '../../agents/baselines/template-lookup.js';
 import { hopPredictor } from '../../agents/learned/hop-predictor.js';
 import { trainEntries } from '../../agents/prompted/self-veqa/chain-memory.js';
 import { dialogueAgents, type DialogueAgentResources } from '../../agents/dialogue-agents.js';
 import { encodeQuestions, scaleOfSamples } from '../../agents/relation-walker/question-vectors.js';
-import { WalkCounts } from '../../agents/walker/features/walk-counts.js';
-import { frozenTables } from '../../agents/walker/frozen-tables.js';
+import { WalkCounts } from '../../agents/walker/features/edge-features.js';
+import { frozenTables } from '../../agents/walker/vectors.js';
 import { createPolicy } from '../../agents/walker/inputs.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
-import { StateReader } from '../../agents/walker/state-reader.js';
+import { StateReader } from '../../agents/walker/policy.js';
 import { readTargetRows } from '../../evaluation/rows-file.js';
 import { evaluationProvenance } from '../../evaluation/save-evaluation.js';
 import { evaluationRecord } from '../../src/run/evaluation-schemas.js';

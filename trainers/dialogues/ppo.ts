@@ -1,7 +1,7 @@
 /** PPO over dialogues: what is trained, on which walks, and from where. */
 import { createCritic } from '../../agents/walker/critic.js';
 import { createPolicy, networkShape, restoredPolicy } from '../../agents/walker/inputs.js';
-import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
+import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { dialogueWalkId } from '../../envs/dialogue-walk/dialogue-walk-env.js';

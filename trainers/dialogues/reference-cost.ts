@@ -2,7 +2,7 @@
  * What the reference implementation of LLM-ARK would have spent on the walks that were made: it encodes every copy of an
  * exploration by itself, the state that a walk begins in and each that a step leads to, the last one too. Counted, text by text.
  */
-import type { StateReader } from '../../agents/walker/state-reader.js';
+import type { StateReader } from '../../agents/walker/policy.js';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import type { BatchedEnv, VectorStep } from '../../envs/vector-env.js';

@@ -1,13 +1,9 @@
 /** Training of a walker over dialogues: TransE, text vectors, cloning, PPO, and the best on valid. */
-import type { EmbeddingVectors } from '../../agents/walker/frozen-tables.js';
+import { type EmbeddingVectors, encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
 import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
-import { createPolicy, inputsOf, type WalkerInputs } from '../../agents/walker/inputs.js';
-import { slotOrder } from '../../agents/walker/slot-order.js';
-import { writeTables } from '../../agents/walker/tables-file.js';
-import { walkerActor } from '../../agents/walker/walker-actor.js';
-import { StateReader } from '../../agents/walker/state-reader.js';
-import { encodeNames, encodeTasks } from '../../agents/walker/text-vectors.js';
+import { createPolicy, inputsOf, slotOrder, type WalkerInputs } from '../../agents/walker/inputs.js';
+import { StateReader, walkerActor } from '../../agents/walker/policy.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { cloneMetric } from '../../checkpoints/keeper.js';
 import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';

@@ -7,7 +7,7 @@ import { madeFrom } from '../../src/run/provenance.js';
 import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { evaluateLinkRanker } from '../../evaluation/links/evaluate-links.js';
 import { queriesOf, type AskedDirection } from '../../evaluation/links/link-queries.js';
-import { walkRanker } from '../../agents/link-ranker.js';
+import { walkRanker } from '../../agents/link-agents.js';
 import { rankWalks } from '../../evaluation/links/rank-links.js';
 import { saveRunLinkEvaluation } from '../../evaluation/links/save-link-evaluation.js';
 import type { TrainSettings } from '../train-settings.js';

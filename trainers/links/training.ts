@@ -1,5 +1,5 @@
 /** Training of a walker on link queries: pretrained scorers, cloning of shortest paths, policy gradients, and the best on valid. */
-import { writeStartVectors } from '../../agents/link-walker/start-vectors-file.js';
+import { writeStartVectors } from '../../agents/link-walker/vectors.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
 import { linkQueryWorld } from '../../envs/link-query/world.js';

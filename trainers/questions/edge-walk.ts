@@ -3,10 +3,8 @@ import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import { createCritic } from '../../agents/walker/critic.js';
 import { createPolicy, networkShape, walkerInputs } from '../../agents/walker/inputs.js';
 import { questionEdgeAgent } from '../../agents/walker/question-edge-agent.js';
-import type { Policy } from '../../agents/walker/policy.js';
-import { writeTables } from '../../agents/walker/tables-file.js';
-import { encodeTasks } from '../../agents/walker/text-vectors.js';
-import { walkerActor, walkerValues } from '../../agents/walker/walker-actor.js';
+import { type Policy, walkerActor, walkerValues } from '../../agents/walker/policy.js';
+import { encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import {
   DialogueWalkEnv,
   type DialogueWalkObservation,

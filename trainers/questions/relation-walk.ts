@@ -1,15 +1,13 @@
 /** Training of the relation walker: question vectors scaled by train alone, the network, the worlds it walks. */
-import { trainedAgent } from '../../agents/relation-walker/load-relation-walker.js';
-import { createRelationNetwork } from '../../agents/relation-walker/network.js';
+import { trainedAgent } from '../../agents/relation-walker/relation-walker-agent.js';
+import { createRelationNetwork, relationActor, type RelationRequest } from '../../agents/relation-walker/network.js';
 import {
   encodeQuestions,
   scaledVectors,
   scaleOfSamples,
   unitScale,
+  writeScale,
 } from '../../agents/relation-walker/question-vectors.js';
-import { relationActor } from '../../agents/relation-walker/relation-actor.js';
-import type { RelationRequest } from '../../agents/relation-walker/relation-batch.js';
-import { writeScale } from '../../agents/relation-walker/scale-file.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import {

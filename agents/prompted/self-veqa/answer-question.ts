@@ -4,9 +4,12 @@ import { dot, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import { chainEvidence } from '../../chain-answer.js';
-import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
-import type { QuestionAgentResources } from '../../question-agent.js';
+import {
+  chainEvidence,
+  type QuestionAgentResources,
+  type QuestionAnswer,
+  type QuestionSession,
+} from '../../question-agent.js';
 import { chainChoice } from './chain-choice.js';
 import type { ChainMemory } from './chain-memory.js';
 import { brokenCritique, chainText, executed, mostVoted, type ExecutedChain } from './executed-chain.js';

@@ -1,7 +1,9 @@
 /** The features of one legal action: what dialogue, graph and train walks say of this edge. */
-import type { WalkTask } from '../../../datasets/walk-sample.js';
+import { madeFromSamples } from '../../../datasets/sample-source.js';
+import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import type { WalkState } from '../../../envs/dialogue-walk/rules.js';
-import { unknownId, type Graph } from '../../../src/kg/graph.js';
+import { type Graph, unknownId } from '../../../src/kg/graph.js';
+import type { Path } from '../../../src/kg/graph.js';
 import {
   type DialogueScratch,
   flagMentionedEarlier,
@@ -9,8 +11,6 @@ import {
   flagVisited,
   flagVisitedLast,
 } from './dialogue-scratch.js';
-import type { EdgeStatistics } from './edge-statistics.js';
-import type { WalkCounts } from './walk-counts.js';
 
 /** Names of the features, in order; all lie roughly in [0, 1]. The last seven need train counts. */
 export const edgeFeatureNames = [
@@ -131,4 +131,132 @@ export function writeEdgeFeatures(
 
 function logCount(count: number): number {
   return count === 0 ? 0 : Math.log1p(count) / 3;
+}
+
+/** Logarithms of counts around entities and edges. */
+interface EdgeStatistics {
+  /** float32 [numEntities]: ln(1 + degree). */
+  logDegree: Float32Array;
+  /** float32 [numEdges]: ln of the number of edges of the same head and relation. */
+  logFanOut: Float32Array;
+  /** float32 [numEdges]: ln of the number of edges from the same head to the same tail. */
+  logParallel: Float32Array;
+}
+
+/** Computes them in O(edges). */
+export function edgeStatistics(graph: Graph): EdgeStatistics {
+  const logDegree = Float32Array.from({ length: graph.numEntities }, (_, entity) => Math.log(1 + graph.degree(entity)));
+  const logFanOut = new Float32Array(graph.numEdges);
+  const logParallel = new Float32Array(graph.numEdges);
+  const toTail = new Int32Array(graph.numEntities);
+  for (let head = 0; head < graph.numEntities; head++) {
+    const begin = graph.offsets[head]!;
+    const end = graph.offsets[head + 1]!;
+    for (let edge = begin; edge < end; edge++) toTail[graph.tails[edge]!]!++;
+    for (let edge = begin, runEnd = begin; edge < end; edge++) {
+      if (edge === runEnd) {
+        while (runEnd < end && graph.relations[runEnd] === graph.relations[edge]) runEnd++;
+        logFanOut.fill(Math.log(runEnd - edge), edge, runEnd);
+      }
+      logParallel[edge] = Math.log(toTail[graph.tails[edge]!]!);
+    }
+    for (let edge = begin; edge < end; edge++) toTail[graph.tails[edge]!] = 0;
+  }
+  return { logDegree, logFanOut, logParallel };
+}
+
+/** What is counted, in the words of `evaluation/leaks/count-shares`, which asks whether a count marks the answer. */
+const walkCountNames = ['edge', 'first edge', 'head and relation', 'start and end', 'pair of edges'];
+
+/** Counts of pairs, with each dialogue’s own left out on request. */
+export class WalkCounts {
+  /** int32 [numEdges]: gold walks that used the edge at any hop. */
+  readonly edge: Int32Array;
+  /** int32 [numEdges]: gold walks that began with the edge. */
+  readonly firstEdge: Int32Array;
+  /** int32 [numEdges]: gold walks that ended after this first edge. */
+  readonly stopped: Int32Array;
+  /** int32 [numEdges]: gold walks that went on after this first edge. */
+  readonly continued: Int32Array;
+  readonly #headRelation = new Map<number, number>();
+  readonly #endsFrom = new Map<number, Map<number, number>>();
+  readonly #edgesAfter = new Map<number, Map<number, number>>();
+  readonly #byDialogue = new Map<string, Path[]>();
+
+  /** @param samples the train split's samples, and no others */
+  constructor(
+    readonly graph: Graph,
+    samples: readonly WalkSample[],
+  ) {
+    this.edge = new Int32Array(graph.numEdges);
+    this.firstEdge = new Int32Array(graph.numEdges);
+    this.stopped = new Int32Array(graph.numEdges);
+    this.continued = new Int32Array(graph.numEdges);
+    const note = madeFromSamples('frequency table', 'walk counts', { counts: walkCountNames });
+    for (const sample of samples) {
+      const { task, gold } = sample;
+      // Questions tell where a walk may end, and no way there. A graph cut to lists of edges may lack what samples walk.
+      if (!gold.inGraph || gold.path.length === 0 || !graph.holds(gold.path)) continue;
+      note(sample);
+      this.#add(gold.path, 1);
+      const paths = this.#byDialogue.get(task.dialogueId);
+      if (paths) paths.push(gold.path);
+      else this.#byDialogue.set(task.dialogueId, [gold.path]);
+    }
+  }
+
+  /** Walks whose edge left `head` by `relation`. */
+  headRelation(head: number, relation: number): number {
+    return this.#headRelation.get(head * (this.graph.numRelations + 1) + relation) ?? 0;
+  }
+
+  /** Walks from `start` by where they ended; absent where there were none. */
+  endsFrom(start: number): ReadonlyMap<number, number> | undefined {
+    return this.#endsFrom.get(start);
+  }
+
+  /** Walks that began with an edge by the edge they took next; absent where there were none. */
+  edgesAfter(first: number): ReadonlyMap<number, number> | undefined {
+    return this.#edgesAfter.get(first);
+  }
+
+  /**
+   * Runs `body` with the counts of one dialogue left out, so that a training row never sees its own answer.
+   * A dialogue that is not in train changes nothing.
+   */
+  without<T>(dialogueId: string, body: () => T): T {
+    const own = this.#byDialogue.get(dialogueId) ?? [];
+    for (const path of own) this.#add(path, -1);
+    try {
+      return body();
+    } finally {
+      for (const path of own) this.#add(path, 1);
+    }
+  }
+
+  #add(path: Path, amount: number): void {
+    const edges = path.map(([head, relation, tail]) => this.graph.edgeIndex(head, relation, tail));
+    path.forEach(([head, relation], i) => {
+      this.edge[edges[i]!]! += amount;
+      bump(this.#headRelation, head * (this.graph.numRelations + 1) + relation, amount);
+    });
+    const first = edges[0]!;
+    this.firstEdge[first]! += amount;
+    if (edges.length === 1) this.stopped[first]! += amount;
+    else {
+      this.continued[first]! += amount;
+      bump(inner(this.#edgesAfter, first), edges[1]!, amount);
+    }
+    bump(inner(this.#endsFrom, path[0]![0]), path.at(-1)![2], amount);
+  }
+}
+
+function bump(counts: Map<number, number>, key: number, amount: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + amount);
+}
+
+function inner(counts: Map<number, Map<number, number>>, key: number): Map<number, number> {
+  let found = counts.get(key);
+  if (!found) counts.set(key, (found = new Map()));
+  return found;
 }

@@ -4,12 +4,15 @@ import { legalActions, numActions, type WalkRules, type WalkState } from '../../
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
-import { allocateBatch, stateScalars, type StateBatch } from '../state-batch.js';
-import { DialogueScratch, type FrozenVectors } from './dialogue-scratch.js';
-import { edgeFeatureNames, writeEdgeFeatures, type EdgeFeatureSources } from './edge-features.js';
-import { edgeStatistics } from './edge-statistics.js';
-import { NameIndex } from './name-index.js';
-import type { WalkCounts } from './walk-counts.js';
+import { allocateBatch, stateScalars, type StateBatch } from '../head.js';
+import { DialogueScratch, type FrozenVectors, NameIndex } from './dialogue-scratch.js';
+import {
+  edgeFeatureNames,
+  type EdgeFeatureSources,
+  edgeStatistics,
+  type WalkCounts,
+  writeEdgeFeatures,
+} from './edge-features.js';
 
 /** A state of one task, with its legal actions or a chosen few of them. */
 export interface StateRequest {

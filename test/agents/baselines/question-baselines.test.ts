@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bestTemplateChains } from '../../../agents/baselines/template-chains.js';
-import { nearestText } from '../../../agents/baselines/nearest-text.js';
+import { bestTemplateChains, nearestText } from '../../../agents/baselines/template-lookup.js';
 import type { QuestionSession, TraceEvent } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionSample } from '../../../datasets/question.js';

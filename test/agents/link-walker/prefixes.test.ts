@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { prefixesOf } from '../../../agents/link-walker/prefixes.js';
+import { prefixesOf } from '../../../agents/link-walker/state-network.js';
 
 const walk = (head: number, ...path: number[]) => ({ head, hop: path.length / 2, path: Int32Array.from(path) });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { decodeChains } from '../../../agents/relation-walker/decode.js';
+import { decodeChains } from '../../../agents/relation-walker/relation-walker-agent.js';
 import { defaultRelationRules, frontierTrie, initialRelationState } from '../../../envs/index.js';
 import { filmGraph } from '../../fixtures/toy-questions.js';
 

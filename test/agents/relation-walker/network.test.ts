@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { hostNetwork } from '../../../agents/relation-walker/host-network.js';
-import { createRelationNetwork } from '../../../agents/relation-walker/network.js';
-import { relationBatch, type RelationRequest } from '../../../agents/relation-walker/relation-batch.js';
+import { hostNetwork } from '../../../agents/relation-walker/relation-walker-agent.js';
+import { createRelationNetwork, relationBatch, type RelationRequest } from '../../../agents/relation-walker/network.js';
 import { relationWalkerSettings } from '../../../agents/relation-walker/settings.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';

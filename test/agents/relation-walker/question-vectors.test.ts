@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import {
   encodeQuestions,
   questionText,
+  readScale,
   scaledVectors,
   unitScale,
   vectorScale,
+  writeScale,
 } from '../../../agents/relation-walker/question-vectors.js';
-import { readScale, writeScale } from '../../../agents/relation-walker/scale-file.js';
 import { relationWalkerSettings } from '../../../agents/relation-walker/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { filmGraph, filmQuestions } from '../../fixtures/toy-questions.js';

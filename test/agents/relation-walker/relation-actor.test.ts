@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { hostNetwork } from '../../../agents/relation-walker/host-network.js';
-import { createRelationNetwork } from '../../../agents/relation-walker/network.js';
+import { hostNetwork, relationWalkerAgent } from '../../../agents/relation-walker/relation-walker-agent.js';
+import { createRelationNetwork, relationActor } from '../../../agents/relation-walker/network.js';
 import { actionLogProbs } from '../../../agents/actor.js';
-import { relationActor } from '../../../agents/relation-walker/relation-actor.js';
-import { relationWalkerAgent } from '../../../agents/relation-walker/relation-walker-agent.js';
 import type { TraceEvent } from '../../../agents/question-agent.js';
 import { defaultRelationRules, frontierTrie, makeVectorEnv } from '../../../envs/index.js';
 import { Rng } from '../../../src/run/seeds.js';

@@ -1,16 +1,13 @@
 /** LLM-ARK's beam out of the walker's scores, against its bookkeeping written out slowly, slot by slot. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { randomBaseline } from '../../../agents/baselines/random.js';
+import { randomBaseline } from '../../../agents/baselines/baseline.js';
 import { walkCollector } from '../../../agents/top-paths.js';
-import { beamSearch } from '../../../agents/walker/beam.js';
+import { beamSearch, walkerAgent } from '../../../agents/walker/walker-agent.js';
 import { actionLogProbs } from '../../../agents/actor.js';
-import type { Policy } from '../../../agents/walker/policy.js';
-import { walkerActor } from '../../../agents/walker/walker-actor.js';
+import { type Policy, StateReader, walkerActor } from '../../../agents/walker/policy.js';
 import { Featurizer } from '../../../agents/walker/features/featurizer.js';
-import { StateReader } from '../../../agents/walker/state-reader.js';
-import { walkerAgent } from '../../../agents/walker/walker-agent.js';
-import type { StateBatch } from '../../../agents/walker/state-batch.js';
+import type { StateBatch } from '../../../agents/walker/head.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import {
   actionTriple,

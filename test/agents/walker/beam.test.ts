@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { walkCollector } from '../../../agents/top-paths.js';
-import { beamSearch } from '../../../agents/walker/beam.js';
+import { beamSearch } from '../../../agents/walker/walker-agent.js';
 import { actionLogProbs } from '../../../agents/actor.js';
-import type { Policy } from '../../../agents/walker/policy.js';
-import { walkerActor } from '../../../agents/walker/walker-actor.js';
-import type { StateBatch } from '../../../agents/walker/state-batch.js';
+import type { StateBatch } from '../../../agents/walker/head.js';
+import { type Policy, walkerActor } from '../../../agents/walker/policy.js';
 import {
   applyAction,
   initialState,

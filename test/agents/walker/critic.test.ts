@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createCritic, type Critic } from '../../../agents/walker/critic.js';
-import { createStateRows } from '../../../agents/walker/state-rows.js';
-import { frozenTables } from '../../../agents/walker/frozen-tables.js';
+import { createStateRows } from '../../../agents/walker/head.js';
+import { frozenTables } from '../../../agents/walker/vectors.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';

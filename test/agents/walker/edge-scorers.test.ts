@@ -1,8 +1,12 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Edges, MakeEdgeScorer } from '../../../agents/walker/edge-scorers/edge-scorer.js';
-import { slots } from '../../../agents/walker/edge-scorers/slots.js';
-import { frozenVectors, trainedVectors } from '../../../agents/walker/edge-scorers/vector-dots.js';
-import { createPaMlpNetwork, type PaMlpNetwork } from '../../../agents/walker/pa-mlp-network.js';
+import {
+  type Edges,
+  frozenVectors,
+  type MakeEdgeScorer,
+  slots,
+  trainedVectors,
+} from '../../../agents/walker/edge-scorers.js';
+import { createPaMlpNetwork, type PaMlpNetwork } from '../../../agents/walker/pa-mlp-head.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { gradientsOf } from '../../../src/tensor/adamw.js';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { frozenTables } from '../../../agents/walker/frozen-tables.js';
-import { encodeGraph } from '../../../agents/walker/text-vectors.js';
+import { encodeGraph, frozenTables } from '../../../agents/walker/vectors.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';

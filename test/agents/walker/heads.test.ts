@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { FrozenTables } from '../../../agents/walker/head.js';
 import type { Featurizer } from '../../../agents/walker/features/featurizer.js';
-import { frozenTables, noTables, type FrozenTables } from '../../../agents/walker/frozen-tables.js';
-import { createWalkerHead } from '../../../agents/walker/create-head.js';
+import { frozenTables, noTables } from '../../../agents/walker/vectors.js';
+import { createWalkerHead } from '../../../agents/walker/inputs.js';
 import type { HeadShape, WalkerHead } from '../../../agents/walker/head.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionLogProbs } from '../../../agents/actor.js';
-import type { Policy } from '../../../agents/walker/policy.js';
-import { walkerActor } from '../../../agents/walker/walker-actor.js';
-import type { StateBatch } from '../../../agents/walker/state-batch.js';
+import type { StateBatch } from '../../../agents/walker/head.js';
+import { type Policy, walkerActor } from '../../../agents/walker/policy.js';
 import { defaultWalkRules, initialState } from '../../../envs/dialogue-walk/rules.js';
 import { reachableStates, toyFeaturizer } from '../../fixtures/toy-walker.js';
 import { Graph } from '../../../src/kg/graph.js';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env, stderr } from 'node:process';
-import { StateReader } from '../../../agents/walker/state-reader.js';
+import { StateReader } from '../../../agents/walker/policy.js';
 import type { Message } from '../../../datasets/dialogue.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { applyAction, defaultWalkRules, initialState } from '../../../envs/dialogue-walk/rules.js';

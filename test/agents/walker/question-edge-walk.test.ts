@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { beamSearch } from '../../../agents/walker/beam.js';
-import { walkerActor } from '../../../agents/walker/walker-actor.js';
+import { beamSearch } from '../../../agents/walker/walker-agent.js';
+import { walkerActor } from '../../../agents/walker/policy.js';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { edgeWalkSample, makeVectorEnv } from '../../../envs/index.js';
 import { adamWOf } from '../../../src/tensor/adamw.js';

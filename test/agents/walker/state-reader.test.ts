@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { StateRequest } from '../../../agents/walker/features/featurizer.js';
-import { StateReader } from '../../../agents/walker/state-reader.js';
+import { StateReader } from '../../../agents/walker/policy.js';
 import { stateTextSettings } from '../../../envs/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { graphOf } from '../../fixtures/toy-walks.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
-import { allocateBatch, stateScalars, type StateBatch } from '../../../agents/walker/state-batch.js';
-import { createStateRows } from '../../../agents/walker/state-rows.js';
+import { allocateBatch, createStateRows, type StateBatch, stateScalars } from '../../../agents/walker/head.js';
 import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { tinySettings } from '../../fixtures/toy-walker.js';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readTables, writeTables } from '../../../agents/walker/tables-file.js';
+import { readTables, writeTables } from '../../../agents/walker/vectors.js';
 import { encodeSafetensors, type Tensor } from '../../../checkpoints/safetensors.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { encodeGraph, encodeTasks } from '../../../agents/walker/text-vectors.js';
+import { encodeGraph, encodeTasks } from '../../../agents/walker/vectors.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import type { EncodeOptions, StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { laterSample } from '../../fixtures/toy-walker.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { encodeTasks } from '../../../agents/walker/text-vectors.js';
+import { encodeTasks } from '../../../agents/walker/vectors.js';
 import { walkerAgent } from '../../../agents/walker/walker-agent.js';
 import type { Policy } from '../../../agents/walker/policy.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { uniformWalk } from '../../../agents/link-agents.js';
+import { type LinkRanker, scorerRanker, uniformWalk, walkRanker } from '../../../agents/link-agents.js';
 import { byPooling, compareLinkEvaluations } from '../../../evaluation/links/compare-links.js';
 import { evaluateLinkRanker } from '../../../evaluation/links/evaluate-links.js';
-import { scorerRanker, walkRanker, type LinkRanker } from '../../../agents/link-ranker.js';
 import {
   isLinkEvaluation,
   readLinkEvaluation,

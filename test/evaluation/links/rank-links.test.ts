@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { queriesOf, questionsOf } from '../../../evaluation/links/link-queries.js';
-import { scorerRanker } from '../../../agents/link-ranker.js';
+import { scorerRanker } from '../../../agents/link-agents.js';
 import { rankLinks, rankWalks } from '../../../evaluation/links/rank-links.js';
 import { filteredRank } from '../../../src/metrics/ranks.js';
 import { withInverses } from '../../../src/embedding/known-answers.js';

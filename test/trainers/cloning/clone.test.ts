@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { beamSearch } from '../../../agents/walker/beam.js';
-import { frozenTables, noTables } from '../../../agents/walker/frozen-tables.js';
+import { beamSearch } from '../../../agents/walker/walker-agent.js';
+import { frozenTables, noTables } from '../../../agents/walker/vectors.js';
 import { createPolicy, type WalkerInputs } from '../../../agents/walker/inputs.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { walkCollector } from '../../../agents/top-paths.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
+import { walkerActor, walkerValues } from '../../../agents/walker/policy.js';
 import type { DialogueWalkObservation } from '../../../envs/dialogue-walk/dialogue-walk-env.js';
 import type { Env } from '../../../envs/env.js';
 import { makeEnv } from '../../../envs/registry.js';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Actor, TaskRequest } from '../../../agents/actor.js';
-import { createRelationNetwork } from '../../../agents/relation-walker/network.js';
-import { relationActor } from '../../../agents/relation-walker/relation-actor.js';
-import { walkerActor } from '../../../agents/walker/walker-actor.js';
+import { createRelationNetwork, relationActor } from '../../../agents/relation-walker/network.js';
+import { walkerActor } from '../../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../../envs/index.js';
 import type { BatchedEnv } from '../../../envs/vector-env.js';
 import { openBackend } from '../../../src/tensor/backend.js';

@@ -1,6 +1,6 @@
 /** One PPO update with the real heads on every rung of the ladder, beside the plain backend. */
 import { describe, expect, test } from '@jest/globals';
-import { walkerActor, walkerValues } from '../../../agents/walker/walker-actor.js';
+import { walkerActor, walkerValues } from '../../../agents/walker/policy.js';
 import { makeVectorEnv } from '../../../envs/index.js';
 import type { BackendName } from '../../../src/tensor/backend.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';

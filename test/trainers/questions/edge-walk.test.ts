@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { loadQuestionRun } from '../../../agents/load-question-run.js';
+import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { evaluateQuestions } from '../../../evaluation/questions/evaluate-questions.js';
 import { readMetrics } from '../../../src/run/metric-log.js';

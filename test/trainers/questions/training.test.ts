@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { loadQuestionRun } from '../../../agents/load-question-run.js';
+import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { readMetrics } from '../../../src/run/metric-log.js';

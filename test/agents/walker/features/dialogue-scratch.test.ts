@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DialogueScratch, type FrozenVectors } from '../../../../agents/walker/features/dialogue-scratch.js';
-import { NameIndex } from '../../../../agents/walker/features/name-index.js';
+import { DialogueScratch, type FrozenVectors, NameIndex } from '../../../../agents/walker/features/dialogue-scratch.js';
 import type { WalkTask } from '../../../../datasets/walk-sample.js';
 import { Rng } from '../../../../src/run/seeds.js';
 import { laterSample } from '../../../fixtures/toy-walker.js';

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { DialogueScratch, type FrozenVectors } from '../../../../agents/walker/features/dialogue-scratch.js';
-import { edgeFeatureNames, writeEdgeFeatures } from '../../../../agents/walker/features/edge-features.js';
-import { edgeStatistics } from '../../../../agents/walker/features/edge-statistics.js';
-import { NameIndex } from '../../../../agents/walker/features/name-index.js';
-import { WalkCounts } from '../../../../agents/walker/features/walk-counts.js';
+import { DialogueScratch, type FrozenVectors, NameIndex } from '../../../../agents/walker/features/dialogue-scratch.js';
+import {
+  edgeFeatureNames,
+  edgeStatistics,
+  WalkCounts,
+  writeEdgeFeatures,
+} from '../../../../agents/walker/features/edge-features.js';
 import {
   applyAction,
   defaultWalkRules,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { edgeStatistics } from '../../../../agents/walker/features/edge-statistics.js';
+import { edgeStatistics } from '../../../../agents/walker/features/edge-features.js';
 import { Graph } from '../../../../src/kg/graph.js';
 import { graphOf } from '../../../fixtures/toy-walks.js';
 

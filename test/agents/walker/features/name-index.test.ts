@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { NameIndex, tokenize } from '../../../../agents/walker/features/name-index.js';
+import { NameIndex, tokenize } from '../../../../agents/walker/features/dialogue-scratch.js';
 import { graphOf } from '../../../fixtures/toy-walks.js';
 
 function indexOf(...names: string[]) {

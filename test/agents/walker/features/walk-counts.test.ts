@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { WalkCounts } from '../../../../agents/walker/features/walk-counts.js';
+import { WalkCounts } from '../../../../agents/walker/features/edge-features.js';
 import type { WalkSample } from '../../../../datasets/walk-sample.js';
 import { toyTwoHop } from '../../../fixtures/toy-walks.js';
 

@@ -1,12 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ChainFollower } from '../../../agents/link-rules/chain-follower.js';
-import { mineRules, type ChainRule } from '../../../agents/link-rules/mine-rules.js';
-import { ruleScorer } from '../../../agents/link-rules/rule-scorer.js';
-import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
-import { Graph } from '../../../src/kg/graph.js';
-import { pathsBetween } from '../../../src/kg/paths-between.js';
-import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
+import { ChainFollower, type ChainRule, mineRules, ruleScorer } from '../../agents/link-rules.js';
+import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
+import { Graph } from '../../src/kg/graph.js';
+import { pathsBetween } from '../../src/kg/paths-between.js';
+import { tinyLinkWorld } from '../fixtures/tiny-links.js';
 
 const names = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`);
 

@@ -1,0 +1,178 @@
+/**
+ * What turns the plain head's last layer into logits of edges: by their vectors, logit(r, t) = g · [R[r] ; E[t]], frozen or
+ * trained, or by their place alone.
+ */
+import type * as tfTypes from '@tensorflow/tfjs';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { Rng } from '../../src/run/seeds.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import { roundedToBfloat16, roundingOf } from '../../src/tensor/bfloat16.js';
+import { frozenDots } from '../../src/tensor/table-dots.js';
+import { gatherRows, hostValues } from '../../src/tensor/ops.js';
+import { type ParameterSet, xavierUniform } from '../../src/tensor/parameters.js';
+import { addRowDots } from '../../src/tensor/row-dots.js';
+import { trainedDots } from '../../src/tensor/table-dots.js';
+import type { FrozenTables } from './head.js';
+import type { HeadShape, StateBatch } from './head.js';
+import type { WalkerSettings } from './settings.js';
+
+/** Edges, and the state that each is scored for. */
+export type Edges = Pick<StateBatch, 'numStates' | 'stateOf' | 'actions' | 'relations' | 'tails'>;
+
+/** Reads the last layer's outputs for edges. */
+interface EdgeScorer {
+  /** The last layer: its name among the parameters, and its columns. */
+  readonly layer: { name: string; width: number };
+  /**
+   * @param outputs [S, width]
+   * @returns [N], differentiable
+   */
+  logits(outputs: tfTypes.Tensor2D, edges: Edges): tfTypes.Tensor1D;
+  /**
+   * The same on the host; absent where a backend alone computes.
+   * @param outputs float32 [S, stride], the outputs first in each row
+   * @returns float32 [N]
+   */
+  rank?(outputs: { values: Float32Array; stride: number }, edges: Edges): Promise<Float32Array>;
+  /** Tells `rank` that weights changed. */
+  weightsChanged(): void;
+}
+
+/**
+ * Makes a scorer for a network.
+ * @param parameters the network's: weights of the scorer's own are added
+ * @param seed what they start from; zeros without it, for weights to be imported
+ */
+export type MakeEdgeScorer = (parameters: ParameterSet, seed?: number) => EdgeScorer;
+
+/**
+ * @param shape its tables with a row for every relation that edges have
+ * @throws WorkbenchError `failure` for slots without their number
+ */
+export function edgeScorerOf(tf: Tf, settings: WalkerSettings, shape: HeadShape): MakeEdgeScorer {
+  const { numEntities, numRelations, tables, maxActions } = shape;
+  if (!settings.pathAware) {
+    if (maxActions !== undefined) return slots(tf, { count: maxActions, equalRelation: numRelations });
+    throw new WorkbenchError('failure', 'expected the number of slots with pathAware=false, got none, at edgeScorerOf');
+  }
+  const { entityInit, precision } = settings;
+  if (entityInit === 'frozen') return frozenVectors(tf, precision === 'bf16' ? roundedTables(tables) : tables);
+  // Staying is a relation of its own here, as in the reference.
+  return trainedVectors(tf, { numEntities, numRelations: numRelations + 1, dim: settings.componentDim, precision });
+}
+
+function roundedTables({ entities, relations, ...dims }: FrozenTables): FrozenTables {
+  return { ...dims, entities: roundedToBfloat16(entities), relations: roundedToBfloat16(relations) };
+}
+
+type Tensor2D = tfTypes.Tensor2D;
+
+/** @param tables with a row for every relation that edges have; read in place */
+export function frozenVectors(tf: Tf, tables: FrozenTables): MakeEdgeScorer {
+  const { entities, entityDim, relations, relationDim } = tables;
+  const dots = frozenDots(tf, [
+    { values: relations, width: relationDim },
+    { values: entities, width: entityDim },
+  ]);
+  return () => ({
+    layer: { name: 'pa.out', width: relationDim + entityDim },
+    logits: (outputs, edges) => dots(outputs, { left: edges.stateOf, right: [edges.relations, edges.tails] }),
+    rank: (outputs, edges) => Promise.resolve(hostDots(outputs, edges, tables)),
+    weightsChanged: () => {},
+  });
+}
+
+/** Sizes of trained tables, and the numbers that the forward pass reads them as. */
+interface TrainedVectorsOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
+  numEntities: number;
+  /** Rows of relations, that of staying included. */
+  numRelations: number;
+  /** Of an entity's vector and of a relation's. */
+  dim: number;
+}
+
+/**
+ * Tables that are parameters. A step's time and memory grow with both tables, since Adam moves every row at every step by
+ * the momentum it has.
+ * @source LLM-ARK (Huang 2024), section 4.6, the ablation without TransE
+ */
+export function trainedVectors(
+  tf: Tf,
+  { numEntities, numRelations, dim, precision = 'f32' }: TrainedVectorsOptions,
+): MakeEdgeScorer {
+  const round = roundingOf(tf, precision);
+  const dots = trainedDots(tf);
+  return (parameters, seed) => {
+    const table = (name: string, rows: number) => {
+      const values =
+        seed === undefined ? new Float32Array(rows * dim) : xavierUniform(Rng.named(seed, `walker/${name}`), rows, dim);
+      return parameters.add(name, [rows, dim], values) as unknown as Tensor2D;
+    };
+    const relations = table('pa.relations', numRelations);
+    const entities = table('pa.entities', numEntities);
+    const read = async () => ({
+      relations: await hostValues(tf, relations),
+      relationDim: dim,
+      entities: await hostValues(tf, entities),
+      entityDim: dim,
+    });
+    let onHost: Promise<FrozenTables> | undefined;
+    return {
+      layer: { name: 'pa.out', width: 2 * dim },
+      logits: (outputs, edges) =>
+        dots(outputs, [round(relations), round(entities)], {
+          left: edges.stateOf,
+          right: [edges.relations, edges.tails],
+        }),
+      rank: async (outputs, edges) => hostDots(outputs, edges, await (onHost ??= read())),
+      weightsChanged: () => (onHost = undefined),
+    };
+  };
+}
+
+function hostDots(
+  { values, stride }: { values: Float32Array; stride: number },
+  { stateOf, relations, tails }: Edges,
+  tables: FrozenTables,
+): Float32Array {
+  const logits = new Float32Array(stateOf.length);
+  const add = (column: number, table: Float32Array, width: number, right: Int32Array) => {
+    const rows = { values: table, stride: width, column: 0 };
+    addRowDots(logits, { values, stride, column }, rows, { width, left: stateOf, right });
+  };
+  add(0, tables.relations, tables.relationDim, relations);
+  add(tables.relationDim, tables.entities, tables.entityDim, tails);
+  return logits;
+}
+
+/**
+ * @param count slots, staying counted
+ * @param equalRelation relation id of staying
+ * @returns a scorer that throws a WorkbenchError `config` for an action list longer than the slots
+ * @source LLM-ARK (Huang 2024), section 4.6, the ablation without path awareness
+ */
+export function slots(tf: Tf, { count, equalRelation }: { count: number; equalRelation: number }): MakeEdgeScorer {
+  /** int32 [N]: place of each edge in a table [S, stride]. */
+  const places = ({ stateOf, actions, relations }: Edges, stride: number) =>
+    stateOf.map((state, i) => {
+      const slot = relations[i] === equalRelation ? 0 : actions[i]! + 1;
+      if (slot >= count) throw longerThanSlots(slot + 1, count);
+      return state * stride + slot;
+    });
+  return () => ({
+    layer: { name: 'pa.slots', width: count },
+    logits: (outputs, edges) => tf.reshape(gatherRows(tf, tf.reshape(outputs, [-1, 1]), places(edges, count)), [-1]),
+    rank: ({ values, stride }, edges) =>
+      Promise.resolve(Float32Array.from(places(edges, stride), (place) => values[place]!)),
+    weightsChanged: () => {},
+  });
+}
+
+/** @param needed slots of an action list, staying counted */
+function longerThanSlots(needed: number, count: number): WorkbenchError {
+  return new WorkbenchError(
+    'config',
+    `expected action lists of at most ${count} places, staying counted, with walker.pathAware=false, got one of ${needed}`,
+    { hint: 'Cut the lists by env.edgePolicy=ark or topk-degree, which keep env.maxOut places.' },
+  );
+}

@@ -1,0 +1,243 @@
+/**
+ * The frozen vectors that a walker starts from: text vectors of names and messages, each asked of the encoder once, and the
+ * tables of entities and relations that are made of them.
+ */
+import type { FrozenTables } from './head.js';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
+import type { WalkTask } from '../../datasets/walk-sample.js';
+import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
+import type { EncoderSettings } from '../../src/encoder/settings.js';
+import type { EncodedTexts, EncodeOptions, StateEncoder } from '../../src/encoder/state-encoder.js';
+import { type Graph, inversePrefix } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { writeFileAtomic } from '../../src/run/files.js';
+import type { ProgressReporter } from '../../src/run/progress.js';
+import { madeFrom } from '../../src/run/provenance.js';
+import { runFiles } from '../../src/run/run-folder.js';
+import type { Tf } from '../../src/tensor/backend.js';
+import { principalComponents, scaledToMeanNorm } from '../../src/tensor/principal-components.js';
+import type { FrozenVectors } from './features/dialogue-scratch.js';
+import type { TaskVectors } from './features/featurizer.js';
+import type { WalkerSettings } from './settings.js';
+
+/** Whether a network of these settings reads frozen vectors: in its states, or of edges. */
+export function readsTables({ entityInit, pathAware, placeVectors }: WalkerSettings): boolean {
+  return entityInit === 'frozen' && (pathAware || placeVectors);
+}
+
+/** Vectors of no width: of a network that reads none. */
+export const noTables: FrozenTables = {
+  entities: new Float32Array(0),
+  entityDim: 0,
+  relations: new Float32Array(0),
+  relationDim: 0,
+};
+
+/** TransE vectors of the same graph. */
+export interface EmbeddingVectors {
+  dim: number;
+  entities: Float32Array;
+  relations: Float32Array;
+}
+
+/**
+ * Composes the tables that the settings name.
+ * @param texts unit text vectors of names, from the encoder
+ * @param transe embeddings, where a setting asks for them
+ */
+export async function frozenTables(
+  tf: Tf,
+  graph: Graph,
+  texts: FrozenVectors,
+  transe: EmbeddingVectors | undefined,
+  settings: WalkerSettings,
+): Promise<FrozenTables> {
+  const needTranse = () => {
+    if (transe) return transe;
+    throw new WorkbenchError(
+      'config',
+      'expected TransE embeddings for walker.entityVectors or walker.relationVectors, got none',
+      {
+        hint: 'Set transe.enabled=true, or leave `transe` out of the walker.',
+      },
+    );
+  };
+  const partOf = (part: WalkerSettings['entityVectors'][number]) => {
+    if (part !== 'transe') madeFrom('normaliser', `principal components (${part})`, { entities: graph.numEntities });
+    if (part === 'name') {
+      const rows = (begin: number, end: number) => texts.entities.subarray(begin * texts.dim, end * texts.dim);
+      return principalComponents(tf, rows, graph.numEntities, texts.dim, settings.componentDim);
+    }
+    if (part === 'transe')
+      return { rows: scaledToMeanNorm(needTranse().entities, needTranse().dim), dim: needTranse().dim };
+    const signatures = (begin: number, end: number) => relationSignatures(graph, begin, end);
+    return principalComponents(tf, signatures, graph.numEntities, graph.numRelations, settings.componentDim);
+  };
+  const parts: { rows: Float32Array; dim: number }[] = [];
+  for (const part of settings.entityVectors) parts.push(await partOf(part));
+  const fromTranse = settings.relationVectors === 'transe';
+  return {
+    entities: concatenate(graph.numEntities, parts),
+    entityDim: parts.reduce((sum, part) => sum + part.dim, 0),
+    relations: fromTranse ? scaledToMeanNorm(needTranse().relations, needTranse().dim) : texts.relations,
+    relationDim: fromTranse ? needTranse().dim : texts.dim,
+  };
+}
+
+/** ln(1 + edges of each relation) at entities `begin .. end - 1`, float32 [end - begin, numRelations]: what kind of thing each is. */
+function relationSignatures(graph: Graph, begin: number, end: number): Float32Array {
+  const signatures = new Float32Array((end - begin) * graph.numRelations);
+  for (let entity = begin; entity < end; entity++) {
+    const row = (entity - begin) * graph.numRelations;
+    for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
+      signatures[row + graph.relations[edge]!]!++;
+    }
+  }
+  return signatures.map((count) => (count === 0 ? 0 : Math.log1p(count)));
+}
+
+function concatenate(numRows: number, parts: { rows: Float32Array; dim: number }[]): Float32Array {
+  const width = parts.reduce((sum, part) => sum + part.dim, 0);
+  const table = new Float32Array(numRows * width);
+  let column = 0;
+  for (const { rows, dim } of parts) {
+    for (let r = 0; r < numRows; r++) table.set(rows.subarray(r * dim, (r + 1) * dim), r * width + column);
+    column += dim;
+  }
+  return table;
+}
+
+function tablesFile(runFolder: string): string {
+  return join(runFiles(runFolder).embeddings, 'walker-tables.safetensors');
+}
+
+/** Writes the tables into the run, atomically; nothing for tables of no width, which no network reads. */
+export function writeTables(runFolder: string, { entities, entityDim, relations, relationDim }: FrozenTables): void {
+  if (entityDim + relationDim === 0) return;
+  const tensors = new Map<string, Tensor>([
+    ['entities', { shape: [entities.length / entityDim, entityDim], data: entities }],
+    ['relations', { shape: [relations.length / relationDim, relationDim], data: relations }],
+  ]);
+  writeFileAtomic(tablesFile(runFolder), encodeSafetensors({ tensors, metadata: new Map() }));
+}
+
+/** The tables of a run, or undefined where it has none yet. @throws WorkbenchError `data` for a damaged file */
+export function readTables(runFolder: string): FrozenTables | undefined {
+  const file = tablesFile(runFolder);
+  if (!existsSync(file)) return undefined;
+  const { tensors } = readSafetensors(file);
+  const table = (name: string) => {
+    const tensor = tensors.get(name);
+    if (tensor?.data instanceof Float32Array && tensor.shape.length === 2) {
+      return { data: tensor.data, dim: tensor.shape[1]! };
+    }
+    throw new WorkbenchError('data', `expected a float32 table ${name}, got none, at ${file}`, {
+      hint: 'The file is damaged; once it is deleted, tables that need no TransE are made again.',
+    });
+  };
+  const entities = table('entities');
+  const relations = table('relations');
+  return {
+    entities: entities.data,
+    entityDim: entities.dim,
+    relations: relations.data,
+    relationDim: relations.dim,
+  };
+}
+
+type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
+
+/** How much of each text is read, who is told how far it is, and what stops it. */
+interface EncodeWalkOptions extends Pick<EncodeOptions, 'lanes'> {
+  settings: TextSettings;
+  progress?: ProgressReporter;
+  signal?: AbortSignal | undefined;
+}
+
+/** Vectors of all names of a graph. */
+export async function encodeGraph(
+  encoder: StateEncoder,
+  graph: Graph,
+  options: EncodeWalkOptions,
+): Promise<FrozenVectors> {
+  const { settings, ...rest } = options;
+  const shown = { ...rest, maxTokens: settings.nameTokens };
+  const entities = await encodeWithProgress(encoder, entityTexts(graph), { ...shown, label: 'encode entities' });
+  const relations = await encodeWithProgress(encoder, relationTexts(graph), { ...shown, label: 'encode relations' });
+  return { dim: encoder.dim, entities: expand(entities), relations: expand(relations) };
+}
+
+/** As far as a walker reads them: where no name enters its network, none is encoded and the tables are empty. */
+export async function encodeNames(
+  encoder: StateEncoder,
+  graph: Graph,
+  walker: WalkerSettings,
+  options: EncodeWalkOptions,
+): Promise<FrozenVectors> {
+  if (readsNames(walker)) return encodeGraph(encoder, graph, options);
+  return { dim: encoder.dim, entities: new Float32Array(0), relations: new Float32Array(0) };
+}
+
+/** Whether names of the graph enter the network, as vectors or as features of edges. */
+export function readsNames(walker: WalkerSettings): boolean {
+  if (walker.head === 'candidate' && walker.edgeFeatures) return true;
+  return readsTables(walker) && (walker.entityVectors.includes('name') || walker.relationVectors === 'name');
+}
+
+/** Vectors of the texts of some tasks: two a turn, whatever the walk does. */
+export async function encodeTasks(
+  encoder: StateEncoder,
+  tasks: readonly WalkTask[],
+  options: EncodeWalkOptions,
+): Promise<TaskVectors> {
+  const { settings, ...rest } = options;
+  const { lastMessageTokens, windowTokens, windowMessages } = settings;
+  const last = await encodeWithProgress(encoder, tasks.map(lastMessageText), {
+    ...rest,
+    label: 'encode messages',
+    maxTokens: lastMessageTokens,
+  });
+  const windows = tasks.map((task) => windowText(task, windowMessages));
+  const window = await encodeWithProgress(encoder, windows, {
+    ...rest,
+    label: 'encode dialogues',
+    maxTokens: windowTokens,
+  });
+  return { last, window, rowOf: new Map(tasks.map((task, i) => [task.id, i])) };
+}
+
+/** One row for every asked text, duplicates included. */
+function expand({ matrix, rows, dim }: EncodedTexts): Float32Array {
+  const table = new Float32Array(rows.length * dim);
+  rows.forEach((row, i) => table.set(matrix.subarray(row * dim, (row + 1) * dim), i * dim));
+  return table;
+}
+
+/** What was said last; empty before the first message. */
+export function lastMessageText(task: WalkTask): string {
+  return task.messages.at(-1)?.text.trim() ?? '';
+}
+
+/** The last few messages, oldest first. */
+export function windowText(task: WalkTask, numMessages: number): string {
+  return task.messages
+    .slice(-numMessages)
+    .map((message) => message.text.trim())
+    .join('\n')
+    .trim();
+}
+
+/** How an encoder reads an entity. */
+export function entityTexts(graph: Graph): string[] {
+  return [...graph.entityNames];
+}
+
+/** How an encoder reads a relation: words instead of identifiers, `~r` as the inverse of `r`. */
+export function relationTexts(graph: Graph): string[] {
+  return graph.relationNames.map((name) => {
+    const words = name.replace(/[_\-./]+/g, ' ').trim();
+    return name.startsWith(inversePrefix) ? `inverse of ${words.slice(inversePrefix.length)}` : words;
+  });
+}
