@@ -59,9 +59,7 @@ export interface ExtractDecision extends DecisionBase<ExtractReply> {
 }
 
 /** Key phrases, in the model's order. */
-export interface ExtractReply {
-  items: string[];
-}
+export type ExtractReply = { items: string[] };
 
 /** One of the candidates, or none of them where `allowNone`. */
 export interface ChooseOneDecision extends DecisionBase<ChooseOneReply> {
@@ -70,11 +68,8 @@ export interface ChooseOneDecision extends DecisionBase<ChooseOneReply> {
   allowNone: boolean;
 }
 
-/** The candidate that was chosen. */
-export interface ChooseOneReply {
-  /** Index into `candidates`; -1 for none. */
-  choice: number;
-}
+/** Index into `candidates`; -1 for none. */
+export type ChooseOneReply = { choice: number };
 
 /** Some of the candidates, best first, without repeats. */
 export interface ChooseManyDecision extends DecisionBase<ChooseManyReply> {
@@ -85,9 +80,7 @@ export interface ChooseManyDecision extends DecisionBase<ChooseManyReply> {
 }
 
 /** Indices into `candidates`, best first, without repeats. */
-export interface ChooseManyReply {
-  choices: number[];
-}
+export type ChooseManyReply = { choices: number[] };
 
 /** A whole score from 0 to 10 for every candidate. */
 export interface ScoreDecision extends DecisionBase<ScoreReply> {
@@ -95,11 +88,8 @@ export interface ScoreDecision extends DecisionBase<ScoreReply> {
   candidates: readonly Candidate[];
 }
 
-/** A score from 0 to 10 for each candidate, in their order. */
-export interface ScoreReply {
-  /** One a candidate, in order, whole, 0 to 10. */
-  scores: number[];
-}
+/** One score a candidate, in order, whole, 0 to 10. */
+export type ScoreReply = { scores: number[] };
 
 /** Which candidates speak for which targets: scored pairs, all others count 0. */
 export interface MatchDecision extends DecisionBase<MatchReply> {
@@ -109,11 +99,8 @@ export interface MatchDecision extends DecisionBase<MatchReply> {
   targets: readonly string[];
 }
 
-/** Pairs that belong together. */
-export interface MatchReply {
-  /** Indices into `candidates` and `targets`, score whole, 0 to 10; at most one entry a pair. */
-  matches: { candidate: number; target: number; score: number }[];
-}
+/** Pairs that belong together: indices into `candidates` and `targets`, score whole, 0 to 10; at most one entry a pair. */
+export type MatchReply = { matches: { candidate: number; target: number; score: number }[] };
 
 /** Relation sequences that lead from the subjects to the answer. */
 export interface ChainsDecision extends DecisionBase<ChainsReply> {
@@ -131,11 +118,8 @@ export interface ChainsDecision extends DecisionBase<ChainsReply> {
   relationName: (relation: number) => string;
 }
 
-/** Relation ids of each chain, most reasonable chain first. */
-export interface ChainsReply {
-  /** Relation ids, each one of `allowed`, without repeats. */
-  chains: number[][];
-}
+/** Relation ids of each chain, most reasonable chain first; each one of `allowed`, without repeats. */
+export type ChainsReply = { chains: number[][] };
 
 /** Whether what was found suffices, or which of several findings does; with a reason. */
 export interface JudgeDecision extends DecisionBase<JudgeReply> {

@@ -88,12 +88,8 @@ function fromAddress(spec: string): WantedModel {
   }
   const onHuggingFace = url.hostname === 'huggingface.co';
   if (onHuggingFace) url.pathname = url.pathname.replace(/^(\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
-  const repository = url.pathname.split('/').slice(0, 3).join('/');
-  return {
-    name: decoded(file).replace(/\.gguf$/i, ''),
-    url: url.href,
-    page: onHuggingFace ? `${url.origin}${repository}` : url.origin,
-  };
+  const repository = onHuggingFace ? url.pathname.split('/').slice(0, 3).join('/') : '';
+  return { name: decoded(file).replace(/\.gguf$/i, ''), url: url.href, page: `${url.origin}${repository}` };
 }
 
 function decoded(text: string): string {
@@ -119,35 +115,19 @@ export async function downloadModel(
   const record = modelRecord(name);
   const before = record?.url === url ? record : undefined;
   if (existsSync(file) && !before) {
-    throw new WorkbenchError(
-      'usage',
-      `expected a free name, got ${name}, which is ${record?.url ?? 'a file of yours'}, at ${file}`,
-      {
-        hint: 'Choose another with --name, or delete that file.',
-      },
-    );
+    const got = `${name}, which is ${record?.url ?? 'a file of yours'}`;
+    throw new WorkbenchError('usage', `expected a free name, got ${got}, at ${file}`, {
+      hint: 'Choose another with --name, or delete that file.',
+    });
   }
   const expected = sha256 ?? before?.sha256;
-  const {
-    bytes,
-    sha256: found,
-    hashFrom,
-    kept,
-  } = await downloadFile({
-    ...options,
-    url: address,
-    file,
+  const { kept, ...found } = await downloadFile({
+    ...{ ...options, url: address, file, check: readGgufHeader, label: name },
     ...(expected !== undefined && { sha256: expected }),
-    check: readGgufHeader,
-    label: name,
   });
+  const hashFrom = sha256 === undefined ? (before?.hashFrom ?? found.hashFrom) : found.hashFrom;
   const written: ModelRecord = {
-    schemaVersion: 1,
-    name,
-    url,
-    sha256: found,
-    bytes,
-    hashFrom: sha256 === undefined ? (before?.hashFrom ?? hashFrom) : hashFrom,
+    ...{ schemaVersion: 1, name, url, sha256: found.sha256, bytes: found.bytes, hashFrom },
     ...(licence !== undefined && { licence }),
   };
   writeFileAtomic(recordFile(name), `${JSON.stringify(written, null, 2)}\n`);

@@ -98,15 +98,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
   }
 
   return {
-    id: [
-      'gguf',
-      file.hash,
-      layout.kind,
-      `context-${contextLength}`,
-      mode,
-      device,
-      `node-llama-cpp@${llamaVersion()}`,
-    ].join(':'),
+    id: `gguf:${file.hash}:${layout.kind}:context-${contextLength}:${mode}:${device}:node-llama-cpp@${llamaVersion()}`,
     name: basename(modelPath),
     ...(layout.kind === 'plain' && { note: 'the file has no chat template: prompts are laid out plainly' }),
     simulated: false,
@@ -159,9 +151,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
       });
     },
 
-    async dispose() {
-      await model.dispose();
-    },
+    dispose: () => model.dispose(),
   };
 }
 

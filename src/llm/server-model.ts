@@ -165,25 +165,13 @@ function readCompletion(reply: unknown, request: CompletionRequest, name: string
   };
 }
 
-const tokens = z.int().min(0).nullish();
-
 /** What is read of a reply. */
+const tokens = z.int().min(0).nullish();
+const message = z.object({ content: z.string().nullish(), refusal: z.string().nullish() });
+const details = z.object({ cached_tokens: tokens }).nullish();
 const replySchema = z.object({
-  choices: z
-    .tuple([
-      z.object({
-        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
-        finish_reason: z.string().nullish(),
-      }),
-    ])
-    .rest(z.unknown()),
-  usage: z
-    .object({
-      prompt_tokens: tokens,
-      completion_tokens: tokens,
-      prompt_tokens_details: z.object({ cached_tokens: tokens }).nullish(),
-    })
-    .nullish(),
+  choices: z.tuple([z.object({ message, finish_reason: z.string().nullish() })]).rest(z.unknown()),
+  usage: z.object({ prompt_tokens: tokens, completion_tokens: tokens, prompt_tokens_details: details }).nullish(),
 });
 
 function isJson(text: string): boolean {
@@ -220,10 +208,7 @@ async function openClient(baseURL: string, key: string | undefined): Promise<Ope
   return new library.OpenAI({
     baseURL,
     apiKey: key ?? 'none',
-    adminAPIKey: null,
-    webhookSecret: null,
-    organization: null,
-    project: null,
+    ...{ adminAPIKey: null, webhookSecret: null, organization: null, project: null },
     maxRetries: 0,
     logLevel: 'off',
     // Neither prompts nor the key follow a redirect to another place.

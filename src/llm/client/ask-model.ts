@@ -16,18 +16,15 @@ export interface CallTiming {
   completion: Completion;
 }
 
-/** A completion with the key that it is stored under. */
-interface Asked {
-  key: string;
-  completion: Completion;
-}
-
 /**
  * Asks the model what the store does not have, and stores what it says. Equal requests under way at once are one.
  * @param choices texts to be scored instead of writing
  * @throws WorkbenchError `data` in a replay for a completion that was not stored; what the model throws, which is stored
  */
-export type AskModel = (request: CompletionRequest, choices?: readonly string[]) => Promise<Asked>;
+export type AskModel = (
+  request: CompletionRequest,
+  choices?: readonly string[],
+) => Promise<{ /** That it is stored under. */ key: string; completion: Completion }>;
 
 /** @param onTiming called after every call */
 export function modelAsker(
@@ -90,15 +87,14 @@ export function failureOf(error: unknown): StoredFailure {
 
 /** What a replay throws in the place of a completion: what the model threw then, or that the store lacks it. */
 export function replayError(
-  { decision }: Pick<CompletionRequest, 'decision'>,
+  { decision: { questionId, phase } }: Pick<CompletionRequest, 'decision'>,
   failure?: StoredFailure,
 ): WorkbenchError {
   if (failure) return new WorkbenchError(failure.code, failure.message, failure.hint ? { hint: failure.hint } : {});
-  return new WorkbenchError(
-    'data',
-    `expected a stored completion, got none, at question ${decision.questionId} (${decision.phase})`,
-    { hint: 'Graph, questions, prompts or settings differ from those of the evaluation.' },
-  );
+  const place = `question ${questionId} (${phase})`;
+  return new WorkbenchError('data', `expected a stored completion, got none, at ${place}`, {
+    hint: 'Graph, questions, prompts or settings differ from those of the evaluation.',
+  });
 }
 
 /** A simulated model knows the question and its entities by id, which equal prompts may not show. */
@@ -133,8 +129,7 @@ async function completeByScore(
 ): Promise<Completion> {
   const { logProbs, usage } = await scoreChoices(request, texts);
   const best = logProbs.indexOf(logProbs.reduce((most, logProb) => Math.max(most, logProb), -Infinity));
-  const { promptTokens, cachedTokens, completionTokens } = usage;
-  return { text: texts[Math.max(best, 0)]!, promptTokens, cachedTokens, completionTokens, stop: 'end' };
+  return { text: texts[Math.max(best, 0)]!, ...usage, stop: 'end' };
 }
 
 function choices(count: number, allowNone: boolean): number[] {

@@ -12,66 +12,42 @@ import type { Prompt } from '../decisions/render-prompt.js';
 import type { Completion, CompletionRequest, LanguageModel } from '../language-model.js';
 import { brokenLineHint, type LinePosition, openCheckedLines } from '../../run/json-lines.js';
 
-/** What a replay has to know of a model that is not there. */
-export interface ModelCard extends Pick<LanguageModel, 'id' | 'name' | 'simulated' | 'constrained' | 'contextLength'> {
-  /** Whether it has `scoreChoices`. */
-  scoresChoices: boolean;
-}
-
-/** Why a model gave no reply, as its error says it. */
-export interface StoredFailure {
-  code: ErrorCode;
-  message: string;
-  hint?: string;
-}
-
-/** The shared beginning of prompts. */
-type PromptHead = Pick<CompletionRequest, 'system' | 'head'>;
-
-/** One line, without its checksum. */
-type StoredLine =
-  | ({ line: 'completion'; key: string; head: string; question: string; phase: string } & Completion)
-  | ({ line: 'head'; key: string } & PromptHead)
-  | { line: 'cut'; key: string; cut: Dropped }
-  | ({ line: 'failure'; key: string } & StoredFailure)
-  | ({ line: 'model' } & ModelCard);
-
 const text = z.string();
 const count = z.int().min(0);
-const line = <Kind extends string>(kind: Kind) => ({ line: z.literal(kind) });
+const completionShape = z.object({
+  ...{ text, promptTokens: count, cachedTokens: count, completionTokens: count },
+  stop: z.enum(['end', 'length']),
+  constrained: z.boolean().optional(),
+});
+const headShape = z.object({ system: text, head: text });
+const cutShape = z.object({ history: count, examples: count, evidence: count, candidates: count });
+const failureShape = z.object({
+  code: z.enum(Object.keys(exitCodes) as ErrorCode[]),
+  message: text,
+  hint: text.optional(),
+});
+const cardShape = z.object({
+  ...{ id: text, name: text, simulated: z.boolean(), constrained: z.boolean() },
+  contextLength: z.number(),
+  scoresChoices: z.boolean().describe('whether it has `scoreChoices`'),
+});
 
-/** The shape of a line. */
-const storedLine: z.ZodType<StoredLine> = z.discriminatedUnion('line', [
-  z.object({
-    ...line('completion'),
-    ...{ key: text, head: text, question: text, phase: text },
-    text,
-    promptTokens: count,
-    cachedTokens: count,
-    completionTokens: count,
-    stop: z.enum(['end', 'length']),
-    constrained: z.boolean().optional(),
-  }),
-  z.object({ ...line('head'), key: text, system: text, head: text }),
-  z.object({
-    ...line('cut'),
-    key: text,
-    cut: z.object({ history: count, examples: count, evidence: count, candidates: count }),
-  }),
-  z.object({
-    ...line('failure'),
-    key: text,
-    code: z.enum(Object.keys(exitCodes) as ErrorCode[]),
-    message: text,
-    hint: text.optional(),
-  }),
-  z.object({
-    ...line('model'),
-    ...{ id: text, name: text, simulated: z.boolean(), constrained: z.boolean() },
-    contextLength: z.number(),
-    scoresChoices: z.boolean(),
-  }),
+type PromptHead = Pick<CompletionRequest, 'system' | 'head'>;
+
+/** What a replay has to know of a model that is not there. */
+export type ModelCard = z.output<typeof cardShape>;
+/** Why a model gave no reply, as its error says it. */
+export type StoredFailure = z.output<typeof failureShape>;
+
+/** One line, without its checksum. */
+const storedLine = z.discriminatedUnion('line', [
+  completionShape.extend({ line: z.literal('completion'), key: text, head: text, question: text, phase: text }),
+  headShape.extend({ line: z.literal('head'), key: text }),
+  z.object({ line: z.literal('cut'), key: text, cut: cutShape }),
+  failureShape.extend({ line: z.literal('failure'), key: text }),
+  cardShape.extend({ line: z.literal('model') }),
 ]);
+type StoredLine = z.output<typeof storedLine>;
 
 /** Everything that a completion depends on. */
 interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
@@ -84,34 +60,7 @@ interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
 }
 
 /** What a model wrote, by what it was asked; close it after use. */
-export interface CompletionStore {
-  /** Bytes of a last line that a crash left unfinished; it was cut off. */
-  readonly tornBytes: number;
-  /** Completions in it. */
-  readonly size: number;
-  readonly readOnly: boolean;
-  /** The model that wrote last. */
-  readonly model: ModelCard | undefined;
-  completion(key: string): Completion | undefined;
-  /** @param about for people who read the file */
-  addCompletion(
-    key: string,
-    head: PromptHead,
-    about: { question: string; phase: string },
-    completion: Completion,
-  ): void;
-  /** How a decision was cut to fit a context, by the key of its whole prompt; absent for one that was not. */
-  cut(key: string): Dropped | undefined;
-  addCut(key: string, cut: Dropped): void;
-  /** Why a request or a prompt came to nothing: only replays believe it, all others try again. */
-  failure(key: string): StoredFailure | undefined;
-  addFailure(key: string, failure: StoredFailure): void;
-  describeModel(card: ModelCard): void;
-  /** The last distinct heads that a model was asked with, in the order of their last use. */
-  lastHeads(limit: number): PromptHead[];
-  sync(): void;
-  close(): void;
-}
+export type CompletionStore = ReturnType<typeof openCompletionStore>;
 
 /** sha256 (hex) of the canonical JSON of all that a completion depends on. */
 export function completionKey({ format, ...parts }: CompletionKey): string {
@@ -130,7 +79,7 @@ export function promptKey(model: string, prompt: Prompt): string {
  * @param readOnly nothing is created, cut or written: for replays
  * @throws WorkbenchError `data` for a broken line before the last, or a missing file that is `readOnly`
  */
-export function openCompletionStore(file: string, { readOnly = false } = {}): CompletionStore {
+export function openCompletionStore(file: string, { readOnly = false } = {}) {
   const completions = new Map<string, LinePosition>();
   // In the order of their last use, which a Map keeps when a key is deleted and set again.
   const heads = new Map<string, LinePosition>();
@@ -153,70 +102,55 @@ export function openCompletionStore(file: string, { readOnly = false } = {}): Co
       }
     } else if (line.line === 'head') heads.set(line.key, position);
     else if (line.line === 'cut') cuts.set(line.key, line.cut);
-    else if (line.line === 'failure') failures.set(line.key, failureOf(line));
-    else model = cardOf(line);
+    else if (line.line === 'failure') failures.set(line.key, failureShape.parse(line));
+    else model = cardShape.parse(line);
   }
   const add = (line: StoredLine) => keep(line, lines.append(line));
-  const read = <Kind extends StoredLine['line']>(position: LinePosition) =>
-    lines.read(position) as Extract<StoredLine, { line: Kind }>;
 
   return {
+    /** Bytes of a last line that a crash left unfinished; it was cut off. */
     tornBytes: lines.tornBytes,
+    readOnly,
+    /** Completions in it. */
     get size() {
       return completions.size;
     },
-    readOnly,
+    /** The model that wrote last. */
     get model() {
       return model;
     },
-    completion(key) {
+    completion(key: string): Completion | undefined {
       const position = completions.get(key);
-      if (!position) return undefined;
-      const {
-        line: _line,
-        key: _key,
-        head: _head,
-        question: _question,
-        phase: _phase,
-        ...completion
-      } = read<'completion'>(position);
-      return completion;
+      return position && completionShape.parse(lines.read(position));
     },
-    addCompletion(key, { system, head }, about, completion) {
+    /** @param about for people who read the file */
+    addCompletion(
+      key: string,
+      { system, head }: PromptHead,
+      about: { question: string; phase: string },
+      completion: Completion,
+    ): void {
       const headKey = hashOf([system, head]);
       if (!heads.has(headKey)) add({ line: 'head', key: headKey, system, head });
       add({ line: 'completion', key, head: headKey, ...about, ...completion });
     },
-    cut: (key) => cuts.get(key),
-    addCut(key, cut) {
-      add({ line: 'cut', key, cut });
-    },
-    failure: (key) => failures.get(key),
-    addFailure(key, failure) {
-      add({ line: 'failure', key, ...failureOf(failure) });
-    },
-    describeModel(described) {
-      const card = cardOf(described);
+    /** How a decision was cut to fit a context, by the key of its whole prompt; absent for one that was not. */
+    cut: (key: string) => cuts.get(key),
+    addCut: (key: string, cut: Dropped) => add({ line: 'cut', key, cut }),
+    /** Why a request or a prompt came to nothing: only replays believe it, all others try again. */
+    failure: (key: string) => failures.get(key),
+    addFailure: (key: string, failure: StoredFailure) => add({ line: 'failure', key, ...failureShape.parse(failure) }),
+    describeModel(described: ModelCard): void {
+      const card = cardShape.parse(described);
       if (canonicalJson(card) !== canonicalJson(model ?? {})) add({ line: 'model', ...card });
     },
-    lastHeads(limit) {
-      const last = [...heads.values()].slice(-limit);
-      return last.map((position) => {
-        const { system, head } = read<'head'>(position);
-        return { system, head };
-      });
+    /** The last distinct heads that a model was asked with, in the order of their last use. */
+    lastHeads(limit: number): PromptHead[] {
+      return [...heads.values()].slice(-limit).map((position) => headShape.parse(lines.read(position)));
     },
     sync: () => lines.sync(),
     close: () => lines.close(),
   };
-}
-
-function cardOf({ id, name, simulated, constrained, contextLength, scoresChoices }: ModelCard): ModelCard {
-  return { id, name, simulated, constrained, contextLength, scoresChoices };
-}
-
-function failureOf({ code, message, hint }: StoredFailure): StoredFailure {
-  return { code, message, ...(hint !== undefined && { hint }) };
 }
 
 function hashOf(value: unknown): string {

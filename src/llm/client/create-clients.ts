@@ -155,7 +155,6 @@ export interface CallTotals {
   phases: PhaseCalls;
 }
 
-/** Sums of a question's calls. */
 function totalsOf(calls: readonly CallRecord[]): CallTotals {
   const totals: CallTotals = { calls: calls.length, promptTokens: 0, cachedTokens: 0, completionTokens: 0, phases: {} };
   for (const { phase, stage, promptTokens, cachedTokens, completionTokens } of calls) {

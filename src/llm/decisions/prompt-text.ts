@@ -27,17 +27,8 @@ export function numberedLines(texts: readonly string[]): string[] {
 
 /** Texts of the candidates, or of the allowed answers; empty where a decision offers nothing by number. */
 export function offeredTexts(decision: Decision): string[] {
-  return rawOffered(decision).map(shownName);
-}
-
-function rawOffered(decision: Decision): readonly string[] {
-  if ('candidates' in decision) return textsOf(decision.candidates);
-  return decision.kind === 'answer' ? (decision.allowed ?? []) : [];
-}
-
-/** Texts of candidates, in order. */
-function textsOf(candidates: readonly Candidate[]): string[] {
-  return candidates.map(({ text }) => text);
+  if ('candidates' in decision) return decision.candidates.map(({ text }) => shownName(text));
+  return decision.kind === 'answer' ? (decision.allowed ?? []).map(shownName) : [];
 }
 
 /** `text` as a candidate that stands for nothing but itself, as in examples. */

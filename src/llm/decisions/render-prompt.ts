@@ -21,7 +21,7 @@ export function renderPrompt(decision: Decision): Prompt {
     (example) => `Example\n${solved(decision, example as Example<ReplyOf<Decision>>)}`,
   );
   const head = [`${oneLine(decision.task)}\n${instruction(decision)}`, ...examples, ''].join('\n\n');
-  const reminder = ['Reply with JSON only.', limits(decision)].filter((part) => part !== '').join(' ');
+  const reminder = ['Reply with JSON only.', ...(limits ? [limits(decision)] : [])].join(' ');
   return { system, head, body: `Task\n${stated(decision)}\n${reminder}\nReply:` };
 }
 
@@ -57,12 +57,8 @@ function section(label: string, lines: readonly string[]): string[] {
 /** The decision that an example solves: the same kind and phase, its own question, evidence and candidates. */
 export function exampleDecision(decision: Decision, example: Example<ReplyOf<Decision>>): Decision {
   const candidates = (example.candidates ?? []).map(textCandidate);
-  const own = {
-    question: example.question,
-    evidence: example.evidence ?? [],
-    context: example.context ?? [],
-    examples: [],
-  };
+  const { question, evidence = [], context = [] } = example;
+  const own = { question, evidence, context, examples: [] };
   switch (decision.kind) {
     case 'extract':
       return { ...decision, ...own };

@@ -5,8 +5,8 @@ import type { Decision, ReplyOf } from '../decision.js';
 export interface ReplyForm<D extends Decision> {
   /** What to write, in a form that a small model cannot copy as if it were a reply; the same for every decision of a phase, because it stands in the cached head. */
   instruction: (decision: D) => string;
-  /** Numbers that hold for this decision alone, such as how many may be chosen; empty where there are none. */
-  limits: (decision: D) => string;
+  /** Numbers that hold for this decision alone, such as how many may be chosen. */
+  limits?: (decision: D) => string;
   /** The JSON value that says the reply; numbers count from 1, 0 is none. */
   write: (decision: D, reply: ReplyOf<D>) => unknown;
   /** The JSON values that may be written. */

@@ -45,17 +45,12 @@ export function readTextModel(path: string, purpose: string): TextModelFile {
   return { architecture, metadata, size, refuse };
 }
 
-/** What is to be known before a model is loaded. */
-interface ChatModelFile {
-  /** Tokens of prompt and reply that the model was trained with. */
-  trainedContext: number;
-}
-
 /**
- * Reads and checks a model file in milliseconds, before anything heavy starts.
+ * The same of a model that writes replies.
+ * @returns how many tokens of prompt and reply it was trained with
  * @throws WorkbenchError `data` when the file is damaged or cannot write text, such as a sentence encoder
  */
-export function readChatModelFile(path: string): ChatModelFile {
+export function readChatModelFile(path: string): { trainedContext: number } {
   const { architecture, metadata, size, refuse } = readTextModel(path, 'writes text');
   const causal = metadata.get(`${architecture}.attention.causal`);
   const pooling = Number(metadata.get(`${architecture}.pooling_type`) ?? 0);

@@ -63,7 +63,6 @@ export const judgeForm: ReplyForm<JudgeDecision> = {
     const answers = withAnswers ? ', and "answers", the list of names that answer the question' : '';
     return `Reply with JSON that holds "reason", a few words, then "choice", ${choice}${answers}.`;
   },
-  limits: () => '',
   write: ({ withAnswers }, { choice, reason, answers }) => ({
     reason,
     choice: choice + 1,
@@ -147,7 +146,6 @@ export const answerForm: ReplyForm<AnswerDecision> = {
       ? `${holds}"answers", the list of the numbers of the right candidates, best first, or 0 alone.`
       : `${holds}"answers", the list of names, best first, or "${noAnswer}" alone.`;
   },
-  limits: () => '',
   write(decision, { answers, reasoning = '' }) {
     const before = decision.withReasoning ? { reasoning } : {};
     if (decision.form === 'truth') return { ...before, answer: answers[0] ?? 'unknown' };

@@ -10,7 +10,6 @@ const choiceNames = ['answer', 'candidate', 'selected', 'best', 'index', 'number
 export const chooseOneForm: ReplyForm<ChooseOneDecision> = {
   instruction: ({ allowNone }) =>
     `Reply with JSON that holds "choice", the number of one candidate${allowNone ? ', or 0 where none fits' : ''}.`,
-  limits: () => '',
   write: (_, { choice }) => ({ choice: choice + 1 }),
   shape: ({ candidates, allowNone }) => ({ fields: { choice: wholeNumbers(allowNone ? 0 : 1, candidates.length) } }),
   read(decision, value, lenient) {

@@ -67,7 +67,6 @@ function scored({ candidates }: ScoreDecision, scores: readonly (number | undefi
 export const matchForm: ReplyForm<MatchDecision> = {
   instruction: () =>
     'Reply with JSON that holds "map", a list of [candidate, target, score]: the numbers of a candidate and a target that belong together, and how well, from 1 to 10. Leave out all other pairs.',
-  limits: () => '',
   write: (_, { matches }) => ({
     map: matches.map(({ candidate, target, score }) => [candidate + 1, target + 1, score]),
   }),
