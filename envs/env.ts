@@ -49,6 +49,13 @@ export interface Env<Observation, Action = number> {
   close(): void;
 }
 
+/** The sample that a reset asks for, or one drawn. @throws WorkbenchError `usage` for an index that there is not */
+export function chosenSample(asked: unknown, count: number, draw: () => number): number {
+  if (asked === undefined) return draw();
+  if (Number.isInteger(asked) && (asked as number) >= 0 && (asked as number) < count) return asked as number;
+  throw new WorkbenchError('usage', `expected a sample in [0, ${count}), got ${String(asked)}, at reset`);
+}
+
 /** `step` was called where no episode is running. */
 export class ResetNeeded extends WorkbenchError {
   constructor(id: string) {

@@ -6,7 +6,15 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { Path, Triple } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
-import { type Env, InvalidAction, ResetNeeded, type ResetOptions, type ResetResult, type StepResult } from '../env.js';
+import {
+  chosenSample,
+  type Env,
+  InvalidAction,
+  ResetNeeded,
+  type ResetOptions,
+  type ResetResult,
+  type StepResult,
+} from '../env.js';
 import {
   applyAction,
   defaultWalkRules,
@@ -179,11 +187,8 @@ export class DialogueWalkEnv implements Env<DialogueWalkObservation> {
   reset({ seed, options }: ResetOptions = {}): ResetResult<DialogueWalkObservation> {
     const { graph, samples, rules, walkable } = this.#world;
     if (seed !== undefined) this.#rng = Rng.named(seed, 'env');
-    const asked = options?.sample;
-    if (asked !== undefined && !(Number.isInteger(asked) && samples[asked as number])) {
-      throw new WorkbenchError('usage', `expected a sample in [0, ${samples.length}), got ${String(asked)}, at reset`);
-    }
-    this.#sampleIndex = (asked as number | undefined) ?? walkable[this.#rng.integer(walkable.length)]!;
+    const draw = () => walkable[this.#rng.integer(walkable.length)]!;
+    this.#sampleIndex = chosenSample(options?.sample, samples.length, draw);
     this.#state = initialState(graph, samples[this.#sampleIndex]!.task.start, rules);
     return { observation: this.#observe(this.#state), info: this.#info(this.#state) };
   }

@@ -1,10 +1,14 @@
-/** What the text of a state is written from. */
+/**
+ * The full text of a state. What changes least comes first: the instruction of all tasks, the conversation as it grows from
+ * turn to turn, the paths before, and last the walk. So a language model that reads from left to right evaluates once what
+ * states have in common.
+ * @source LLM-ARK (Huang 2024), section 3.3.1, for the fields; order and words are ours
+ */
 import type { Message, Sender } from '../../datasets/dialogue.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { type Graph, unknownId } from '../../src/kg/graph.js';
-import type { Path } from '../../src/kg/graph.js';
-import type { WalkState } from './rules.js';
+import { unknownId, type Graph, type Path } from '../../src/kg/graph.js';
 import type { StateTextSettings } from '../settings.js';
+import type { WalkState } from './rules.js';
 
 /** What does not change while a task is walked. */
 interface TaskTextFields {
@@ -107,15 +111,8 @@ export function taskText({ messages, sender, earlierPaths }: TaskTextFields, opt
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** How a message is told. */
-function messageLine({ sender, text }: TaskTextFields['messages'][number]): string {
-  return `${sender}: ${text.trim()}`;
-}
-
-/** How an earlier path is told. */
-function pathLine(path: string): string {
-  return `- ${path}`;
-}
+const messageLine = ({ sender, text }: Message): string => `${sender}: ${text.trim()}`;
+const pathLine = (path: string): string => `- ${path}`;
 
 /** How the text of a state goes on after `taskText`. */
 export function walkText(
@@ -147,21 +144,15 @@ export function taskLines(fields: TaskTextFields, options: StateTextOptions): Ta
   };
 }
 
-/** Token counts of `TaskLines`, in its order. */
-interface LineTokens {
-  kept: number;
-  messages: readonly number[];
-  earlierPaths: readonly number[];
-}
-
 /**
  * The fields without their oldest messages, and then without their oldest earlier paths, until the rest fits. What is protected
  * stays, even where it alone is longer.
+ * @param tokens those of `TaskLines`, line by line
  * @param budget tokens; those of a line are counted with its end, the heading of the earlier paths is not
  */
 export function trimmedFields<Fields extends TaskTextFields>(
   fields: Fields,
-  tokens: LineTokens,
+  tokens: { kept: number; messages: readonly number[]; earlierPaths: readonly number[] },
   budget: number,
 ): Fields {
   const messages = [...tokens.messages];

@@ -3,7 +3,7 @@ import type { DialogueDataset } from '../../datasets/dialogues/dialogue-dataset.
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import { splitNames, walkSamples, type SplitName } from '../../datasets/walk-sample.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { type ChooseEdges, keepEdges } from '../../src/kg/keep-edges.js';
+import { keepEdges, type ChooseEdges } from '../../src/kg/keep-edges.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { EnvSettings } from '../settings.js';
@@ -70,7 +70,13 @@ interface ArkTable {
 /** By split, in the numbers of `ArkTable.broughtBy`. */
 const splitBits: Readonly<Record<SplitName, number>> = { train: 1, valid: 2, test: 4 };
 
-/** Reads every path of every dialogue, whatever part of them a run trains on. */
+/**
+ * The table of edges that LLM-ARK's code builds, for comparison with its figures: reads every path of every dialogue, whatever
+ * part of them a run trains on. Edges that dialogues of all splits walk stand first, so that golds of valid and test are kept
+ * where others go: whoever walks it has seen the answers. Not repeated: that code writes each of those edges twice, takes the
+ * rest in the order of its file and shows the list in an order of its own. Here an edge stands once, the rest come in the order
+ * of the graph, and so does the list that is shown.
+ */
 function arkTable(graph: Graph, dataset: Pick<DialogueDataset, 'loadDialogues'>): ArkTable {
   const bits = new Uint8Array(graph.numEdges);
   /** int32 [numEdges]: when dialogues first walk an edge, counted from 1; 0 where none does. */

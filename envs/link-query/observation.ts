@@ -1,14 +1,11 @@
 /** What an observation of `kgwalk/LinkQuery-v1` is made of: its fields, and the copying of vectors. */
-import { WorkbenchError } from '../../src/run/errors.js';
 import type { Rng } from '../../src/run/seeds.js';
+import { chosenSample } from '../env.js';
 import type { LinkQueryObservation, LinkQueryWorld, QueryVectors } from './world.js';
 
 /** The query that a reset asks for, or one drawn. @throws WorkbenchError `usage` for an index that there is not */
-export function chosenQuery({ queries }: LinkQueryWorld, asked: unknown, rng: Rng): number {
-  const count = queries.heads.length;
-  if (asked === undefined) return rng.integer(count);
-  if (Number.isInteger(asked) && (asked as number) >= 0 && (asked as number) < count) return asked as number;
-  throw new WorkbenchError('usage', `expected a sample in [0, ${count}), got ${String(asked)}, at reset`);
+export function chosenQuery({ queries: { heads } }: LinkQueryWorld, asked: unknown, rng: Rng): number {
+  return chosenSample(asked, heads.length, () => rng.integer(heads.length));
 }
 
 /** What an illegal action should have been. */

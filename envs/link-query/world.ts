@@ -4,7 +4,7 @@ import type { RelationColumn } from '../../src/kg/adjacency.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
-import { dict, discrete, idPairs, ids, multiBinary, relationIds, type Space, vector } from '../spaces.js';
+import { dict, discrete, idPairs, ids, multiBinary, relationIds, vector, type Space } from '../spaces.js';
 
 /** Id of the environment that answers (head, relation, ?). */
 export const linkQueryId = 'kgwalk/LinkQuery-v1';
@@ -108,7 +108,7 @@ export function linkQueryWorld(options: LinkQueryOptions): LinkQueryWorld {
     tails: lists.tails,
     hiddenForward: hidden((q) => placeOfEdge(lists, heads[q]!, relations[q]!, tails[q]!)),
     hiddenBackward: hidden((q) => placeOfEdge(lists, tails[q]!, graph.inverseOf[relations[q]!]!, heads[q]!)),
-    others: known && new OtherAnswers(known, lists, graph.numEntities),
+    others: known && otherAnswers(known, lists, graph.numEntities),
     vectors,
     shaping,
     maxActions: maxDegree + 1,
@@ -234,39 +234,41 @@ export function placeOfEdge(
   return -1;
 }
 
-/** Finds edges to other right answers of a query, without memory of its own per query. */
-class OtherAnswers {
-  readonly #known: Pick<KnownAnswers, 'tailsOf'>;
-  readonly #lists: EdgeLists;
+/**
+ * Writes the places of `current`'s edges that lead to a right answer of (head, relation) other than `answer`.
+ * O(answers + degree).
+ * @returns where the list `into` ends now
+ */
+type OtherAnswers = (
+  head: number,
+  relation: number,
+  answer: number,
+  current: number,
+  into: Int32Array,
+  at: number,
+) => number;
+
+/** Finds edges to other right answers without memory of its own per query. */
+function otherAnswers(
+  known: Pick<KnownAnswers, 'tailsOf'>,
+  { offsets, tails }: EdgeLists,
+  numEntities: number,
+): OtherAnswers {
   /** The search in which an entity was last marked as an answer. */
-  readonly #marks: Int32Array;
-  #search = 0;
-
-  constructor(known: Pick<KnownAnswers, 'tailsOf'>, lists: EdgeLists, numEntities: number) {
-    this.#known = known;
-    this.#lists = lists;
-    this.#marks = new Int32Array(numEntities);
-  }
-
-  /**
-   * Writes the places of `current`'s edges that lead to a right answer of (head, relation) other than `answer`.
-   * O(answers + degree).
-   * @returns where the list `into` ends now
-   */
-  places(head: number, relation: number, answer: number, current: number, into: Int32Array, at: number): number {
-    const { offsets, tails } = this.#lists;
-    if (this.#search === 0x7fffffff) {
-      this.#marks.fill(0);
-      this.#search = 0;
+  const marks = new Int32Array(numEntities);
+  let search = 0;
+  return (head, relation, answer, current, into, at) => {
+    if (++search === 0x7fffffff) {
+      marks.fill(0);
+      search = 1;
     }
-    const search = ++this.#search;
-    for (const other of this.#known.tailsOf(head, relation)) if (other !== answer) this.#marks[other] = search;
+    for (const other of known.tailsOf(head, relation)) if (other !== answer) marks[other] = search;
     const begin = offsets[current]!;
     for (let edge = begin; edge < offsets[current + 1]!; edge++) {
-      if (this.#marks[tails[edge]!] === search) into[at++] = edge - begin;
+      if (marks[tails[edge]!] === search) into[at++] = edge - begin;
     }
     return at;
-  }
+  };
 }
 
 /**
@@ -286,7 +288,7 @@ export function hiddenPlaces(
   if (current === queries.heads[query] && hiddenForward[query]! >= 0) into[count++] = hiddenForward[query]!;
   if (current === answer && hiddenBackward[query]! >= 0) into[count++] = hiddenBackward[query]!;
   if (others && hop === horizon - 1) {
-    count = others.places(queries.heads[query]!, queries.relations[query]!, answer, current, into, count);
+    count = others(queries.heads[query]!, queries.relations[query]!, answer, current, into, count);
   }
   return count;
 }

@@ -4,7 +4,15 @@ import type { Frontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
-import { type Env, InvalidAction, ResetNeeded, type ResetOptions, type ResetResult, type StepResult } from '../env.js';
+import {
+  chosenSample,
+  type Env,
+  InvalidAction,
+  ResetNeeded,
+  type ResetOptions,
+  type ResetResult,
+  type StepResult,
+} from '../env.js';
 import { type FrontierNode, frontierTrie, type FrontierTrie } from './frontier-trie.js';
 import {
   answerReward,
@@ -183,11 +191,8 @@ export class RelationWalkEnv implements Env<RelationWalkObservation> {
   reset({ seed, options }: ResetOptions = {}): ResetResult<RelationWalkObservation> {
     const { samples, rules, walkable, frontiers } = this.#world;
     if (seed !== undefined) this.#rng = Rng.named(seed, 'env');
-    const asked = options?.sample;
-    if (asked !== undefined && !(Number.isInteger(asked) && samples[asked as number])) {
-      throw new WorkbenchError('usage', `expected a sample in [0, ${samples.length}), got ${String(asked)}, at reset`);
-    }
-    this.#sampleIndex = (asked as number | undefined) ?? walkable[this.#rng.integer(walkable.length)]!;
+    const draw = () => walkable[this.#rng.integer(walkable.length)]!;
+    this.#sampleIndex = chosenSample(options?.sample, samples.length, draw);
     const { task } = samples[this.#sampleIndex]!;
     this.#state = initialRelationState(questionRoot(frontiers, task), rules, task.hops);
     return { observation: this.#observe(this.#state), info: { sample: this.#sampleIndex, done: this.#state.done } };

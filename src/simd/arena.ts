@@ -1,8 +1,7 @@
 /** Memory of the kernels: typed arrays that lie in one WebAssembly memory, which threads share. */
 import { WorkbenchError } from '../run/errors.js';
 import { withArrays, type Numbers } from '../run/shared-memory.js';
-import { missing } from './kernels.js';
-import { type WasmMemory, webAssembly } from './web-assembly.js';
+import { missing, type WasmMemory, webAssembly } from './kernels.js';
 
 /** Bytes between beginnings of arrays: a line of the cache, so that threads that write beside each other do not share one. */
 const line = 64;

@@ -1,8 +1,26 @@
 /** The kernels in WebAssembly SIMD: what they do, and how to get them. Their sources are in `assembly/`. */
 import { readFileSync } from 'node:fs';
 import { WorkbenchError } from '../run/errors.js';
-import { webAssembly } from './web-assembly.js';
-import type { WasmMemory, WasmModule } from './web-assembly.js';
+
+/** Memory that instances and threads share; may be sent to a worker. */
+export interface WasmMemory {
+  readonly buffer: SharedArrayBuffer;
+  /** @param pages of 64 KiB to add; arrays made before stay valid */
+  grow(pages: number): number;
+}
+
+/** A compiled module. */
+type WasmModule = object;
+
+interface WasmApi {
+  validate(bytes: Uint8Array): boolean;
+  Memory: new (descriptor: { initial: number; maximum: number; shared: true }) => WasmMemory;
+  Module: new (bytes: Uint8Array) => WasmModule;
+  Instance: new (module: WasmModule, imports: { env: { memory: WasmMemory } }) => { exports: unknown };
+}
+
+/** Undefined where Node runs without it (`--jitless`). */
+export const webAssembly = (globalThis as unknown as { WebAssembly?: WasmApi }).WebAssembly;
 
 /**
  * Functions over arrays of one memory (`Arena`). Arguments named after arrays are their `byteOffset`; lengths count

@@ -2,7 +2,7 @@
 import type { BilinearTable } from '../../src/embedding/bilinear.js';
 
 /** Vectors or their gradients: float32, rows as in the table. */
-export interface BilinearRows {
+interface BilinearRows {
   entities: Float32Array;
   relations: Float32Array;
 }

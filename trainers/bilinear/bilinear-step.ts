@@ -40,7 +40,7 @@ export function createBilinear(
 }
 
 /** Queries with their answers side by side; each answer of a query once. */
-export interface QueryGroups {
+interface QueryGroups {
   /** int32 [queries] */
   givens: Int32Array;
   /** int32 [queries]: r asks for tails, `numPlain + r` for heads. */
@@ -82,7 +82,7 @@ export function queryGroups({ heads, relations, tails }: TripleColumns, numPlain
 }
 
 /** Candidates of the batch that was drawn last. */
-export interface Candidates {
+interface Candidates {
   /** int32 [count]: entities, each once. */
   readonly ids: Int32Array;
   readonly count: number;
@@ -140,7 +140,7 @@ export function createCandidates(
 }
 
 /** Trains batches. */
-export interface BilinearStep {
+interface BilinearStep {
   /**
    * Moves the weights by the gradient of a batch.
    * @param queries int32: numbers of queries, at most `batchSize`
@@ -152,7 +152,7 @@ export interface BilinearStep {
 }
 
 /** What a step works on. */
-export interface BilinearStepOptions {
+interface BilinearStepOptions {
   /** The memory of the kernels, which grows by the batch's. */
   arena: Arena;
   kernels: Kernels;

@@ -23,7 +23,7 @@ import type { BilinearSettings } from './settings.js';
 import { countQueries, trainBilinear } from './train-bilinear.js';
 
 /** A table as it is kept, and its figures on valid, where it has triples. */
-export interface SavedBilinear {
+interface SavedBilinear {
   table: BilinearTable;
   metrics: LinkMetrics | undefined;
 }

@@ -12,7 +12,7 @@ import { createBilinear, createBilinearStep, queryGroups, type BilinearState } f
 import type { BilinearSettings } from './settings.js';
 
 /** What is trained on which triples, from where on, and who is told. */
-export interface BilinearOptions {
+interface BilinearOptions {
   numEntities: number;
   /** Inverses included; triples have plain relations, the first half. */
   numRelations: number;

@@ -170,7 +170,7 @@ export function hashOfTriples({ heads, relations, tails }: TripleColumns): strin
 }
 
 /** How a kind of table is read and made. */
-export interface TableMaker<Saved, State extends TableState> {
+interface TableMaker<Saved, State extends TableState> {
   /** @throws WorkbenchError for a file that is damaged or of something else: it is then made anew, as is what follows */
   read(file: string): Saved;
   resume(file: string): State;

@@ -22,7 +22,7 @@ export interface ScoredData {
 }
 
 /** How the work is done; no byte depends on it. */
-export interface OpenScorerOptions {
+interface OpenScorerOptions {
   /** Default 1. */
   threads?: number | undefined;
   /** Where tables are kept; default `embeddings` in `KGWALK_HOME`. */
@@ -46,7 +46,7 @@ export interface OpenedScorer {
 }
 
 /** Rows of a mean L2 norm of 1, those of entities and those of relations apart; row-major. */
-export interface LinkFeatures {
+interface LinkFeatures {
   dim: number;
   /** float32 [numEntities, dim] */
   entities: Float32Array;

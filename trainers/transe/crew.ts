@@ -16,7 +16,7 @@ const reportEvery = 8192;
 const ranksAtOnce = 4096;
 
 /** Does one share of the work; a single thread's share is all of it. */
-export interface WorkShare {
+interface WorkShare {
   /**
    * Trains an epoch in `work.order`, telling the positives done now and then; all threads of the share must do so to the
    * end, at the same time.
@@ -67,7 +67,7 @@ export function openShare(work: TransEWork): WorkShare {
 export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });
 
 /** Does epochs and validations; close it after use. */
-export interface Crew {
+interface Crew {
   /** Trains an epoch in `work.order`. @param onProgress called with the positives done */
   train(epoch: number, learningRate: number, onProgress: (done: number) => void): Promise<void>;
   /** Fills `work.valid.ranks`. */

@@ -29,7 +29,7 @@ import { forwardRelations, holdOutTriples, type HeldOut } from './triples.js';
 import { createTransE, createWork, type TransEState } from './work.js';
 
 /** How a table is made, and where it is kept. */
-export interface PretrainOptions {
+interface PretrainOptions {
   settings: TransESettings;
   seed: number;
   /** Triples that must not be held out, in either direction: those of train's paths. */
@@ -48,14 +48,14 @@ export interface PretrainOptions {
 }
 
 /** What one epoch logs, under the keys of the metric log. */
-export interface EpochRecord {
+interface EpochRecord {
   /** Epochs done. */
   step: number;
   metrics: Record<string, number>;
 }
 
 /** A table as it is kept, with how it came about. */
-export interface SavedTable {
+interface SavedTable {
   /** Entity vectors have a mean L2 norm of 1. */
   table: EmbeddingTable;
   /** Of the table on the held-out triples; absent where nothing was held out. */
@@ -65,7 +65,7 @@ export interface SavedTable {
 }
 
 /** What a table is made for. */
-export type TransEIdentity = TableIdentity<TransESettings>;
+type TransEIdentity = TableIdentity<TransESettings>;
 
 /** A table, and whether it had to be made. */
 export interface Pretrained extends SavedTable {

@@ -6,7 +6,7 @@ import { type Graph, inversePrefix, pickTriples, type Triple, type TripleColumns
 import { Rng } from '../../src/run/seeds.js';
 
 /** How many facts are held out, which never, and from which seed. */
-export interface HoldOutOptions {
+interface HoldOutOptions {
   /** Share of the facts, default 0.01. */
   share?: number;
   /** Triples that stay in train, in either direction: those of train's paths. Triples the graph lacks do no harm. */

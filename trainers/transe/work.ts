@@ -4,8 +4,7 @@ import type { TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 import { createBarrierMemory, inSharedMemory } from '../../src/run/shared-memory.js';
 import { Arena } from '../../src/simd/arena.js';
-import { openKernels, type Kernels } from '../../src/simd/kernels.js';
-import type { WasmMemory } from '../../src/simd/web-assembly.js';
+import { type Kernels, openKernels, type WasmMemory } from '../../src/simd/kernels.js';
 import type { TableState } from '../embeddings/epochs.js';
 import type { TransESettings } from './settings.js';
 import { createTripleSet, tailCorruptionChance, type TripleSet } from './triples.js';
@@ -114,7 +113,7 @@ export interface BatchMoves {
 }
 
 /** What the SIMD kernels use beside the arrays of the work. */
-export interface SimdRoom {
+interface SimdRoom {
   memory: WasmMemory;
   /** float32 [places of a batch or a block, any]: what was drawn for a positive, and what its moves are. */
   places: Float32Array;

@@ -1,5 +1,5 @@
 /** A positive beside its negatives: distances, and what moves in which direction. */
-import { exponential, sigmoid } from './exponential';
+import { exponential, sigmoid } from './dense';
 import {
   cutoff,
   differences,

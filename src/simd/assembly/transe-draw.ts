@@ -1,5 +1,4 @@
 /** The sides and the negatives of positives: the draws of `trainers/transe` in plain TypeScript, one for one. */
-import { integer, uniform } from './random';
 import {
   drawnAt,
   drawnOf,
@@ -70,4 +69,26 @@ function mix(head: i32, relation: i32, tail: i32): i32 {
   let mixed = (head * 0x9e3779b1) ^ (tail * 0x85ebca6b) ^ (relation * 0xc2b2ae35);
   mixed = (mixed ^ (<i32>((<u32>mixed) >>> 15))) * 0x2c1b3c6d;
   return mixed ^ (<i32>((<u32>mixed) >>> 13));
+}
+
+// The generator of `src/run/seeds.ts` over a state in memory: 128 bits, low word first.
+
+/** Draws 32 bits. @source Blackman and Vigna 2018, xoroshiro128+ with the shifts 24, 16, 37; the low half of the sum */
+function uint32(state: usize): u32 {
+  const first = load<u64>(state);
+  const second = load<u64>(state, 8);
+  const mixed = first ^ second;
+  store<u64>(state, rotl<u64>(first, 24) ^ mixed ^ (mixed << 16));
+  store<u64>(state, rotl<u64>(mixed, 37), 8);
+  return <u32>(first + second);
+}
+
+/** Uniform in [0, 1). */
+function uniform(state: usize): f64 {
+  return <f64>uint32(state) / 4294967296.0;
+}
+
+/** Uniform integer in [0, n). */
+function integer(state: usize, n: i32): i32 {
+  return <i32>floor<f64>(uniform(state) * <f64>n);
 }
