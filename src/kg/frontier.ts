@@ -3,6 +3,7 @@
  * topics leave every frontier, not only the last: on MetaQA's three-hop questions the other rule loses half of the exact
  * answers (docs/decisions/questions.md).
  */
+import type { AdjacencyRows } from './adjacency.js';
 import type { Graph } from './graph.js';
 
 /** A set of entities with path counts, two arrays of equal length, ascending by entity id. */
@@ -82,13 +83,17 @@ export function canonicalOrder({ entities, counts }: Frontier): number[] {
 }
 
 /** Edge indices [begin, end) of one relation of an entity: edges are ordered by relation. O(log degree). */
-export function relationRange(graph: Graph, entity: number, relation: number): readonly [number, number] {
+export function relationRange(
+  { offsets, relations }: Pick<AdjacencyRows, 'offsets' | 'relations'>,
+  entity: number,
+  relation: number,
+): readonly [number, number] {
   const first = (wanted: number) => {
-    let low = graph.offsets[entity]!;
-    let high = graph.offsets[entity + 1]!;
+    let low = offsets[entity]!;
+    let high = offsets[entity + 1]!;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (graph.relations[middle]! < wanted) low = middle + 1;
+      if (relations[middle]! < wanted) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -130,6 +130,12 @@ function damagedGraphFile(file: string, got: string, cause?: unknown): Workbench
   return new WorkbenchError('data', `expected a graph file, got ${got}, at ${file}`, { hint, cause });
 }
 
+/** What a graph file holds. */
+interface GraphColumns extends AdjacencyRows {
+  entities: NameColumns;
+  relationNames: NameColumns;
+}
+
 /** Empty columns of the sizes that a header states, in shared memory. */
 function emptyColumns({ entities, relations, edges, entityBytes, relationBytes }: Header): GraphColumns {
   const names = (count: number, bytes: number) => ({
@@ -150,18 +156,10 @@ function inOrder({ offsets, tails, relations, entities, relationNames }: GraphCo
   return [offsets, tails, entities.ends, relationNames.ends, relations, entities.bytes, relationNames.bytes];
 }
 
-/** What `inOrder` will take, without allocating it. */
+/** Bytes of what `inOrder` will take. */
 function byteLengths({ entities, relations, edges, entityBytes, relationBytes }: Header): number[] {
-  const relationWidth = relations <= shortRelations ? 2 : 4;
-  return [
-    4 * (entities + 1),
-    4 * edges,
-    4 * entities,
-    4 * relations,
-    relationWidth * edges,
-    entityBytes,
-    relationBytes,
-  ];
+  const width = relations <= shortRelations ? 2 : 4;
+  return [4 * (entities + 1), 4 * edges, 4 * entities, 4 * relations, width * edges, entityBytes, relationBytes];
 }
 
 type NumberColumn = Uint8Array | Uint16Array | Int32Array | Uint32Array;
@@ -206,12 +204,6 @@ async function opened(file: string): Promise<FileHandle> {
   throw damagedGraphFile(file, 'no file');
 }
 
-/** What a graph file holds. */
-interface GraphColumns extends AdjacencyRows {
-  entities: NameColumns;
-  relationNames: NameColumns;
-}
-
 /** What is wrong, as what was got instead of a graph file; undefined where offsets, ids, order and names hold together. Linear. */
 function graphColumnProblem({ entities, relationNames, ...rows }: GraphColumns): string | undefined {
   if (!areNames(entities) || !areNames(relationNames)) return 'one whose names are no UTF-8';
@@ -222,14 +214,11 @@ function areRows({ offsets, relations, tails }: AdjacencyRows, numRelations: num
   const numEntities = offsets.length - 1;
   if (offsets[0] !== 0 || offsets[numEntities] !== tails.length) return false;
   for (let head = 0; head < numEntities; head++) if (offsets[head]! > offsets[head + 1]!) return false;
-  for (let head = 0; head < numEntities; head++) {
-    const end = offsets[head + 1]!;
-    let [relation, tail] = [-1, -1];
-    for (let edge = offsets[head]!; edge < end; edge++) {
-      const [nextRelation, nextTail] = [relations[edge]!, tails[edge]!];
-      const later = nextRelation > relation || (nextRelation === relation && nextTail > tail);
-      if (!later || nextRelation >= numRelations || nextTail < 0 || nextTail >= numEntities) return false;
-      [relation, tail] = [nextRelation, nextTail];
+  for (let head = 0, edge = 0; head < numEntities; head++) {
+    for (let [relation, tail] = [-1, -1]; edge < offsets[head + 1]!; edge++) {
+      const isLater = relations[edge]! > relation || (relations[edge] === relation && tails[edge]! > tail);
+      [relation, tail] = [relations[edge]!, tails[edge]!];
+      if (!isLater || relation >= numRelations || tail < 0 || tail >= numEntities) return false;
     }
   }
   return true;

@@ -157,9 +157,16 @@ export class Graph {
     return path.every(([head, relation, tail]) => this.edgeIndex(head, relation, tail) >= 0);
   }
 
-  /** sha256 (hex) over names and edges: a checkpoint belongs to one graph. */
+  /** sha256 (hex) over the JSON array [entity names, relation names] and the columns: a checkpoint belongs to one graph. */
   get hash(): string {
-    return (this.#hash ??= graphHash(this.#entities.names(), this));
+    if (this.#hash !== undefined) return this.#hash;
+    const hash = createHash('sha256').update('[');
+    hashNames(hash, this.#entities.names());
+    hash.update(',');
+    hashNames(hash, this.relationNames);
+    hash.update(']');
+    for (const column of [this.offsets, this.relations, this.tails]) hashColumn(hash, column);
+    return (this.#hash = hash.digest('hex'));
   }
 }
 
@@ -177,27 +184,13 @@ function sorted(numEntities: number, numRelations: number, { heads, relations, t
 /** Names or numbers that are put through the hash at once. */
 const piece = 2 ** 16;
 
-/**
- * sha256 (hex) over the JSON array [entity names, relation names], then offsets, relations and tails as int32.
- * @param entityNames by id
- */
-function graphHash(entityNames: Iterable<string>, graph: AdjacencyRows & { relationNames: readonly string[] }): string {
-  const hash = createHash('sha256');
-  hash.update('[');
-  addNames(hash, entityNames);
-  hash.update(',');
-  addNames(hash, graph.relationNames);
-  hash.update(']');
-  for (const column of [graph.offsets, graph.relations, graph.tails]) addColumn(hash, column);
-  return hash.digest('hex');
-}
-
-function addNames(hash: Hash, names: Iterable<string>): void {
+/** Feeds the JSON array of the names. */
+function hashNames(hash: Hash, names: Iterable<string>): void {
   let text = '[';
-  let first = true;
+  let comma = '';
   for (const name of names) {
-    text += (first ? '' : ',') + JSON.stringify(name);
-    first = false;
+    text += comma + JSON.stringify(name);
+    comma = ',';
     if (text.length < piece) continue;
     hash.update(text);
     text = '';
@@ -205,7 +198,8 @@ function addNames(hash: Hash, names: Iterable<string>): void {
   hash.update(`${text}]`);
 }
 
-function addColumn(hash: Hash, column: RelationColumn): void {
+/** Feeds the numbers as int32. */
+function hashColumn(hash: Hash, column: RelationColumn): void {
   for (let at = 0; at < column.length; at += piece) {
     const part = column.subarray(at, at + piece);
     const numbers = part instanceof Int32Array ? part : Int32Array.from(part);

@@ -44,7 +44,12 @@ export async function readLineBlocks(
 ): Promise<void> {
   let lines = 0;
   for await (const block of blocksOf(file, what, () => lines)) {
-    if (!isUtf8(block)) throw notUtf8(file, what, lines + firstBadLine(block));
+    if (!isUtf8(block)) {
+      const place = `${file}:${lines + firstBadLine(block)}`;
+      throw new WorkbenchError('data', `expected readable UTF-8 ${what}, got bytes that are not, at ${place}`, {
+        hint: 'Save the file as UTF-8 text.',
+      });
+    }
     lines += take(block, lines + 1);
   }
 }
@@ -103,26 +108,15 @@ function firstBadLine(block: Buffer): number {
 }
 
 function tooLong(file: string, line: number): WorkbenchError {
-  return new WorkbenchError(
-    'data',
-    `expected lines of at most ${longestLine} characters, got a longer one, at ${file}:${line}`,
-    { hint: 'Is this the right file? Its lines have to end in LF or CRLF.' },
-  );
-}
-
-function notUtf8(file: string, what: string, line: number): WorkbenchError {
-  return new WorkbenchError('data', `expected readable UTF-8 ${what}, got bytes that are not, at ${file}:${line}`, {
-    hint: 'Save the file as UTF-8 text.',
-  });
+  const message = `expected lines of at most ${longestLine} characters, got a longer one, at ${file}:${line}`;
+  return new WorkbenchError('data', message, { hint: 'Is this the right file? Its lines have to end in LF or CRLF.' });
 }
 
 function unreadable(file: string, what: string, lines: number, cause: NodeJS.ErrnoException): WorkbenchError {
   if (cause.code === 'ENOENT') {
     return new WorkbenchError('data', `expected a file of ${what}, got none, at ${file}`, { cause });
   }
-  const where = `${file}, after line ${lines}`;
-  return new WorkbenchError('data', `expected readable UTF-8 ${what}, got "${cause.message}", at ${where}`, {
-    hint: file.endsWith('.gz') ? 'The archive may be cut short: copy it again.' : 'Check the file.',
-    cause,
-  });
+  const hint = file.endsWith('.gz') ? 'The archive may be cut short: copy it again.' : 'Check the file.';
+  const got = `"${cause.message}", at ${file}, after line ${lines}`;
+  return new WorkbenchError('data', `expected readable UTF-8 ${what}, got ${got}`, { hint, cause });
 }

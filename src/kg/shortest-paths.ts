@@ -83,33 +83,11 @@ export class ShortestPaths {
       const side = ahead ? forward : backward;
       const other = ahead ? backward : forward;
       const [from, direct] = ahead ? [head, tail] : [tail, head];
-      const next = ahead ? expand(side, from, direct, hidden) : this.#expandCounting(head, tail, hidden);
+      const next = expand(side, from, direct, hidden, ahead ? undefined : this.#counts);
       if (next.length === 0) return 0;
       if (next.some((entity) => other.depth[entity]! > 0)) return length;
     }
     return 0;
-  }
-
-  /** A level of the backward side, with the number of paths from each of its entities to the tail. */
-  #expandCounting(head: number, tail: number, hidden: number | undefined): number[] {
-    const { rows, depth, levels } = this.#backward;
-    const { offsets, relations, tails } = rows;
-    const counts = this.#counts;
-    const next: number[] = [];
-    const reached = levels.length + 1;
-    for (const entity of levels.at(-1)!) {
-      for (let edge = offsets[entity]!; edge < offsets[entity + 1]!; edge++) {
-        const before = tails[edge]!;
-        if (before === head && entity === tail && relations[edge] === hidden) continue;
-        if (depth[before] === 0) {
-          depth[before] = reached;
-          next.push(before);
-        }
-        if (depth[before] === reached) counts[before]! += counts[entity]!;
-      }
-    }
-    levels.push(next);
-    return next;
   }
 
   /** Carries the counts from where the sides met to the head. Nothing else of the forward side leads to the tail. */
@@ -171,16 +149,28 @@ export class ShortestPaths {
   }
 }
 
-function expand({ rows, depth, levels }: Side, head: number, tail: number, hidden: number | undefined): number[] {
-  const { offsets, relations, tails } = rows;
+/**
+ * The next level of a side; the edge of the relation `hidden` between the two ends is not there.
+ * @param counts where given: receives the number of paths from each new entity to where the side began
+ */
+function expand(
+  { rows: { offsets, relations, tails }, depth, levels }: Side,
+  from: number,
+  direct: number,
+  hidden: number | undefined,
+  counts?: Float64Array,
+): number[] {
   const next: number[] = [];
   const reached = levels.length + 1;
   for (const entity of levels.at(-1)!) {
     for (let edge = offsets[entity]!; edge < offsets[entity + 1]!; edge++) {
       const to = tails[edge]!;
-      if (depth[to]! > 0 || (to === tail && entity === head && relations[edge] === hidden)) continue;
-      depth[to] = reached;
-      next.push(to);
+      if (to === direct && entity === from && relations[edge] === hidden) continue;
+      if (depth[to] === 0) {
+        depth[to] = reached;
+        next.push(to);
+      }
+      if (counts && depth[to] === reached) counts[to]! += counts[entity]!;
     }
   }
   levels.push(next);

@@ -1,7 +1,6 @@
-/** Shapes of the records of a run folder, for reading files that anybody may have changed. Further keys are kept. */
+/** What a run folder says of its run, in files that anybody may have changed: each record's schema and type. Further keys are kept. */
 import { z } from 'zod';
 import { asWritten, openObject } from './read-json.js';
-import type { EnvironmentRecord, MetricRecord, RunState, TimingRecord } from './records.js';
 
 const nonFinite: readonly unknown[] = ['NaN', 'Infinity', '-Infinity'];
 
@@ -13,45 +12,80 @@ export const anyNumber: z.ZodType<number> = z.preprocess(
 const text = z.string();
 const version = z.literal(1);
 
-/** `MetricRecord`, a line of `metrics.jsonl`. */
-export const metricRecord: z.ZodType<MetricRecord> = openObject({
+const metricShape = z.object({
   phase: text,
+  /** Counts the phase's own unit (epochs, updates), from 1; one step may have several records. */
   step: z.int(),
+  /** Under `rollout/…`, `train/…`, `eval/…` with the field's names; values may be NaN. */
   metrics: z.record(text, anyNumber),
 });
+/** One line of `metrics.jsonl`. No wall clock, so that equal runs have equal bytes. */
+export type MetricRecord = z.output<typeof metricShape>;
+/** Schema of `MetricRecord`. */
+export const metricRecord: z.ZodType<MetricRecord> = openObject(metricShape.shape);
 
-/** `TimingRecord`, a line of `timing.jsonl`. */
-export const timingRecord: z.ZodType<TimingRecord> = z
-  .object({ phase: text, step: z.int(), seconds: anyNumber, rss_mb: anyNumber })
+/** Schema of `TimingRecord`. */
+export const timingRecord = z
+  .object({
+    phase: text,
+    step: z.int(),
+    /** Of wall time since the previous record of the phase. */
+    seconds: anyNumber,
+    /** Resident memory in MiB. */
+    rss_mb: anyNumber,
+  })
+  /** Counts since the previous record, such as `time/env_steps`; reports show their sums. */
   .catchall(z.union([text, anyNumber]));
+/** One line of `timing.jsonl`, which holds the wall clock that metrics leave out. */
+export type TimingRecord = z.output<typeof timingRecord>;
 
-/** `RunState`, the content of `state.json`. */
-export const runState: z.ZodType<RunState> = asWritten(
-  openObject({
-    schemaVersion: version,
-    status: z.enum(['running', 'finished', 'stopped', 'failed']),
-    phase: text.optional(),
-    done: z.record(text, z.boolean()),
-    reason: text.optional(),
-  }),
-);
-
-const session = openObject({
+const stateShape = z.object({
   schemaVersion: version,
+  /** A run whose process was killed still says `running`. */
+  status: z.enum(['running', 'finished', 'stopped', 'failed']),
+  /** The phase that is running, or ran last. */
+  phase: text.optional(),
+  /** Phases that are complete; a resumed run skips them. */
+  done: z.record(text, z.boolean()),
+  /** Why it failed, one line. */
+  reason: text.optional(),
+});
+/** `state.json`: how far a run is. */
+export type RunState = z.output<typeof stateShape>;
+/** Schema of `RunState`. */
+export const runState: z.ZodType<RunState> = asWritten(openObject(stateShape.shape));
+
+const sessionShape = z.object({
+  schemaVersion: version,
+  /** ISO 8601, UTC. */
   started: text,
   argv: z.array(text),
+  /** Package versions: kgwalk, node and the libraries that numbers depend on; a missing optional one is left out. */
   versions: z.record(text, text),
+  /** Such as `linux-x64`. */
   platform: text,
   cpu: text,
   cores: anyNumber,
+  /** MiB of memory in the machine. */
   memoryMb: anyNumber,
+  /** Tensor backend, such as `tensorflow` or `wasm`. */
   backend: text.optional(),
   threads: anyNumber.optional(),
   configHash: text,
+  /** sha256 of what the run read, by name: graph, encoder, data. */
   hashes: z.record(text, text),
 });
-
-/** `EnvironmentRecord`, the content of `environment.json`. */
+const environmentShape = sessionShape.extend({
+  /** The checkpoint of another run where a fork took its first weights from: that run's absolute folder, a name such as `ppo-000120`. */
+  forkedFrom: z.object({ run: text, checkpoint: text, sha256: text }).optional(),
+  /** Environments of later sessions that resumed the run, oldest first. */
+  resumed: z.array(sessionShape).optional(),
+});
+/** `environment.json`: what the run ran on. With `timing.jsonl` the only place of time, paths and the command. */
+export type EnvironmentRecord = z.output<typeof environmentShape>;
+/** A checkpoint of another run. */
+export type ForkOrigin = NonNullable<EnvironmentRecord['forkedFrom']>;
+/** Schema of `EnvironmentRecord`. */
 export const environmentRecord: z.ZodType<EnvironmentRecord> = asWritten(
-  session.extend({ resumed: z.array(session).optional() }),
+  openObject({ ...environmentShape.shape, resumed: z.array(openObject(sessionShape.shape)).optional() }),
 );

@@ -1,87 +1,14 @@
 /** The records of a run folder, as written to disk: what trainers and evaluation write and reports read. */
-
 import type { EvaluationMetrics } from './figures.js';
+import type { EnvironmentRecord, RunState } from './record-schemas.js';
 
 export type { Estimate, EvaluationMetrics } from './figures.js';
+export type { EnvironmentRecord, ForkOrigin, MetricRecord, RunState, TimingRecord } from './record-schemas.js';
 
 /** The phases of training, in order. */
 export const phases = ['transe', 'bilinear', 'encode', 'clone', 'ppo'] as const;
 /** One of `phases`. */
 export type Phase = (typeof phases)[number];
-
-/**
- * One line of `metrics.jsonl`. Keys are `rollout/…`, `train/…`, `eval/…` with the field's names; values may be NaN.
- * No wall clock, so that equal runs have equal bytes.
- */
-export interface MetricRecord {
-  phase: string;
-  /** Counts the phase's own unit (epochs, updates), from 1; one step may have several records. */
-  step: number;
-  metrics: Record<string, number>;
-}
-
-/** One line of `timing.jsonl`, which holds the wall clock that metrics leave out. */
-export interface TimingRecord {
-  phase: string;
-  step: number;
-  /** Seconds of wall time since the previous record of the phase. */
-  seconds: number;
-  /** Resident memory in MiB. */
-  rss_mb: number;
-  /** Counts since the previous record, such as `time/env_steps`; reports show their sums. */
-  [figure: string]: number | string;
-}
-
-/** How a run stands; a run whose process was killed still says `running`. */
-export type RunStatus = 'running' | 'finished' | 'stopped' | 'failed';
-
-/** `state.json`: how far a run is. */
-export interface RunState {
-  schemaVersion: 1;
-  status: RunStatus;
-  /** The phase that is running, or ran last. */
-  phase?: string;
-  /** Phases that are complete; a resumed run skips them. */
-  done: Record<string, boolean>;
-  /** Why it failed, one line. */
-  reason?: string;
-}
-
-/** `environment.json`: what the run ran on. With `timing.jsonl` the only place of time, paths and the command. */
-export interface EnvironmentRecord {
-  schemaVersion: 1;
-  /** ISO 8601, UTC. */
-  started: string;
-  argv: readonly string[];
-  /** Package versions: kgwalk, node and the libraries that numbers depend on; a missing optional one is left out. */
-  versions: Record<string, string>;
-  /** Such as `linux-x64`. */
-  platform: string;
-  cpu: string;
-  cores: number;
-  /** MiB of memory in the machine. */
-  memoryMb: number;
-  /** Tensor backend, such as `tensorflow` or `wasm`. */
-  backend?: string;
-  threads?: number;
-  configHash: string;
-  /** sha256 of what the run read, by name: graph, encoder, data. */
-  hashes: Record<string, string>;
-  /** Where a fork took its first weights from. */
-  forkedFrom?: ForkOrigin;
-  /** Environments of later sessions that resumed the run, oldest first. */
-  resumed?: Omit<EnvironmentRecord, 'resumed'>[];
-}
-
-/** A checkpoint of another run. */
-export interface ForkOrigin {
-  /** Absolute path of the run's folder. */
-  run: string;
-  /** Name of the checkpoint, such as `ppo-000120`. */
-  checkpoint: string;
-  /** Of the checkpoint's file. */
-  sha256: string;
-}
 
 /** A run as reports and listings see it. */
 export interface RunInfo {

@@ -60,19 +60,7 @@ export function evaluationFiles(folder: string) {
 export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
 
 /** A run that this process writes. */
-export interface Run {
-  readonly id: string;
-  /** Absolute path. */
-  readonly folder: string;
-  readonly files: ReturnType<typeof runFiles>;
-  /** Whether the folder held this run already. */
-  readonly resumed: boolean;
-  readonly state: Readonly<RunState>;
-  /** Changes some fields of the state, on disk at once. */
-  update(change: Partial<Omit<RunState, 'schemaVersion'>>): void;
-  /** Lets other processes write the folder; call it however the run ends. */
-  close(): void;
-}
+export type Run = ReturnType<typeof createRun>;
 
 /** Where a run goes, and what it is made of. */
 interface CreateRunOptions {
@@ -102,7 +90,7 @@ export function runId(preset: string, seed: number, now: Date = new Date()): str
  * finished run: where that matters, look with `openRun` first.
  * @throws WorkbenchError `usage` when the folder holds a run and `resume` is false, or another process writes it
  */
-export function createRun({ folder, config, environment, resume = false, prepare }: CreateRunOptions): Run {
+export function createRun({ folder, config, environment, resume = false, prepare }: CreateRunOptions) {
   const place = resolve(folder);
   const files = runFiles(place);
   try {
@@ -135,16 +123,20 @@ export function createRun({ folder, config, environment, resume = false, prepare
     writeJson(files.state, state);
     return {
       id: basename(place),
+      /** Absolute path. */
       folder: place,
       files,
+      /** Whether the folder held this run already. */
       resumed,
-      get state() {
+      get state(): Readonly<RunState> {
         return state;
       },
-      update(change) {
+      /** Changes some fields of the state, on disk at once. */
+      update(change: Partial<Omit<RunState, 'schemaVersion'>>): void {
         state = { ...state, ...change };
         writeJson(files.state, state);
       },
+      /** Lets other processes write the folder; call it however the run ends. */
       close: release,
     };
   } catch (error) {

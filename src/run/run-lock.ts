@@ -125,11 +125,7 @@ function birthOf(id: number): string {
 
 function lockedError(folder: string, what: string, content: string): WorkbenchError {
   const { pid, host } = parseHolder(content)!;
-  return new WorkbenchError(
-    'usage',
-    `expected ${what} that nobody writes, got one held by process ${pid} on ${host}, at ${folder}`,
-    {
-      hint: `Wait for it or stop it. If it is gone from ${host}, delete ${join(folder, lockName)}.`,
-    },
-  );
+  const message = `expected ${what} that nobody writes, got one held by process ${pid} on ${host}, at ${folder}`;
+  const hint = `Wait for it or stop it. If it is gone from ${host}, delete ${join(folder, lockName)}.`;
+  return new WorkbenchError('usage', message, { hint });
 }
