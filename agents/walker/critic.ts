@@ -2,9 +2,8 @@
 import type * as tfTypes from '@tensorflow/tfjs';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { matMul, matMulConst } from '../../src/tensor/ops.js';
+import { matMul, matMulConst, roundingOf } from '../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
-import { roundingOf } from '../../src/tensor/bfloat16.js';
 import type { WalkerSettings } from './settings.js';
 import { createStateRows, type StateBatch, type StateRowShape } from './head.js';
 

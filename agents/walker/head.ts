@@ -1,7 +1,7 @@
 /** The interface of the networks that score legal actions: states as flat arrays, side by side, and what is made of them. */
 import type * as tfTypes from '@tensorflow/tfjs';
 import type { Rng } from '../../src/run/seeds.js';
-import { roundedToBfloat16 } from '../../src/tensor/bfloat16.js';
+import { roundedToBfloat16 } from '../../src/tensor/ops.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import type { WalkerSettings } from './settings.js';
 

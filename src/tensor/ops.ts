@@ -220,3 +220,8 @@ export function throughBfloat16<T extends tfTypes.Tensor>(tf: Tf, x: T): T {
   });
   return op(x) as T;
 }
+
+/** What every tensor of a forward pass goes through: nothing for f32. */
+export function roundingOf(tf: Tf, precision: 'f32' | 'bf16') {
+  return <T extends tfTypes.Tensor>(x: T): T => (precision === 'bf16' ? throughBfloat16(tf, x) : x);
+}
