@@ -37,12 +37,9 @@ const replyTokens = 48;
 const texts = 16;
 
 /** Measures and prints; a sentence encoder has no rates of prompts and replies. */
-export async function bench(
-  spec: string,
-  { threads: asked, gpu = false, repeats: times, json }: BenchFlags,
-): Promise<void> {
-  const threads = asked === undefined ? undefined : whole(asked, '--threads');
-  const repeats = whole(times, '--repeats');
+export async function bench(spec: string, { gpu = false, json, ...flags }: BenchFlags): Promise<void> {
+  const threads = flags.threads === undefined ? undefined : whole(flags.threads, '--threads');
+  const repeats = whole(flags.repeats, '--repeats');
   const file = modelFile(spec);
   const { progress, signal } = terminalWatch();
   const device = gpu ? 'auto' : 'off';
@@ -52,9 +49,8 @@ export async function bench(
     encode: await encoding(options),
   };
   if (json) return printJson({ file, gpu: device, repeats, ...rates });
-  printLine(
-    `${basename(file)}, ${gpu ? 'with a graphics card where there is one' : 'on the processor alone'}, median of ${repeats}`,
-  );
+  const where = gpu ? 'with a graphics card where there is one' : 'on the processor alone';
+  printLine(`${basename(file)}, ${where}, median of ${repeats}`);
   printTable(
     Object.entries(rates).map(([what, { tokensPerSecond, tokens, threads }]) => ({
       what,

@@ -115,14 +115,9 @@ export async function describe(spec: string, { json }: { json?: boolean }): Prom
 }
 
 function count(parameters: number): string {
-  for (const [size, unit] of [
-    [1e9, ' G'],
-    [1e6, ' M'],
-    [1e3, ' k'],
-  ] as const) {
-    if (parameters >= size) return `${(parameters / size).toPrecision(3)}${unit}`;
-  }
-  return String(parameters);
+  const units = Object.entries({ G: 1e9, M: 1e6, k: 1e3 });
+  const [unit, size] = units.find(([, least]) => parameters >= least) ?? [];
+  return size === undefined ? String(parameters) : `${(parameters / size).toPrecision(3)} ${unit}`;
 }
 
 interface GetFlags {
@@ -147,9 +142,8 @@ export async function getModel(what: string, flags: GetFlags): Promise<void> {
     host: 'its sha256 is the one that the host told',
     nobody: 'UNVERIFIED: nobody gave a sha256 to check it by',
   };
-  printLine(
-    `${record.name}: ${megabytes(bytes)} MB at ${file}; ${kept === bytes ? 'it was here' : 'downloaded'}; ${checked[hashFrom]}`,
-  );
+  const how = kept === bytes ? 'it was here' : 'downloaded';
+  printLine(`${record.name}: ${megabytes(bytes)} MB at ${file}; ${how}; ${checked[hashFrom]}`);
   printLine(`sha256 ${record.sha256}`);
   printLine(`use it: --model ${record.name}, --encoder ${record.name}; more: kgwalk models info ${record.name}`);
 }

@@ -9,21 +9,7 @@ export type Pooling = 'mean' | 'cls' | 'last';
 export const poolingChoices = ['model', 'last', 'mean'] as const;
 
 /** How a model makes vectors. */
-export interface EmbeddingModel {
-  architecture: string;
-  /** Length of a vector. */
-  dim: number;
-  /** Longest input in tokens, special ones included. */
-  contextLength: number;
-  pooling: Pooling;
-  /** llama.cpp's number of `pooling`, where the file itself says another; else undefined, and the file is taken as it is. */
-  poolingType: number | undefined;
-  /**
-   * Whether what a text begins with does not depend on how it goes on: each token sees only those before it, and the vector
-   * is that of the last.
-   */
-  causal: boolean;
-}
+export type EmbeddingModel = ReturnType<typeof readEmbeddingModel>;
 
 /** @source llama.h, `enum llama_pooling_type` */
 const poolings: Readonly<Record<number, Pooling>> = { 0: 'last', 1: 'mean', 2: 'cls', 3: 'last' };
@@ -34,21 +20,27 @@ const poolingTypes = { last: 3, mean: 1 };
  * @param asked `model` is the file's own pooling
  * @throws WorkbenchError `data` when the file is damaged or cannot give one vector a text
  */
-export function readEmbeddingModel(path: string, asked: (typeof poolingChoices)[number] = 'model'): EmbeddingModel {
+export function readEmbeddingModel(path: string, asked: (typeof poolingChoices)[number] = 'model') {
   const { architecture, metadata, size, refuse } = readTextModel(path, 'gives text vectors');
   const ownType = metadata.get(`${architecture}.pooling_type`) ?? 0;
   if (ownType === 4) throw refuse('a reranker, which gives scores');
   const own = poolings[Number(ownType)];
   if (own === undefined) throw refuse(`unknown pooling type ${ownType}`);
-  const pooling = asked === 'model' ? own : asked;
+  const pooling: Pooling = asked === 'model' ? own : asked;
   const dim = metadata.has(`${architecture}.embedding_length_out`) ? 'embedding_length_out' : 'embedding_length';
   return {
     architecture,
+    /** Length of a vector. */
     dim: size(dim, 1),
+    /** Longest input in tokens, special ones included. */
     contextLength: size('context_length', 8),
     pooling,
+    /** llama.cpp's number of `pooling`, where the file itself says another; else undefined, and the file is taken as it is. */
     poolingType: pooling === own || pooling === 'cls' ? undefined : poolingTypes[pooling],
-    // A file that takes means reads in both directions, unless it says otherwise in a way that nobody has tried.
+    /**
+     * Whether each token sees only those before it, and the vector is that of the last. A file that takes means reads in
+     * both directions, unless it says otherwise in a way that nobody has tried.
+     */
     causal: own === 'last' && pooling === 'last' && metadata.get(`${architecture}.attention.causal`) !== false,
   };
 }

@@ -31,7 +31,6 @@ export async function openEncoder(settings: EncoderSettings, options: OpenEncode
   return openLlamaEncoder({ modelPath: modelFile(model), settings, cacheFolder: options.cacheFolder });
 }
 
-/** What is said of it, and how it is encoded. */
 interface EncodeProgress extends Pick<EncodeOptions, 'maxTokens' | 'overlong' | 'lanes'> {
   /** Such as `encode messages`. */
   label: string;
@@ -39,7 +38,7 @@ interface EncodeProgress extends Pick<EncodeOptions, 'maxTokens' | 'overlong' | 
   signal?: AbortSignal | undefined;
 }
 
-/** @throws as the encoder */
+/** Encodes under a line of progress, which ends with its rate and with what texts had in common. @throws as the encoder */
 export async function encodeWithProgress(
   encoder: StateEncoder,
   texts: readonly string[],

@@ -23,18 +23,12 @@ export function semaphore(places: number): <Result>(work: () => Promise<Result>)
   };
 }
 
-/** What whoever runs tasks may want besides their results. */
-interface Interleaving<Result> {
-  signal?: AbortSignal | undefined;
-  /** Called as each ends, in order of ending. */
-  onDone?: (result: Result, index: number) => void;
-}
-
 /**
  * Runs every task and keeps `concurrency` of them under way. Tasks begin in the order given, so none waits for more than
  * those before it; among those under way the model serves requests in the order in which they come.
  * @param concurrency tasks under way at once; 1 is strictly one after the other
  * @param run whoever wants a failure counted rather than thrown catches it here
+ * @param options `onDone` is called as each ends, in order of ending
  * @returns results in the order of the tasks
  * @throws the first failure, once those under way have ended; WorkbenchError `stopped` when aborted, likewise
  */
@@ -42,8 +36,9 @@ export async function runInterleaved<Task, Result>(
   tasks: readonly Task[],
   concurrency: number,
   run: (task: Task, index: number) => Promise<Result>,
-  { signal, onDone }: Interleaving<Result> = {},
+  options: { signal?: AbortSignal | undefined; onDone?: (result: Result, index: number) => void } = {},
 ): Promise<Result[]> {
+  const { signal, onDone } = options;
   const results = new Array<Result>(tasks.length);
   let next = 0;
   let failure: { error: unknown } | undefined;

@@ -120,7 +120,8 @@ function questionClient(questionId: string, ask: AskModel, settings: ClientSetti
         return Math.max(0, limit - begun - (strict ? 1 : 0));
       },
     },
-    calls: () => inOrder(records),
+    // In the order of decisions: those under way at once may end in any.
+    calls: () => records.toSorted((a, b) => a.seq - b.seq || a.attempt - b.attempt),
     totals: () => totalsOf(records),
   };
 }
@@ -168,11 +169,6 @@ function totalsOf(calls: readonly CallRecord[]): CallTotals {
   return totals;
 }
 
-/** In the order of decisions: those under way at once may end in any. */
-function inOrder(calls: readonly CallRecord[]): CallRecord[] {
-  return [...calls].sort((a, b) => a.seq - b.seq || a.attempt - b.attempt);
-}
-
 /** Tokens that a chat template puts around a prompt, at most. */
 const templateTokens = 64;
 
@@ -192,14 +188,11 @@ function fitted<D extends Decision>(decision: D, model: LanguageModel, store: Co
     if (!dropped) return { decision, dropped: nothingDropped };
     return { decision: withoutDropped(decision, dropped), dropped };
   }
-  const remember = (whole: string, dropped: Dropped) => {
-    if (!store.cut(whole)) store.addCut(whole, dropped);
-  };
   const countTokens = (text: string) => model.countTokens(text);
   const apart = replyTokens(decision, model) + templateTokens + countTokens(reAskReminder(decision));
   try {
     const fit = fitToContext(decision, { maxPromptTokens: model.contextLength - apart, countTokens });
-    if (fit.decision !== decision) remember(key(), fit.dropped);
+    if (fit.decision !== decision && !store.cut(key())) store.addCut(key(), fit.dropped);
     return fit;
   } catch (error) {
     store.addFailure(key(), failureOf(error));
@@ -213,10 +206,9 @@ function requestOf(
   model: LanguageModel,
   call: Pick<CompletionRequest, 'temperature' | 'seed' | 'attempt' | 'signal'>,
 ): CompletionRequest {
-  const { system, head, body } = renderPrompt(decision);
+  const { body, ...shared } = renderPrompt(decision);
   return {
-    system,
-    head,
+    ...shared,
     body: call.attempt === 0 ? body : `${body}\n${reAskReminder(decision)}\nReply:`,
     format: replyFormat(decision),
     maxTokens: replyTokens(decision, model),

@@ -52,11 +52,10 @@ export function fitToContext<D extends Decision>(
     }
     dropped[part] = most[part];
   }
-  throw new WorkbenchError(
-    'data',
-    `expected a prompt of at most ${maxPromptTokens} tokens, got ${tokens} with nothing but task and question left, at question ${decision.questionId} (${decision.phase})`,
-    { hint: 'Use a model with a longer context, or raise its context length.' },
-  );
+  const got = `${tokens} with nothing but task and question left, at question ${decision.questionId} (${decision.phase})`;
+  throw new WorkbenchError('data', `expected a prompt of at most ${maxPromptTokens} tokens, got ${got}`, {
+    hint: 'Use a model with a longer context, or raise its context length.',
+  });
 }
 
 /** The reply to a decision that was cut, as a reply to the whole: candidates that the model never saw score 0. */

@@ -11,21 +11,12 @@ export interface PromptTokens {
   body: Token[];
 }
 
-/** How a request becomes tokens, and which texts end a reply. */
-export interface ChatLayout {
-  /** `template` is the model's own, `plain` the stand-in for a model without one. */
-  kind: 'template' | 'plain';
-  tokens(request: Pick<CompletionRequest, 'system' | 'head' | 'body'>): PromptTokens;
-  /** Texts that end a reply beside the model's own end tokens. */
-  stops: readonly string[];
-}
-
 /**
- * Templates are resolved from the file's contents alone: its name must not change what a model is told.
+ * How requests become tokens. Templates are resolved from the file's contents alone: its name must not change what a model is told.
  * Text of the request is never read as special tokens. A model without a template gets system, prompt and `Reply:`, each
  * set off by a blank line.
  */
-export function chatLayout(library: Awaited<ReturnType<typeof llamaLibrary>>, model: LlamaModel): ChatLayout {
+export function chatLayout(library: Awaited<ReturnType<typeof llamaLibrary>>, model: LlamaModel) {
   const { LlamaText } = library;
   const { fileInfo, tokenizer } = model;
   const template = fileInfo.metadata.tokenizer?.chat_template;
@@ -55,12 +46,14 @@ export function chatLayout(library: Awaited<ReturnType<typeof llamaLibrary>>, mo
   }
 
   return {
+    /** `template` is the model's own, `plain` the stand-in for a model without one. */
     kind: wrapper === null ? 'plain' : 'template',
+    /** Texts that end a reply beside the model's own end tokens. */
     stops: render('', 'x')
       .stops.filter((stop) => stop.values.every((value) => typeof value === 'string'))
       .map(String)
       .filter((stop) => stop.trim() !== ''),
-    tokens({ system, head, body }) {
+    tokens({ system, head, body }: Pick<CompletionRequest, 'system' | 'head' | 'body'>): PromptTokens {
       const [front, back] = cut(render(system, head + body).text, head, body);
       const headTokens = LlamaText(front).tokenize(tokenizer);
       // Some wrappers write the start token before a template that starts with it.

@@ -15,21 +15,10 @@ interface CachedPrefix {
 }
 
 /** Sequences whose heads stay evaluated between requests. */
-export interface PrefixCache {
-  /**
-   * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps whatever came before; what
-   * the work adds to it is erased before the next.
-   * @param cachedTokens of the head: all, where it was held already, else 0
-   */
-  use<Result>(
-    head: readonly Token[],
-    signal: AbortSignal | undefined,
-    work: (sequence: LlamaContextSequence, cachedTokens: number) => Promise<Result>,
-  ): Promise<Result>;
-}
+export type PrefixCache = ReturnType<typeof openPrefixCache>;
 
 /** One sequence of the context for every head. At most as many uses at once as there are sequences. */
-export function openPrefixCache(context: LlamaContext): PrefixCache {
+export function openPrefixCache(context: LlamaContext) {
   const places: CachedPrefix[] = Array.from({ length: context.totalSequences }, () => ({
     sequence: context.getSequence(),
     head: undefined,
@@ -44,7 +33,15 @@ export function openPrefixCache(context: LlamaContext): PrefixCache {
   }
 
   return {
-    async use(head, signal, work) {
+    /**
+     * Works on a sequence that holds exactly `head`, evaluated from empty in the same steps whatever came before; what
+     * the work adds to it is erased before the next. `cachedTokens` of the head are all, where it was held already, else 0.
+     */
+    async use<Result>(
+      head: readonly Token[],
+      signal: AbortSignal | undefined,
+      work: (sequence: LlamaContextSequence, cachedTokens: number) => Promise<Result>,
+    ): Promise<Result> {
       const place = choose(head);
       const { sequence } = place;
       place.busy = true;

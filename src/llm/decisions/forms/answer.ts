@@ -90,12 +90,8 @@ export const judgeForm: ReplyForm<JudgeDecision> = {
     const [answers] = labelledValues(lines, answerNames);
     const braced = [...lines.join('\n').matchAll(/\{([^{}]{1,200})\}/g)].map(([, inner]) => inner!);
     const list = answers === undefined ? braced.filter((text) => !/^\s*(?:yes|no)\s*$/i.test(text)) : [answers];
-    return judged(
-      decision,
-      verdictIndex(decision, verdict),
-      reason,
-      list.flatMap((text) => splitList(text, false)),
-    );
+    const given = list.flatMap((text) => splitList(text, false));
+    return judged(decision, verdictIndex(decision, verdict), reason, given);
   },
 };
 
@@ -190,10 +186,8 @@ export const answerForm: ReplyForm<AnswerDecision> = {
 /** Unreadable where entries were written but none can be meant. */
 function answersOf(decision: AnswerDecision, list: readonly unknown[], lenient: boolean, keyed: boolean) {
   if (!decision.allowed) {
-    const texts = distinctTexts(
-      lenient && keyed ? list.map((entry) => (isPlain(entry) ? String(entry) : entry)) : list,
-      200,
-    );
+    const entries = lenient && keyed ? list.map((entry) => (isPlain(entry) ? String(entry) : entry)) : list;
+    const texts = distinctTexts(entries, 200);
     if (texts.length === 1 && texts[0]!.toLowerCase() === noAnswer) return [];
     return list.length > 0 && texts.length === 0 ? undefined : texts;
   }
@@ -219,9 +213,9 @@ function isPlain(value: unknown): value is string | number {
 
 /** A reply that is nothing but a name or a list of names; what begins like JSON would have been read before. */
 function shortLine(lines: readonly string[]): string[] | undefined {
-  return lines.length === 1 && lines[0]!.length <= 200 && !/^[{[]/.test(lines[0]!)
-    ? splitList(lines[0]!, false)
-    : undefined;
+  const [line = '', ...others] = lines;
+  const plain = line !== '' && others.length === 0 && line.length <= 200 && !/^[{[]/.test(line);
+  return plain ? splitList(line, false) : undefined;
 }
 
 function answered(answers: string[] | undefined, reasoning: unknown): AnswerReply | undefined {

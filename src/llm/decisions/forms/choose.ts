@@ -46,10 +46,8 @@ export const chooseManyForm: ReplyForm<ChooseManyDecision> = {
     const list = listOf(field(value, 'choices', lenient, choicesNames) ?? (lenient ? value : undefined));
     if (!list) return undefined;
     const offered = offeredTexts(decision);
-    return manyChosen(
-      decision,
-      list.map((entry) => offeredIndex(entry, offered, lenient)),
-    );
+    const meant = list.map((entry) => offeredIndex(entry, offered, lenient));
+    return manyChosen(decision, meant);
   },
   readLines(decision, lines) {
     const offered = offeredTexts(decision);
@@ -63,10 +61,7 @@ export const chooseManyForm: ReplyForm<ChooseManyDecision> = {
 };
 
 /** Unreadable where entries were written but none can be meant: that is no "none". */
-function manyChosen(
-  { maxChoices }: ChooseManyDecision,
-  meant: readonly (number | undefined)[],
-): ChooseManyReply | undefined {
+function manyChosen({ maxChoices }: ChooseManyDecision, meant: (number | undefined)[]): ChooseManyReply | undefined {
   const known = meant.filter((index) => index !== undefined);
   if (meant.length > 0 && known.length === 0) return undefined;
   const chosen = new Set(known.filter((index) => index >= 0));

@@ -16,11 +16,10 @@ export const scoreForm: ReplyForm<ScoreDecision> = {
   read(decision, value, lenient) {
     const written = field(value, 'scores', lenient, ['score', 'ratings']) ?? (lenient ? value : undefined);
     if (Array.isArray(written)) {
+      const list = written.length === decision.candidates.length ? listOf(written)! : [];
       return scored(
         decision,
-        written.length === decision.candidates.length
-          ? listOf(written)!.map((score) => wholeNumber(score, 0, 10, lenient))
-          : [],
+        list.map((score) => wholeNumber(score, 0, 10, lenient)),
       );
     }
     const pairs = lenient && typeof written === 'object' && written !== null ? Object.entries(written) : [];
@@ -29,20 +28,16 @@ export const scoreForm: ReplyForm<ScoreDecision> = {
   readLines(decision, lines) {
     const [labelled] = labelledValues(lines, ['scores', 'ratings']);
     if (labelled !== undefined) {
-      return scored(
-        decision,
-        splitList(labelled, true).map((score) => wholeNumber(score, 0, 10, true)),
-      );
+      const scores = splitList(labelled, true).map((score) => wholeNumber(score, 0, 10, true));
+      return scored(decision, scores);
     }
     // The score ends the line: digits before it belong to names.
-    return scoredByName(
-      decision,
-      lines.flatMap((line) => {
-        const [, name, score] =
-          /^(.+?)\s*(?:[:=]|->|→|\(|\s-\s)\s*(?:score\s*[:=]?\s*)?(\d{1,2})(?:\/10)?[.)\s]*$/i.exec(line) ?? [];
-        return name === undefined ? [] : [[name, score] as const];
-      }),
-    );
+    const pairs = lines.flatMap((line) => {
+      const [, name, score] =
+        /^(.+?)\s*(?:[:=]|->|→|\(|\s-\s)\s*(?:score\s*[:=]?\s*)?(\d{1,2})(?:\/10)?[.)\s]*$/i.exec(line) ?? [];
+      return name === undefined ? [] : [[name, score] as const];
+    });
+    return scoredByName(decision, pairs);
   },
 };
 
