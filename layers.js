@@ -19,6 +19,7 @@ export const layers = [
   'agents',
   'evaluation',
   'trainers',
+  'tasks',
   'presets',
   'models',
   'cli',

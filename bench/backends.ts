@@ -15,7 +15,7 @@ import { resolveCheckpoint } from '../checkpoints/store.js';
 import { loadPreset } from '../presets/index.js';
 import type { EvaluationRecord } from '../src/run/records.js';
 import { backendOf } from '../src/tensor/backend.js';
-import { train } from '../trainers/train.js';
+import { train } from '../tasks/train.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

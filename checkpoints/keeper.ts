@@ -16,10 +16,6 @@ export interface CheckpointEntry {
 /** Names that follow training. */
 export type Pointer = 'best' | 'last' | 'clone';
 
-/** The metrics that make a checkpoint `best`, on valid; higher is better. A run logs one: of dialogues, questions or links. */
-const bestMetrics = ['eval/path@1', 'eval/f1', 'eval/mrr'] as const;
-/** A metric by which the best checkpoint may be chosen; higher is better. */
-export type BestMetric = (typeof bestMetrics)[number];
 /** The metric that chooses among the epochs of cloning, on valid; lower is better. Without it, the metrics above choose. */
 export const cloneMetric = 'eval/loss';
 
@@ -57,7 +53,12 @@ export function survivors<T extends CheckpointEntry>(
   return entries.filter((entry) => kept.has(entry) || (keepEvery > 0 && entry.step % keepEvery === 0));
 }
 
-const scoreOf = ({ metrics }: CheckpointEntry) => bestMetrics.map((key) => metrics[key]).find(Number.isFinite) ?? NaN;
+/**
+ * What makes a checkpoint `best`, on valid, higher is better: the first figure under `eval/` that is no loss. A task logs its main
+ * figure first.
+ */
+const scoreOf = ({ metrics }: CheckpointEntry) =>
+  metrics[Object.keys(metrics).find((key) => /^eval\/(?!.*loss$)/.test(key)) ?? ''] ?? NaN;
 
 /** The first entry with the highest value; NaN is no value. */
 function highest<T>(entries: readonly T[], valueOf: (entry: T) => number): T | undefined {

@@ -1,10 +1,9 @@
 /** `kgwalk ask`: one question to a trained walker, to a prompted agent, or of what ranks links. */
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { AskFlags } from './dialogues/ask-dialogue.js';
-import { addQuestionOptions, refuseOtherKind } from './input-options.js';
-import type { AskLinkFlags } from './links/ask-link.js';
-import type { AskQuestionFlags } from './questions/ask-question.js';
+import type { EvaluationFlags } from '../tasks/flags.js';
+import { addQuestionOptions } from './input-options.js';
+import { printShown } from './output.js';
 
 /** Adds `kgwalk ask`. */
 export function register(program: Command): void {
@@ -40,37 +39,20 @@ export function register(program: Command): void {
   addQuestionOptions(command).option('--json', 'print JSON').action(ask);
 }
 
-type Flags = AskFlags & AskQuestionFlags & AskLinkFlags;
+type Flags = EvaluationFlags & { json?: boolean };
 
 async function ask(first: string, second: string | undefined, third: string | undefined, flags: Flags): Promise<void> {
+  const { taskFor, terminalWork } = await import('./work.js');
+  const { resolve } = await import('../tasks/named.js');
   const byAgent = flags.agent !== undefined;
-  const { kindOfWork } = await import('./kind-of-work.js');
-  // On links an agent may be a run, too: `--agent RUN HEAD RELATION`.
-  const kind = await kindOfWork([{ name: flags.agent ?? first, ...(!byAgent && { isRun: true }) }], flags.dataset);
-  refuseOtherKind(flags, kind);
-  if (kind === 'links') {
-    const { askLink, headAndRelation } = await import('./links/ask-link.js');
-    const asked = headAndRelation(byAgent ? [first, second, third] : [second, third]);
-    return askLink({ name: flags.agent ?? first, ...(!byAgent && { isRun: true }) }, asked, flags);
+  // An agent may be a run, too: `--agent RUN HEAD RELATION`.
+  const named = { name: flags.agent ?? first, ...(!byAgent && { isRun: true }) };
+  if (!byAgent && second === undefined) {
+    throw new WorkbenchError('usage', 'expected a run and a question, or --agent NAME and a question, got one of two', {
+      hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
+    });
   }
-  if (byAgent === (second !== undefined) || third !== undefined) {
-    throw new WorkbenchError(
-      'usage',
-      `expected a run and a question, or --agent NAME and a question, got ${byAgent ? 'all three' : third === undefined ? 'one of two' : 'three words'}`,
-      {
-        hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
-      },
-    );
-  }
-  if (kind === 'dialogues') {
-    if (byAgent || flags.start === undefined) {
-      throw new WorkbenchError('usage', 'expected a run and --start ENTITY on dialogues, got less', {
-        hint: 'kgwalk ask RUN "QUESTION" --start ENTITY',
-      });
-    }
-    const { askDialogue } = await import('./dialogues/ask-dialogue.js');
-    return askDialogue(first, second!, flags);
-  }
-  const { askQuestion } = await import('./questions/ask-question.js');
-  return askQuestion({ name: flags.agent ?? first, isRun: !byAgent }, second ?? first, flags);
+  const task = await taskFor([named], flags);
+  const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);
+  printShown(await task.ask(words, resolve(task, named, flags), flags, terminalWork()), flags.json);
 }

@@ -19,7 +19,8 @@ export interface ExportOptions extends JsonOption {
   to: string;
 }
 
-const listedMetrics = ['eval/path@1', 'eval/target@1', 'eval/loss'];
+/** Figures of a checkpoint that the table shows: the first of its valid evaluation, and the loss. */
+const listedMetrics = 4;
 
 /** The checkpoints of a run, and which of them `best`, `last` and `clone` name. */
 export function list(run: string, { json }: JsonOption): void {
@@ -31,7 +32,11 @@ export function list(run: string, { json }: JsonOption): void {
       name,
       phase,
       step,
-      ...Object.fromEntries(listedMetrics.map((key) => [key, metrics[key] && Number(metrics[key].toFixed(4))])),
+      ...Object.fromEntries(
+        Object.entries(metrics)
+          .slice(0, listedMetrics)
+          .map(([key, value]) => [key, Number(value.toFixed(4))]),
+      ),
       is: names.flatMap(([pointer, to]) => (to === name ? [pointer] : [])).join(' '),
     })),
   );

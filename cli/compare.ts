@@ -1,9 +1,11 @@
-/** `kgwalk compare`: several agents and runs on the same samples. */
+/** `kgwalk compare`: agents, runs and kept evaluations on the same samples. */
 import type { Command } from 'commander';
-import type { CompareFlags } from './dialogues/compare-dialogues.js';
-import { addInputOptions, refuseOtherKind } from './input-options.js';
-import type { LinkFlags } from './links/link-inputs.js';
-import type { QuestionFlags } from './questions/question-inputs.js';
+import { resolve } from 'node:path';
+import type { Measure, Row } from '../evaluation/score.js';
+import type { NamedEvaluation } from '../tasks/evaluate.js';
+import type { EvaluationFlags } from '../tasks/flags.js';
+import { addInputOptions } from './input-options.js';
+import { printJson, printLine } from './output.js';
 
 /** Adds `kgwalk compare`. */
 export function register(program: Command): void {
@@ -12,29 +14,52 @@ export function register(program: Command): void {
     .description('agents and runs on the same samples, each tested against the last one named')
     .argument(
       '<agent...>',
-      'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random) and names or folders of runs, RUN@clone for a checkpoint',
+      'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, and of kept evaluations',
     )
-    .option('--mixed', 'questions: let models and budgets differ between the agents')
-    .option('--report <dir>', 'questions: write the page of `kgwalk report` there');
+    .option('--mixed', 'let models and budgets differ between the agents')
+    .option('--report <dir>', 'write the page of `kgwalk report` there');
   addInputOptions(command).action(compare);
 }
 
-async function compare(
-  names: string[],
-  flags: CompareFlags & QuestionFlags & LinkFlags & { mixed?: boolean; report?: string },
-): Promise<void> {
+type Flags = EvaluationFlags & { mixed?: boolean; report?: string; json?: boolean };
+
+async function compare(names: string[], { mixed = false, report, json, ...flags }: Flags): Promise<void> {
+  const { taskFor, terminalWork } = await import('./work.js');
+  const { evaluateNamed, keepBeside } = await import('../tasks/evaluate.js');
+  const { compareEvaluations } = await import('../evaluation/compare.js');
+  const { foundEvaluation, readEvaluation } = await import('../evaluation/keep.js');
   const named = names.map((name) => ({ name }));
-  const { kindOfWork } = await import('./kind-of-work.js');
-  const kind = await kindOfWork(named, flags.dataset, flags.evaluations);
-  refuseOtherKind(flags, kind);
-  if (kind === 'dialogues') {
-    const { compareDialogues } = await import('./dialogues/compare-dialogues.js');
-    return compareDialogues(names, flags);
+  const task = await taskFor(named, flags);
+  const isKept = (name: string) => foundEvaluation(name, flags.evaluations) !== undefined;
+  const live = named.filter(({ name }) => !isKept(name));
+  const asked = live.length > 0 ? await evaluateNamed(task, live, flags, terminalWork()) : [];
+  if (flags.evaluations === undefined) keepBeside(asked);
+  const measure: Measure<Row> = task.measure;
+  const evaluationOf = (name: string): NamedEvaluation<Row> =>
+    isKept(name)
+      ? { name, failures: [], ...readEvaluation(name, measure, flags.evaluations) }
+      : asked.find((evaluation) => evaluation.name === name)!;
+  const views = names.map((name) => {
+    const evaluation = evaluationOf(name);
+    return measure.views?.(evaluation) ?? [evaluation];
+  });
+  const evaluations = views.flat();
+  // The last one named, by the first of its views.
+  const against = evaluations.length - views.at(-1)!.length;
+  const comparisons = compareEvaluations(measure, evaluations, { mixed }, against);
+  const together = task.together?.(evaluations);
+  const folders = [...new Set(evaluations.map(({ folder }) => folder))];
+  const page = report === undefined ? undefined : await pageOf(folders, report);
+  if (json) {
+    const agents = evaluations.map(({ name, record, speed }) => ({ name, ...record, speed }));
+    return printJson({ agents, comparisons, ...(together?.json as object | undefined), report: page });
   }
-  if (kind === 'links') {
-    const { compareOnLinks } = await import('./links/compare-on-links.js');
-    return compareOnLinks(named, flags);
-  }
-  const { compareOnQuestions } = await import('./questions/compare-on-questions.js');
-  return compareOnQuestions(named, flags);
+  const { printComparison } = await import('./evaluation-tables.js');
+  printComparison(evaluations, comparisons, evaluations[against]!.name, together?.sections);
+  if (page) printLine(`report: ${page.page}`);
+}
+
+async function pageOf(evaluations: readonly string[], folder: string) {
+  const { writeReport } = await import('../reports/report.js');
+  return writeReport([], { to: resolve(folder), evaluations });
 }

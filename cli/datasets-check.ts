@@ -1,8 +1,8 @@
 /** `kgwalk datasets check`: whether a data set is as imported, and with `--run` whether a split leaked into a run. */
 import type { Command } from 'commander';
-import type { DatasetKind } from '../datasets/imported-dataset.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { printJson, printLine } from './output.js';
+import type { LeakCheck } from '../tasks/task.js';
+import { printJson, printLine, printShown } from './output.js';
 
 interface CheckFlags {
   run?: string;
@@ -25,18 +25,21 @@ export function registerCheck(datasets: Command): void {
     .action(check);
 }
 
-async function check(name: string, { run, split, evaluations, json }: CheckFlags): Promise<void> {
+async function check(name: string, { run, split, evaluations, json = false }: CheckFlags): Promise<void> {
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
+  const { loadTask } = await import('../tasks/index.js');
+  const task = await loadTask(datasetKind(name));
   if (run !== undefined) {
-    const { checkRun } = await import('./leaks/check-run.js');
-    return checkRun(name, run, { split, evaluations, json: json ?? false });
+    const found = await task.leaks(name, await checkedOf(run, evaluations), split);
+    printShown(found, json);
+    return throwIfFound(found);
   }
   if (split !== undefined) {
     throw new WorkbenchError('usage', 'expected --run with --split, got --split alone', {
       hint: 'Without a run the whole data set is checked.',
     });
   }
-  const { datasetKind } = await import('../datasets/imported-dataset.js');
-  const { files, problems } = await checks[datasetKind(name)](name);
+  const { files, problems } = await task.check(name);
   if (json) printJson({ name, problems });
   if (problems.length > 0) {
     throw new WorkbenchError('data', problems.join('\n'), { hint: 'Import the data set again.' });
@@ -44,27 +47,31 @@ async function check(name: string, { run, split, evaluations, json }: CheckFlags
   if (!json) printLine(`${name}: ${files} files as imported`);
 }
 
-async function checkDialogues(name: string) {
-  const { loadDialogueDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
-  const { checkDialogueDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
-  const dataset = loadDialogueDataset(name);
-  return { files: Object.keys(dataset.manifest.files).length, problems: await checkDialogueDataset(dataset) };
+/** @throws WorkbenchError `usage` for what is neither a run nor an evaluation */
+async function checkedOf(name: string, evaluations: string | undefined) {
+  const { findRun } = await import('../tasks/named.js');
+  const { foundEvaluation } = await import('../evaluation/keep.js');
+  const found = findRun(name);
+  if (found) return { run: found.run };
+  const folder = foundEvaluation(name, evaluations, 'begun');
+  if (folder !== undefined) return { folder };
+  throw new WorkbenchError('usage', `expected a run or an evaluation, got "${name}", at --run`, {
+    hint: 'The runs there are: `kgwalk runs list`.',
+  });
 }
 
-async function checkQuestions(name: string) {
-  const { loadQuestionDataset } = await import('../datasets/questions/question-dataset.js');
-  const { checkQuestionDataset } = await import('../datasets/questions/question-dataset.js');
-  const dataset = loadQuestionDataset(name);
-  return { files: Object.keys(dataset.manifest.files).length, problems: await checkQuestionDataset(dataset) };
+/** @throws WorkbenchError `data` where a leak is found, or something keeps no notes */
+function throwIfFound({ split, found, unknown }: LeakCheck): void {
+  if (found.length > 0) {
+    throw new WorkbenchError('data', `expected no trace of ${split}, got ${found.join('; ')}`, {
+      hint: 'Scores on this split say less than they seem to.',
+    });
+  }
+  if (unknown.length > 0) {
+    throw new WorkbenchError(
+      'data',
+      `expected notes of what everything was made from, got none of ${unknown.join(', ')}`,
+      { hint: 'Versions before this one kept none: train or evaluate again.' },
+    );
+  }
 }
-
-async function checkLinks(name: string) {
-  const { checkLinkDataset } = await import('../datasets/links/link-dataset.js');
-  return checkLinkDataset(name);
-}
-
-const checks: Record<DatasetKind, (name: string) => Promise<{ files: number; problems: string[] }>> = {
-  dialogues: checkDialogues,
-  questions: checkQuestions,
-  links: checkLinks,
-};

@@ -1,10 +1,8 @@
 /** `kgwalk datasets demo`: making the demo world and importing it, or writing its files. */
-import { stderr } from 'node:process';
 import type { Command } from 'commander';
+import { stderr } from 'node:process';
 import { terminalProgress } from '../src/run/progress.js';
-import { printDialogueImport } from './dialogues/dataset-tables.js';
-import { printJson, printLine } from './output.js';
-import { printQuestionImport } from './questions/dataset-tables.js';
+import { printJson, printLine, printShown } from './output.js';
 
 type SizeFlags = Partial<Record<'seed' | 'entities' | 'triples' | 'dialogues' | 'questions', string>>;
 
@@ -53,9 +51,10 @@ async function makeDemo({ name, write, json, ...flags }: DemoFlags): Promise<voi
     printJson(imported);
     return;
   }
-  if (imported.dialogues) printDialogueImport(imported.dialogues);
+  const { loadTask } = await import('../tasks/index.js');
+  if (imported.dialogues) printShown((await loadTask('dialogues')).imported(imported.dialogues as never));
   if (imported.dialogues && imported.questions) printLine();
-  if (imported.questions) printQuestionImport(imported.questions);
+  if (imported.questions) printShown((await loadTask('questions')).imported(imported.questions as never));
 }
 
 /** The settings of the flags; where one of the sizes is given alone, the other keeps the demo's density. */

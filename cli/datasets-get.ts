@@ -26,9 +26,9 @@ async function getRelease(wanted: string, { name, import: imported, json }: GetF
   const { downloadRelease, releaseOf } = await import('../datasets/downloads.js');
   const release = releaseOf(wanted);
   if (release.byHand) return json ? printJson(release) : printSteps(release, release.byHand);
-  const { terminalWatch } = await import('./watch.js');
+  const { terminalWork } = await import('./work.js');
   printNote(`${release.name} from ${release.page}\nlicence: ${release.licence}`);
-  const folder = await downloadRelease(release, terminalWatch());
+  const folder = await downloadRelease(release, terminalWork());
   if (!imported) return json ? printJson({ folder }) : printLine(folder);
   const { importRelease } = await import('./datasets-import.js');
   await importRelease(release.name, { from: folder, name: name ?? release.name, labels: true, ...(json && { json }) });

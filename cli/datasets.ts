@@ -1,16 +1,10 @@
 /** `kgwalk datasets …`: importing, listing, describing and checking data sets. */
 import type { Command } from 'commander';
-import type { LinkManifest } from '../datasets/links/link-dataset.js';
-import type { DialogueManifest } from '../datasets/dialogues/dialogue-dataset.js';
-import type { QuestionManifest } from '../datasets/questions/question-manifest.js';
-import { printDialogueStatistics } from './dialogues/dataset-tables.js';
-import { printLinkStatistics } from './links/dataset-tables.js';
-import { printJson, printLine, printTable, type Row } from './output.js';
 import { registerCheck } from './datasets-check.js';
 import { registerDemo } from './datasets-demo.js';
 import { registerGet } from './datasets-get.js';
 import type { ImportFlags } from './datasets-import.js';
-import { printQuestionStatistics } from './questions/dataset-tables.js';
+import { printJson, printLine, printShown, printTable } from './output.js';
 
 interface StatsFlags {
   graph: string;
@@ -52,64 +46,26 @@ export function register(program: Command): void {
 }
 
 async function listAll({ json }: { json?: boolean }): Promise<void> {
+  const { loadTask } = await import('../tasks/index.js');
   const { listDialogueDatasets } = await import('../datasets/dialogues/dialogue-dataset.js');
   const { listQuestionDatasets } = await import('../datasets/questions/question-dataset.js');
   const { listLinkDatasets } = await import('../datasets/links/link-dataset.js');
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
   const all = [...listDialogueDatasets(), ...listQuestionDatasets(), ...listLinkDatasets()];
   const manifests = all.sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (json) printJson(manifests);
-  else if (manifests.length === 0)
-    printLine('none; make one: kgwalk datasets demo; get one: kgwalk datasets get opendialkg');
-  else printTable(manifests.map(rowOf));
-}
-
-function rowOf(manifest: DialogueManifest | QuestionManifest | LinkManifest): Row {
-  if (!('kind' in manifest)) return dialogueRow(manifest);
-  return manifest.kind === 'links' ? linkRow(manifest) : questionRow(manifest);
-}
-
-function linkRow({ name, splits, licence }: LinkManifest): Row {
-  const { train, valid, test } = splits;
-  return { name, holds: `links ${train.triples} / ${valid.triples} / ${test.triples}`, graphs: 'train', licence };
-}
-
-function dialogueRow({ name, splits, graphs, licence }: DialogueManifest): Row {
-  const samples = Object.values(splits).map(({ paths }) => paths);
-  return { name, holds: `paths ${samples.join(' / ')}`, graphs: Object.keys(graphs).join(', '), licence };
-}
-
-function questionRow({ name, subsets, labels, graphs, licence }: QuestionManifest): Row {
-  const counts = Object.entries(subsets).map(([subset, { files }]) => {
-    const questions = Object.values(files).reduce((sum, file) => sum + file.questions, 0);
-    return `${subset} ${questions}`;
-  });
-  const holds = ['questions', counts.join(', '), ...labels.map((label) => `(${label})`)].join(' ');
-  return { name, holds, graphs: Object.keys(graphs).join(', '), licence };
+  if (json) return printJson(manifests);
+  if (manifests.length === 0)
+    return printLine('none; make one: kgwalk datasets demo; get one: kgwalk datasets get opendialkg');
+  const rows = manifests.map(async (manifest) =>
+    (await loadTask(datasetKind(manifest.name))).listed(manifest as never),
+  );
+  printTable(await Promise.all(rows));
 }
 
 async function describeOne(text: string, { graph, json }: StatsFlags): Promise<void> {
   const { datasetKind } = await import('../datasets/imported-dataset.js');
-  const { loadQuestionDataset, parseDatasetName } = await import('../datasets/questions/question-dataset.js');
-  const { name, subsets } = parseDatasetName(text);
-  const kind = datasetKind(name);
-  if (kind === 'links') {
-    const { loadLinkDataset } = await import('../datasets/links/link-dataset.js');
-    const { linkStatistics } = await import('../datasets/links/link-statistics.js');
-    const statistics = linkStatistics(await loadLinkDataset(text));
-    if (json) printJson(statistics);
-    else printLinkStatistics(statistics);
-    return;
-  }
-  if (kind === 'questions') {
-    const { questionStatistics } = await import('../datasets/questions/question-statistics.js');
-    const statistics = await questionStatistics(loadQuestionDataset(name), subsets);
-    if (json) printJson(statistics);
-    else printQuestionStatistics(statistics);
-    return;
-  }
-  const { loadDialogueDataset } = await import('../datasets/dialogues/dialogue-dataset.js');
-  const { dialogueStatistics } = await import('../datasets/dialogues/dialogue-statistics.js');
-  const statistics = await dialogueStatistics(loadDialogueDataset(text), graph);
-  if (json) printJson(statistics);
-  else printDialogueStatistics(statistics);
+  const { parseDatasetName } = await import('../datasets/questions/question-dataset.js');
+  const { loadTask } = await import('../tasks/index.js');
+  const task = await loadTask(datasetKind(parseDatasetName(text).name));
+  printShown(await task.statistics(text, { graph }), json);
 }

@@ -1,7 +1,7 @@
 /** What a training run would do, without doing it. */
 import type { RunSettings } from '../presets/schema.js';
+import type { TextGroup, TrainingPlan } from '../tasks/task.js';
 import type { Row } from './output.js';
-import type { TextGroup, TrainingPlan } from './training-plan.js';
 
 /** English text has about this many characters a token of a word-piece vocabulary. */
 const charactersPerToken = 4.3;
@@ -20,17 +20,20 @@ export interface DryRunOptions {
  * @throws what training itself would throw for inputs that do not fit
  */
 export async function dryRun(settings: RunSettings, { hasClone = false }: DryRunOptions = {}): Promise<Row[]> {
-  const { trainingPlan } = await import('./training-plan.js');
-  const plan = await trainingPlan(settings, hasClone);
-  const { data, notes, transe, bilinear, clone, ppo, texts, walks } = plan;
+  const { taskOfEnv } = await import('../tasks/index.js');
+  const { checkTrainSettings } = await import('../trainers/check-settings.js');
+  const task = await taskOfEnv(settings.env.id);
+  checkTrainSettings(task.learning, settings, hasClone);
+  const plan = await task.plan(settings);
+  const { notes, before, phases, texts, walks } = plan;
+  const [data, ...others] = notes;
+  const works = (of: Record<string, string>) => Object.entries(of).map(([phase, work]) => ({ phase, work }));
   return [
-    { phase: 'data', work: data },
-    ...notes.map((note) => ({ phase: 'note', work: note })),
-    { phase: 'transe', work: transe },
-    ...(bilinear === undefined ? [] : [{ phase: 'bilinear', work: bilinear }]),
+    { phase: 'data', work: data! },
+    ...others.map((note) => ({ phase: 'note', work: note })),
+    ...works(before),
     ...(texts.length > 0 || walks ? await encodingRows(plan, settings) : []),
-    { phase: 'clone', work: clone },
-    { phase: 'ppo', work: ppo },
+    ...works(phases),
   ];
 }
 

@@ -1,11 +1,9 @@
-/** `kgwalk evaluate`: one agent on one split, of dialogues, questions or links. */
-import { Option } from 'commander';
-import type { Command } from 'commander';
+/** `kgwalk evaluate`: one agent on one split. */
+import { type Command, Option } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { EvaluateFlags } from './dialogues/evaluate-dialogues.js';
-import { addInputOptions, refuseOtherKind } from './input-options.js';
-import type { LinkFlags } from './links/link-inputs.js';
-import type { QuestionFlags } from './questions/question-inputs.js';
+import type { EvaluationFlags } from '../tasks/flags.js';
+import { addInputOptions } from './input-options.js';
+import { printJson, printLine } from './output.js';
 import { addThreadsOption } from './threads.js';
 
 /** Adds `kgwalk evaluate`. */
@@ -31,24 +29,28 @@ export function register(program: Command): void {
   ).action(evaluate);
 }
 
-async function evaluate(run: string | undefined, flags: EvaluateFlags & QuestionFlags & LinkFlags): Promise<void> {
+async function evaluate(run: string | undefined, flags: EvaluationFlags & { json?: boolean }): Promise<void> {
   if ((run === undefined) === (flags.agent === undefined)) {
     throw new WorkbenchError('usage', `expected a run or --agent NAME, got ${run === undefined ? 'neither' : 'both'}`, {
       hint: 'kgwalk evaluate RUN, or kgwalk evaluate --agent frequency',
     });
   }
-  const { kindOfWork } = await import('./kind-of-work.js');
+  const { taskFor, terminalWork } = await import('./work.js');
+  const { evaluateNamed } = await import('../tasks/evaluate.js');
+  const { evaluationFiles } = await import('../evaluation/keep.js');
   const named = { name: (run ?? flags.agent)!, isRun: run !== undefined };
-  const kind = await kindOfWork([named], flags.dataset);
-  refuseOtherKind(flags, kind);
-  if (kind === 'dialogues') {
-    const { evaluateDialogues } = await import('./dialogues/evaluate-dialogues.js');
-    return evaluateDialogues(run, flags);
+  const task = await taskFor([named], flags);
+  const predictions = flags.predictions === undefined ? undefined : task.predictions!(flags.predictions);
+  const [evaluation] = await evaluateNamed(task, [named], flags, terminalWork(), {
+    ...(predictions && { onAttempt: predictions.take }),
+  });
+  predictions?.write();
+  const { record, speed, failures, folder } = evaluation!;
+  const saved = evaluationFiles(folder).evaluation;
+  if (flags.json) {
+    return printJson({ ...record, speed, failures: failures.slice(0, 10), saved, predictions: flags.predictions });
   }
-  if (kind === 'links') {
-    const { evaluateOnLinks } = await import('./links/evaluate-on-links.js');
-    return evaluateOnLinks(named, flags);
-  }
-  const { evaluateOnQuestions } = await import('./questions/evaluate-on-questions.js');
-  return evaluateOnQuestions(named, flags);
+  const { printEvaluation } = await import('./evaluation-tables.js');
+  printEvaluation(record, speed);
+  printLine(`saved: ${folder}`);
 }

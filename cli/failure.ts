@@ -1,10 +1,10 @@
 /** The end of a failed command: what goes to standard error and the exit status. */
-import { stderr } from 'node:process';
 import { CommanderError } from 'commander';
-import { memoryErrorOf } from '../src/run/stop.js';
-import { WorkbenchError, exitCodes } from '../src/run/errors.js';
+import { stderr } from 'node:process';
+import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import { printableLines } from '../src/run/printable.js';
 import { masked } from '../src/run/secrets.js';
+import { memoryErrorOf } from '../src/run/stop.js';
 
 /** Exit status and text of an error; commander's own messages are printed by commander, so their text is empty. */
 export interface Failure {

@@ -1,6 +1,6 @@
 /** Ctrl-C: the first asks the command to finish its step and save, the second ends at once. */
 import process, { exit, stderr } from 'node:process';
-import { WorkbenchError, exitCodes } from '../src/run/errors.js';
+import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 
 let controller: AbortController | undefined;
 

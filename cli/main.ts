@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command line. Each command registers itself and loads its heavy parts only when it runs. */
-import { argv, exit, stderr, stdout, umask } from 'node:process';
 import { Command } from 'commander';
+import { argv, exit, stderr, stdout, umask } from 'node:process';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { commands } from './commands.js';
 import { describeFailure, printUsageError } from './failure.js';

@@ -1,5 +1,6 @@
 /** Results on standard output: aligned tables for people, JSON for programs; and what is said beside them. */
 import { stderr, stdout } from 'node:process';
+import type { Section } from '../src/run/evaluation.js';
 import { printable, printableLines } from '../src/run/printable.js';
 
 /** One row of a table; `undefined` is an empty cell. */
@@ -51,4 +52,20 @@ export function printLine(text = ''): void {
 /** Says something beside the results: one line, or several, to standard error, as `printLine`. */
 export function printNote(text: string): void {
   stderr.write(`${printableLines(text)}\n`);
+}
+
+/** Prints sections one after the other, a blank line between: title, table, lines. */
+export function printSections(sections: readonly Section[]): void {
+  sections.forEach(({ title, rows, lines = [] }, i) => {
+    if (i > 0) printLine();
+    if (title !== '') printLine(title);
+    if (rows) printTable(rows as readonly Row[]);
+    for (const line of lines) printLine(line);
+  });
+}
+
+/** Prints what a task shows, or its JSON. */
+export function printShown({ json, sections }: { json: unknown; sections: readonly Section[] }, asJson = false): void {
+  if (asJson) printJson(json);
+  else printSections(sections);
 }

@@ -1,11 +1,12 @@
 /** What `kgwalk train` is to do: the settings and the folder of every run, all checked before the first starts. */
 import { join, resolve } from 'node:path';
+import { loadPreset } from '../presets/index.js';
 import { defaultModel, lastingModelName } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
 import { openRun, runId, runIn } from '../src/run/run-folder.js';
-import { loadPreset } from '../presets/index.js';
-import { forkSettings, type ForkSource } from '../trainers/fork.js';
+import { forkSettings } from '../tasks/train.js';
+import type { ForkSource } from '../trainers/fork.js';
 import { refuseOtherSettings } from '../trainers/resume.js';
 import { settingsOfRun, type TrainSettings } from '../trainers/train-settings.js';
 
@@ -39,9 +40,9 @@ export interface PlannedRun {
  * @param preset undefined where none was named
  * @throws WorkbenchError `usage` for options that contradict each other or the folder, `config` for wrong settings
  */
-export function plannedRuns(preset: string | undefined, flags: TrainFlags): PlannedRun[] {
+export async function plannedRuns(preset: string | undefined, flags: TrainFlags): Promise<PlannedRun[]> {
   refuseContradictions(flags);
-  if (flags.fork !== undefined) return [plannedFork(flags)];
+  if (flags.fork !== undefined) return [await plannedFork(flags)];
   return seedsOf(flags).map((seed) => plannedRun(preset, seed, flags));
 }
 
@@ -68,9 +69,9 @@ function plannedRun(preset: string | undefined, seed: number | undefined, flags:
   return { settings, folder: place, ...(resume !== undefined && { resume }) };
 }
 
-function plannedFork(flags: TrainFlags): PlannedRun {
+async function plannedFork(flags: TrainFlags): Promise<PlannedRun> {
   const source = openRun(resolve(flags.runDir!));
-  const settings = forkSettings(source, overridesOf(flags, seedsOf(flags)[0]));
+  const settings = await forkSettings(source, overridesOf(flags, seedsOf(flags)[0]));
   const folder =
     typeof flags.fork === 'string' ? resolve(flags.fork) : join(runsFolder(), runId(settings.name, settings.seed));
   refuseRunIn(folder);

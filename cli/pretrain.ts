@@ -1,10 +1,10 @@
 /** `kgwalk pretrain PRESET`: entity and relation vectors of a graph, kept for every run that fits them. */
 import type { Command } from 'commander';
+import { printShown } from './output.js';
 import { repeatable } from './repeatable.js';
-import { addThreadsOption } from './threads.js';
+import { addThreadsOption, threadsOf } from './threads.js';
 
-/** Options of `pretrain`, as commander gives them. */
-export interface PretrainFlags {
+interface PretrainFlags {
   set: string[];
   seed?: string;
   dataset?: string;
@@ -32,14 +32,15 @@ export function register(program: Command): void {
 }
 
 async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
-  const { set, seed, dataset, graph } = options;
+  const { set, seed, dataset, graph, test = false } = options;
   const { loadPreset } = await import('../presets/index.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
+  const { loadTask } = await import('../tasks/index.js');
+  const { terminalWork } = await import('./work.js');
   const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
   const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
   const settings = loadPreset(preset, [...set, ...given]);
-  if (datasetKind(settings.data.dataset) === 'links') {
-    return (await import('./links/pretrain-links.js')).pretrainLinks(settings, options);
-  }
-  return (await import('./dialogues/pretrain-dialogues.js')).pretrainDialogues(settings, options);
+  const task = await loadTask(datasetKind(settings.data.dataset));
+  const threads = threadsOf(options.threads);
+  printShown(await task.pretrain(settings, { threads, test, graph }, terminalWork()), options.json);
 }

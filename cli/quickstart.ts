@@ -1,6 +1,6 @@
 /** `kgwalk quickstart`: all of it, on a world that the program makes for itself. */
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { resolve } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printNote } from './output.js';
 import { repeatable } from './repeatable.js';
@@ -36,7 +36,7 @@ export function register(program: Command): void {
 }
 
 async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void> {
-  const { wholeNumber } = await import('./questions/question-inputs.js');
+  const { wholeNumber } = await import('../tasks/flags.js');
   const { overallProgress } = await import('./quickstart/overall-progress.js');
   const { promptedAgents, quickstart, quickstartFolder, quickstartPlan, usableModel } =
     await import('./quickstart/quickstart.js');

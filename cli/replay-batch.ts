@@ -1,8 +1,8 @@
 /** `kgwalk train --replay-batch FILE`: what a run saw at the step where it diverged, and what is seen there now. */
 import { dirname, resolve } from 'node:path';
+import { printable } from '../src/run/printable.js';
 import type { Replay } from '../trainers/replay.js';
 import type { RecordedStep } from '../trainers/saved-step.js';
-import { printable } from '../src/run/printable.js';
 import { printJson, printLine, printTable, type Row } from './output.js';
 
 /** The options of `kgwalk train --replay-batch`. */
@@ -18,7 +18,7 @@ export interface ReplayFlags {
 export async function replay({ replayBatch, runDir, model, backend, json }: ReplayFlags): Promise<void> {
   const { openRun } = await import('../src/run/run-folder.js');
   const { terminalProgress } = await import('../src/run/progress.js');
-  const { replayBatch: replayFile } = await import('../trainers/replay-batch.js');
+  const { replayBatch: replayFile } = await import('../tasks/train.js');
   const { settingsOfRun } = await import('../trainers/train-settings.js');
   const { lastingModelName } = await import('../src/llm/model-files.js');
   const file = resolve(replayBatch);

@@ -1,6 +1,6 @@
 /** `kgwalk report`: one page about runs, and about evaluations of questions and of link queries. */
-import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { dirname, join, resolve } from 'node:path';
 import { printJson, printLine } from './output.js';
 
 /** Adds `kgwalk report`. */
@@ -29,14 +29,15 @@ interface ReportFlags {
 }
 
 async function report(names: string[], { to, title, evaluations: root, json }: ReportFlags): Promise<void> {
-  const { finishedFolder, isBegun, readEvaluation } = await import('../evaluation/questions/evaluation-folder.js');
+  const { foundEvaluation, unfinished } = await import('../evaluation/keep.js');
   const { openRun } = await import('../src/run/run-folder.js');
   const { writeReport } = await import('../reports/report.js');
   const named = names.map((name) => {
-    const evaluation = finishedFolder(name, root);
+    const evaluation = foundEvaluation(name, root);
     if (evaluation !== undefined) return { evaluation };
     // Of one that was stopped, this says how to go on.
-    if (isBegun(name, root)) return { evaluation: readEvaluation(name, root).folder };
+    const begun = foundEvaluation(name, root, 'begun');
+    if (begun !== undefined) throw unfinished(begun);
     return { run: openRun(name) };
   });
   const folders = named.map(({ run, evaluation }) => run?.folder ?? evaluation!);

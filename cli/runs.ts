@@ -1,6 +1,5 @@
 /** `kgwalk runs list|export`: the runs of the working folder. */
 import type { Command } from 'commander';
-import type { RunInfo } from '../src/run/records.js';
 import type { ListedRun } from '../src/run/run-folder.js';
 import { printJson, printLine, printTable } from './output.js';
 
@@ -35,7 +34,9 @@ async function list(folder: string | undefined, { json }: { json?: boolean }): P
 async function summary(run: ListedRun) {
   if ('problem' in run) return { run: run.id, status: 'broken', problem: run.problem };
   const { config, state, environment } = run;
-  const { datasetOf } = await import('./kind-of-work.js');
+  const { datasetOf } = await import('../tasks/named.js');
+  const { taskOfEnv } = await import('../tasks/index.js');
+  const env = (config['env'] ?? {}) as { id?: string };
   const dataset = datasetOf(run);
   return {
     run: run.id,
@@ -44,22 +45,10 @@ async function summary(run: ListedRun) {
     preset: config['name'] as string,
     seed: config['seed'] as number,
     dataset,
-    graph: await walkedGraph(run, dataset),
+    graph: env.id === undefined ? undefined : await (await taskOfEnv(env.id)).graphOf(run),
     started: environment.started,
     problem: state.reason,
   };
-}
-
-/** Name of the graph that a run walks; undefined where the questions it belongs to are no longer imported. */
-async function walkedGraph({ config }: RunInfo, dataset: string | undefined): Promise<string | undefined> {
-  const { questionWalkIds } = await import('../envs/dialogue-walk/question-edge-walk.js');
-  const { id } = (config['env'] ?? {}) as { id?: string };
-  // The setting is of dialogues; questions come with their graph.
-  if (!questionWalkIds.includes(id ?? '')) return (config['data'] as { graph?: string } | undefined)?.graph;
-  const { listQuestionDatasets, parseDatasetName } = await import('../datasets/questions/question-dataset.js');
-  const { name, subsets } = parseDatasetName(dataset ?? '');
-  const manifest = listQuestionDatasets().find((one) => one.name === name);
-  return manifest?.subsets[subsets?.[0] ?? Object.keys(manifest.subsets)[0]!]?.graph;
 }
 
 async function exportRun(run: string, { csv, json }: { csv: string; json?: boolean }): Promise<void> {

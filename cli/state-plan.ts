@@ -3,9 +3,10 @@ import { StateReader } from '../agents/walker/policy.js';
 import { initialState, walkRulesOf } from '../envs/dialogue-walk/rules.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import type { PlannedWalks } from '../tasks/task.js';
 import type { Row } from './output.js';
 import { freshShare, probeSpeed, sampleTexts, sharedInOrder, textLengths } from './state-probe.js';
-import { laterStates, type PlannedWalks } from './walked-states.js';
+import { laterStates } from './walked-states.js';
 
 /** Tokens of some texts, and of them those that need no evaluation because the text before begins alike. */
 interface Tokens {

@@ -5,7 +5,7 @@ import type { WalkTask } from '../datasets/walk-sample.js';
 import { applyAction, initialState, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import type { Graph } from '../src/kg/graph.js';
-import { sampled, Rng } from '../src/run/seeds.js';
+import { Rng, sampled } from '../src/run/seeds.js';
 
 /** Texts of one task: of the state that its walks begin in, and of some that they come to after one step. */
 export interface TaskTexts {

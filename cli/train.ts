@@ -1,7 +1,7 @@
 /** `kgwalk train`: one run, one for each of several seeds, or a fork of a run. */
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
-import { printJson, printLine, printTable, printNote } from './output.js';
+import { printJson, printLine, printNote, printTable } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
 import { repeatable } from './repeatable.js';
 import { addThreadsOption, threadsOf } from './threads.js';
@@ -43,23 +43,22 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
   const threads = threadsOf(flags.threads);
   const { plannedRuns } = await import('./planned-runs.js');
-  const runs = plannedRuns(preset, flags);
+  const runs = await plannedRuns(preset, flags);
   if (flags.dryRun) {
     const { dryRun } = await import('./dry-run.js');
     const rows = await dryRun(runs[0]!.settings, { hasClone: flags.fork !== undefined });
     return flags.json ? printJson(rows) : printTable(rows);
   }
-  const { train: trainRun } = await import('../trainers/train.js');
-  const { tellTorn } = await import('./torn-log.js');
-  const { terminalWatch } = await import('./watch.js');
-  const { progress, signal: interrupted } = terminalWatch();
+  const { train: trainRun } = await import('../tasks/train.js');
+  const { tellTorn, terminalWork } = await import('./work.js');
+  const { progress, signal: interrupted } = terminalWork();
   const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
   for (const [i, run] of runs.entries()) {
     if (await isFinished(run)) {
       printNote(`${run.folder} is finished; nothing to do`);
       continue;
     }
-    printNote(await opening(run));
+    printNote(opening(run));
     const onBackend = (name: string, why: string) => printNote(`networks computed on ${name}: ${why}`);
     try {
       await trainRun({ ...run, threads, progress, onTorn: tellTorn, onNote: printNote, onBackend, signal });
@@ -79,11 +78,8 @@ async function isFinished({ folder, resume }: PlannedRun): Promise<boolean> {
   return resume !== undefined && runIn(folder)?.state.status === 'finished';
 }
 
-async function opening({ folder, fork, settings }: PlannedRun): Promise<string> {
-  const { linkQueryId } = await import('../envs/link-query/world.js');
+function opening({ folder, fork, settings }: PlannedRun): string {
   const run = fork ? `run ${folder}, a fork of ${fork.run}@${fork.checkpoint}` : `run ${folder}`;
-  // Link queries have no texts.
-  if (settings.env.id === linkQueryId) return run;
   return `${run}, texts encoded by ${settings.encoder.model ?? 'nothing'}`;
 }
 

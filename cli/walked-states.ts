@@ -3,14 +3,7 @@ import type { WalkSample } from '../datasets/walk-sample.js';
 import type { RunSettings } from '../presets/schema.js';
 import type { Graph } from '../src/kg/graph.js';
 import { sampled } from '../src/run/seeds.js';
-
-/** What is walked. */
-export interface PlannedWalks {
-  /** The edges that may be walked. */
-  graph: Graph;
-  train: readonly WalkSample[];
-  valid: readonly WalkSample[];
-}
+import type { PlannedWalks } from '../tasks/task.js';
 
 /** States after the first ones of tasks; each is one of its task, so tasks share none. */
 export interface LaterStates {

@@ -1,53 +1,115 @@
 /** Several agents on the same samples: which differences are more than chance. */
-import { pairedDifferences } from '../src/metrics/bootstrap.js';
-import type { PairedDifference } from '../src/metrics/bootstrap.js';
+import { type PairedDifference, pairedDifferences } from '../src/metrics/bootstrap.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { Outcome } from './outcome.js';
-import { metricColumns } from './summary.js';
+import type { EvaluationRecord } from '../src/run/evaluation.js';
+import { columnsOf, rowsBySlice } from './figures.js';
+import type { Compared, Measure, Row } from './score.js';
 
 /** One agent against the reference. */
 export interface Comparison {
   agent: string;
   against: string;
   /**
-   * Agent minus reference by metric key, over the same samples, of what was counted for both. Tests are not corrected for their number: with many
-   * agents some p below 0.05 is chance.
+   * Agent minus reference by figure, over the same samples, of what was counted for both. Tests are not corrected for their
+   * number: with many agents some p below 0.05 is chance.
    */
   differences: Record<string, PairedDifference>;
+  /** The same within the slices that are compared by themselves, by `name=value`. */
+  slices?: Record<string, Record<string, PairedDifference>>;
 }
 
-/** Which k are compared, and how many bootstrap resamples stand behind each test. */
+/** How many resamples stand behind each test, and whether unlike models may meet. */
 export interface CompareOptions {
-  ks: readonly number[];
-  resamples: number;
+  /** Default 2000. */
+  resamples?: number;
+  /** Let budgets and models differ, and simulated models stand beside real ones. Default false. */
+  mixed?: boolean;
 }
 
 /**
- * Tests every evaluation against one of them by a paired bootstrap over dialogues.
+ * Tests every evaluation against one of them by a paired bootstrap over clusters, on the figures that are declared as tested.
  * @param named evaluations of the same samples with the names to show
  * @param against index of the reference. Default: the last
- * @throws WorkbenchError `data` when they are not of the same samples
+ * @throws WorkbenchError `data` when they are not of the same samples; `usage` where budgets or models differ, or simulated
+ *   models meet real ones, unless `mixed`
  */
-export function compareEvaluations(
-  named: readonly { name: string; rows: readonly Outcome[] }[],
-  { ks, resamples }: CompareOptions,
+export function compareEvaluations<R extends Row>(
+  measure: Measure<R>,
+  named: readonly Compared<R>[],
+  { resamples = 2000, mixed = false }: CompareOptions = {},
   against = named.length - 1,
 ): Comparison[] {
   const reference = named[against]!;
-  const dialogues = reference.rows.map(({ dialogue }) => dialogue);
-  const baseline = metricColumns(reference.rows, ks);
+  refuseOtherSamples(named, reference);
+  if (!mixed) refuseMixture(named.map(({ record }) => record));
+  const keys = reference.record.figures.filter(({ tested }) => tested).map(({ key }) => key);
+  const differences = (rows: readonly R[], others: readonly R[]) => {
+    const baseline = columnsOf(measure, keys, others);
+    const columns = [...columnsOf(measure, keys, rows)].filter(([key]) => baseline.has(key));
+    return Object.fromEntries(
+      columns.map(([key, column]) => {
+        const clusters = column.rows.map((row) => measure.cluster(row));
+        const [tested] = pairedDifferences([column.values], [baseline.get(key)!.values], clusters, { resamples });
+        return [key, tested!];
+      }),
+    );
+  };
+  const slicesOf = (rows: readonly R[]) =>
+    measure.comparedSlice === undefined ? new Map<string, R[]>() : rowsBySlice(measure, rows, measure.comparedSlice);
+  const others = slicesOf(reference.rows);
   return named.flatMap(({ name, rows }, i) => {
     if (i === against) return [];
-    if (rows.length !== reference.rows.length || rows.some(({ id }, row) => id !== reference.rows[row]!.id)) {
-      throw new WorkbenchError('data', `expected the samples of ${reference.name}, got others, at ${name}`, {
-        hint: 'Compare agents on the same data set, graph, split and turns.',
-      });
-    }
-    const columns = metricColumns(rows, ks);
-    const keys = [...columns.keys()].filter((key) => baseline.has(key));
-    const of = (some: ReadonlyMap<string, Float64Array>) => keys.map((key) => some.get(key)!);
-    const results = pairedDifferences(of(columns), of(baseline), dialogues, { resamples });
-    const differences = Object.fromEntries(keys.map((key, c) => [key, results[c]!]));
-    return [{ agent: name, against: reference.name, differences }];
+    const slices = [...slicesOf(rows)].map(([slice, own]) => [slice, differences(own, others.get(slice)!)] as const);
+    return {
+      ...{ agent: name, against: reference.name, differences: differences(rows, reference.rows) },
+      ...(slices.length > 0 && { slices: Object.fromEntries(slices) }),
+    };
   });
 }
+
+/**
+ * Refuses what would compare models or budgets rather than agents. Agents that ask no model go with all.
+ * @throws WorkbenchError `usage`
+ */
+export function refuseMixture(
+  abouts: readonly Pick<EvaluationRecord, 'agent' | 'model' | 'simulated' | 'budget' | 'budgetMode'>[],
+): void {
+  const prompted = abouts.filter(({ model }) => model !== undefined);
+  const [first] = prompted;
+  for (const other of prompted) {
+    const differs =
+      other.simulated !== first!.simulated
+        ? ['a simulated model and a real one', `${first!.model} and ${other.model}`]
+        : other.model !== first!.model
+          ? ['different models', `${first!.model} and ${other.model}`]
+          : other.budget !== first!.budget || other.budgetMode !== first!.budgetMode
+            ? ['different budgets', `${budgetText(first!)} and ${budgetText(other)}`]
+            : undefined;
+    if (!differs) continue;
+    throw new WorkbenchError(
+      'usage',
+      `expected agents that can be compared, got ${differs[0]} (${differs[1]}), at ${first!.agent} and ${other.agent}`,
+      { hint: 'Compare at one model and one budget; --mixed compares them all the same.' },
+    );
+  }
+}
+
+/** @throws WorkbenchError `data` for evaluations of other samples than the reference's */
+export function refuseOtherSamples<R extends Row>(named: readonly Compared<R>[], reference: Compared<R>): void {
+  const { graph, dataset } = reference.record.hashes;
+  for (const { name, rows, record } of named) {
+    const same =
+      record.task === reference.record.task &&
+      record.hashes.graph === graph &&
+      record.hashes.dataset === dataset &&
+      rows.length === reference.rows.length &&
+      rows.every(({ id }, i) => id === reference.rows[i]!.id);
+    if (same) continue;
+    throw new WorkbenchError('data', `expected the ${record.clusters} of ${reference.name}, got others, at ${name}`, {
+      hint: 'Compare agents on the same data set, graph, split, limit and seed.',
+    });
+  }
+}
+
+const budgetText = ({ budget, budgetMode }: Pick<EvaluationRecord, 'budget' | 'budgetMode'>) =>
+  `${budget ?? 'none'} ${budgetMode ?? ''}`.trim();

@@ -1,132 +1,206 @@
-/** Runs an agent over samples and counts: the only place where a gold meets an agent's answer. */
-import type { Agent, Answer } from '../agents/agent.js';
-import type { WalkSample } from '../datasets/walk-sample.js';
-import type { WalkGraph } from '../envs/dialogue-walk/walk-graph.js';
-import type { Graph } from '../src/kg/graph.js';
+/** Runs an agent over samples and counts: whatever goes wrong is in every denominator. */
+import type { TraceEvent } from '../agents/question-agent.js';
+import type { CallRecord } from '../src/llm/client/create-clients.js';
+import { spreadOf } from '../src/metrics/ranks.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { EvaluationCost, EvaluationRecord } from '../src/run/records.js';
-import { checkArkCount, keepingArkBeam } from './ark-count.js';
-import { answerTasks, type Attempt } from './answer-tasks.js';
-import { coverageOf } from './coverage.js';
-import { exampleWalks } from './example-walks.js';
-import { missReasons, type Outcome, outcomeOf } from './outcome.js';
-import type { EvaluationSettings } from './settings.js';
-import { summarise, summariseSlices } from './summary.js';
+import type { AboutEvaluation, EvaluationRecord, Example } from '../src/run/evaluation.js';
+import { numberText } from '../src/run/figures.js';
+import type { Progress } from '../src/run/progress.js';
+import { Rng } from '../src/run/seeds.js';
+import { noCalls } from './ask.js';
+import { columnsOf, metricsOf, slicesOf } from './figures.js';
+import type { Asker, AskOptions, Attempt, Row, Sample, Scorer } from './score.js';
 
-/** What an agent is evaluated over, and what the record says of it. */
-export interface EvaluateOptions {
-  /** The whole graph: what golds are held against. */
-  graph: Graph;
-  /** The edges of it that the agent may walk. Default: all. */
-  walks?: WalkGraph;
-  settings: EvaluationSettings;
-  /** Entities of train gold paths, from `seenEntities`. */
-  seenTargets: ReadonlySet<number>;
-  /** Most edges of a walk, for the upper bound. Default 2. */
-  horizon?: number;
-  /** `ark`: also as LLM-ARK's reference counts; the agent must keep its beam (`arkBeam`). Default `strict` alone. */
-  count?: EvaluationRecord['count'];
-  /** What is evaluated, for the record. */
-  about: Pick<EvaluationRecord, 'dataset' | 'split' | 'turns' | 'checkpoint' | 'seed'> & {
-    hashes?: Omit<EvaluationRecord['hashes'], 'graph'>;
-  };
-  onProgress?: (done: number) => void;
-  signal?: AbortSignal;
+/** What the record says of an evaluation beyond its figures. */
+export interface EvaluationSubject {
+  /** Name of the task. */
+  task: string;
+  agent: string;
+  run?: string | undefined;
+  checkpoint?: string | undefined;
+  about: AboutEvaluation;
+  hashes: Readonly<Record<string, string>>;
+  /** Bootstrap resamples behind every interval. */
+  resamples: number;
+}
+
+/** How an evaluation is made. */
+export interface EvaluateOptions<S extends Sample, Answer, R extends Row> extends Partial<AskOptions> {
+  subject: EvaluationSubject;
+  /** Samples that are not asked, by reason. */
+  excluded?: Readonly<Record<string, number>>;
+  /** Rows that are known already, by id, of an evaluation that is gone on with: these are not asked again. */
+  known?: ReadonlyMap<string, R>;
+  /** Samples to keep worked out. Default 12. */
+  examples?: number;
+  /** Called with every row as it comes, and with what it was made of; known rows first, without. */
+  onRow?: (row: R, sample: S, attempt: Attempt<Answer> | undefined) => void;
+}
+
+/** What an agent did on a sample, for `traces.jsonl`. */
+export interface Traced {
+  trace: readonly TraceEvent[];
+  calls: readonly CallRecord[];
 }
 
 /** The record with everything that it was summed up from. */
-export interface Evaluation {
+export interface Evaluation<R extends Row> {
   record: EvaluationRecord;
   /** One a sample, in order. */
-  rows: Outcome[];
-  /** One a sample, in order; absent where the agent was not asked or failed. */
-  answers: (Answer | undefined)[];
+  rows: R[];
+  /** One a sample; empty lists for agents that trace nothing. */
+  traced: Traced[];
   /** Message of each task that made the agent throw. */
   failures: { id: string; message: string }[];
 }
 
-/**
- * Evaluates an agent. Every sample is in every denominator: a start without edges, a gold that the graph lacks and a
- * task on which the agent threw are misses, counted by reason. The agent sees tasks, never golds.
- * @throws WorkbenchError `data` without samples, `config` for a beam narrower than the largest k, `usage` for `ark` with an agent
- *   that does not keep that beam or a horizon other than two; see `answerTasks`
- */
-export async function evaluateAgent(
-  agent: Agent,
-  samples: readonly WalkSample[],
-  {
-    graph,
-    walks = { graph },
-    settings,
-    seenTargets,
-    horizon,
-    count = 'strict',
-    about,
-    onProgress,
-    signal,
-  }: EvaluateOptions,
-): Promise<Evaluation> {
-  const { beamWidth, ks } = settings;
-  if (samples.length === 0) {
-    throw new WorkbenchError('data', `expected samples, got none, at split ${about.split} of ${about.dataset}`);
-  }
-  if (beamWidth < Math.max(...ks)) {
-    throw new WorkbenchError(
-      'config',
-      `expected a beam of at least ${Math.max(...ks)}, got ${beamWidth}, at beamWidth`,
-      {
-        hint: 'With a narrower beam the largest path@k would be cut short.',
-      },
-    );
-  }
-  if (count === 'ark') checkArkCount({ horizon, beamWidth });
-  const askable = samples.filter(({ task }) => graph.degree(task.start) > 0);
-  const attempts = await answerTasks(
-    count === 'ark' ? keepingArkBeam(agent) : agent,
-    askable.map(({ task }) => task),
-    { batchSize: settings.batchSize, ...(onProgress && { onProgress }), ...(signal && { signal }) },
-  );
-  const attemptOf = new Map<WalkSample, Attempt>(askable.map((sample, i) => [sample, attempts[i]!]));
-  const context = { graph, walked: walks.graph, beamWidth, seenTargets, withArk: count === 'ark' };
-  const rows = samples.map((sample) => outcomeOf(sample, attemptOf.get(sample), context));
-  const answers = samples.map((sample) => {
-    const attempt = attemptOf.get(sample);
-    return attempt && 'answer' in attempt ? attempt.answer : undefined;
-  });
-  const failures = askable.flatMap(({ task }, i) => {
-    const attempt = attempts[i]!;
-    return 'failure' in attempt ? [{ id: task.id, message: attempt.failure }] : [];
-  });
+/** So many times as many samples as are shown are looked at for examples: some have nothing to show. */
+const lookedAt = 4;
 
-  const { hashes, ...rest } = about;
-  const reasons = missReasons.filter((reason) => walks.selection || reason !== 'gold-edge-cut');
-  const misses = reasons.map((reason) => [reason, rows.filter(({ miss }) => miss === reason).length] as const);
-  const record: EvaluationRecord = {
-    schemaVersion: 1,
-    agent: agent.name,
-    ...(agent.note !== undefined && { note: agent.note }),
-    ...rest,
-    graph: graph.name,
-    n: samples.length,
-    beamWidth,
-    twoHopBonus: settings.twoHopBonus,
-    count,
-    coverage: coverageOf(samples, walks, horizon),
-    ...(walks.selection && { edges: walks.selection }),
-    misses: Object.fromEntries(misses),
-    metrics: summarise(rows, settings),
-    slices: summariseSlices(rows, settings),
-    cost: totalCost(answers),
-    hashes: { graph: graph.hash, ...hashes },
-    ...(settings.examples > 0 && { examples: exampleWalks(samples, answers, graph, settings.examples) }),
+/**
+ * Evaluates an agent: one row a sample, whatever happens. The agent sees tasks, never golds.
+ * @throws WorkbenchError `data` without samples; see `Asker.ask`
+ */
+export async function evaluate<S extends Sample, Answer, R extends Row>(
+  asker: Asker<S['task'], Answer>,
+  samples: readonly S[],
+  scorer: Scorer<S, Answer, R>,
+  options: EvaluateOptions<S, Answer, R>,
+): Promise<Evaluation<R>> {
+  const { subject, known, examples: shown = 12, onRow } = options;
+  const { dataset, split } = subject.about;
+  if (samples.length === 0) {
+    throw new WorkbenchError('data', `expected samples, got none, at split ${split} of ${dataset}`);
+  }
+  const shuffled = Rng.named(0, 'evaluation/examples').shuffle(samples.map((_, i) => i));
+  const candidates = scorer.exampleOf ? shuffled.slice(0, lookedAt * shown) : [];
+  const isCandidate = new Set(candidates);
+  const rows = new Array<R>(samples.length);
+  const traced = Array.from(samples, (): Traced => ({ trace: [], calls: [] }));
+  const examples = new Map<number, Example>();
+  const failures = new Map<number, string>();
+
+  const asked: number[] = [];
+  samples.forEach((sample, i) => {
+    const row = known?.get(sample.task.id);
+    if (row === undefined || isCandidate.has(i)) return asked.push(i);
+    onRow?.((rows[i] = row), sample, undefined);
+  });
+  const take = (place: number, attempt: Attempt<Answer>) => {
+    const i = asked[place]!;
+    const sample = samples[i]!;
+    const row = scorer.rowOf(sample, attempt);
+    rows[i] = row;
+    const { trace = [], calls = [] } = attempt;
+    traced[i] = { trace, calls };
+    if (attempt.failure !== undefined) failures.set(i, attempt.failure);
+    const example = isCandidate.has(i) && scorer.exampleOf!(sample, attempt, row);
+    if (example) examples.set(i, example);
+    onRow?.(row, sample, attempt);
   };
-  return { record, rows, answers, failures };
+  const { openCalls = noCalls, concurrency = 1, prepareFor, onPrepared, signal } = options;
+  const tasks = asked.map((i) => samples[i]!.task);
+  await asker.ask(tasks, take, {
+    ...{ openCalls, concurrency, signal },
+    ...(prepareFor && { prepareFor }),
+    ...(onPrepared && { onPrepared }),
+  });
+  samples.forEach((sample, i) => {
+    if (!rows[i]) onRow?.((rows[i] = scorer.rowOf(sample, undefined)), sample, undefined);
+  });
+  const record = recordOf(asker, rows, scorer, options);
+  record.examples = candidates.flatMap((i) => examples.get(i) ?? []).slice(0, shown);
+  const failed = [...failures].sort(([a], [b]) => a - b);
+  return { record, rows, traced, failures: failed.map(([i, message]) => ({ id: samples[i]!.task.id, message })) };
 }
 
-function totalCost(answers: readonly (Answer | undefined)[]): EvaluationCost {
-  const total: Record<string, number> = {};
-  for (const answer of answers) {
-    for (const [figure, count] of Object.entries(answer?.cost ?? {})) total[figure] = (total[figure] ?? 0) + count;
-  }
-  return total;
+/** What a curve asks for, and who watches. */
+export interface CurveOptions {
+  line: Progress;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Means of some figures, by `eval/…`: no intervals, since a curve shows its spread over seeds. Figures that are not counted are
+ * left out.
+ */
+export async function curveOf<S extends Sample, Answer, R extends Row>(
+  asker: Asker<S['task'], Answer>,
+  samples: readonly S[],
+  scorer: Pick<Scorer<S, Answer, R>, 'measure' | 'figures' | 'rowOf'>,
+  keys: readonly string[],
+  { line, signal }: CurveOptions,
+): Promise<Record<string, number>> {
+  const rows = new Array<R>(samples.length);
+  let done = 0;
+  const take = (place: number, attempt: Attempt<Answer>) => {
+    rows[place] = scorer.rowOf(samples[place]!, attempt);
+    line.update(++done);
+  };
+  const tasks = samples.map(({ task }) => task);
+  await asker.ask(tasks, take, { openCalls: noCalls, concurrency: 1, signal });
+  samples.forEach((sample, i) => (rows[i] ??= scorer.rowOf(sample, undefined)));
+  const counted = scorer.figures.filter(({ key }) => keys.includes(key));
+  const columns = columnsOf(scorer.measure, keys, rows);
+  const means = keys.flatMap((key) => {
+    const values = counted.some((figure) => figure.key === key) ? columns.get(key)?.values : undefined;
+    return values ? [[`eval/${key}`, values.reduce((sum, value) => sum + value, 0) / values.length] as const] : [];
+  });
+  const [main] = counted;
+  const value = main && Object.fromEntries(means)[`eval/${main.key}`];
+  line.finish(value === undefined ? '' : `${main!.title} ${numberText(value, main!.unit)}`);
+  return Object.fromEntries(means);
+}
+
+function recordOf<S extends Sample, Answer, R extends Row>(
+  { name, note }: Pick<Asker<never, Answer>, 'name' | 'note'>,
+  rows: readonly R[],
+  { measure, figures, missReasons, summary }: Scorer<S, Answer, R>,
+  { subject, excluded = {} }: Pick<EvaluateOptions<S, Answer, R>, 'subject' | 'excluded'>,
+): EvaluationRecord {
+  const { task, agent = name, run, checkpoint, about, hashes, resamples } = subject;
+  const metrics = metricsOf(measure, figures, rows, resamples);
+  const { details, sections } = summary?.(rows) ?? { details: {}, sections: [] };
+  return {
+    schemaVersion: 2,
+    ...{ task, agent },
+    ...(note !== undefined && { note }),
+    ...(run !== undefined && { run }),
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...about,
+    figures: figures.filter(({ key }) => metrics[key]),
+    clusters: measure.clusters,
+    n: rows.length,
+    excluded: { ...excluded },
+    metrics,
+    slices: slicesOf(measure, figures, rows, resamples),
+    misses: countsOf(
+      rows.flatMap(({ miss }) => miss ?? []),
+      missReasons,
+    ),
+    cost: costOf(rows.map((row) => measure.costOf(row))),
+    hashes: { ...hashes },
+    details,
+    sections,
+    examples: [],
+  };
+}
+
+/** How often each word occurs: in the order of `all` where it is given, else by word. */
+export function countsOf(words: readonly string[], all?: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = Object.fromEntries(
+    (all ?? [...new Set(words)].sort()).map((word) => [word, 0]),
+  );
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
+function costOf(costs: readonly object[]): EvaluationRecord['cost'] {
+  const kinds = new Set(costs.flatMap((cost) => Object.keys(cost)));
+  return Object.fromEntries(
+    [...kinds].map((kind) => {
+      const values = costs.map((cost) => (cost as Record<string, number | undefined>)[kind] ?? 0);
+      return [kind, { ...spreadOf(values), total: values.reduce((sum, value) => sum + value, 0) }];
+    }),
+  );
 }

@@ -62,7 +62,7 @@ export interface EvaluationData {
 export function loadEvaluation(folder: string, trained?: TrainedBy, tag = folder.slice(-8)): EvaluationData {
   const files = evaluationFiles(folder);
   const record = readJsonFile(files.evaluation, questionEvaluationRecord, 'an evaluation of questions', again);
-  const about = existsSync(files.about) ? readJsonFile(files.about, aboutSchema, 'what an evaluation asked') : {};
+  const about = existsSync(files.asked) ? readJsonFile(files.asked, aboutSchema, 'what an evaluation asked') : {};
   const source = trained ?? trainedBy(about);
   const ids = readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id);
   const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
@@ -75,7 +75,7 @@ export function loadEvaluation(folder: string, trained?: TrainedBy, tag = folder
       .update(JSON.stringify([record.dataset, record.hashes.graph, ids]))
       .digest('hex'),
     ...(speed && { speed }),
-    examples: existsSync(files.examples) ? readJsonLines(files.examples, questionExample) : [],
+    examples: [],
   };
 }
 

@@ -1,18 +1,12 @@
 /** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
 import { walkerSettings } from '../agents/walker/settings.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
-import { linkQueryId } from '../envs/link-query/world.js';
 import { envIds } from '../envs/registry.js';
-import { questionWalkIds } from '../envs/dialogue-walk/question-edge-walk.js';
-import { relationWalkId } from '../envs/relation-walk/relation-walk-env.js';
-import { envSettings } from '../envs/settings.js';
-import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { ablationProblems } from './ablation-problems.js';
-import { linkProblems } from './links/link-problems.js';
+import { ablationProblems, walkProblems } from '../tasks/dialogues/training-data.js';
 import { ppoProblems } from './ppo-problems.js';
+import type { Learning } from './session.js';
 import type { TrainSettings } from './train-settings.js';
-import { walkProblems } from './walk-problems.js';
 
 /** Settings of LLM-ARK's network, which the recommended head does not follow. */
 const ofPlainHead = [
@@ -26,7 +20,11 @@ const usualWalker = walkerSettings.parse({});
  * @param hasClone whether the run's folder holds a cloned checkpoint already
  * @throws WorkbenchError `config` that lists every contradiction
  */
-export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): void {
+export function checkTrainSettings(
+  learning: Pick<Learning, 'problems'>,
+  settings: TrainSettings,
+  hasClone: boolean,
+): void {
   const { data, env, stateText, transe, walker, clone, ppo, evaluation } = settings;
   const problems: string[] = [];
   const refuse = (wrong: boolean, problem: string) => wrong && problems.push(problem);
@@ -68,10 +66,9 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     perStep && stateText.walkTokens >= stateText.maxTokens,
     `expected stateText.walkTokens below stateText.maxTokens, of which they are a part, got ${stateText.walkTokens} of ${stateText.maxTokens}`,
   );
-  problems.push(...ablationProblems(settings));
   refuse(
     !evaluation.ks.includes(1),
-    `expected 1 in evaluation.ks, since the best checkpoint is chosen by path@1, got ${evaluation.ks.join(', ')}`,
+    `expected 1 in evaluation.ks, by which the best checkpoint is chosen, got ${evaluation.ks.join(', ')}`,
   );
   refuse(
     !envIds().includes(env.id),
@@ -82,48 +79,11 @@ export function checkTrainSettings(settings: TrainSettings, hasClone: boolean): 
     subsets !== undefined,
     `expected a data set alone at data.dataset, got ${data.dataset}; its parts are named by data.subsets: set data.dataset=${name} and data.subsets=[${subsets?.join(', ')}]`,
   );
-  problems.push(...problemsOfWalk(settings));
+  problems.push(...learning.problems(settings));
   if (problems.length === 0) return;
   const list =
     problems.length === 1
       ? problems[0]!
       : `${problems.length} problems:\n${problems.map((one) => `  ${one}`).join('\n')}`;
   throw new WorkbenchError('config', list, { hint: 'Every key is described by `kgwalk config explain KEY`.' });
-}
-
-function problemsOfWalk(settings: TrainSettings): string[] {
-  const { id } = settings.env;
-  if (id === linkQueryId) return linkProblems(settings);
-  return questionWalkIds.includes(id) ? questionProblems(settings) : walkProblems(settings);
-}
-
-/** What walks over questions do not have, and what walks over relations do not. */
-function questionProblems({ data, env, stateText, transe, clone, ppo }: TrainSettings): string[] {
-  const wanted = (ok: boolean, expected: string, got: unknown) =>
-    ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
-  const overEdges = env.id !== relationWalkId;
-  const rules = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
-  return [
-    ...wanted(data.trainSamples === null, 'data.trainSamples=null, which draws from dialogues,', data.trainSamples),
-    ...wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
-    ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
-    ...wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),
-    ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
-    ...wanted(ppo.enabled && ppo.init === 'scratch', 'ppo.enabled=true and ppo.init=scratch', ppo.init),
-    ...wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),
-    ...wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon),
-    ...(overEdges
-      ? [
-          ...wanted(
-            env.reward.kind === 'target' && env.shaping === 'none',
-            'env.reward.kind=target, no shaping',
-            env.reward.kind,
-          ),
-          ...wanted(env.edgePolicy === 'full', 'env.edgePolicy=full', env.edgePolicy),
-        ]
-      : [
-          ...wanted(ppo.baseline !== 'critic', 'ppo.baseline=group-mean or none', ppo.baseline),
-          ...wanted(rules.length === 0, 'the rules of the walk in the section relationWalk', rules.join(', ')),
-        ]),
-  ];
 }

@@ -7,13 +7,13 @@ import {
   type CheckpointHashes,
 } from '../checkpoints/checkpoint.js';
 import { readIndex, resolveCheckpoint, saveCheckpoint } from '../checkpoints/store.js';
-import { questionWalkIds } from '../envs/dialogue-walk/question-edge-walk.js';
 import { configDifferences, refuseDifferences } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { sha256File } from '../src/run/files.js';
 import { readProvenance, unknownWeights, writeProvenance } from '../src/run/provenance.js';
 import type { ForkOrigin, RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
+import type { Learning } from './session.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
 /** Which weights a fork begins with. */
@@ -36,20 +36,24 @@ export interface Forked {
  * @param overrides such as `ppo.learningRate=1e-5`
  * @throws WorkbenchError `config`
  */
-export function forkSettings(run: RunInfo, overrides: readonly string[]): TrainSettings {
-  const { env } = settingsOfRun(run);
-  const begin = questionWalkIds.includes(env.id) ? [] : ['clone.enabled=false', 'ppo.init=clone'];
+export function forkSettings(
+  { forkPhase }: Pick<Learning, 'forkPhase'>,
+  run: RunInfo,
+  overrides: readonly string[],
+): TrainSettings {
+  const begin = forkPhase === 'clone' ? ['clone.enabled=false', 'ppo.init=clone'] : [];
   const settings = settingsOfRun(run, [...begin, ...overrides]);
   return settings.ppo.enabled ? settings : { ...settings, clone: { ...settings.clone, enabled: true } };
 }
 
 /**
- * Reads the weights as a checkpoint of step 0: of dialogues a clone, from which PPO starts and near which it stays; of
- * questions one of PPO. No optimizer, no schedule, no scores: those are of the run they come from.
+ * Reads the weights as a checkpoint of step 0: a clone, from which PPO starts and near which it stays; where the task clones nothing,
+ * one of PPO. No optimizer, no schedule, no scores: those are of the run they come from.
  * @throws WorkbenchError `data` for a checkpoint that is not there or of another graph, encoder or data set, `config` for
  *   settings under which the weights would have another shape or meaning
  */
 export async function forkedWeights(
+  { forkPhase }: Pick<Learning, 'forkPhase'>,
   { run, checkpoint: which }: ForkSource,
   settings: TrainSettings,
   hashes: CheckpointHashes,
@@ -64,12 +68,11 @@ export async function forkedWeights(
     source.folder,
     'Train a run of these settings from the beginning.',
   );
-  const onQuestions = questionWalkIds.includes(settings.env.id);
-  if (!onQuestions && settings.ppo.enabled && settings.ppo.init !== 'clone') {
+  if (forkPhase === 'clone' && settings.ppo.enabled && settings.ppo.init !== 'clone') {
     throw new WorkbenchError('config', 'expected ppo.init=clone in a fork, whose weights it is, got scratch');
   }
   return {
-    weights: { header: { ...header, phase: onQuestions ? 'ppo' : 'clone', step: 0, epoch: 0, metrics: {} }, tensors },
+    weights: { header: { ...header, phase: forkPhase, step: 0, epoch: 0, metrics: {} }, tensors },
     origin: { run: source.folder, checkpoint: name, sha256: await sha256File(file) },
   };
 }

@@ -1,7 +1,6 @@
 /** The PPO phase of a run, whatever is walked: evaluates, saves, gives up, and goes on where a run was stopped. */
 import type { TaskRequest } from '../agents/actor.js';
 import type { Checkpoint, JsonObject } from '../checkpoints/checkpoint.js';
-import type { BestMetric } from '../checkpoints/keeper.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { adamWOf } from '../src/tensor/adamw.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
@@ -20,9 +19,7 @@ export type PpoShared = Pick<
 export interface PpoPhase {
   /** What is saved and restored; the caller's to dispose. */
   trainee: Trainee;
-  /** The figure of `evaluate` that chooses the best checkpoint. */
-  best: BestMetric;
-  /** Figures on valid, by `eval/…`. */
+  /** Figures on valid, by `eval/…`; the first chooses the best checkpoint. */
   evaluate: () => Promise<Record<string, number>>;
   /** Trains from `startUpdate` until the last update or until `onUpdate` says so. */
   train: (shared: PpoShared) => Promise<void>;
@@ -42,7 +39,7 @@ export function adamOf(parameters: TrainedParameters, { adamEpsilon, maxGradNorm
 }
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
-export async function ppoPhase(session: Session, { trainee, best, evaluate, train, from }: PpoPhase): Promise<void> {
+export async function ppoPhase(session: Session, { trainee, evaluate, train, from }: PpoPhase): Promise<void> {
   const { logs, signal, replayed } = session;
   const { seed, ppo: settings, checkpoint } = session.settings;
   if (from) restoreTrainee(trainee, from);
@@ -69,9 +66,10 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
   const score = async () => {
     const figures = await evaluate();
     logs.metrics('ppo', done, figures);
+    const main = Object.values(figures)[0]!;
     patience =
-      figures[best]! > patience.best
-        ? { best: figures[best]!, evaluationsWithoutGain: 0 }
+      main > patience.best
+        ? { best: main, evaluationsWithoutGain: 0 }
         : { ...patience, evaluationsWithoutGain: patience.evaluationsWithoutGain + 1 };
     await save(figures);
   };
@@ -95,7 +93,8 @@ export async function ppoPhase(session: Session, { trainee, best, evaluate, trai
   };
   try {
     // A run that was stopped in an evaluation owes it.
-    if (from && evaluatesAt(done) && !(best in from.header.metrics)) await score();
+    if (from && evaluatesAt(done) && !Object.keys(from.header.metrics).some((key) => key.startsWith('eval/')))
+      await score();
     if (givesUp()) return;
     await train({ ...shared, onUpdate });
     line.finish();

@@ -11,9 +11,8 @@ import { weightsAtStart } from './fork.js';
 import type { RunLogs } from './run-logs.js';
 import { replayOf, type Replay } from './replay.js';
 import { recordedStep, type RecordedStep } from './saved-step.js';
-import { checkpointConfig } from './session.js';
-import { networkSize } from './network-size.js';
-import { encoderOf, hashesOf, openTraining } from './train.js';
+import { checkpointConfig, type Learning } from './session.js';
+import { encoderOf, hashesOf } from './train.js';
 import type { TrainSettings } from './train-settings.js';
 
 /** Which saved step of which run. */
@@ -31,18 +30,16 @@ export interface ReplayOptions {
  * Makes the step again, on the data of the run. On the same backend it sees what the run saw, bit by bit.
  * @throws WorkbenchError `data` for a file that is no saved step, or one of another run, graph, encoder or data set
  */
-export async function replayBatch({
-  file,
-  settings,
-  folder,
-  progress = silentProgress,
-}: ReplayOptions): Promise<Replay> {
+export async function replayBatch(
+  learning: Learning,
+  { file, settings, folder, progress = silentProgress }: ReplayOptions,
+): Promise<Replay> {
   const before = readCheckpoint(file);
   const recorded = savedIn(before, settings, file);
-  const training = await openTraining(settings);
+  const training = await learning.open(settings);
   const encoder = await encoderOf(training, settings);
   try {
-    const { tf, name: backend } = await openBackend(settings.backend, networkSize(settings, encoder.dim));
+    const { tf, name: backend } = await openBackend(settings.backend, learning.networkSize(settings, encoder.dim));
     const hashes = hashesOf(training, encoder);
     const { header } = before;
     checkFits(header, header.kind === 'embedding' ? { graph: hashes.graph } : hashes, file);

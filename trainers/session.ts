@@ -16,6 +16,7 @@ import { keepProvenance } from '../src/run/provenance.js';
 import type { Phase } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import type { Optimizer } from '../src/tensor/trainable.js';
+import type { NetworkSize } from '../src/tensor/backend.js';
 import type { Tf } from '../src/tensor/backend.js';
 import type { RunLogs } from './run-logs.js';
 import type { TrainSettings } from './train-settings.js';
@@ -50,10 +51,24 @@ export interface Training {
   /** What whoever starts the run should know of its data, a line each. */
   notes: readonly string[];
   /**
-   * Every phase, up to the evaluation of the best.
+   * Every phase.
    * @param from the checkpoint to go on from
    */
   run(session: Session, from: Checkpoint | undefined): Promise<void>;
+}
+
+/** How a task trains: what differs between tasks in a run. */
+export interface Learning {
+  /** Ids of the environments that its runs name. */
+  readonly envIds: readonly string[];
+  /** Settings that contradict each other in a run of the task, a line each. */
+  problems(settings: TrainSettings): string[];
+  /** The first layer over the texts, at the largest batch: by it `auto` chooses what computes. @param textDim of the encoder's vectors */
+  networkSize(settings: TrainSettings, textDim: number): NetworkSize;
+  /** The phase whose weights a fork begins with: a clone, which PPO starts from and stays near, or PPO itself. */
+  readonly forkPhase: 'clone' | 'ppo';
+  /** The data of a run, read and checked. @throws WorkbenchError `data` for data that is not there or does not fit */
+  open(settings: TrainSettings): Promise<Training>;
 }
 
 /** What is trained in a phase, with its optimizers. */

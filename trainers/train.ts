@@ -1,10 +1,9 @@
 /** One training run from data to a finished folder. What is walked brings its own phases; the rest is here. */
 import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex } from '../checkpoints/store.js';
-import { linkQueryId } from '../envs/link-query/world.js';
-import { questionWalkIds } from '../envs/dialogue-walk/question-edge-walk.js';
-import { noEncoder, type StateEncoder } from '../src/encoder/state-encoder.js';
+import { noEncoder } from '../src/encoder/state-encoder.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
+import type { StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { collectEnvironment } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -17,19 +16,17 @@ import { memoryErrorOf } from '../src/run/stop.js';
 import { masked } from '../src/run/secrets.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
-import { openDialogueTraining } from './dialogues/training.js';
 import { forkedWeights, weightsAtStart, writeStart, type ForkSource } from './fork.js';
-import { openLinkTraining } from './links/training.js';
-import { openQuestionTraining } from './questions/training.js';
 import { backendToGoOnWith, checkpointToResume, leaveLater } from './resume.js';
-import { networkSize } from './network-size.js';
 import { openRunLogs } from './run-logs.js';
-import type { Session, Training } from './session.js';
+import type { Learning, Session, Training } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** What is trained where, and from where on. */
 export interface TrainOptions {
   settings: TrainSettings;
+  /** Evaluates the best checkpoint, when all phases are done. */
+  evaluateBest?: ((run: Run) => Promise<void>) | undefined;
   /** The run's folder; made anew, or the one to resume. */
   folder: string;
   /** `last`, `best` or a step: go on from there; afresh where nothing was saved. */
@@ -53,16 +50,17 @@ export interface TrainOptions {
  * Trains a walker. What can be refused is refused before the folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
-export function train(options: TrainOptions): Promise<void> {
-  return collectProvenance(new ProvenanceNotes(), () => trainNoted(options));
+export function trainRun(learning: Learning, options: TrainOptions): Promise<void> {
+  return collectProvenance(new ProvenanceNotes(), () => trainNoted(learning, options));
 }
 
-async function trainNoted(options: TrainOptions): Promise<void> {
+async function trainNoted(learning: Learning, options: TrainOptions): Promise<void> {
   const {
     settings,
     folder,
     resume,
     fork,
+    evaluateBest,
     threads = 1,
     progress = silentProgress,
     onTorn,
@@ -71,17 +69,17 @@ async function trainNoted(options: TrainOptions): Promise<void> {
     signal,
   } = options;
   const before = resume === undefined ? undefined : runIn(folder);
-  checkTrainSettings(settings, fork !== undefined || readIndex(folder).clone !== undefined);
-  const training = await openTraining(settings);
+  checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
+  const training = await learning.open(settings);
   for (const note of training.notes) onNote?.(note);
   const encoder = await encoderOf(training, settings);
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
-    const { tf, name: backend, why } = await openBackend(wanted, networkSize(settings, encoder.dim));
+    const { tf, name: backend, why } = await openBackend(wanted, learning.networkSize(settings, encoder.dim));
     onBackend?.(backend, before && settings.backend === 'auto' && wanted !== 'auto' ? 'the run was begun on it' : why);
     const hashes = hashesOf(training, encoder);
     const from = before && checkpointToResume(before, resume!, settings, hashes);
-    const forked = fork && (await forkedWeights(fork, settings, hashes));
+    const forked = fork && (await forkedWeights(learning, fork, settings, hashes));
     const config = before?.config ?? plainSettings(settings);
     // Native TensorFlow takes as many threads as it likes, whatever was asked for.
     const known = backend.startsWith('tensorflow') && threads === 1 ? {} : { threads };
@@ -95,7 +93,8 @@ async function trainNoted(options: TrainOptions): Promise<void> {
     });
     try {
       const start = weightsAtStart(run.folder, hashes);
-      await runPhases(training, from, { tf, run, settings, encoder, hashes, start, threads, progress, signal }, onTorn);
+      const parts = { tf, run, settings, encoder, hashes, start, threads, progress, signal };
+      await runPhases(training, from, parts, onTorn, evaluateBest);
     } catch (thrown) {
       const error = memoryErrorOf(thrown);
       recordEnd(run, error);
@@ -106,13 +105,6 @@ async function trainNoted(options: TrainOptions): Promise<void> {
   } finally {
     await encoder.dispose();
   }
-}
-
-/** The data of a run, read and checked. @throws WorkbenchError `data` for data that is not there or does not fit */
-export function openTraining(settings: TrainSettings): Promise<Training> {
-  const { id } = settings.env;
-  if (id === linkQueryId) return openLinkTraining(settings);
-  return questionWalkIds.includes(id) ? openQuestionTraining(settings) : openDialogueTraining(settings);
 }
 
 /** The encoder of a training's texts; the caller disposes it. */
@@ -132,6 +124,7 @@ async function runPhases(
   from: Checkpoint | undefined,
   parts: Omit<Session, 'logs'>,
   onTorn: TrainOptions['onTorn'],
+  evaluateBest: TrainOptions['evaluateBest'],
 ): Promise<void> {
   const { run, settings } = parts;
   const logs = openRunLogs(run, settings.log.tensorboard, onTorn);
@@ -142,6 +135,7 @@ async function runPhases(
     logs.flush();
     keepProvenance(run.files.provenance);
     await writeMetricsArrow(run.files.metrics, run.files.metricsArrow);
+    await evaluateBest?.(run);
     run.update({ status: 'finished' });
   } finally {
     logs.close();

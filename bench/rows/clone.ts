@@ -25,7 +25,7 @@ import { AdamW } from '../../src/tensor/adamw.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
 import { clone } from '../../trainers/clone.js';
 import { shownGolds } from '../../trainers/demonstrations.js';
-import { samplesOfSplit } from '../../trainers/dialogues/samples-of-split.js';
+import { samplesOfSplit } from '../../tasks/dialogues/training-data.js';
 import { emitRate, startClock, type Clock } from '../measure.js';
 
 const { values, positionals } = parseArgs({

@@ -5,15 +5,15 @@ import { basename, join } from 'node:path';
 import { openEncoder } from '../../src/encoder/open-encoder.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { AnswerDecision } from '../../src/llm/decision.js';
+import { readChatModelFile } from '../../src/llm/gguf/text-model.js';
 import type { CompletionRequest, LanguageModel } from '../../src/llm/language-model.js';
 import { openLlamaModel } from '../../src/llm/llama-model.js';
-import { readChatModelFile } from '../../src/llm/gguf/text-model.js';
 import { modelFile } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { printJson, printLine, printTable } from '../output.js';
-import { terminalWatch } from '../watch.js';
+import { terminalWork } from '../work.js';
 
 interface BenchFlags {
   threads?: string;
@@ -41,7 +41,7 @@ export async function bench(spec: string, { gpu = false, json, ...flags }: Bench
   const threads = flags.threads === undefined ? undefined : whole(flags.threads, '--threads');
   const repeats = whole(flags.repeats, '--repeats');
   const file = modelFile(spec);
-  const { progress, signal } = terminalWatch();
+  const { progress, signal } = terminalWork();
   const device = gpu ? 'auto' : 'off';
   const options = { file, device, threads, repeats, progress, signal } as const;
   const rates: Partial<Record<'prompt' | 'reply' | 'encode', Rate>> = {

@@ -22,7 +22,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { masked } from '../../src/run/secrets.js';
 import { printJson, printLine, printNote, printTable } from '../output.js';
-import { terminalWatch } from '../watch.js';
+import { terminalWork } from '../work.js';
 
 interface Listed {
   name: string;
@@ -134,7 +134,7 @@ export async function getModel(what: string, flags: GetFlags): Promise<void> {
   const wanted = wantedModel(what, { ...(name !== undefined && { name }), ...(sha256 !== undefined && { sha256 }) });
   printNote(`${wanted.name} from ${masked(wanted.url)}\nlicence: ${wanted.licence ?? `see ${wanted.page}`}`);
   if (wanted.licenceToAccept !== undefined && !flags.acceptLicence) throw notAccepted(wanted, wanted.licenceToAccept);
-  const { file, kept, ...record } = await downloadModel(wanted, { acceptUnverified, ...terminalWatch() });
+  const { file, kept, ...record } = await downloadModel(wanted, { acceptUnverified, ...terminalWork() });
   if (json) return printJson({ ...record, file, kept });
   const { bytes, hashFrom } = record;
   const checked = {

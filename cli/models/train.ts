@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { renderPng } from '../../reports/pictures.js';
-import { type Line, lineChart } from '../../reports/line-chart.js';
-import { curveOf } from '../../reports/series.js';
 import { light, palette } from '../../reports/chart.js';
+import { type Line, lineChart } from '../../reports/line-chart.js';
+import { renderPng } from '../../reports/pictures.js';
+import { curveOf } from '../../reports/series.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
@@ -13,7 +13,7 @@ import { anyNumber } from '../../src/run/record-schemas.js';
 import { interruptSignal } from '../interrupt.js';
 import { printJson, printLine } from '../output.js';
 import { minutesOf, timeLimit } from '../time-limit.js';
-import { terminalWatch } from '../watch.js';
+import { terminalWork } from '../work.js';
 
 /** The options of `kgwalk models train`. */
 export interface TrainModelFlags {
@@ -39,7 +39,7 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
     const { printReplay } = await import('../replay-batch.js');
     const { demoWorld } = await import('../quickstart/quickstart.js');
     const { tf } = await openBackend(backendOf(flags.backend ?? 'auto'));
-    await demoWorld(terminalWatch());
+    await demoWorld(terminalWork());
     const replay = await replayUpdate({ tf, settings, file: resolve(flags.replayBatch), onStage: () => {} });
     return printReplay(replay, flags.json);
   }
@@ -52,8 +52,8 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   }
   const { tf, name } = await openBackend(backendOf(flags.backend ?? 'auto'));
   const { demoWorld } = await import('../quickstart/quickstart.js');
-  await demoWorld(terminalWatch());
-  const watch = terminalWatch();
+  await demoWorld(terminalWork());
+  const watch = terminalWork();
   const limit = minutes === undefined ? [] : [timeLimit(minutes)];
   const { finished, place } = await trainDemoModel({
     ...{ tf, settings, out, resume: flags.resume === true },

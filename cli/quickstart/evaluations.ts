@@ -1,61 +1,39 @@
 /** Walkers of the quickstart beside agents that learned less or nothing, each evaluated on valid once and kept. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { agentOf } from '../../agents/registry.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
-import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
-import { readJsonFile } from '../../src/run/read-json.js';
-import type { EvaluationRecord, QuestionEvaluationRecord, RunInfo } from '../../src/run/records.js';
-import { runFiles } from '../../src/run/run-folder.js';
-import { evaluateAgents } from '../questions/evaluate-agents.js';
-import type { QuestionFlags } from '../questions/question-inputs.js';
-import type { Watch } from '../watch.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { evaluateNamed, keepBeside } from '../../tasks/evaluate.js';
+import type { EvaluationFlags } from '../../tasks/flags.js';
+import { loadTask, type TaskName } from '../../tasks/index.js';
+import type { Named, Work } from '../../tasks/task.js';
 
-/** One agent's evaluation on dialogues. */
-export interface WalkRow {
-  /** An untrained agent's name, or the phase that a checkpoint is of. */
+/** One agent's evaluation. */
+export interface EvaluatedAgent {
+  /** An untrained agent's name, what a checkpoint is of, or `walker`. */
   name: string;
+  folder: string;
   record: EvaluationRecord;
 }
 
-const baselines = ['random', 'frequency', 'transe'] as const;
+/** `reused`: all was evaluated before. */
+interface EvaluatedAgents {
+  rows: EvaluatedAgent[];
+  reused: boolean;
+}
 
-/** Evaluates what is not evaluated yet. `reused`: all was. */
-export async function evaluateWalks(run: RunInfo, watch: Watch): Promise<{ rows: WalkRow[]; reused: boolean }> {
+const walkBaselines = ['random', 'frequency', 'transe'] as const;
+
+/** Evaluates what is not evaluated yet, beside the run. */
+export async function evaluateWalks(run: RunInfo, work: Work): Promise<EvaluatedAgents> {
   // The best on valid is the clone where PPO gained nothing; then the row of PPO is its last checkpoint.
   const ppo = resolveCheckpoint(run.folder, 'best').phase === 'ppo' ? 'best' : 'last';
-  const wanted = [
-    ...baselines.map((name) => ({ name, agent: name, kind: 'agent' as const, saved: `valid-${name}` })),
-    { name: 'clone', agent: `${run.folder}@clone`, kind: 'run' as const, saved: 'valid-clone' },
-    { name: 'ppo', agent: `${run.folder}@${ppo}`, kind: 'run' as const, saved: `valid-${ppo}` },
+  const names = { [`${run.folder}@clone`]: 'clone', [`${run.folder}@${ppo}`]: 'ppo' };
+  const named = [
+    ...walkBaselines.map((name) => ({ name, isRun: false })),
+    ...Object.keys(names).map((name) => ({ name, isRun: true })),
   ];
-  const fileOf = (saved: string) => join(runFiles(run.folder).evaluations, `${saved}.json`);
-  const missing = wanted.filter(({ saved }) => !existsSync(fileOf(saved)));
-  if (missing.length > 0) {
-    const { openAgents } = await import('../dialogues/named-agents.js');
-    const { evaluateShown } = await import('../dialogues/evaluate-dialogues.js');
-    const { saveEvaluation } = await import('../../evaluation/save-evaluation.js');
-    // All are opened together: baselines take data, graph and embeddings of the run.
-    const { inputs, agents, close } = await openAgents(
-      wanted.map(({ agent: name, kind }) => ({ name, kind })),
-      { checkpoint: ppo, modelSet: [] },
-    );
-    try {
-      for (const [i, one] of wanted.entries()) {
-        if (!missing.includes(one)) continue;
-        const { agent, about, notes } = agents[i]!;
-        const named: Watch = { ...watch, progress: (_agent, ...of) => watch.progress(one.name, ...of) };
-        await saveEvaluation(run.folder, one.saved, await evaluateShown(agent, inputs, about, named), notes);
-      }
-    } finally {
-      await close();
-    }
-  }
-  const rows = wanted.map(({ name, saved }) => ({
-    name,
-    record: readJsonFile(fileOf(saved), evaluationRecord, 'an evaluation'),
-  }));
-  return { rows, reused: missing.length === 0 };
+  return evaluated('dialogues', named, {}, work, (name) => names[name] ?? name);
 }
 
 /** Agents on questions that neither learn nor ask a model. */
@@ -70,56 +48,47 @@ interface QuestionWork {
   questions: number;
   promptedAgents: readonly string[];
   evaluations: string;
-  watch: Watch;
-}
-
-/** One agent's evaluation on questions. */
-export interface QuestionRowOf {
-  name: string;
-  folder: string;
-  record: QuestionEvaluationRecord;
-}
-
-interface QuestionTable {
-  rows: QuestionRowOf[];
-  /** Whether all was evaluated before. */
-  reused: boolean;
+  work: Work;
 }
 
 /** Calls a question may cost a prompted agent. */
 const callBudget = 30;
 
 /** The walker and the baselines on all valid questions. */
-export function evaluateUnprompted({ run, evaluations, watch }: QuestionWork): Promise<QuestionTable> {
-  return evaluate([...questionBaselines], run, { evaluations }, watch);
+export function evaluateUnprompted({ run, evaluations, work }: QuestionWork): Promise<EvaluatedAgents> {
+  return onQuestions([...questionBaselines], run, { evaluations }, work);
 }
 
 /** All of them, and prompted agents, on a seeded sample of the valid questions. */
-export function evaluatePrompted(work: QuestionWork): Promise<QuestionTable> {
-  const { run, model, questions, promptedAgents, evaluations, watch } = work;
-  return evaluate(
-    [...questionBaselines, ...promptedAgents],
-    run,
-    { evaluations, limit: String(questions), ...(promptedAgents.length > 0 && { model, budget: String(callBudget) }) },
-    watch,
-  );
+export function evaluatePrompted(asked: QuestionWork): Promise<EvaluatedAgents> {
+  const { run, model, questions, promptedAgents, evaluations, work } = asked;
+  const prompts = promptedAgents.length > 0 && { model, budget: String(callBudget) };
+  const flags = { evaluations, limit: String(questions), ...prompts };
+  return onQuestions([...questionBaselines, ...promptedAgents], run, flags, work);
 }
 
-async function evaluate(
-  agents: readonly string[],
-  run: RunInfo,
-  flags: Partial<QuestionFlags>,
-  watch: Watch,
-): Promise<QuestionTable> {
+function onQuestions(agents: readonly string[], run: RunInfo, flags: Partial<EvaluationFlags>, work: Work) {
   const named = [...agents.map((name) => ({ name, isRun: false })), { name: run.folder, isRun: true }];
-  const nameOf = (name: string) => (name === run.folder ? 'walker' : agentOf(name));
-  const evaluated = await evaluateAgents(
+  return evaluated('questions', named, flags, work, (name) => (name === run.folder ? 'walker' : agentOf(name)));
+}
+
+async function evaluated(
+  task: TaskName,
+  named: readonly Named[],
+  flags: Partial<EvaluationFlags>,
+  work: Work,
+  nameOf: (name: string) => string,
+): Promise<EvaluatedAgents> {
+  const all = await evaluateNamed(
+    await loadTask(task),
     named,
     { checkpoint: 'best', set: [], modelSet: [], ...flags },
-    { watch: { ...watch, progress: (label, ...of) => watch.progress(nameOf(label), ...of) }, reuse: true },
+    { ...work, progress: (label, ...of) => work.progress(nameOf(label), ...of) },
+    { reuse: true },
   );
+  if (flags.evaluations === undefined) keepBeside(all);
   return {
-    rows: evaluated.map(({ name, folder, record }) => ({ name: nameOf(name), folder, record })),
-    reused: evaluated.every(({ speed }) => speed === undefined),
+    rows: all.map(({ name, folder, record }) => ({ name: nameOf(name), folder, record })),
+    reused: all.every(({ speed }) => speed === undefined),
   };
 }

@@ -1,8 +1,8 @@
 /** Progress through several steps: which one, how far, and how long all of them will still take. */
-import { printable } from '../../src/run/printable.js';
 import { stderr } from 'node:process';
-import { formatDuration } from '../../src/run/progress.js';
+import { printable } from '../../src/run/printable.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
+import { formatDuration } from '../../src/run/progress.js';
 
 /** A step with the seconds that its parts took where they were measured, by the label of their progress lines. */
 export interface PlannedStep {

@@ -1,8 +1,8 @@
 /** The quickstart from an empty machine to a page: every step by the functions of the command that it stands for. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { datasetFolder } from '../../datasets/imported-dataset.js';
 import { manifestFileName } from '../../datasets/dialogues/dialogue-dataset.js';
+import { datasetFolder } from '../../datasets/imported-dataset.js';
 import type { RunSettings } from '../../presets/schema.js';
 import { embeddedModelName, lastingModelName, modelFile } from '../../src/llm/model-files.js';
 import { configDifferences, refuseDifferences } from '../../src/run/config.js';
@@ -10,9 +10,10 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { cacheFolder, runsFolder } from '../../src/run/locations.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { openRun, runIn } from '../../src/run/run-folder.js';
+import type { Work } from '../../tasks/task.js';
 import { plainSettings, settingsOfRun } from '../../trainers/train-settings.js';
-import type { Watch } from '../watch.js';
-import type { QuestionRowOf, WalkRow } from './evaluations.js';
+import { terminalWork } from '../work.js';
+import type { EvaluatedAgent } from './evaluations.js';
 import type { OverallProgress, PlannedStep } from './overall-progress.js';
 
 /** Prompted agents of the quickstart, with the switches that the embedded model learned on. */
@@ -82,11 +83,11 @@ interface QuickstartOptions {
 /** What was made, and where it is. */
 export interface QuickstartResult {
   runs: { dialogues: string; questions: string };
-  walks: WalkRow[];
+  walks: EvaluatedAgent[];
   /** On the sample that prompted agents were asked. */
-  questions: QuestionRowOf[];
+  questions: EvaluatedAgent[];
   /** On all valid questions. */
-  allQuestions: QuestionRowOf[];
+  allQuestions: EvaluatedAgent[];
   page: string;
   /** The charts as PNG files; empty where the page was there already. */
   pictures: string[];
@@ -102,7 +103,7 @@ const again = 'reused, done before';
  */
 export async function quickstart(options: QuickstartOptions): Promise<QuickstartResult> {
   const { folder, seed, questions, promptedAgents, model, overrides = [], progress, signal } = options;
-  const watch: Watch = { progress: (...of) => progress.line(...of), signal };
+  const work: Work = { ...terminalWork(), progress: (...of) => progress.line(...of), signal };
   const { loadPreset } = await import('../../presets/index.js');
   const settingsOf = (preset: string) =>
     loadPreset(preset, [
@@ -118,18 +119,18 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
     return made;
   };
   progress.begin();
-  const world = await demoWorld(watch);
+  const world = await demoWorld(work);
   progress.end(world.note);
   const { evaluatePrompted, evaluateUnprompted, evaluateWalks } = await import('./evaluations.js');
-  const dialogues = await step('trained', () => trainedRun(settingsOf('demo'), join(folder, 'dialogues'), watch));
-  const walks = await step('evaluated', () => evaluateWalks(dialogues.run, watch));
+  const dialogues = await step('trained', () => trainedRun(settingsOf('demo'), join(folder, 'dialogues'), work));
+  const walks = await step('evaluated', () => evaluateWalks(dialogues.run, work));
   const answering = await step('trained', () =>
-    trainedRun(settingsOf('demo-questions'), join(folder, 'questions'), watch),
+    trainedRun(settingsOf('demo-questions'), join(folder, 'questions'), work),
   );
   const evaluations = join(folder, 'evaluations');
-  const work = { run: answering.run, model, questions, promptedAgents, evaluations, watch };
-  const all = await step('evaluated', () => evaluateUnprompted(work));
-  const some = await step('evaluated', () => evaluatePrompted(work));
+  const asked = { run: answering.run, model, questions, promptedAgents, evaluations, work };
+  const all = await step('evaluated', () => evaluateUnprompted(asked));
+  const some = await step('evaluated', () => evaluatePrompted(asked));
   const page = join(folder, 'report', 'index.html');
   const { reused, ...report } = await step('written', async () => {
     const done = [world, dialogues, walks, answering, all, some].every((one) => one.reused);
@@ -157,7 +158,7 @@ export async function quickstart(options: QuickstartOptions): Promise<Quickstart
 const names = ['demo', 'demo-questions'];
 
 /** What is there already stays, whatever it was made with: runs tell by its hashes when it is not theirs. */
-export async function demoWorld({ progress }: Watch): Promise<{ note: string; reused: boolean }> {
+export async function demoWorld({ progress }: Work): Promise<{ note: string; reused: boolean }> {
   if (names.every((name) => existsSync(join(datasetFolder(name), manifestFileName)))) {
     return { note: `reusing ${names.join(' and ')}, made before`, reused: true };
   }
@@ -173,7 +174,7 @@ export async function demoWorld({ progress }: Watch): Promise<{ note: string; re
 async function trainedRun(
   settings: RunSettings,
   folder: string,
-  watch: Watch,
+  work: Work,
 ): Promise<{ run: RunInfo; reused: boolean }> {
   const before = runIn(folder);
   if (before) refuseOtherSettings(before, settings);
@@ -181,8 +182,9 @@ async function trainedRun(
     await refuseOtherModel(before, settings);
     return { run: before, reused: true };
   }
-  const { train } = await import('../../trainers/train.js');
-  await train({ settings, folder, resume: 'last', ...watch });
+  const { train } = await import('../../tasks/train.js');
+  const { progress, signal } = work;
+  await train({ settings, folder, resume: 'last', progress, signal });
   return { run: openRun(folder), reused: false };
 }
 

@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process';
 import { basename, relative } from 'node:path';
 import { argv, cwd, env, platform, stdout } from 'node:process';
-import { loadEvaluation } from '../../reports/run-data.js';
-import { intervalText, valueText } from '../../src/run/figures.js';
+import { intervalText, tableFigures, valueText } from '../../src/run/figures.js';
+import { readTimings } from '../../src/run/metric-log.js';
+import { evaluationFiles } from '../../src/run/run-folder.js';
 import { printLine, printTable, type Row } from '../output.js';
-import type { QuestionRowOf, WalkRow } from './evaluations.js';
+import type { EvaluatedAgent } from './evaluations.js';
 import type { QuickstartResult } from './quickstart.js';
 
 const aboutWalks: Readonly<Record<string, string>> = {
@@ -31,7 +32,7 @@ export function printTables({ walks, questions, allQuestions }: QuickstartResult
   printLine();
   const { record } = questions[0]!;
   printLine(
-    `Questions about the graph: ${record.n} of ${record.dataset}, ${record.subsets.join(', ')}, none of them trained on`,
+    `Questions about the graph: ${record.n} of ${record.dataset}, ${(record as { subsets?: string[] }).subsets?.join(', ')}, none of them trained on`,
   );
   printLine();
   printTable(questions.map((row) => questionRow(row, allQuestions)));
@@ -41,30 +42,39 @@ export function printTables({ walks, questions, allQuestions }: QuickstartResult
   );
 }
 
-function walkRow({ name, record: { metrics } }: WalkRow): Row {
+function walkRow({ name, record: { metrics, figures } }: EvaluatedAgent): Row {
+  const shown = [...new Map(tableFigures(figures, [metrics]).map((one) => [one.key.replace(/@.*/, ''), one])).values()];
+  const first = shown.map(({ key }) => figures.find((one) => one.key.startsWith(key.replace(/@.*/, '')))!);
   return {
     agent: name,
-    'path@1': intervalText(metrics['path@1']),
-    'target@1': intervalText(metrics['target@1']),
+    ...Object.fromEntries(first.slice(0, 2).map(({ key, unit }) => [key, intervalText(metrics[key], unit)])),
     how: aboutWalks[name] ?? '',
   };
 }
 
-function questionRow({ name, folder, record }: QuestionRowOf, all: readonly QuestionRowOf[]): Row {
-  const { metrics, cost, model } = record;
+function questionRow({ name, folder, record }: EvaluatedAgent, all: readonly EvaluatedAgent[]): Row {
+  const { metrics, cost, model, figures } = record;
   const onAll = all.find((one) => one.name === name)?.record;
   const tokens = (cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0);
-  const ms = loadEvaluation(folder).speed?.msPerQuestion;
+  const [seconds, questions] = spentOn(folder);
+  const [main, second] = tableFigures(figures, [metrics]);
   return {
     agent: name,
-    'hit@1': intervalText(metrics['hit@1']),
-    f1: valueText(metrics.f1),
-    calls: (metrics['calls.mean']?.value ?? 0).toFixed(1),
+    [main!.key]: intervalText(metrics[main!.key], main!.unit),
+    [second!.key]: valueText(metrics[second!.key], second!.unit),
+    calls: (cost.calls?.mean ?? 0).toFixed(1),
     tokens: tokens.toFixed(0),
-    time: ms === undefined ? '' : duration(ms),
-    ...(all.length > 0 && { [`hit@1 of all ${all[0]!.record.n}`]: intervalText(onAll?.metrics['hit@1']) }),
+    time: questions === 0 ? '' : duration((1000 * seconds) / questions),
+    ...(all.length > 0 && { [`${main!.key} of all ${all[0]!.record.n}`]: intervalText(onAll?.metrics[main!.key]) }),
     how: model === undefined ? (aboutQuestions[name] ?? '') : 'prompts',
   };
+}
+
+/** Seconds of an evaluation, and samples that were answered in them. */
+function spentOn(folder: string): [seconds: number, samples: number] {
+  const timings = readTimings(evaluationFiles(folder).timing);
+  const total = (of: (timing: (typeof timings)[number]) => number) => timings.reduce((sum, one) => sum + of(one), 0);
+  return [total(({ seconds }) => seconds), total((one) => Number(one['time/questions'] ?? 0))];
 }
 
 const duration = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`);
@@ -96,7 +106,7 @@ const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
 async function exampleQuestion(folder: string): Promise<string | undefined> {
   const { openRun } = await import('../../src/run/run-folder.js');
   const { dataSettings } = await import('../../datasets/settings.js');
-  const { loadTrainingQuestions } = await import('../../trainers/questions/load-questions.js');
+  const { loadTrainingQuestions } = await import('../../tasks/questions/training-data.js');
   const { valid } = await loadTrainingQuestions({ data: dataSettings.parse(openRun(folder).config.data) });
   const askable = valid.flatMap(({ task: { question, topics } }) => {
     const [topic, ...others] = topics;

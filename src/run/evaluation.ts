@@ -6,7 +6,7 @@ import { anyNumber } from './record-schemas.js';
 
 const text = z.string();
 const counts = z.record(text, anyNumber);
-const estimate = openObject({ value: anyNumber, low: anyNumber, high: anyNumber, n: anyNumber });
+const estimate = z.object({ value: anyNumber, low: anyNumber, high: anyNumber, n: anyNumber });
 const metrics = z.record(text, estimate);
 const cell = z.union([text, anyNumber]).optional();
 

@@ -37,15 +37,16 @@ export function runFiles(folder: string) {
 /** The files of one evaluation. All but `timing` are equal bytes for equal evaluations. */
 export function evaluationFiles(folder: string) {
   return {
-    about: join(folder, 'about.json'),
+    /** What was asked: everything that decides the result. */
+    asked: join(folder, 'asked.json'),
+    /** Rows of an evaluation that is under way, in the order in which they came. */
+    partial: join(folder, 'answers.part.jsonl'),
     /** What the model wrote, as it came. */
     completions: join(folder, 'completions.jsonl'),
-    /** A row a question. */
+    /** A row a sample. */
     answers: join(folder, 'answers.jsonl'),
-    /** What the agent did, an event list a question. */
+    /** What the agent did, an event list a sample. */
     traces: join(folder, 'traces.jsonl'),
-    /** Some questions worked out in names, for reports. */
-    examples: join(folder, 'examples.jsonl'),
     rows: join(folder, 'rows.arrow'),
     /** What the agent's tables and memories were made from. */
     provenance: join(folder, 'provenance.json'),

@@ -3,7 +3,7 @@ import type { QuestionAgent } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionAgentResources } from '../../../agents/question-agent.js';
 import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
-import { taskFor } from '../../../evaluation/questions/evaluate-questions.js';
+import { toldTask } from '../../../evaluation/ask.js';
 import { pickWeighted } from '../../../datasets/demo/words.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
@@ -67,7 +67,7 @@ async function openAgents(
   const agents = new Map<AgentPlan, QuestionAgent>();
   for (const plan of plans) {
     const agent = await questionAgents.create(plan.agent, resources, plan.switches);
-    await agent.prepare?.(asked.map(({ task }) => taskFor(agent, task, true)));
+    await agent.prepare?.(asked.map(({ task }) => toldTask(agent, task, true)));
     agents.set(plan, agent);
   }
   return agents;
@@ -89,7 +89,7 @@ async function recordOne(
   });
   const clients = createClients({ model, store: forgetfulStore(), budget: null, budgetMode: 'strict', seed, signal });
   const { client } = clients.clientFor(sample.task.id);
-  await agent.answer(taskFor(agent, sample.task, true), { client, trace: () => {}, signal });
+  await agent.answer(toldTask(agent, sample.task, true), { client, trace: () => {}, signal });
   return records;
 }
 

@@ -1,0 +1,214 @@
+/** Evaluations and comparisons as tables for people, whatever the task: its figures say how they are shown. */
+import type { Comparison } from '../evaluation/compare.js';
+import type { Row as SampleRow } from '../evaluation/score.js';
+import type { EvaluationSpeed } from '../evaluation/speedometer.js';
+import type { EvaluationRecord, Section } from '../src/run/evaluation.js';
+import { type Figure, intervalText, numberText, tableFigures, valueText } from '../src/run/figures.js';
+import type { NamedEvaluation } from '../tasks/evaluate.js';
+import { printLine, printSections, printTable, type Row } from './output.js';
+
+/** Prints figures, slices, what the task tells beside them, cost and misses. */
+export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpeed): void {
+  const { figures, metrics, slices, sections, cost, misses, excluded, clusters } = record;
+  printLine(headline(record));
+  printLine();
+  printFigures(record);
+  const columns = tableFigures(figures, [metrics, ...Object.values(slices)]);
+  if (Object.keys(slices).length > 0) {
+    printLine();
+    printTable(
+      Object.entries({ all: metrics, ...slices }).map(([slice, own]) => ({
+        slice,
+        n: Math.max(...Object.values(own).map(({ n }) => n)),
+        ...Object.fromEntries(columns.map(({ key, unit }) => [key, valueText(own[key], unit)])),
+      })),
+    );
+  }
+  printLine();
+  printSections(sections);
+  const spent = Object.entries(cost).filter(([, { total }]) => total > 0);
+  if (spent.length > 0) {
+    printLine();
+    printTable(
+      spent.map(([kind, { mean, median, p95, max, total }]) => ({
+        ...{ 'a sample': kind, mean: mean.toFixed(1), median, p95, max, total },
+      })),
+    );
+  }
+  printLine();
+  printLine(`misses: ${counts(misses) || 'none'}`);
+  if (Object.keys(excluded).length > 0) printLine(`not asked: ${counts(excluded)}`);
+  if (speed) printLine(speedText(record, speed));
+  printLine(`${unitsText(figures)}; brackets: 95 % bootstrap over ${clusters}`);
+}
+
+/** Figures at several k in one table, the others in another. */
+function printFigures({ figures, metrics }: EvaluationRecord): void {
+  const families = new Map<string, Figure[]>();
+  for (const figure of figures) {
+    const family = figure.key.replace(/@.*$/, '@k');
+    families.set(family, [...(families.get(family) ?? []), figure]);
+  }
+  const atK = [...families].filter(([, own]) => own.length > 1);
+  const shown = (figure: Figure) => intervalText(metrics[figure.key], figure.unit);
+  if (atK.length > 0) {
+    printTable(
+      atK.map(([family, own]) => ({
+        metric: family,
+        ...Object.fromEntries(own.map((figure) => [figure.key.replace(/^.*@/, 'k='), shown(figure)])),
+      })),
+    );
+    printLine();
+  }
+  const single = [...families.values()].flatMap((own) => (own.length === 1 ? own : []));
+  printTable(single.map((figure) => ({ metric: figure.key, value: shown(figure), n: metrics[figure.key]!.n })));
+}
+
+/** Prints one row an agent, its difference to the reference with the test, and a table for each slice that is compared by itself. */
+export function printComparison(
+  evaluations: readonly NamedEvaluation<SampleRow>[],
+  comparisons: readonly Comparison[],
+  against: string,
+  together: readonly Section[] = [],
+): void {
+  const records = evaluations.map(({ record }) => record);
+  const [first] = records;
+  const prompted = records.filter(({ model }) => model !== undefined);
+  const shared = [new Set(prompted.map(modelText)), new Set(prompted.map(budgetText))];
+  const told = shared.flatMap((texts) => (texts.size === 1 ? [...texts] : []));
+  const { note: _note, run: _run, topicGiven: _topicGiven, ...shown } = prompted[0] ?? first!;
+  printLine(headline({ ...shown, agent: `${evaluations.length} agents` }, told));
+  printLine();
+  const figures = tableFigures(
+    first!.figures,
+    records.map(({ metrics }) => metrics),
+  );
+  printTable(evaluations.map((one) => comparedRow(one, figures, comparisons, against, shared)));
+  const slices = new Set(comparisons.flatMap((comparison) => Object.keys(comparison.slices ?? {})));
+  for (const slice of slices) {
+    printLine();
+    printLine(slice);
+    printTable(
+      evaluations.map(({ name, record }) => {
+        const differences = comparisons.find(({ agent }) => agent === name)?.slices?.[slice];
+        return {
+          agent: name,
+          ...figureCells(figures, record.slices[slice] ?? {}),
+          ...difference(figures, differences, against),
+        };
+      }),
+    );
+  }
+  if (together.length > 0) printLine();
+  printSections(together);
+  printLine();
+  printBars(evaluations, figures[0]!);
+  printLine(
+    `${unitsText(figures)}; brackets: 95 % bootstrap over ${first!.clusters}; p: paired, two-sided, not corrected for the number of agents`,
+  );
+}
+
+function comparedRow(
+  { name, record, speed }: NamedEvaluation<SampleRow>,
+  figures: readonly Figure[],
+  comparisons: readonly Comparison[],
+  against: string,
+  [models, budgets]: readonly ReadonlySet<string>[],
+): Row {
+  const { metrics, cost, note, model, simulated, switches } = record;
+  const differences = comparisons.find(({ agent }) => agent === name)?.differences;
+  const asksModels = models!.size > 0;
+  return {
+    agent: name,
+    ...(switches && { switches: switchesText(switches) }),
+    ...(asksModels && { model: `${model ?? '-'}${simulated ? ' (simulated)' : ''}` }),
+    ...(budgets!.size > 1 && { budget: model === undefined ? '-' : budgetText(record).replace('budget ', '') }),
+    ...figureCells(figures, metrics),
+    ...(asksModels && {
+      'calls mean/p95/max': cost.calls && `${cost.calls.mean.toFixed(1)} / ${cost.calls.p95} / ${cost.calls.max}`,
+      tokens: ((cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0)).toFixed(0),
+      'ms/sample': speed && speed.remembered <= speed.asked ? speed.msPerQuestion.toFixed(1) : '',
+    }),
+    ...difference(figures, differences, against),
+    note: note ?? '',
+  };
+}
+
+/** The first with its interval, the others without. */
+function figureCells(figures: readonly Figure[], metrics: EvaluationRecord['metrics']): Row {
+  const cells = figures.map(({ key, unit }, i) => [key, (i === 0 ? intervalText : valueText)(metrics[key], unit)]);
+  return Object.fromEntries(cells) as Row;
+}
+
+function difference(
+  figures: readonly Figure[],
+  differences: Comparison['differences'] | undefined,
+  against: string,
+): Row {
+  const { key, unit } = figures[0]!;
+  const tested = differences?.[key];
+  return { [`${key} − ${against}`]: intervalText(tested, unit) ?? '', p: tested ? tested.pValue.toFixed(3) : '' };
+}
+
+function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, unit }: Figure): void {
+  const width = Math.max(...evaluations.map(({ name }) => name.length));
+  for (const { name, record } of evaluations) {
+    const { value } = record.metrics[key] ?? { value: 0 };
+    const bar = '█'.repeat(Math.round(40 * value)).padEnd(40, '·');
+    printLine(`${name.padEnd(width)} ${bar} ${numberText(value, unit)}`);
+  }
+}
+
+/** Who, on what, and what else decides the figures. */
+function headline(record: EvaluationRecord, more: readonly string[] = []): string {
+  const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n, clusters } = record;
+  const who = run === undefined ? agent : `${run} (${checkpoint})`;
+  const { subsets, turns, holdOut, horizon, beamWidth, topicGiven, hopsWithheld } = record as Record<string, unknown>;
+  const parts = Array.isArray(subsets) ? ` (${subsets.join(', ')})` : graph === undefined ? '' : `, graph ${graph}`;
+  return [
+    `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
+    `split ${split}${holdOut === undefined ? '' : `, held out by ${String(holdOut)}`}`,
+    `n = ${n}${limit === undefined ? '' : `, a sample`}${clusters === 'questions' ? '' : ` of ${clusters}`}`,
+    ...(turns === undefined ? [] : [`turns ${String(turns)}`]),
+    ...(horizon === undefined ? [] : [`horizon ${String(horizon)}`]),
+    ...(beamWidth === undefined ? [] : [`beam ${String(beamWidth)}`]),
+    ...(record.model === undefined || more.length > 0 ? more : [modelText(record), budgetText(record)]),
+    ...(record.switches && more.length === 0 ? [switchesText(record.switches)] : []),
+    ...(topicGiven === false ? ['topics not given'] : []),
+    ...(hopsWithheld === true ? ['hops withheld'] : []),
+  ].join(' · ');
+}
+
+const modelText = ({ model, simulated }: EvaluationRecord) => `model ${model}${simulated ? ' [simulated]' : ''}`;
+
+const budgetText = ({ budget, budgetMode }: EvaluationRecord) =>
+  `budget ${budget ?? 'none'} ${budgetMode ?? ''}`.trim();
+
+const switchesText = (switches: Readonly<Record<string, unknown>>) =>
+  Object.entries(switches)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(', ');
+
+const unitsText = (figures: readonly Figure[]) =>
+  figures.some(({ unit }) => unit === '%') ? 'percent' : 'filtered by all splits, realistic ranks';
+
+function speedText({ cost }: EvaluationRecord, speed: EvaluationSpeed): string {
+  const { seconds, prepareSeconds, msPerQuestion, asked, remembered, tokensPerSecond } = speed;
+  const prompt = cost.promptTokens?.total ?? 0;
+  const parts = [
+    `${seconds.toFixed(1)} s${prepareSeconds > 0.05 ? `, ${prepareSeconds.toFixed(1)} of them preparing` : ''}`,
+    `${msPerQuestion.toFixed(1)} ms a sample`,
+  ];
+  if (asked + remembered > 0) {
+    parts.push(`${asked} calls asked, ${remembered} remembered`, `${tokensPerSecond.toFixed(0)} tokens/s`);
+    const cached = prompt === 0 ? 0 : (cost.cachedTokens?.total ?? 0) / prompt;
+    parts.push(`${numberText(cached)} % of prompt tokens from the cache`);
+  }
+  return parts.join(' · ');
+}
+
+const counts = (values: Readonly<Record<string, number>>) =>
+  Object.entries(values)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');

@@ -1,0 +1,33 @@
+/** What stands beside the work of a command: a person at a terminal, who stops by Ctrl-C. */
+import { basename } from 'node:path';
+import { terminalProgress } from '../src/run/progress.js';
+import type { EvaluationFlags } from '../tasks/flags.js';
+import { type AnyTask, loadTask, taskNames } from '../tasks/index.js';
+import type { Named, Work } from '../tasks/task.js';
+import { interruptSignal } from './interrupt.js';
+import { printNote } from './output.js';
+
+/** Progress lines and notes go to standard error; Ctrl-C finishes the step and saves. */
+export function terminalWork(): Work & { signal: AbortSignal } {
+  return {
+    progress: terminalProgress(),
+    signal: interruptSignal(),
+    note: printNote,
+    torn: tellTorn,
+    preset: async (name) => (await import('../presets/index.js')).loadPreset(name),
+  };
+}
+
+/** Says that a log's last line, which a crash left unfinished, was cut off; nothing for a log that was whole. @param bytes of that line */
+export function tellTorn(file: string, bytes: number): void {
+  if (bytes > 0) printNote(`${basename(file)}: cut off a last line that a crash left unfinished (${bytes} bytes)`);
+}
+
+/** The task that names and options mean. @throws WorkbenchError `usage` for options that it does not have */
+export async function taskFor(named: readonly Named[], flags: EvaluationFlags): Promise<AnyTask> {
+  const { taskOf } = await import('../tasks/named.js');
+  const { refuseOtherFlags } = await import('../tasks/flags.js');
+  const task = await taskOf(named, flags);
+  refuseOtherFlags(flags, task, await Promise.all(taskNames.map(loadTask)));
+  return task;
+}

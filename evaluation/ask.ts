@@ -1,0 +1,157 @@
+/** Askers of agents that take tasks in batches and of those that take one at a time: a bad task costs one answer, not the run. */
+import { setImmediate } from 'node:timers/promises';
+import type { Agent, Answer } from '../agents/agent.js';
+import type { QuestionAgent, QuestionAnswer, TraceEvent } from '../agents/question-agent.js';
+import type { QuestionTask } from '../datasets/question.js';
+import type { WalkTask } from '../datasets/walk-sample.js';
+import type { QuestionClient } from '../src/llm/client/create-clients.js';
+import { runInterleaved } from '../src/llm/concurrency.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { memoryErrorOf, throwIfStopped } from '../src/run/stop.js';
+import type { Asker, Attempt } from './score.js';
+
+/** So many tasks in a row that end by a failure outside the agent, such as a server that is away: the evaluation ends. */
+const failuresInARow = 8;
+
+/** Settings, a missing native part, the user, whatever is `fatal`: whether this would end every other task alike. */
+function concernsAllTasks(error: unknown): error is WorkbenchError {
+  return (
+    error instanceof WorkbenchError && (error.fatal || ['usage', 'config', 'native', 'stopped'].includes(error.code))
+  );
+}
+
+/** How a walking agent is asked. */
+export interface BatchOptions {
+  /** Tasks a call. */
+  batchSize: number;
+  /** Tasks that nobody can be asked, such as those whose start has no edge, are left out. Default all can. */
+  canAsk?: (task: WalkTask) => boolean;
+  /** Of agents that ask a model: given a task's view of it before each call. */
+  useCalls?: (openCalls: (task: { readonly id: string }) => QuestionClient) => void;
+}
+
+/**
+ * Asks in batches; one that throws is asked again task by task, so that only the failing ones are lost.
+ * @throws (from `ask`) WorkbenchError `stopped` once the signal is aborted; what would fail for every task alike, such as bad
+ *   settings, a missing native part, a full disk or a thread that died; `data` or `failure` where one task after another ends by it
+ */
+export function batchAsker(
+  agent: Agent,
+  { batchSize, canAsk = () => true, useCalls }: BatchOptions,
+): Asker<WalkTask, Answer> {
+  return {
+    name: agent.name,
+    note: agent.note,
+    prompted: useCalls !== undefined,
+    async ask(tasks, take, { openCalls, onPrepared, signal }) {
+      useCalls?.(openCalls);
+      onPrepared?.();
+      const places = tasks.flatMap((task, place) => (canAsk(task) ? [place] : []));
+      let failures = 0;
+      const askOne = async (place: number): Promise<Attempt<Answer>> => {
+        try {
+          const [answer] = await answersOf(agent, [tasks[place]!]);
+          failures = 0;
+          return { answer: answer! };
+        } catch (thrown) {
+          const error = memoryErrorOf(thrown);
+          const expected = error instanceof WorkbenchError;
+          failures = expected ? failures + 1 : 0;
+          if (concernsAllTasks(error) || failures >= Math.min(failuresInARow, places.length)) throw error;
+          return { failure: messageOf(error) };
+        }
+      };
+      for (let begin = 0; begin < places.length; begin += batchSize) {
+        const batch = places.slice(begin, begin + batchSize);
+        try {
+          const answers = await answersOf(
+            agent,
+            batch.map((place) => tasks[place]!),
+          );
+          batch.forEach((place, i) => take(place, { answer: answers[i]! }));
+          failures = 0;
+        } catch (error) {
+          if (concernsAllTasks(error)) throw error;
+          for (const place of batch) take(place, await askOne(place));
+        }
+        await setImmediate(); // lets Ctrl-C through
+        throwIfStopped(signal);
+      }
+    },
+  };
+}
+
+async function answersOf(agent: Agent, tasks: WalkTask[]): Promise<Answer[]> {
+  const answers = await agent.answer(tasks);
+  if (answers.length === tasks.length) return answers;
+  throw new TypeError(`expected ${tasks.length} answers, got ${answers.length}, from agent ${agent.name}`);
+}
+
+/**
+ * Asks one question at a time, several under way; an agent that learns online has one.
+ * @param hopsGiven whether the agent is told the number of relations where the data set tells it
+ * @throws (from `ask`) WorkbenchError of what concerns all questions (`usage`, `config`, `native`, `stopped`, and whatever is
+ *   `fatal`), and `failure` where one question after another ends by it
+ */
+export function questionAsker(agent: QuestionAgent, hopsGiven = true): Asker<QuestionTask, QuestionAnswer> {
+  const { name, note, prompted, online = false } = agent;
+  return {
+    ...{ name, note, prompted, online },
+    async ask(tasks, take, { openCalls, concurrency, prepareFor = tasks, onPrepared, signal }) {
+      const told = tasks.map((task) => toldTask(agent, task, hopsGiven));
+      const prepared = (prepareFor as readonly QuestionTask[]).map((task) => toldTask(agent, task, hopsGiven));
+      await agent.prepare?.(prepared, signal);
+      onPrepared?.();
+      let failures = 0;
+      const ask = async (task: QuestionTask) => {
+        const { attempt, error } = await askQuestion(agent, task, prompted ? openCalls(task) : undefined, signal);
+        failures = error ? failures + 1 : 0;
+        if (error && failures >= Math.min(failuresInARow, told.length)) throw error;
+        return attempt;
+      };
+      await runInterleaved(told, online ? 1 : concurrency, ask, {
+        signal,
+        onDone: (attempt, place) => take(place, attempt),
+      });
+    },
+  };
+}
+
+/** What the agent is told of a task. */
+export function toldTask({ topicGiven }: QuestionAgent, task: QuestionTask, hopsGiven: boolean): QuestionTask {
+  const { hops, ...rest } = task;
+  return { ...rest, topics: topicGiven ? task.topics : [], ...(hopsGiven && hops !== undefined && { hops }) };
+}
+
+async function askQuestion(
+  agent: QuestionAgent,
+  task: QuestionTask,
+  calls: QuestionClient = noCalls(),
+  signal: AbortSignal | undefined,
+): Promise<{ attempt: Attempt<QuestionAnswer>; error?: WorkbenchError }> {
+  const trace: TraceEvent[] = [];
+  const cost = () => ({ totals: calls.totals(), calls: calls.calls(), trace });
+  try {
+    const answer = await agent.answer(task, { client: calls.client, trace: (event) => trace.push(event), signal });
+    return { attempt: { answer, ...cost() } };
+  } catch (thrown) {
+    const error = memoryErrorOf(thrown);
+    if (concernsAllTasks(error)) throw error;
+    const attempt = { failure: messageOf(error), ...cost() };
+    return error instanceof WorkbenchError && error.code === 'failure' ? { attempt, error } : { attempt };
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** For agents that ask no model. */
+export function noCalls(): QuestionClient {
+  return {
+    client: {
+      remaining: 0,
+      decide: () => Promise.reject(new TypeError('expected an agent that asks no model, got one that does')),
+    },
+    calls: () => [],
+    totals: () => ({ calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, phases: {} }),
+  };
+}

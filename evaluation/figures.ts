@@ -1,0 +1,104 @@
+/** From rows to figures: every one with its interval, for all rows and for slices of them. */
+import { bootstrapMeans } from '../src/metrics/bootstrap.js';
+import type { EvaluationMetrics, Figure } from '../src/run/figures.js';
+import type { Measure, Row } from './score.js';
+
+/** More values of a slice than these are not told: a table of them would say nothing. */
+const mostValues = 40;
+
+/** One figure's column: the rows in its denominator, and the value of each, float64. */
+export interface Column<R> {
+  rows: R[];
+  values: Float64Array;
+}
+
+/** Columns by key, of those figures that some row counts in. */
+export function columnsOf<R extends Row>(
+  measure: Measure<R>,
+  keys: readonly string[],
+  rows: readonly R[],
+): Map<string, Column<R>> {
+  const columns = new Map<string, Column<R>>();
+  for (const key of keys) {
+    const valueOf = measure.valueOf(key);
+    const counted: R[] = [];
+    const values: number[] = [];
+    for (const row of rows) {
+      const value = valueOf(row);
+      if (value === undefined) continue;
+      counted.push(row);
+      values.push(value);
+    }
+    if (counted.length > 0) columns.set(key, { rows: counted, values: Float64Array.from(values) });
+  }
+  return columns;
+}
+
+/**
+ * Means with 95 % intervals over clusters: what other dialogues, questions … of the same making would give.
+ * @param resamples bootstrap resamples behind every interval
+ */
+export function metricsOf<R extends Row>(
+  measure: Measure<R>,
+  figures: readonly Figure[],
+  rows: readonly R[],
+  resamples: number,
+): EvaluationMetrics {
+  const keys = figures.map(({ key }) => key);
+  const columns = columnsOf(measure, keys, rows);
+  const found = new Map<string, EvaluationMetrics[string]>();
+  // Columns over the same rows share their resamples.
+  const left = new Map(columns);
+  while (left.size > 0) {
+    const [first] = left.values();
+    const alike = [...left].filter(([, column]) => sameRows(column.rows, first!.rows));
+    const clusters = first!.rows.map((row) => measure.cluster(row));
+    const estimates = bootstrapMeans(
+      alike.map(([, { values }]) => values),
+      clusters,
+      { resamples },
+    );
+    alike.forEach(([key], i) => {
+      found.set(key, estimates[i]!);
+      left.delete(key);
+    });
+  }
+  return Object.fromEntries([...columns.keys()].map((key) => [key, found.get(key)!]));
+}
+
+/** Figures by `name=value`; a name with one value only is left out, and one with more than forty. */
+export function slicesOf<R extends Row>(
+  measure: Measure<R>,
+  figures: readonly Figure[],
+  rows: readonly R[],
+  resamples: number,
+): Record<string, EvaluationMetrics> {
+  const slices: Record<string, EvaluationMetrics> = {};
+  for (const [name, own] of rowsBySlice(measure, rows)) slices[name] = metricsOf(measure, figures, own, resamples);
+  return slices;
+}
+
+/** Rows by `name=value`, the values of a name in order. @param only one name. Default all */
+export function rowsBySlice<R extends Row>(
+  { slices }: Measure<R>,
+  rows: readonly R[],
+  only?: string,
+): Map<string, R[]> {
+  const found = new Map<string, R[]>();
+  for (const [name, valueOf] of Object.entries(slices)) {
+    if (only !== undefined && name !== only) continue;
+    const values = new Map<string, R[]>();
+    for (const row of rows) {
+      const value = valueOf(row);
+      if (value === undefined) continue;
+      const own = values.get(value);
+      if (own) own.push(row);
+      else values.set(value, [row]);
+    }
+    if (values.size < 2 || values.size > mostValues) continue;
+    for (const value of [...values.keys()].sort()) found.set(`${name}=${value}`, values.get(value)!);
+  }
+  return found;
+}
+
+const sameRows = <R>(a: readonly R[], b: readonly R[]) => a.length === b.length && a.every((row, i) => row === b[i]);

@@ -1,0 +1,319 @@
+/**
+ * Evaluations in folders of their own. A name follows from what is asked, so that the same command finds it again: what a
+ * killed one had asked is not asked again, and a finished one can be compared later.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { CallTiming } from '../src/llm/client/ask-model.js';
+import { type CompletionStore, openCompletionStore } from '../src/llm/client/completion-store.js';
+import { type ClientSettings, createClients } from '../src/llm/client/create-clients.js';
+import type { LanguageModel } from '../src/llm/language-model.js';
+import { configHash } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { aboutEvaluation, evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
+import { writeFileAtomic } from '../src/run/files.js';
+import { type JsonLines, openJsonLines, readJsonLines } from '../src/run/json-lines.js';
+import { confined, runsFolder } from '../src/run/locations.js';
+import { openTimingLog, type TimingLog } from '../src/run/metric-log.js';
+import { collectProvenance, keepProvenance, ProvenanceNotes } from '../src/run/provenance.js';
+import { asWritten, openObject, readJsonFile } from '../src/run/read-json.js';
+import { evaluationFiles, type EvaluationFiles, runFiles } from '../src/run/run-folder.js';
+import { lockFolder } from '../src/run/run-lock.js';
+import { evaluate, type EvaluateOptions, type Evaluation, type EvaluationSubject, type Traced } from './evaluate.js';
+import type { Asker, AskOptions, Compared, Measure, Row, Sample, Scorer } from './score.js';
+import { type EvaluationSpeed, speedometer } from './speedometer.js';
+
+export { evaluationFiles, type EvaluationFiles };
+
+const text = z.string();
+
+// A replay compares bytes, and the order of these keys shows in them.
+const asked = openObject({
+  schemaVersion: z.literal(2),
+  kind: z.literal('evaluation'),
+  task: text,
+  /** Name of the agent; of a trained one, the name or folder of its run stands beside it. */
+  agent: text,
+  run: text.optional(),
+  checkpoint: text.optional(),
+  about: aboutEvaluation,
+  /** Text vectors as they were asked for: a file, or `hashed:DIM`. */
+  encoder: text.optional(),
+  /** `LanguageModel.id`. */
+  modelId: text.optional(),
+  resamples: z.int().min(0),
+  hashes: z.record(text, text),
+});
+/** `asked.json`: everything that decides the result, and what a replay opens. */
+export type AskedEvaluation = z.output<typeof asked>;
+
+/** Where evaluations of agents without a run lie. */
+export const evaluationsFolder = (): string => join(runsFolder(), 'evaluations');
+
+/**
+ * Where an evaluation is kept: a run's in its folder, `evaluations/valid-best-1a2b3c4d`; of an agent without a run
+ * `runs/evaluations/fiske-metaqa-2-hop-dev-valid-1a2b3c4d`. The hash is of all that is asked but not where it lies.
+ * @param root keeps all of them instead
+ */
+export function evaluationFolder(what: AskedEvaluation, { root, runFolder }: { root?: string; runFolder?: string }) {
+  const { agent, checkpoint, about } = what;
+  const { run: _run, encoder: _encoder, ...decides } = what;
+  const { subsets = [], limit } = about as { subsets?: string[]; limit?: number };
+  const data = [about.dataset, ...(subsets.length > 3 ? [] : subsets)];
+  const split = limit === undefined ? about.split : `${about.split}-limit${limit}`;
+  const inRun = runFolder !== undefined && root === undefined;
+  const words = inRun ? [split, checkpoint ?? agent] : [agent, ...data, split, ...(checkpoint ? [checkpoint] : [])];
+  const plain = words.map((word) =>
+    word
+      .replace(/[^\w.@-]+/g, '-')
+      .replace(/^-+/, '')
+      .slice(-60),
+  );
+  const folder = root ?? (inRun ? runFiles(runFolder).evaluations : evaluationsFolder());
+  return resolve(folder, [...plain, configHash(decides).slice(0, 8)].join('-'));
+}
+
+/** What is asked, of whom, and where it is kept. */
+export interface KeepOptions<S extends Sample, Answer, R extends Row> extends Pick<
+  EvaluateOptions<S, Answer, R>,
+  'excluded' | 'examples' | 'onRow' | 'signal'
+> {
+  asked: AskedEvaluation;
+  /** See `evaluationFolder`. */
+  folder: string;
+  /** Asked by prompted agents; the caller disposes it. */
+  model?: LanguageModel | undefined;
+  /** What the agent was made from, as noted while it was opened; what it learns while it answers is added. */
+  notes?: ProvenanceNotes;
+  /** Every sample is asked, whatever an earlier session left; for whoever needs all answers, and not their rows alone. */
+  afresh?: boolean;
+  /** Called after every call of the model, stored ones included. */
+  onCall?: (timing: CallTiming) => void;
+  /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
+  onTorn?: (file: string, bytes: number) => void;
+}
+
+/** An evaluation that is whole on disk. */
+export interface KeptEvaluation<R extends Row> extends Evaluation<R> {
+  folder: string;
+  /** Whether it was begun before. */
+  resumed: boolean;
+  speed: EvaluationSpeed;
+}
+
+/** A record of the wall clock, and rows on disk, after so many samples. */
+const savedEvery = 50;
+
+/**
+ * Evaluates, and saves. One that was killed at any moment goes on: what a model wrote is in the store, so no call is made twice,
+ * and rows of agents that ask none and learn nothing while they answer are there; all else is counted anew. Equal evaluations
+ * are equal bytes, killed or not.
+ * @throws WorkbenchError `usage` where a prompted agent has no model or another process writes the folder; `stopped` after
+ *   saving; see `evaluate`
+ */
+export function keepEvaluation<S extends Sample, Answer, R extends Row>(
+  asker: Asker<S['task'], Answer>,
+  samples: readonly S[],
+  scorer: Scorer<S, Answer, R>,
+  { notes = new ProvenanceNotes(), ...options }: KeepOptions<S, Answer, R>,
+): Promise<KeptEvaluation<R>> {
+  return collectProvenance(notes, () => keepNoted(asker, samples, scorer, options));
+}
+
+async function keepNoted<S extends Sample, Answer, R extends Row>(
+  asker: Asker<S['task'], Answer>,
+  samples: readonly S[],
+  scorer: Scorer<S, Answer, R>,
+  options: Omit<KeepOptions<S, Answer, R>, 'notes'>,
+): Promise<KeptEvaluation<R>> {
+  const { asked: what, folder, model, afresh = false, onCall, onTorn, onRow, excluded, examples, signal } = options;
+  if (asker.prompted && !model) throw noModel(asker.name);
+  const files = evaluationFiles(folder);
+  const unlock = lockFolder(folder);
+  const speed = speedometer();
+  let timing: TimingLog | undefined;
+  let store: CompletionStore | undefined;
+  let partial: JsonLines | undefined;
+  try {
+    const resumed = existsSync(files.asked);
+    if (!resumed) writeFileAtomic(files.asked, `${JSON.stringify(what, null, 2)}\n`);
+    const log = (timing = openTimingLog(files.timing));
+    onTorn?.(files.timing, log.tornBytes);
+    let known: ReadonlyMap<string, R> | undefined;
+    let ask: Partial<AskOptions> = {};
+    if (asker.prompted) {
+      store = openCompletionStore(files.completions);
+      onTorn?.(files.completions, store.tornBytes);
+      const clients = createClients({
+        ...clientSettings(what),
+        ...{ model: model!, store, signal },
+        onTiming(call) {
+          speed.called(call);
+          onCall?.(call);
+        },
+      });
+      await clients.prime();
+      ask = { openCalls: ({ id }) => clients.clientFor(id), concurrency: model!.concurrency };
+    } else if (!asker.online) {
+      if (afresh) rmSync(files.partial, { force: true });
+      partial = openJsonLines(files.partial);
+      onTorn?.(files.partial, partial.tornBytes);
+      known = new Map(readJsonLines(files.partial, scorer.measure.row).map((row) => [row.id, row]));
+    }
+    let done = 0;
+    const evaluation = await evaluate(asker, samples, scorer, {
+      ...{ subject: subjectOf(what), known, signal, ...ask },
+      ...(excluded && { excluded }),
+      ...(examples !== undefined && { examples }),
+      onPrepared: () => speed.prepared(),
+      onRow(row, sample, attempt) {
+        speed.answered();
+        if (attempt && !known?.has(row.id)) partial?.append(row);
+        onRow?.(row, sample, attempt);
+        if (++done % savedEvery !== 0) return;
+        partial?.flush();
+        log.record('evaluate', done, speed.lap());
+      },
+    });
+    log.record('evaluate', done, speed.lap());
+    store?.sync();
+    keepProvenance(files.provenance);
+    await saveEvaluation(files, evaluation, scorer.measure);
+    partial?.close();
+    partial = undefined;
+    rmSync(files.partial, { force: true });
+    return { ...evaluation, folder, resumed, speed: speed.speed() };
+  } catch (error) {
+    if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
+    throw new WorkbenchError('stopped', `stopped; what was asked is saved, at ${folder}`, {
+      hint: 'Run the same command again: it goes on from there.',
+      cause: error,
+    });
+  } finally {
+    partial?.close();
+    store?.close();
+    timing?.close();
+    unlock();
+  }
+}
+
+/** What a client of a model needs to know of an evaluation. */
+export function clientSettings({
+  about,
+}: Pick<AskedEvaluation, 'about'>): Pick<ClientSettings, 'budget' | 'budgetMode' | 'choices' | 'seed'> {
+  const { budget = null, budgetMode = 'strict', seed = 0 } = about;
+  return { budget, budgetMode, seed, ...(about.choices === 'logprob' && { choices: 'logprob' }) };
+}
+
+/** What the record says of an evaluation beyond its figures. */
+export function subjectOf({ modelId, hashes, ...rest }: AskedEvaluation): EvaluationSubject {
+  return { ...rest, hashes: { ...hashes, ...(modelId !== undefined && { model: modelId }) } };
+}
+
+/** The files of an evaluation as they are compared by replays: no wall clock. The record is written last. */
+export async function saveEvaluation<R extends Row>(
+  files: EvaluationFiles,
+  { record, rows, traced }: Evaluation<R>,
+  { arrow }: Pick<Measure<R>, 'arrow'>,
+): Promise<void> {
+  mkdirSync(resolve(files.asked, '..'), { recursive: true });
+  writeFileAtomic(files.answers, chunksOf(rows.map(rowLine)));
+  if (traced.some(({ trace, calls }) => trace.length + calls.length > 0)) {
+    writeFileAtomic(files.traces, chunksOf(rows.map(({ id }, i) => traceLine(id, traced[i]!))));
+  }
+  writeFileAtomic(files.rows, await arrow(rows));
+  writeFileAtomic(files.evaluation, recordText(record));
+}
+
+/** A line of `answers.jsonl`; NaN and infinities by name, as in all logs. */
+export const rowLine = (row: Row): string =>
+  `${JSON.stringify(row, (_, value: unknown) => (typeof value === 'number' && !Number.isFinite(value) ? String(value) : value))}\n`;
+
+/** A line of `traces.jsonl`. */
+export const traceLine = (id: string, { trace, calls }: Traced): string => `${JSON.stringify({ id, trace, calls })}\n`;
+
+/** The text of `evaluation.json`. */
+export const recordText = (record: EvaluationRecord): string => `${JSON.stringify(record, null, 2)}\n`;
+
+/** Bytes in pieces of some megabytes: the lines of a large evaluation joined would be one huge string. */
+function chunksOf(lines: readonly string[]): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  for (let begin = 0; begin < lines.length; begin += 1000) {
+    chunks.push(Buffer.from(lines.slice(begin, begin + 1000).join('')));
+  }
+  return chunks;
+}
+
+/**
+ * What an evaluation asked.
+ * @param nameOrFolder a folder, or a name inside `root`
+ * @throws WorkbenchError `data` when there is no evaluation or its description is broken
+ */
+export function readAsked(nameOrFolder: string, root = evaluationsFolder()): AskedEvaluation & { folder: string } {
+  const isFolder = existsSync(evaluationFiles(nameOrFolder).asked) || /[/\\]/.test(nameOrFolder);
+  const folder = resolve(isFolder ? nameOrFolder : confined(root, nameOrFolder));
+  const file = evaluationFiles(folder).asked;
+  if (!existsSync(file)) {
+    throw new WorkbenchError('data', `expected an evaluation, got none, at ${folder}`, {
+      hint: `Evaluations lie in ${root}; \`kgwalk evaluate\` says where it saved one.`,
+    });
+  }
+  return { ...readJsonFile(file, asWritten(asked), 'what an evaluation of this version asked'), folder };
+}
+
+/** The folder of an evaluation, given it or its name, begun or finished; undefined where there is none. */
+export function foundEvaluation(
+  nameOrFolder: string,
+  root = evaluationsFolder(),
+  which: 'begun' | 'finished' = 'finished',
+): string | undefined {
+  const file = which === 'begun' ? 'asked' : 'evaluation';
+  return [resolve(nameOrFolder), resolve(root, nameOrFolder)].find((one) => existsSync(evaluationFiles(one)[file]));
+}
+
+/** The finished evaluations in a folder, such as a run's `evaluations`, by name. */
+export function evaluationsIn(folder: string): { name: string; folder: string; record: EvaluationRecord }[] {
+  if (!existsSync(folder)) return [];
+  const folders = readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name));
+  return folders
+    .filter((one) => existsSync(evaluationFiles(one).evaluation))
+    .map((one) => ({ name: basename(one), folder: one, record: readRecord(one) }));
+}
+
+const readRecord = (folder: string) =>
+  readJsonFile(evaluationFiles(folder).evaluation, evaluationRecord, 'an evaluation of this version');
+
+/**
+ * A finished evaluation.
+ * @throws WorkbenchError `data` where there is none, or it is not finished
+ */
+export function readEvaluation<R extends Row>(
+  nameOrFolder: string,
+  { row }: Pick<Measure<R>, 'row'>,
+  root = evaluationsFolder(),
+): Omit<Compared<R>, 'name'> & { folder: string } {
+  const { folder } = readAsked(nameOrFolder, root);
+  const files = evaluationFiles(folder);
+  if (!existsSync(files.evaluation)) throw unfinished(folder);
+  const record = readRecord(folder);
+  const rows = readJsonLines(files.answers, row);
+  if (rows.length === record.n) return { folder, record, rows };
+  throw new WorkbenchError('data', `expected ${record.n} rows, got ${rows.length}, at ${files.answers}`, {
+    hint: 'Run the same `kgwalk evaluate` again: it counts anew.',
+  });
+}
+
+/** Says how an evaluation that was stopped goes on. */
+export const unfinished = (folder: string): WorkbenchError =>
+  new WorkbenchError('data', `expected a finished evaluation, got one that was stopped, at ${folder}`, {
+    hint: 'Run the same `kgwalk evaluate` again: it goes on where it ended.',
+  });
+
+function noModel(agent: string): WorkbenchError {
+  return new WorkbenchError('usage', `expected a language model for agent ${agent}, got none, at --model`, {
+    hint: 'Such as --model FILE.gguf, --model http://HOST:PORT/v1#NAME or --model oracle:0.',
+  });
+}

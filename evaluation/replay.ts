@@ -1,0 +1,120 @@
+/** Runs a finished evaluation again from what its model wrote, and compares every byte. */
+import { existsSync, readFileSync } from 'node:fs';
+import { openCompletionStore, replayModel } from '../src/llm/client/completion-store.js';
+import { createClients } from '../src/llm/client/create-clients.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { EvaluateOptions, Traced } from './evaluate.js';
+import { evaluate } from './evaluate.js';
+import {
+  type AskedEvaluation,
+  clientSettings,
+  evaluationFiles,
+  recordText,
+  rowLine,
+  subjectOf,
+  traceLine,
+} from './keep.js';
+import type { Asker, AskOptions, Row, Sample, Scorer } from './score.js';
+
+/** Whether an evaluation gave the same bytes again, and where it first did not. */
+export interface Replay<R extends Row> {
+  /** Samples that were run again. */
+  n: number;
+  /** Whether all that was compared has equal bytes. */
+  identical: boolean;
+  /** Ids of samples whose row or trace differs, in order. */
+  different: string[];
+  /** The first of them: what stands in the file, and what came out now. */
+  first?: { id: string; file: 'answers.jsonl' | 'traces.jsonl'; saved: string; replayed: string };
+  /** Other files that differ; they are compared only where all samples were run. */
+  differentFiles: string[];
+  rows: R[];
+  traced: Traced[];
+}
+
+/** What the evaluation had, and which sample alone to run again. */
+export interface ReplayOptions<S extends Sample, Answer, R extends Row> extends Pick<
+  EvaluateOptions<S, Answer, R>,
+  'excluded' | 'examples' | 'signal'
+> {
+  asked: AskedEvaluation & { folder: string };
+  /** Id of a sample; with an agent that learns online all before it are run, too. Default all. */
+  only?: string | undefined;
+}
+
+/**
+ * @param samples those of the evaluation, in its order
+ * @throws WorkbenchError `usage` for a sample that was not asked, `data` for files that are missing
+ */
+export async function replayEvaluation<S extends Sample, Answer, R extends Row>(
+  asker: Asker<S['task'], Answer>,
+  samples: readonly S[],
+  scorer: Scorer<S, Answer, R>,
+  { asked, only, ...options }: ReplayOptions<S, Answer, R>,
+): Promise<Replay<R>> {
+  const files = evaluationFiles(asked.folder);
+  const index = only === undefined ? -1 : samples.findIndex(({ task }) => task.id === only);
+  if (only !== undefined && index < 0) {
+    throw new WorkbenchError('usage', `expected a sample of the evaluation, got ${only}, at --question`, {
+      hint: `Such as ${samples[0]!.task.id}.`,
+    });
+  }
+  const answers = savedLines(files.answers);
+  const saved = { answers, traces: existsSync(files.traces) ? savedLines(files.traces) : undefined };
+  const begin = index < 0 || asker.online ? 0 : index;
+  const part = index < 0 ? samples : samples.slice(begin, index + 1);
+  const calls = asker.prompted ? openReplayCalls(files.completions, asked) : undefined;
+  try {
+    // Prepared for all even where only some are asked: texts are encoded in the batches they were.
+    const prepareFor = samples.map(({ task }) => task);
+    const ask = { ...options, prepareFor, ...(calls && { openCalls: calls.openCalls }), subject: subjectOf(asked) };
+    const { record, rows, traced } = await evaluate(asker, part, scorer, ask);
+    const shown = asker.online && index >= 0 ? index : 0;
+    const replay: Replay<R> = {
+      ...{ n: rows.length, identical: true, different: [], differentFiles: [] },
+      ...{ rows: rows.slice(shown), traced: traced.slice(shown) },
+    };
+    for (let i = shown; i < rows.length; i++) {
+      const { id } = rows[i]!;
+      const now = { answers: rowLine(rows[i]!), traces: traceLine(id, traced[i]!) };
+      const file = (['answers', 'traces'] as const).find((name) => saved[name] && saved[name][begin + i] !== now[name]);
+      if (file === undefined) continue;
+      replay.different.push(id);
+      replay.first ??= { id, file: `${file}.jsonl`, saved: saved[file]![begin + i] ?? '', replayed: now[file] };
+    }
+    if (index < 0) {
+      if (answers.length !== rows.length || (saved.traces && saved.traces.length !== rows.length))
+        replay.differentFiles.push('answers.jsonl');
+      if (readFileSync(files.evaluation, 'utf8') !== recordText(record)) replay.differentFiles.push('evaluation.json');
+      const arrow = await scorer.measure.arrow(rows);
+      if (!readFileSync(files.rows).equals(arrow)) replay.differentFiles.push('rows.arrow');
+    }
+    return { ...replay, identical: replay.different.length === 0 && replay.differentFiles.length === 0 };
+  } finally {
+    calls?.close();
+  }
+}
+
+/** Calls answered from the store of an evaluation, by a model that is not there. @throws WorkbenchError `data` where it is missing, broken or empty */
+function openReplayCalls(file: string, asked: AskedEvaluation): Pick<AskOptions, 'openCalls'> & { close(): void } {
+  const store = openCompletionStore(file, { readOnly: true });
+  try {
+    const clients = createClients({ ...clientSettings(asked), model: replayModel(store), store });
+    return { openCalls: ({ id }) => clients.clientFor(id), close: () => store.close() };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** Lines with their ends. */
+function savedLines(file: string): string[] {
+  if (!existsSync(file)) {
+    throw new WorkbenchError('data', `expected a finished evaluation, got none, at ${file}`, {
+      hint: 'Run the same `kgwalk evaluate` again: it goes on where it ended.',
+    });
+  }
+  const lines = readFileSync(file, 'utf8').split('\n');
+  lines.pop();
+  return lines.map((line) => `${line}\n`);
+}

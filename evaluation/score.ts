@@ -1,0 +1,110 @@
+/** What the drivers of evaluation know of a task: whom to ask, how an attempt becomes a row, and how rows become figures. */
+import type { z } from 'zod';
+import type { Cost } from '../agents/agent.js';
+import type { TraceEvent } from '../agents/question-agent.js';
+import type { CallRecord, CallTotals, QuestionClient } from '../src/llm/client/create-clients.js';
+import type { EvaluationRecord, Example, Section } from '../src/run/evaluation.js';
+import type { Figure } from '../src/run/figures.js';
+
+/** What is asked, `task`, and what agents never see, the rest. */
+export interface Sample {
+  readonly task: { readonly id: string };
+}
+
+/** What came of one task: an answer, or why there is none. */
+export interface Attempt<Answer> {
+  answer?: Answer;
+  /** Message of what the agent threw. */
+  failure?: string;
+  /** Of agents that ask a model. */
+  totals?: CallTotals;
+  calls?: readonly CallRecord[];
+  trace?: readonly TraceEvent[];
+}
+
+/** How agents reach a model, how many tasks they may have under way, and what stops them. */
+export interface AskOptions {
+  /** A task's view of the model; agents that ask none never call it. */
+  openCalls(task: { readonly id: string }): QuestionClient;
+  /** Tasks under way at once, of agents that ask a model. */
+  concurrency: number;
+  /** Tasks to prepare for, where only some of an evaluation's are asked. Default those that are asked. */
+  prepareFor?: readonly { readonly id: string }[];
+  /** To be called once what serves all tasks is done, such as encoding their texts. */
+  onPrepared?: () => void;
+  signal?: AbortSignal | undefined;
+}
+
+/** An agent as the drivers ask it. */
+export interface Asker<Task, Answer> {
+  readonly name: string;
+  /** A fact that belongs beside its numbers. */
+  readonly note?: string | undefined;
+  /** Whether it asks a language model. */
+  readonly prompted?: boolean;
+  /** What it learned from one task serves the next: only a whole evaluation in order tells what it does. */
+  readonly online?: boolean;
+  /**
+   * Every task once, in any order; one that cannot be asked may be left out.
+   * @param take called with a task's place and what came of it; the answer is valid during the call
+   * @throws WorkbenchError of what concerns all tasks alike
+   */
+  ask(
+    tasks: readonly Task[],
+    take: (place: number, attempt: Attempt<Answer>) => void,
+    options: AskOptions,
+  ): Promise<void>;
+}
+
+/** What an agent made of one sample, as a line of `answers.jsonl`. */
+export interface Row {
+  readonly id: string;
+  /** Why it is a miss. */
+  readonly miss?: string | undefined;
+}
+
+/** From rows to figures, whoever made the rows. */
+export interface Measure<R extends Row> {
+  /** Reads a line of `answers.jsonl`. */
+  readonly row: z.ZodType<R>;
+  /**
+   * Value of a figure, by its key; undefined for rows outside its denominator.
+   * @throws TypeError for a key that is no figure of the task
+   */
+  valueOf(key: string): (row: R) => number | undefined;
+  /** What the bootstrap draws: its name, and which one a row belongs to. */
+  readonly clusters: string;
+  cluster(row: R): string;
+  /** By name: the value of a row's slice, undefined for none. */
+  readonly slices: Readonly<Record<string, (row: R) => string | undefined>>;
+  /** A slice whose values are compared by themselves, such as `direction`. */
+  readonly comparedSlice?: string;
+  costOf(row: R): Cost;
+  /** `rows.arrow`; equal rows give equal bytes. */
+  arrow(rows: readonly R[]): Promise<Uint8Array>;
+  /** An evaluation that stands for several in comparisons, such as one for each way to pool walks. */
+  views?<One extends Compared<R>>(evaluation: One): One[];
+}
+
+/** What an evaluation needs to be compared. */
+export interface Compared<R extends Row> {
+  /** As it is shown. */
+  name: string;
+  record: EvaluationRecord;
+  rows: readonly R[];
+}
+
+/** What one agent's attempts on one split are worth: the only place where gold meets an answer. */
+export interface Scorer<S extends Sample, Answer, R extends Row> {
+  readonly measure: Measure<R>;
+  /** In the order of tables; those that no row is counted in are left out of the record. */
+  readonly figures: readonly Figure[];
+  /** All reasons to miss, in order: those that never occur are told, too. Default those that occur. */
+  readonly missReasons?: readonly string[];
+  /** No attempt: nobody could be asked. */
+  rowOf(sample: S, attempt: Attempt<Answer> | undefined): R;
+  /** A sample worked out for the report; undefined where there is nothing to show. */
+  exampleOf?(sample: S, attempt: Attempt<Answer>, row: R): Example | undefined;
+  /** What is counted beside the figures: for programs, and for people. */
+  summary?(rows: readonly R[]): { details: Record<string, unknown>; sections: Section[] };
+}

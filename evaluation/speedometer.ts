@@ -1,0 +1,77 @@
+/** How fast an evaluation went, by the clock: the one thing in which equal evaluations differ. */
+import type { CallTiming } from '../src/llm/client/ask-model.js';
+
+/** What one session did; what the store already had is not in its tokens. */
+export interface EvaluationSpeed {
+  seconds: number;
+  /** Of these, before the first question: encoding all texts and the like. */
+  prepareSeconds: number;
+  /** Milliseconds of wall time a question, those of preparing included. */
+  msPerQuestion: number;
+  /** Calls that the model answered, and those that were remembered. */
+  asked: number;
+  remembered: number;
+  /** Of the calls that the model answered. */
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  /** Prompt tokens that were evaluated, and written ones, a second. */
+  tokensPerSecond: number;
+}
+
+/** Told of calls and questions; says how fast they came. */
+export interface Speedometer {
+  called(call: CallTiming): void;
+  prepared(): void;
+  answered(): void;
+  speed(): EvaluationSpeed;
+  /** What happened since the last call of it, for a line of `timing.jsonl`. */
+  lap(): Record<string, number>;
+}
+
+/** @param now milliseconds of a monotonic clock */
+export function speedometer(now: () => number = () => performance.now()): Speedometer {
+  const started = now();
+  let preparedAt = started;
+  const total = { questions: 0, asked: 0, remembered: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, ms: 0 };
+  let before = { ...total };
+  return {
+    called({ ms, cacheHit, completion }) {
+      if (cacheHit) {
+        total.remembered++;
+        return;
+      }
+      total.asked++;
+      total.ms += ms;
+      total.promptTokens += completion.promptTokens;
+      total.cachedTokens += completion.cachedTokens;
+      total.completionTokens += completion.completionTokens;
+    },
+    prepared() {
+      preparedAt = now();
+    },
+    answered() {
+      total.questions++;
+    },
+    speed() {
+      const seconds = Math.max(1e-6, (now() - started) / 1000);
+      const { questions, ms: _, ...counts } = total;
+      const evaluated = total.promptTokens - total.cachedTokens + total.completionTokens;
+      return {
+        seconds,
+        prepareSeconds: (preparedAt - started) / 1000,
+        msPerQuestion: (seconds * 1000) / Math.max(1, questions),
+        ...counts,
+        tokensPerSecond: evaluated / seconds,
+      };
+    },
+    lap() {
+      const since = Object.entries(total).map(([key, value]): [string, number] => [
+        `time/${key === 'ms' ? 'call_ms' : key}`,
+        Math.round(value - before[key as keyof typeof total]),
+      ]);
+      before = { ...total };
+      return Object.fromEntries(since);
+    },
+  };
+}

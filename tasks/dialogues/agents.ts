@@ -1,0 +1,188 @@
+/** Agents that walk dialogues, opened: untrained ones by name, trained ones from the folder of their run. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Agent, Answer } from '../../agents/agent.js';
+import { dialogueAgents } from '../../agents/dialogue-agents.js';
+import { arkPrompts, type TaskClient } from '../../agents/prompted/ark/ark-agent.js';
+import { loadWalkerRun } from '../../agents/walker/load-walker.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
+import { batchAsker, type BatchOptions } from '../../evaluation/ask.js';
+import type { EmbeddingTable } from '../../src/embedding/transe.js';
+import { openEncoder } from '../../src/encoder/open-encoder.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import type { QuestionClient } from '../../src/llm/client/create-clients.js';
+import { defaultModel } from '../../src/llm/model-files.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { sha256File } from '../../src/run/files.js';
+import { cacheFolder } from '../../src/run/locations.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { runFiles } from '../../src/run/run-folder.js';
+import { backendOf } from '../../src/tensor/backend.js';
+import { pretrainEmbeddings, readTable, runTableFile } from '../../trainers/transe/pretrain.js';
+import { transeSettings } from '../../trainers/transe/settings.js';
+import { dialogueTriples } from '../../trainers/transe/triples.js';
+import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import type { OpenedAgent, OpenOptions, Resolved, Work } from '../task.js';
+import { arkCountWarning, keepingArkBeam, refuseArkCount } from './ark-count.js';
+import type { DialogueEvaluationData } from './data.js';
+import { leakWarning } from './edge-notes.js';
+import type { DialogueRow } from './row.js';
+import { dialogueScorer } from './score.js';
+
+/** Calls a sample may cost an agent that walks by prompt: one, and one more where its reply could not be read. */
+const promptBudget = { budget: 2, budgetMode: 'strict' } as const;
+
+const asking: readonly string[] = arkPrompts;
+
+/** @throws WorkbenchError `usage` for options that none of the agents reads */
+export function refuseIdle(resolved: readonly Resolved[], { model, threads, count }: EvaluationFlags): void {
+  const naming = resolved.find(({ agent }) => agent !== undefined && asking.includes(agent));
+  if (model !== undefined && !naming) {
+    throw new WorkbenchError('usage', `expected no language model, got ${model}, at --model: no agent named asks one`, {
+      hint: `On dialogues these do: ${asking.join(', ')}. Text vectors come from --encoder.`,
+    });
+  }
+  if (model?.startsWith('oracle:')) {
+    throw new WorkbenchError('usage', `expected a language model, got ${model}, at --model`, {
+      hint: 'Prompts on dialogues take FILE.gguf or http://HOST:PORT/v1#NAME; they are not simulated.',
+    });
+  }
+  if (count === 'ark' && naming) refuseArkCount(naming.name);
+  if ((wholeNumber(threads, '--threads', 1) ?? 1) > 1 && !resolved.some(({ trained }) => trained)) {
+    throw new WorkbenchError('usage', `expected a run with --threads ${threads}, got agent ${resolved[0]!.name}`, {
+      hint: 'Untrained agents answer on one thread: leave --threads out.',
+    });
+  }
+}
+
+/** The agent with its way of being asked and scored. */
+export async function openScoredAgent(
+  which: Resolved,
+  data: DialogueEvaluationData,
+  options: OpenOptions,
+): Promise<OpenedAgent<WalkSample, Answer, DialogueRow>> {
+  const { graph, settings, withArk, horizon, samples, seenTargets } = data;
+  const { work } = options;
+  const {
+    agent,
+    walks = { graph },
+    useCalls,
+    ...opened
+  } = which.trained ? await openWalker(which.trained, data, options) : await openUntrained(which, data, options);
+  if (withArk) work.note(`warning: ${arkCountWarning}`);
+  const warning = leakWarning(walks);
+  if (warning !== undefined) work.note(`${agent.name}: ${warning}`);
+  return {
+    ...opened,
+    asker: batchAsker(withArk ? keepingArkBeam(agent) : agent, {
+      batchSize: settings.batchSize,
+      canAsk: ({ start }) => graph.degree(start) > 0,
+      ...(useCalls && { useCalls }),
+    }),
+    scorer: dialogueScorer({
+      ...{ graph, walks, withArk, horizon, samples, seenTargets },
+      ...{ ks: settings.ks, beamWidth: settings.beamWidth },
+    }),
+  };
+}
+
+type Opened = Omit<OpenedAgent<WalkSample, Answer, DialogueRow>, 'asker' | 'scorer'> & {
+  agent: Agent;
+  /** The edges that it may walk, where its run says; absent: all. */
+  walks?: WalkGraph;
+  useCalls?: BatchOptions['useCalls'];
+};
+
+async function openWalker(
+  { run, checkpoint }: NonNullable<Resolved['trained']>,
+  { settings: { beamWidth, twoHopBonus }, withArk }: DialogueEvaluationData,
+  { flags: { backend, threads }, encoder: modelPath, work }: OpenOptions,
+): Promise<Opened> {
+  const { agent, walks, encoder, close } = await loadWalkerRun(run.folder, {
+    ...{ checkpoint, beamWidth, twoHopBonus, arkBeam: withArk },
+    ...(modelPath !== undefined && { modelPath }),
+    ...(backend !== undefined && { backend: backendOf(backend) }),
+    threads: wholeNumber(threads, '--threads', 1) ?? 1,
+    ...(work.signal && { signal: work.signal }),
+  });
+  const weights = await sha256File(resolveCheckpoint(run.folder, checkpoint).file);
+  return {
+    ...{ agent, walks, encoder: modelPath, close },
+    about: { seed: run.config.seed as number },
+    hashes: { encoder: encoder.id, checkpoint: weights },
+  };
+}
+
+async function openUntrained(
+  { agent: name, switches }: Resolved,
+  { dataset, graph, train, settings, withArk }: DialogueEvaluationData,
+  { runs, encoder: wanted, work }: OpenOptions,
+): Promise<Opened> {
+  const run = runs.at(-1);
+  const texts = encoderSettings.parse(run?.config.encoder ?? {});
+  let encoder: Promise<StateEncoder> | undefined;
+  let openCalls: ((task: { readonly id: string }) => QuestionClient) | undefined;
+  const prompted = asking.includes(name!);
+  const close = async () => {
+    await (await encoder)?.dispose();
+  };
+  try {
+    const agent = await dialogueAgents.create(
+      name!,
+      {
+        ...{ graph, train },
+        ranking: { ...settings, arkBeam: withArk },
+        embedding: () => embeddingOf(graph, dataset, run, work),
+        // The model that was asked for, else the run's, else the embedded one, else a hashed one; the agent's note names it.
+        encoder: () =>
+          (encoder ??= openEncoder(texts, {
+            modelPath: wanted ?? texts.model ?? defaultModel() ?? 'hashed:256',
+            cacheFolder: cacheFolder(),
+          })),
+        textLimits: texts,
+        taskClients: () => Promise.resolve((id: string) => taskClient(openCalls!({ id }))),
+      },
+      switches,
+    );
+    const id = (await encoder)?.id;
+    return {
+      ...{ agent, close },
+      ...(prompted && { about: promptBudget, useCalls: (open: NonNullable<typeof openCalls>) => (openCalls = open) }),
+      ...(id !== undefined && { hashes: { encoder: id } }),
+    };
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+function taskClient({ client, totals }: QuestionClient): TaskClient {
+  return {
+    client,
+    cost() {
+      const { calls, promptTokens, cachedTokens, completionTokens } = totals();
+      return { calls, promptTokens, cachedTokens, completionTokens };
+    },
+  };
+}
+
+/** The table of the run they are compared with, else one that fits and was kept, else a new one, which takes minutes. */
+async function embeddingOf(
+  graph: DialogueEvaluationData['graph'],
+  dataset: DialogueEvaluationData['dataset'],
+  run: RunInfo | undefined,
+  { progress, signal }: Work,
+): Promise<EmbeddingTable> {
+  const file = run && join(runFiles(run.folder).embeddings, runTableFile);
+  if (file !== undefined && existsSync(file)) return readTable(file, graph).table;
+  const { table } = await pretrainEmbeddings(graph, {
+    settings: transeSettings.parse(run?.config.transe ?? {}),
+    seed: (run?.config.seed as number | undefined) ?? 0,
+    exclude: dialogueTriples(dataset, graph),
+    ...{ progress, ...(signal && { signal }) },
+  });
+  return table;
+}

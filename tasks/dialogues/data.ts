@@ -1,0 +1,123 @@
+/** Which samples of dialogues a command evaluates on: of which data set, graph and split, by which settings. */
+import { basename } from 'node:path';
+import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { samplesOfFile } from '../../datasets/opendialkg/read-dialogues.js';
+import { dataSettings, type DataSettings } from '../../datasets/settings.js';
+import type { SplitName, WalkSample } from '../../datasets/walk-sample.js';
+import { splitSamples } from '../../datasets/walk-sample.js';
+import { envSettings } from '../../envs/settings.js';
+import type { AskedEvaluation } from '../../evaluation/keep.js';
+import { evaluationSettings, type EvaluationSettings } from '../../evaluation/settings.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { loadConfig } from '../../src/run/config.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { sha256File } from '../../src/run/files.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { sampled } from '../../src/run/seeds.js';
+import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { sameOfRuns } from '../named.js';
+import type { Data } from '../task.js';
+import { checkArkCount } from './ark-count.js';
+import { seenEntities } from './row.js';
+
+/** Everything that agents on dialogues are evaluated with, loaded. */
+export interface DialogueEvaluationData extends Data<WalkSample> {
+  dataset: DialogueDataset;
+  graph: Graph;
+  train: WalkSample[];
+  seenTargets: ReadonlySet<number>;
+  settings: EvaluationSettings;
+  /** Of the run's environment; 2 where there is no run. */
+  horizon: number;
+  /** LLM-ARK's countings are asked for beside the strict ones. */
+  withArk: boolean;
+}
+
+/**
+ * Resolves flags and runs. A run keeps its data set, graph, turns and evaluation settings; flags decide where there is none.
+ * @param runs all must have been trained on the same data
+ * @throws WorkbenchError `usage` for flags that contradict a run or each other, `data` for an empty split
+ */
+export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<DialogueEvaluationData> {
+  const data = dataOf(flags, runs);
+  const settings = settingsOf(flags, runs);
+  const { horizon } = envSettings.parse(runs[0]?.config.env ?? {});
+  const { count = 'strict' } = flags;
+  if (count === 'ark') checkArkCount({ horizon, beamWidth: settings.beamWidth });
+  const limit = wholeNumber(flags.limit, '--limit', 1) ?? Infinity;
+  const dataset = loadDialogueDataset(data.dataset);
+  const split = flags.data === undefined ? splitOf(flags.split) : undefined;
+  const graph = await dataset.loadGraph(data.graph);
+  const train = splitSamples(dataset, graph, data, 'train');
+  const all =
+    split === undefined
+      ? (await samplesOfFile(flags.data!, graph, data)).samples
+      : split === 'train'
+        ? train
+        : splitSamples(dataset, graph, data, split);
+  if (all.length === 0) {
+    throw new WorkbenchError(
+      'data',
+      `expected samples, got none, at ${flags.data ?? `split ${split} of ${data.dataset}`}`,
+      { hint: 'A sample is a path that somebody chose; see `kgwalk datasets stats`.' },
+    );
+  }
+  const samples = sampled(all, limit, 'evaluate/limit');
+  return {
+    ...{ dataset, graph, train, samples, settings, horizon, withArk: count === 'ark' },
+    excluded: {},
+    resamples: settings.resamples,
+    examples: settings.examples,
+    seenTargets: seenEntities(train),
+    about: {
+      dataset: data.dataset,
+      graph: graph.name,
+      split: split ?? basename(flags.data!),
+      turns: data.turns,
+      ...(samples.length < all.length && { limit }),
+      ...{ beamWidth: settings.beamWidth, ks: settings.ks, twoHopBonus: settings.twoHopBonus, count },
+    },
+    hashes: { graph: graph.hash, ...(split === undefined && { data: await sha256File(flags.data!) }) },
+  };
+}
+
+/** The options that ask the samples of a kept evaluation. */
+export function dialogueFlagsOf({ about, checkpoint = 'best', hashes, run }: AskedEvaluation): EvaluationFlags {
+  if (hashes.data !== undefined) {
+    throw new WorkbenchError('usage', 'expected an evaluation on a split, got one on a file, which is not kept');
+  }
+  const { dataset, graph, split, turns, limit, beamWidth, twoHopBonus, count } = about as Record<string, string>;
+  return {
+    ...(run === undefined && { dataset, graph, turns }),
+    ...{ split, beamWidth: String(beamWidth), twoHopBonus: String(twoHopBonus), count: count as 'strict' },
+    ...(limit !== undefined && { limit: String(limit) }),
+    ...{ checkpoint, set: [], modelSet: [] },
+  };
+}
+
+function dataOf(flags: EvaluationFlags, runs: readonly RunInfo[]): DataSettings {
+  const asked = (['dataset', 'graph', 'turns'] as const).filter((key) => flags[key] !== undefined);
+  const own = sameOfRuns(runs, ({ config }) => dataSettings.parse(config.data ?? {}));
+  if (!own) return loadConfig(dataSettings, { overrides: asked.map((key) => `${key}=${JSON.stringify(flags[key])}`) });
+  for (const key of asked) {
+    if (flags[key] === own[key]) continue;
+    const { id } = runs[0]!;
+    throw new WorkbenchError('usage', `expected the ${key} of run ${id}, which is ${own[key]}, got ${flags[key]}`, {
+      hint: `A run keeps its ${key}: leave --${key} out, or train a run on the other one.`,
+    });
+  }
+  return own;
+}
+
+function settingsOf(flags: EvaluationFlags, runs: readonly RunInfo[]): EvaluationSettings {
+  const overrides = (['beamWidth', 'twoHopBonus'] as const).flatMap((key) =>
+    flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
+  );
+  const text = JSON.stringify(runs[0]?.config.evaluation ?? {});
+  return loadConfig(evaluationSettings, { text, overrides, source: 'evaluation settings' });
+}
+
+function splitOf(split = 'valid'): SplitName {
+  if (split === 'train' || split === 'valid' || split === 'test') return split;
+  throw new WorkbenchError('usage', `expected train, valid or test, got ${split}, at --split`);
+}

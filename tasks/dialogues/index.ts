@@ -1,0 +1,77 @@
+/** Dialogues: walk from an entity to what the speaker names next. */
+import type { Answer } from '../../agents/agent.js';
+import { dialogueAgents } from '../../agents/dialogue-agents.js';
+import { entityTexts, lastMessageText, relationTexts, windowText } from '../../agents/walker/vectors.js';
+import { readsNames } from '../../agents/walker/vectors.js';
+import { dataSettings } from '../../datasets/settings.js';
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { goldWalks } from '../../trainers/demonstrations.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { ppoWork, type Task, type TrainingPlan } from '../task.js';
+import { openScoredAgent, refuseIdle } from './agents.js';
+import { askDialogue } from './ask.js';
+import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
+import { dialogueLeaks } from './leaks.js';
+import { dialogueLearning } from './learn.js';
+import { predictionsFile } from './predictions.js';
+import { pretrainDialogues } from './pretrain.js';
+import type { DialogueRow } from './row.js';
+import { dialogueMeasure } from './score.js';
+import { checkDialogues, dialoguesImported, dialogueStatistics, listedDialogues } from './statistics.js';
+import { openDialogueData } from './training-data.js';
+
+/** The task of dialogues. */
+export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluationData> = {
+  name: 'dialogues',
+  exampleDataset: 'opendialkg',
+  flags: [
+    ...(['graph', 'turns', 'data', 'twoHopBonus', 'count', 'predictions', 'threads', 'start', 'dialogue'] as const),
+    ...(['encoder', 'model', 'modelSet'] as const),
+  ],
+  measure: dialogueMeasure,
+  agents: dialogueAgents,
+  data: dialogueData,
+  openAgent: openScoredAgent,
+  refuse: refuseIdle,
+  flagsOf: dialogueFlagsOf,
+  predictions: predictionsFile,
+  ask: askDialogue,
+  learning: dialogueLearning,
+  plan: dialoguePlan,
+  pretrain: pretrainDialogues,
+  imported: dialoguesImported,
+  listed: listedDialogues,
+  statistics: dialogueStatistics,
+  graphOf: ({ config }) => dataSettings.parse(config.data ?? {}).graph,
+  check: checkDialogues,
+  leaks(name, of, split) {
+    if ('run' in of) return dialogueLeaks(name, of.run, split);
+    throw new WorkbenchError('usage', 'expected a run of dialogues, got an evaluation', { hint: 'Check its run.' });
+  },
+};
+
+async function dialoguePlan(settings: TrainSettings): Promise<TrainingPlan> {
+  const { graph, walks, train, valid, notes } = await openDialogueData(settings);
+  const tasks = [...train, ...valid].map(({ task }) => task);
+  const { nameTokens, lastMessageTokens, windowTokens, windowMessages } = settings.encoder;
+  const golds = goldWalks(train, walks.graph, settings.env).length;
+  const { transe, clone } = settings;
+  const updates = clone.epochs * Math.ceil(golds / clone.batchSize);
+  const names = { texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens };
+  const messages = [
+    { texts: tasks.map(lastMessageText), maxTokens: lastMessageTokens },
+    { texts: tasks.map((task) => windowText(task, windowMessages)), maxTokens: windowTokens },
+  ];
+  const perStep = settings.stateText.encode === 'per-step';
+  return {
+    notes,
+    before: { transe: transe.enabled ? `${transe.epochs} epochs at most over ${graph.numEdges} edges` : 'off' },
+    phases: {
+      clone: clone.enabled ? `${updates} updates of ${clone.batchSize} samples` : 'off',
+      ppo: ppoWork(settings, 'samples'),
+    },
+    texts: [...(readsNames(settings.walker) ? [names] : []), ...(perStep ? [] : messages)],
+    ...(perStep && { walks: { graph: walks.graph, train, valid } }),
+  };
+}

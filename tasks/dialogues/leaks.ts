@@ -1,0 +1,44 @@
+/** What a run over dialogues noted, and how its evaluations fared on targets that train never had. */
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { dataSettings } from '../../datasets/settings.js';
+import { knownDialogues } from '../../evaluation/leaks/known-samples.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { runFiles } from '../../src/run/run-folder.js';
+import { checkDataset, checkGraph, encoderDoubt, leakCheck, notedEvaluations, notedRun } from '../leaks.js';
+import type { LeakCheck } from '../task.js';
+import { dialogueFigures, dialogueMeasure } from './score.js';
+
+/** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
+export async function dialogueLeaks(name: string, run: RunInfo, split = 'test'): Promise<LeakCheck> {
+  const data = dataSettings.parse(run.config.data ?? {});
+  checkDataset(name, data.dataset, `run ${run.id}`);
+  const dataset = loadDialogueDataset(name);
+  const graph = await dataset.loadGraph(data.graph);
+  checkGraph(graph.hash, run);
+  const [main] = dialogueFigures([1]);
+  const { agents, targets } = notedEvaluations(runFiles(run.folder).evaluations, dialogueMeasure, {
+    ...{ dataset: name, split, metric: main!.key },
+    seen: ({ seen }) => seen,
+  });
+  return leakCheck(name, {
+    title: `run ${run.id}`,
+    note: dataset.manifest.graphs[data.graph]!.note,
+    known: knownDialogues(dataset, graph, split),
+    chosen: dataset.manifest.generated === undefined,
+    agents: [notedRun(run), ...agents],
+    expected: expectedOf(run),
+    targets,
+    cannotExclude: encoderDoubt(run.environment.hashes.encoder),
+  });
+}
+
+/** What the phases that are done have made. */
+function expectedOf({ config, state: { done } }: RunInfo): string[] {
+  const { ppo } = config as { ppo?: { gradient?: string; init?: string } };
+  return [
+    'edge list',
+    ...(done.transe ? ['embedding: TransE'] : []),
+    ...(done.clone || (done.ppo && ppo?.init === 'clone') ? ['training: cloning'] : []),
+    ...(done.ppo ? [`training: ${ppo?.gradient === 'exact' ? 'policy gradient' : 'PPO'}`] : []),
+  ];
+}

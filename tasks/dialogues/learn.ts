@@ -1,0 +1,314 @@
+/** Training of a walker over dialogues: TransE, text vectors, cloning, PPO, and the best on valid. */
+import { createCritic } from '../../agents/walker/critic.js';
+import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
+import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
+import { contextDimOf } from '../../agents/walker/features/featurizer.js';
+import type { EmbeddingVectors } from '../../agents/walker/vectors.js';
+import { createPolicy, inputsOf, networkShape, restoredPolicy, type WalkerInputs } from '../../agents/walker/inputs.js';
+import type { Policy } from '../../agents/walker/policy.js';
+import { slotOrder } from '../../agents/walker/inputs.js';
+import { StateReader } from '../../agents/walker/policy.js';
+import { writeTables } from '../../agents/walker/vectors.js';
+import { encodeNames, encodeTasks } from '../../agents/walker/vectors.js';
+import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
+import { walkerAgent } from '../../agents/walker/walker-agent.js';
+import { type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { cloneMetric } from '../../checkpoints/keeper.js';
+import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dialogue-dataset.js';
+import { madeFromSamples } from '../../datasets/sample-source.js';
+import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
+import { dialogueWalkId } from '../../envs/dialogue-walk/dialogue-walk-env.js';
+import { makeVectorEnv } from '../../envs/registry.js';
+import { initialState, walkRulesOf } from '../../envs/dialogue-walk/rules.js';
+import { embeddingPotential } from '../../envs/dialogue-walk/reward.js';
+import { batchAsker } from '../../evaluation/ask.js';
+import { curveOf } from '../../evaluation/evaluate.js';
+import type { EmbeddingTable } from '../../src/embedding/transe.js';
+import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { sampled } from '../../src/run/seeds.js';
+import { adamWOf } from '../../src/tensor/adamw.js';
+import { clonePhase, readClone } from '../../trainers/clone-phase.js';
+import { clone } from '../../trainers/clone.js';
+import { goldWalks, shownGolds } from '../../trainers/demonstrations.js';
+import { type BesideOptions, encodeBeside } from '../../trainers/encode-beside.js';
+import { expectedReward } from '../../trainers/expected-reward.js';
+import { adamOf, ppoPhase } from '../../trainers/ppo-phase.js';
+import { ppo, type PpoUpdate } from '../../trainers/ppo.js';
+import { endOfStep, recordedStep } from '../../trainers/saved-step.js';
+import { beginWith, type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { keepInRun, type Pretrained, pretrainEmbeddings, replayTransE } from '../../trainers/transe/pretrain.js';
+import { dialogueTriples } from '../../trainers/transe/triples.js';
+import { referenceCost, type ReferenceCost } from './reference-cost.js';
+import { seenEntities } from './row.js';
+import { dialogueCurve, dialogueScorer } from './score.js';
+import { ablationProblems, openDialogueData, type RunGraphs, walkProblems } from './training-data.js';
+
+/** A run with what it trains on. */
+interface DialogueSession extends Session {
+  inputs: WalkerInputs;
+  train: readonly WalkSample[];
+  valid: readonly WalkSample[];
+}
+
+/** How runs over dialogues train: TransE, text vectors, cloning, PPO. */
+export const dialogueLearning: Learning = {
+  envIds: [dialogueWalkId],
+  forkPhase: 'clone',
+  problems: (settings) => [...ablationProblems(settings), ...walkProblems(settings)],
+  networkSize({ clone, ppo, env, stateText, walker }, textDim) {
+    const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
+    const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
+    return { rows: states * env.horizon, inputs, units: walker.width };
+  },
+  open: openDialogueTraining,
+};
+
+/** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
+async function openDialogueTraining(settings: TrainSettings): Promise<Training> {
+  const { dataset, graph, walks, train, valid, notes } = await openDialogueData(settings);
+  const slots = slotOrder(settings, walks.graph);
+  return {
+    hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest), ...(slots !== undefined && { slots }) },
+    readsTexts: true,
+    notes,
+    async run(session, from) {
+      const { run, replayed } = session;
+      if (from?.header.kind === 'embedding') return replayPretraining(session, dataset, graph, from);
+      const tasks = [...train, ...valid].map(({ task }) => task);
+      const texts = encodeBeside(session, session.threads ?? 1, (options) =>
+        encodeTexts(session, { graph, walks }, tasks, options),
+      );
+      let transe: Pretrained | undefined;
+      try {
+        if (settings.transe.enabled) transe = await embed(session, dataset, graph, !from);
+      } catch (error) {
+        await texts.stop();
+        throw error;
+      }
+      run.update({ phase: 'encode' });
+      const inputs = await prepareInputs(session, { graph, walks }, train, await texts.join(), transe?.table);
+      run.update({ done: { ...run.state.done, encode: true } });
+      const dialogues = { ...session, inputs, train, valid };
+      if (settings.clone.enabled && from?.header.phase !== 'ppo') {
+        await cloneInto(dialogues, from);
+        if (replayed) return;
+      }
+      if (settings.ppo.enabled) {
+        run.update({ phase: 'ppo' });
+        await dialoguePpo(dialogues, transe?.table, from?.header.phase === 'ppo' ? from : undefined);
+        run.update({ done: { ...run.state.done, ppo: true } });
+      }
+    },
+  };
+}
+
+/** What a run reads before it walks. */
+interface RunTexts {
+  names: FrozenVectors;
+  /** Absent where states are read one by one. */
+  dialogues?: TaskVectors;
+  reader?: StateReader;
+}
+
+/** Vectors of all that a run reads; of states that are read one by one, those that walks begin with. */
+async function encodeTexts(
+  { settings, encoder, signal }: Session,
+  { graph, walks }: RunGraphs,
+  tasks: readonly WalkTask[],
+  beside: BesideOptions,
+): Promise<RunTexts> {
+  const options = { ...beside, settings: settings.encoder };
+  const names = await encodeNames(encoder, graph, settings.walker, options);
+  if (settings.stateText.encode === 'once') return { names, dialogues: await encodeTasks(encoder, tasks, options) };
+  const reader = new StateReader(encoder, walks.graph, settings.stateText, signal);
+  const begun = tasks.map((task) => ({ task, state: initialState(walks.graph, task.start, settings.env) }));
+  const texts = await reader.texts(begun.filter(({ state }) => !state.done));
+  await encodeWithProgress(encoder, texts, { ...beside, label: 'encode first states', overlong: 'refuse' });
+  return { names, reader };
+}
+
+/** The network's inputs from text vectors and TransE; the tables are kept with the run. */
+async function prepareInputs(
+  session: Session,
+  graphs: RunGraphs,
+  train: readonly WalkSample[],
+  { names, dialogues, reader }: RunTexts,
+  transe: EmbeddingVectors | undefined,
+): Promise<WalkerInputs> {
+  const { tf, settings, run } = session;
+  const rules = walkRulesOf(settings.env);
+  const maxActions = settings.env.maxOut;
+  const inputs = await inputsOf(names, {
+    ...{ tf, settings: settings.walker, ...graphs, rules, train, transe, reader, maxActions },
+  });
+  if (dialogues) inputs.featurizer.texts = dialogues;
+  writeTables(run.folder, inputs.tables);
+  logEncoding(session);
+  return inputs;
+}
+
+/** Trains or reuses embeddings and keeps a copy with the run. */
+async function embed(session: Session, dataset: DialogueDataset, graph: Graph, log: boolean): Promise<Pretrained> {
+  const { run, logs, settings, threads, progress, signal } = session;
+  run.update({ phase: 'transe' });
+  const identity = { settings: settings.transe, seed: settings.seed };
+  const pretrained = await pretrainEmbeddings(graph, {
+    ...identity,
+    exclude: dialogueTriples(dataset, graph),
+    threads,
+    progress,
+    ...(signal && { signal }),
+    onDiverged: (error, before) => endOfStep(session, 'transe', error, before),
+  });
+  keepInRun(pretrained, { graph, ...identity }, run.files.embeddings);
+  if (log) for (const { step, metrics } of pretrained.history) logs.metrics('transe', step, metrics);
+  logs.timing('transe', pretrained.history.length, { 'time/reused': Number(pretrained.reused) });
+  run.update({ done: { ...run.state.done, transe: true } });
+  return pretrained;
+}
+
+/** The batch of TransE that is saved in a checkpoint, once more. */
+function replayPretraining(
+  { settings, replayed }: Session,
+  dataset: DialogueDataset,
+  graph: Graph,
+  before: Checkpoint,
+): void {
+  const { triple } = recordedStep(before, 'the saved step')!.place;
+  const options = { settings: settings.transe, seed: settings.seed, exclude: dialogueTriples(dataset, graph) };
+  const loss = replayTransE(graph, options, { before, triple: triple!, file: 'the saved step' });
+  replayed?.({ 'train/loss': loss });
+}
+
+async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {
+  const { tf, run, settings, inputs, train, valid } = session;
+  run.update({ phase: 'clone' });
+  const policy = createPolicy(tf, inputs, settings.seed);
+  const actor = walkerActor(policy);
+  const { weightDecay, maxGradNorm } = settings.clone;
+  const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
+  try {
+    await clonePhase(session, {
+      trainee: { actor, optimizer },
+      lossName: cloneMetric,
+      evaluate: () => evaluateOnValid(session, policy),
+      clone: (course) => {
+        const shown = shownGolds(inputs.featurizer.parts, { train, valid }, settings.clone, settings.seed);
+        return clone({ ...course, ...shown, actor, optimizer });
+      },
+      from,
+    });
+  } finally {
+    optimizer.dispose();
+    actor.dispose();
+  }
+  run.update({ done: { ...run.state.done, clone: true } });
+}
+
+/**
+ * Starts from the clone or from scratch.
+ * @param transe embeddings, for `env.shaping: transe`
+ * @param from a checkpoint of this phase
+ */
+async function dialoguePpo(
+  session: DialogueSession,
+  transe: EmbeddingTable | undefined,
+  from: Checkpoint | undefined,
+): Promise<void> {
+  const { tf, settings, inputs, train } = session;
+  const { featurizer } = inputs;
+  const { graph, rules } = featurizer.parts;
+  const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
+  const policy = createPolicy(tf, inputs, settings.seed);
+  const anchor = clone && settings.ppo.klCoef > 0 ? restoredPolicy(tf, inputs, clone.tensors) : undefined;
+  const critic =
+    settings.ppo.baseline === 'critic'
+      ? createCritic(tf, settings.walker, networkShape(inputs), settings.seed)
+      : undefined;
+  const learner = {
+    actor: walkerActor(policy),
+    optimizer: adamOf(policy.head.parameters, settings.ppo),
+    critic: critic && {
+      network: walkerValues(critic, featurizer),
+      optimizer: adamOf(critic.parameters, settings.ppo),
+    },
+  };
+  if (clone) beginWith(learner, clone);
+  const shaping = settings.env.shaping === 'transe' ? transe! : undefined;
+  const envs = makeVectorEnv(
+    // Ids of a user's own environment are not known to the types; `checkTrainSettings` has looked it up.
+    settings.env.id as typeof dialogueWalkId,
+    {
+      graph,
+      samples: train,
+      rules: { ...rules, horizon: settings.ppo.trainHorizon ?? rules.horizon },
+      reward: settings.env.reward,
+      gamma: settings.ppo.gamma,
+      ...(shaping && { potential: embeddingPotential(shaping.entities, shaping.dim) }),
+    },
+    settings.ppo.samplesPerUpdate * settings.ppo.explorations,
+  );
+  const near = anchor && walkerActor(anchor);
+  const walkable = Int32Array.from(train.keys()).filter((i) => !initialState(graph, train[i]!.task.start, rules).done);
+  const exact = settings.ppo.gradient === 'exact';
+  const note = madeFromSamples('training', exact ? 'policy gradient' : 'PPO');
+  if (!exact) walkable.forEach((i) => note(train[i]!));
+  try {
+    const watched = inputs.reader && referenceCost(envs, inputs.reader);
+    await ppoPhase(session, {
+      trainee: learner,
+      evaluate: () => evaluateOnValid(session, policy),
+      from,
+      train: (shared) =>
+        exact
+          ? expectedReward({ ...shared, ...learner, anchor: near, walks: goldWalks(train, graph, rules, note) })
+          : ppo({
+              ...shared,
+              ...learner,
+              anchor: near,
+              envs: watched?.envs ?? envs,
+              walkable,
+              ...(watched && {
+                onUpdate: async (update: PpoUpdate) => {
+                  await logTextCost(session, watched, update.update);
+                  return shared.onUpdate?.(update);
+                },
+              }),
+            }),
+    });
+  } finally {
+    envs.close();
+    anchor?.head.dispose();
+    learner.optimizer.dispose();
+    learner.critic?.optimizer.dispose();
+    critic?.dispose();
+    policy.head.dispose();
+  }
+}
+
+/** What the texts of an update cost, and what they would have cost without anything shared. */
+async function logTextCost(session: DialogueSession, watched: ReferenceCost, update: number): Promise<void> {
+  const { encodes, tokens } = await watched.take();
+  if (session.replayed) return;
+  session.logs.timing('ppo', update, { 'time/reference_encodes': encodes, 'time/reference_tokens': tokens });
+  logEncoding(session, 'ppo', update);
+}
+
+/** Scores the policy on a fixed seeded sample of valid by beam search: the figures of learning curves, under `eval/`. */
+async function evaluateOnValid(session: DialogueSession, policy: Policy): Promise<Record<string, number>> {
+  const { settings, inputs, train, valid, signal } = session;
+  const { graph, walks } = inputs;
+  const { beamWidth, twoHopBonus, ks, batchSize } = settings.evaluation;
+  const samples = sampled(valid, settings.ppo.evalSamples ?? Infinity, 'train/eval-samples');
+  samples.forEach(madeFromSamples('choice', 'best checkpoint'));
+  const line = session.progress('evaluate on valid', samples.length, 'samples');
+  const agent = walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus });
+  const asker = batchAsker(agent, { batchSize, canAsk: ({ start }) => graph.degree(start) > 0 });
+  const seenTargets = seenEntities(train);
+  const scorer = dialogueScorer({
+    ...{ graph, walks, ks, beamWidth, samples, seenTargets, withArk: false, horizon: settings.env.horizon },
+  });
+  return curveOf(asker, samples, scorer, dialogueCurve, { line, signal });
+}

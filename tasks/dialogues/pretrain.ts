@@ -1,0 +1,36 @@
+/** `kgwalk pretrain` on the graph of a data set of dialogues. */
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { pretrainEmbeddings } from '../../trainers/transe/pretrain.js';
+import { dialogueTriples } from '../../trainers/transe/triples.js';
+import { type PretrainFlags, type Shown, ShownPage, type Work } from '../task.js';
+
+/** Trains or finds the TransE table; where it is and how it ranks the facts that were held out. */
+export async function pretrainDialogues(
+  settings: TrainSettings,
+  { threads, test }: PretrainFlags,
+  { progress, signal }: Work,
+): Promise<Shown> {
+  const { dataset, graph } = settings.data;
+  if (test) {
+    throw new WorkbenchError('usage', `expected a data set of links with --test, got ${dataset}`, {
+      hint: 'Leave --test out: a graph of dialogues has no test facts.',
+    });
+  }
+  const data = loadDialogueDataset(dataset);
+  const walked = await data.loadGraph(graph);
+  const { file, reused, metrics, history } = await pretrainEmbeddings(walked, {
+    settings: settings.transe,
+    seed: settings.seed,
+    exclude: dialogueTriples(data, walked),
+    ...{ threads, progress, ...(signal && { signal }) },
+  });
+  const page = new ShownPage({ file, reused, epochs: history.length, metrics });
+  page.line(`${reused ? 'kept from before' : `trained in ${history.length} epochs`}: ${file}`);
+  if (metrics) {
+    const shares = (['mrr', 'hits@1', 'hits@3', 'hits@10'] as const).map((key) => `${key} ${metrics[key].toFixed(3)}`);
+    page.line(`held-out facts, filtered: ${shares.join('  ')}  (${metrics.n} queries)`);
+  }
+  return page;
+}

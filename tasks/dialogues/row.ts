@@ -1,0 +1,155 @@
+/** What one agent made of one sample of a dialogue, and its columns. Ranks are 1-based, 0 = absent. */
+import { z } from 'zod';
+import type { Answer } from '../../agents/agent.js';
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { Attempt } from '../../evaluation/score.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { arkRanks } from '../../src/metrics/ark-ranks.js';
+import { pathRanks, targetRanks } from '../../src/metrics/path-hits.js';
+import { openObject } from '../../src/run/read-json.js';
+import { anyNumber } from '../../src/run/record-schemas.js';
+
+/** Why the gold path is not in the list; only the last says something about the agent's judgement. */
+export const missReasons = [
+  'start-without-edges',
+  'gold-not-in-graph',
+  /** The graph has it; the lists that `env.edgePolicy` made for the agent do not. */
+  'gold-edge-cut',
+  'agent-failed',
+  'not-ranked',
+] as const;
+/** One of `missReasons`. */
+export type MissReason = (typeof missReasons)[number];
+
+const rank = z.int().min(0);
+
+/** A line of `answers.jsonl`. */
+export const dialogueRow = openObject({
+  id: z.string(),
+  dialogue: z.string(),
+  hops: z.int(),
+  sender: z.enum(['user', 'assistant']),
+  /** Whether the gold target is a node of any train gold path. */
+  seen: z.boolean(),
+  /** Whether it is the dialogue's first path. */
+  first: z.boolean(),
+  path: rank,
+  entityPath: rank,
+  relationPath: rank,
+  target: rank,
+  summedTarget: rank,
+  /** Of the best path; NaN where there is none. */
+  logProb: anyNumber,
+  /** The agent's own, NaN where it gives none. */
+  confidence: anyNumber,
+  /** As LLM-ARK's reference counts, where that was asked for. */
+  ark: openObject({ path: rank, target: rank, anyTarget: rank }).optional(),
+  cost: z.record(z.string(), anyNumber),
+  miss: z.enum(missReasons).optional(),
+});
+/** See `dialogueRow`. */
+export type DialogueRow = z.output<typeof dialogueRow>;
+
+/** What counting one sample needs beside it. */
+export interface RowContext {
+  /** The whole graph. */
+  graph: Graph;
+  /** The edges that the agent may walk. */
+  walked: Graph;
+  beamWidth: number;
+  seenTargets: ReadonlySet<number>;
+  /** Whether to count as LLM-ARK's reference does, too. */
+  withArk: boolean;
+}
+
+/** Entities on train gold paths: a target among them was seen in training. */
+export function seenEntities(train: readonly WalkSample[]): Set<number> {
+  const seen = new Set<number>();
+  for (const { gold } of train) for (const [head, , tail] of gold.path) seen.add(head).add(tail);
+  return seen;
+}
+
+/** Counts one sample. No attempt means that the start has no edges, so nobody was asked. */
+export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, context: RowContext): DialogueRow {
+  const { task, gold } = sample;
+  const answer = attempt?.answer;
+  const paths = answer?.paths.slice(0, context.beamWidth) ?? [];
+  const ranks = { path: 0, entityPath: 0, relationPath: 0, target: 0, summedTarget: 0 };
+  // A gold that the graph lacks cannot be walked: reaching its target some other way is no success.
+  if (answer && gold.inGraph) {
+    Object.assign(ranks, pathRanks(paths, gold.path, context.graph.equalRelation));
+    const { target, summedTarget } = targetRanks(answer.answers, gold.target);
+    if (target <= context.beamWidth) ranks.target = target;
+    if (summedTarget <= context.beamWidth) ranks.summedTarget = summedTarget;
+  }
+  const miss = missReason(sample, attempt, ranks.path, context.walked);
+  return {
+    id: task.id,
+    dialogue: task.dialogueId,
+    hops: gold.path.length,
+    sender: task.sender,
+    seen: context.seenTargets.has(gold.target),
+    first: task.earlierPaths.length === 0,
+    ...ranks,
+    logProb: paths[0]?.logProb ?? NaN,
+    confidence: answer?.confidence ?? NaN,
+    ...(context.withArk && { ark: arkRanksOf(sample, answer, context.graph) }),
+    cost: { ...attempt?.answer?.cost },
+    ...(miss && { miss }),
+  };
+}
+
+/** The same samples can be hit as in the strict counts, so that the two differ in nothing but the counting. */
+function arkRanksOf({ gold }: WalkSample, answer: Answer | undefined, { equalRelation }: Graph) {
+  if (!answer?.arkBeam || !gold.inGraph) return { path: 0, target: 0, anyTarget: 0 };
+  return { ...arkRanks(answer.arkBeam, gold.path, equalRelation) };
+}
+
+function missReason(
+  { gold }: WalkSample,
+  attempt: Attempt<Answer> | undefined,
+  rank: number,
+  walked: Graph,
+): MissReason | undefined {
+  if (rank > 0) return undefined;
+  if (!attempt) return 'start-without-edges';
+  if (!gold.inGraph) return 'gold-not-in-graph';
+  if (!walked.holds(gold.path)) return 'gold-edge-cut';
+  return attempt.failure !== undefined ? 'agent-failed' : 'not-ranked';
+}
+
+/**
+ * One row a sample. Columns: `id`, `dialogue`, `sender`, `miss` (utf8, empty where the gold was ranked), `hops`,
+ * `path`, `entity_path`, `relation_path`, `target`, `target_sum` (int32 ranks from 1, 0 = absent), `seen`, `first` (bool),
+ * `log_prob`, `confidence` (float64, of the best path; NaN where absent). Where it was counted as LLM-ARK's reference does, also
+ * `ark_path`, `ark_target`, `target_any`. Equal rows give equal bytes.
+ */
+export async function dialogueArrow(rows: readonly DialogueRow[]): Promise<Uint8Array> {
+  const arrow = await import('apache-arrow');
+  const int = (of: (row: DialogueRow) => number) => arrow.makeVector(Int32Array.from(rows, of));
+  const float = (of: (row: DialogueRow) => number) => arrow.makeVector(Float64Array.from(rows, of));
+  const words = (of: (row: DialogueRow) => string) => arrow.vectorFromArray(rows.map(of), new arrow.Utf8());
+  const flags = (of: (row: DialogueRow) => boolean) => arrow.vectorFromArray(rows.map(of), new arrow.Bool());
+  const table = new arrow.Table({
+    id: words(({ id }) => id),
+    dialogue: words(({ dialogue }) => dialogue),
+    sender: words(({ sender }) => sender),
+    hops: int(({ hops }) => hops),
+    seen: flags(({ seen }) => seen),
+    first: flags(({ first }) => first),
+    path: int(({ path }) => path),
+    entity_path: int(({ entityPath }) => entityPath),
+    relation_path: int(({ relationPath }) => relationPath),
+    target: int(({ target }) => target),
+    target_sum: int(({ summedTarget }) => summedTarget),
+    miss: words(({ miss }) => miss ?? ''),
+    log_prob: float(({ logProb }) => logProb),
+    confidence: float(({ confidence }) => confidence),
+    ...(rows[0]?.ark && {
+      ark_path: int(({ ark }) => ark!.path),
+      ark_target: int(({ ark }) => ark!.target),
+      target_any: int(({ ark }) => ark!.anyTarget),
+    }),
+  });
+  return arrow.tableToIPC(table, 'file');
+}

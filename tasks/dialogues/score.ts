@@ -1,0 +1,184 @@
+/** What is counted on dialogues: paths and targets at k, strictly, and where asked for as LLM-ARK's reference counts. */
+import type { Answer } from '../../agents/agent.js';
+import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
+import type { Attempt, Measure, Scorer } from '../../evaluation/score.js';
+import type { Graph } from '../../src/kg/graph.js';
+import type { Path } from '../../src/kg/graph.js';
+import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
+import type { Example, Section } from '../../src/run/evaluation.js';
+import { type Figure, numberText } from '../../src/run/figures.js';
+import { dialogueArrow, dialogueRow, type DialogueRow, missReasons, type RowContext, rowOf } from './row.js';
+
+/** Each counted rank by the name that it has in keys such as `entity-path@5`, with its title. */
+const ranks: Record<string, { of: (row: DialogueRow) => number | undefined; title: string }> = {
+  path: { of: ({ path }) => path, title: 'path' },
+  'entity-path': { of: ({ entityPath }) => entityPath, title: 'path of entities' },
+  'relation-path': { of: ({ relationPath }) => relationPath, title: 'path of relations' },
+  target: { of: ({ target }) => target, title: 'target' },
+  'target-sum': { of: ({ summedTarget }) => summedTarget, title: 'target by summed walks' },
+  // As LLM-ARK's reference counts them.
+  'ark-path': { of: ({ ark }) => ark?.path, title: 'path, ark' },
+  'ark-target': { of: ({ ark }) => ark?.target, title: 'target, ark' },
+  'target-any': { of: ({ ark }) => ark?.anyTarget, title: 'last target, ark' },
+};
+
+/** Figures of dialogues, in the order of tables. @param ks of path@k and its kin */
+export function dialogueFigures(ks: readonly number[], withArk = false): Figure[] {
+  const shown = new Set([ks[0], ks[Math.floor(ks.length / 2)], ks.at(-1)]);
+  const names = Object.keys(ranks).filter((name) => withArk || !/^ark-|-any$/.test(name));
+  const atK = names.flatMap((name) =>
+    ks.map((k): Figure => {
+      const main = (name === 'path' || name === 'target') && shown.has(k);
+      const place = main || (name === 'ark-target' && k === ks[0]) ? 'main' : undefined;
+      const key = `${name}@${k}`;
+      return {
+        ...{ key, title: `${ranks[name]!.title}@${k}`, unit: '%', better: 'high', tested: true },
+        ...(place && { place }),
+      };
+    }),
+  );
+  return [
+    ...atK,
+    { key: 'mrr', title: 'MRR of paths', unit: '%', better: 'high', place: 'main', tested: true },
+    { key: 'target-mrr', title: 'MRR of targets', unit: '%', better: 'high', tested: true },
+  ];
+}
+
+/** Figures of learning curves, of those that are counted; the first chooses the best checkpoint. */
+export const dialogueCurve = ['path@1', 'path@5', 'path@25', 'target@1', 'target@25', 'mrr'];
+
+/** Whole dialogues are drawn: the samples of one share its words. */
+export const dialogueMeasure: Measure<DialogueRow> = {
+  row: dialogueRow,
+  valueOf(key) {
+    if (key === 'mrr') return ({ path }) => reciprocalRank(path);
+    if (key === 'target-mrr') return ({ target }) => reciprocalRank(target);
+    const [name, k] = key.split('@') as [string, string | undefined];
+    const rank = ranks[name];
+    if (!rank || k === undefined) throw new TypeError(`expected a figure of dialogues, got ${key}`);
+    return (row) => {
+      const at = rank.of(row);
+      return at === undefined ? undefined : hitAtK(at, Number(k));
+    };
+  },
+  clusters: 'dialogues',
+  cluster: ({ dialogue }) => dialogue,
+  slices: {
+    hops: ({ hops }) => String(hops),
+    sender: ({ sender }) => sender,
+    target: ({ seen }) => (seen ? 'seen' : 'unseen'),
+    path: ({ first }) => (first ? 'first' : 'later'),
+  },
+  costOf: ({ cost }) => cost,
+  arrow: dialogueArrow,
+};
+
+/** What scoring dialogues needs beside them. */
+export interface DialogueScoring extends Omit<RowContext, 'walked'> {
+  /** The edges that the agent may walk. */
+  walks: WalkGraph;
+  ks: readonly number[];
+  samples: readonly WalkSample[];
+  /** Most edges of a walk, for the upper bound. */
+  horizon: number;
+}
+
+/** Scores what an agent walks. */
+export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Answer, DialogueRow> {
+  const { graph, walks, ks, withArk, samples, horizon } = scoring;
+  const context = { ...scoring, walked: walks.graph };
+  return {
+    measure: dialogueMeasure,
+    figures: dialogueFigures(ks, withArk),
+    missReasons: missReasons.filter((reason) => walks.selection || reason !== 'gold-edge-cut'),
+    rowOf: (sample, attempt) => rowOf(sample, attempt, context),
+    exampleOf: (sample, attempt, row) => exampleOf(sample, attempt, row, graph),
+    summary: () => coverageOf(samples, walks, horizon),
+  };
+}
+
+/**
+ * How much of a split can be answered at all, whoever answers.
+ * @param samples at least one
+ * @param walks the edges that may be walked
+ * @param horizon most edges of a walk
+ */
+export function coverageOf(
+  samples: readonly WalkSample[],
+  walks: WalkGraph,
+  horizon = 2,
+): { details: Record<string, unknown>; sections: Section[] } {
+  const { graph, selection } = walks;
+  const share = (test: (sample: WalkSample) => boolean) => samples.filter(test).length / samples.length;
+  const coverage = {
+    goldInGraph: share(({ gold }) => gold.inGraph),
+    startHasEdges: share(({ task }) => graph.degree(task.start) > 0),
+    ...(selection && { goldWalkable: share(({ gold }) => graph.holds(gold.path)) }),
+    reachable: share(({ gold }) => gold.inGraph && graph.holds(gold.path) && gold.path.length <= horizon),
+    meanActions: samples.reduce((sum, { task }) => sum + graph.degree(task.start), 0) / samples.length,
+  };
+  const percent = (value: number) => `${numberText(value)} %`;
+  const lines = [
+    `gold in graph ${percent(coverage.goldInGraph)}, start has edges ${percent(coverage.startHasEdges)}, upper bound ${percent(coverage.reachable)}, actions at the start ${coverage.meanActions.toFixed(1)} on average`,
+  ];
+  if (selection) {
+    const { policy, maxOut, kept, edges, entitiesCut } = selection;
+    lines.push(
+      `edges ${policy}, at most ${maxOut} actions a state: gold left ${percent(coverage.goldWalkable ?? 0)}, ${kept} of ${edges} edges, ${entitiesCut} entities cut`,
+    );
+  }
+  return {
+    details: { coverage, ...(selection && { edges: selection }) },
+    sections: [{ title: 'What can be answered', lines }],
+  };
+}
+
+/** Names of a path's triples; `?` for what the graph lacks. */
+export function namedPath(path: Path, graph: Graph): [string, string, string][] {
+  return path.map(([head, relation, tail]) => [
+    graph.entityNames[head] ?? '?',
+    graph.relationNames[relation] ?? '?',
+    graph.entityNames[tail] ?? '?',
+  ]);
+}
+
+/** Walks shown of each beam. */
+const shownWalks = 5;
+
+/** What was said, what was chosen, what the agent ranked, where it first went wrong; nothing where it ranked nothing. */
+function exampleOf(
+  { task, gold }: WalkSample,
+  { answer }: Attempt<Answer>,
+  { path: rank }: DialogueRow,
+  graph: Graph,
+): Example | undefined {
+  const paths = answer?.paths.slice(0, shownWalks) ?? [];
+  if (paths.length === 0) return undefined;
+  const best = paths[0]!.path;
+  const hops = Math.max(best.length, gold.path.length);
+  let wrong = 0;
+  while (wrong < hops && String(best[wrong]) === String(gold.path[wrong])) wrong++;
+  return {
+    id: task.id,
+    asked: [
+      ...task.messages.map(({ sender, text }) => `${sender}: ${text}`),
+      `${task.sender}, from ${task.startName}: …`,
+    ],
+    gold: [walkText(namedPath(gold.path, graph), task.startName)],
+    answers: paths.map(({ path, logProb }, i) => ({
+      text: walkText(namedPath(path, graph), task.startName),
+      score: `${numberText(Math.exp(logProb))} %`,
+      right: i + 1 === rank,
+    })),
+    right: rank === 1,
+    ...(wrong < hops && { firstWrongHop: wrong, lines: [`first wrong hop: ${wrong + 1}`] }),
+    walks: paths.map(({ path }) => namedPath(path, graph)),
+    goldWalk: namedPath(gold.path, graph),
+  };
+}
+
+/** A walk in one line: `Inception —directed by→ Christopher Nolan`. */
+export function walkText(path: readonly (readonly [string, string, string])[], start: string): string {
+  return path.reduce((text, [, relation, tail]) => `${text} —${relation}→ ${tail}`, start);
+}

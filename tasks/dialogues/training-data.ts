@@ -1,0 +1,125 @@
+/** What a run over dialogues reads before it begins: graph, edges to walk, samples, and what is to be known of them. */
+import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
+import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
+import { walkGraph, type WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { goldWalks } from '../../trainers/demonstrations.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { selectionNotes } from './edge-notes.js';
+
+/** All of it. */
+interface DialogueData extends RunGraphs {
+  dataset: DialogueDataset;
+  train: WalkSample[];
+  valid: WalkSample[];
+  /** One line a thing that whoever starts the run should know: how much it trains on, what its lists of edges leave out. */
+  notes: string[];
+}
+
+/** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
+export async function openDialogueData(settings: Pick<TrainSettings, 'data' | 'env' | 'ppo'>): Promise<DialogueData> {
+  const dataset = loadDialogueDataset(settings.data.dataset);
+  const graph = await dataset.loadGraph(settings.data.graph);
+  const walks = walkGraph(graph, settings.env, dataset);
+  const graphs = { graph, walks };
+  const train = samplesOfSplit(dataset, graphs, settings, 'train');
+  const valid = samplesOfSplit(dataset, graphs, settings, 'valid');
+  const notes = [
+    `${train.length} train and ${valid.length} valid samples on graph ${graph.name}`,
+    ...selectionNotes(walks, { train, valid }),
+    ...releasedNotes(settings),
+  ];
+  return { dataset, ...graphs, train, valid, notes };
+}
+
+/** Settings that repeat what LLM-ARK's released code does where its paper says something else. */
+function releasedNotes({ env, ppo }: Pick<TrainSettings, 'env' | 'ppo'>): string[] {
+  if (!ppo.enabled) return [];
+  return [
+    ...(env.reward.kind === 'first-hop'
+      ? ['warning: env.reward.kind=first-hop rewards the end of the first hop, not the target, as LLM-ARK’s code does']
+      : []),
+    ...(ppo.trainHorizon !== null && ppo.trainHorizon < env.horizon
+      ? [
+          `warning: ppo.trainHorizon=${ppo.trainHorizon} trains on walks of ${ppo.trainHorizon} and evaluates walks of ${env.horizon}, as LLM-ARK’s scripts do`,
+        ]
+      : []),
+  ];
+}
+
+/** The graph of a run, and what of it may be walked. */
+export interface RunGraphs {
+  /** The whole graph: what golds are held against. */
+  graph: Graph;
+  /** The edges of it that walks may take. */
+  walks: WalkGraph;
+}
+
+/** @throws WorkbenchError `data` for a split without a gold that the rules of the walk can reach */
+export function samplesOfSplit(
+  dataset: DialogueDataset,
+  { graph, walks }: RunGraphs,
+  { data, env }: Pick<TrainSettings, 'data' | 'env'>,
+  split: 'train' | 'valid',
+): WalkSample[] {
+  const samples = splitSamples(dataset, graph, data, split);
+  if (goldWalks(samples, walks.graph, walkRulesOf(env)).length > 0) return samples;
+  const lists = walks.selection ? `, in lists of ${env.maxOut} actions` : '';
+  throw new WorkbenchError(
+    'data',
+    `expected samples whose path is in graph ${graph.name}${lists} and within ${env.horizon} hops, got none, at split ${split} of ${data.dataset}`,
+    { hint: '`kgwalk datasets stats` shows what each split holds.' },
+  );
+}
+
+/** One line a contradiction, of walks over dialogues in PPO. */
+export function walkProblems({ env, ppo }: Pick<TrainSettings, 'env' | 'ppo'>): string[] {
+  if (!ppo.enabled) return [];
+  const problems: string[] = [];
+  const refuse = (wrong: boolean, problem: string) => wrong && problems.push(problem);
+  const { trainHorizon } = ppo;
+  refuse(
+    trainHorizon !== null && trainHorizon > env.horizon,
+    `expected ppo.trainHorizon of at most env.horizon, which is ${env.horizon}, got ${trainHorizon}`,
+  );
+  refuse(
+    trainHorizon !== null && ppo.gradient === 'exact',
+    `expected ppo.trainHorizon=null with ppo.gradient=exact, which follows whole paths, got ${trainHorizon}`,
+  );
+  const firstHop = env.reward.kind === 'first-hop';
+  refuse(
+    firstHop && (trainHorizon ?? env.horizon) !== 1,
+    `expected ppo.trainHorizon=1 with env.reward.kind=first-hop, which a second step would leave, got ${trainHorizon ?? `null and env.horizon=${env.horizon}`}`,
+  );
+  refuse(
+    firstHop && env.shaping !== 'none',
+    `expected env.shaping=none with env.reward.kind=first-hop, since shaping leads to the target, got ${env.shaping}`,
+  );
+  return problems;
+}
+
+/** What is wrong, each as `expected …, got …`; none where all fits. */
+export function ablationProblems({ env, walker }: Pick<TrainSettings, 'env' | 'walker'>): string[] {
+  const trained = walker.entityInit === 'random-trainable';
+  const problems: [wrong: boolean, problem: string][] = [
+    [
+      trained && (walker.entityVectors.includes('transe') || walker.relationVectors === 'transe'),
+      'expected no transe in walker.entityVectors and walker.relationVectors with walker.entityInit=random-trainable, which draws both at random, got transe',
+    ],
+    [
+      trained && walker.placeVectors,
+      'expected walker.placeVectors=false with walker.entityInit=random-trainable, whose state has no frozen vectors to read, got true',
+    ],
+    [
+      !walker.pathAware && trained,
+      'expected walker.entityInit=frozen with walker.pathAware=false, which reads no vectors of edges, got random-trainable',
+    ],
+    [
+      !walker.pathAware && env.edgePolicy === 'full',
+      'expected env.edgePolicy=ark or topk-degree with walker.pathAware=false, whose network has env.maxOut places, got full',
+    ],
+  ];
+  return problems.filter(([wrong]) => wrong).map(([, problem]) => problem);
+}

@@ -1,0 +1,229 @@
+/** Opens what a command names and evaluates it, whatever the task: each agent on the same samples, each evaluation kept. */
+import { cpSync } from 'node:fs';
+import { basename, join, resolve as resolvePath } from 'node:path';
+import type { AskedEvaluation, KeptEvaluation } from '../evaluation/keep.js';
+import { evaluationFolder, foundEvaluation, keepEvaluation, readEvaluation } from '../evaluation/keep.js';
+import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
+import type { CallTiming } from '../src/llm/client/ask-model.js';
+import type { LanguageModel } from '../src/llm/language-model.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Figure } from '../src/run/figures.js';
+import { numberText } from '../src/run/figures.js';
+import { runsFolder } from '../src/run/locations.js';
+import type { Progress } from '../src/run/progress.js';
+import { runFiles } from '../src/run/run-folder.js';
+import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
+import type { RunInfo } from '../src/run/records.js';
+import type { EvaluationFlags } from './flags.js';
+import { embeddedChatModel, openRealModel } from './language-model.js';
+import { resolve } from './named.js';
+import type { Data, Named, OpenedAgent, OpenOptions, Resolved, Task, Work } from './task.js';
+
+/** An evaluation under the name that the command line gave the agent. */
+export interface NamedEvaluation<R extends Row> extends Compared<R> {
+  folder: string;
+  /** Folder of its run. */
+  runFolder?: string | undefined;
+  /** Absent where a finished evaluation was reused. */
+  speed?: KeptEvaluation<R>['speed'];
+  /** Message of each task that made the agent throw. */
+  failures: { id: string; message: string }[];
+}
+
+/** How agents are evaluated. */
+export interface EvaluateNamedOptions<S extends Sample, Answer, D> {
+  /** Read evaluations that are finished, instead of making them anew. Default false. */
+  reuse?: boolean;
+  /** Told of every sample as it ends. */
+  onAttempt?: (sample: S, attempt: Attempt<Answer> | undefined, data: D) => void;
+}
+
+/**
+ * Evaluates agents one after the other, with a progress line each. Everything is opened before the first sample is asked.
+ * @throws WorkbenchError for anything that is not there or does not fit
+ */
+export async function evaluateNamed<S extends Sample, Answer, R extends Row, D extends Data<S>>(
+  task: Task<S, Answer, R, D>,
+  named: readonly Named[],
+  flags: EvaluationFlags,
+  work: Work,
+  { reuse = false, onAttempt }: EvaluateNamedOptions<S, Answer, D> = {},
+): Promise<NamedEvaluation<R>[]> {
+  const resolved = named.map((one) => resolve(task, one, flags));
+  await task.refuse?.(resolved, flags);
+  const { data, agents, notes, close } = await openAgents(task, resolved, flags, work);
+  let model: LanguageModel | undefined;
+  try {
+    model = await modelFor(task, agents, data, flags, work);
+    const evaluations: NamedEvaluation<R>[] = [];
+    for (const [i, which] of resolved.entries()) {
+      const opened = agents[i]!;
+      const runFolder = which.trained?.run.folder;
+      const { prompted } = opened.asker;
+      const asked = askedOf(task, which, opened, data, prompted ? model : undefined);
+      const folder = evaluationFolder(asked, {
+        ...(flags.evaluations !== undefined && { root: flags.evaluations }),
+        ...(runFolder !== undefined && { runFolder }),
+      });
+      if (reuse && foundEvaluation(folder)) {
+        evaluations.push({ name: which.name, runFolder, failures: [], ...readEvaluation(folder, task.measure) });
+        continue;
+      }
+      const line = evaluationProgress(which.name, data.samples.length, task.measure.clusters, work);
+      const evaluation = await keepEvaluation(opened.asker, data.samples, opened.scorer, {
+        ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
+        ...{ onCall: line.called, onTorn: work.torn, signal: work.signal, afresh: onAttempt !== undefined },
+        ...(prompted && { model }),
+        onRow(row, sample, attempt) {
+          const [main] = opened.scorer.figures;
+          line.answered(main!, task.measure.valueOf(main!.key)(row));
+          onAttempt?.(sample, attempt, data);
+        },
+      });
+      line.finish();
+      const [first] = evaluation.failures;
+      if (first) {
+        const count = evaluation.failures.length;
+        work.note(`${which.name}: failed on ${count} samples, counted as misses; ${first.id}: ${first.message}`);
+      }
+      evaluations.push({ ...evaluation, name: which.name, runFolder });
+    }
+    return evaluations;
+  } finally {
+    await model?.dispose();
+    await close();
+  }
+}
+
+/**
+ * Copies evaluations of untrained agents into the folders of the runs that they were compared with, whose reports show them
+ * beside the run's own.
+ */
+export function keepBeside(evaluations: readonly NamedEvaluation<Row>[]): void {
+  const runs = evaluations.flatMap(({ runFolder }) => runFolder ?? []);
+  for (const { folder, runFolder } of evaluations) {
+    if (runFolder !== undefined) continue;
+    for (const run of runs) cpSync(folder, join(runFiles(run).evaluations, basename(folder)), { recursive: true });
+  }
+}
+
+/** Agents over one set of samples, each with what it was made from; close them after use. */
+export async function openAgents<S extends Sample, Answer, R extends Row, D extends Data<S>>(
+  task: Task<S, Answer, R, D>,
+  resolved: readonly Resolved[],
+  flags: EvaluationFlags,
+  work: Work,
+): Promise<{ data: D; agents: OpenedAgent<S, Answer, R>[]; notes: ProvenanceNotes[]; close(): Promise<void> }> {
+  const shared = new ProvenanceNotes();
+  const runs = resolved.flatMap(({ trained }) => trained?.run ?? []);
+  const data = await collectProvenance(shared, () => task.data(flags, runs));
+  const agents: OpenedAgent<S, Answer, R>[] = [];
+  const notes: ProvenanceNotes[] = [];
+  const close = async () => {
+    for (const agent of agents.splice(0)) await agent.close?.();
+  };
+  try {
+    for (const which of resolved) {
+      const own = new ProvenanceNotes().keep(shared.record());
+      notes.push(own);
+      // Untrained agents read with the eyes of the run beside them, so that a table compares agents alone.
+      const encoder = flags.encoder ?? (which.trained ? undefined : encoderOf(runs));
+      const options: OpenOptions = { flags, runs, encoder, work };
+      agents.push(await collectProvenance(own, () => task.openAgent(which, data, options)));
+    }
+    return { data, agents, notes, close };
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+/** What is asked of an agent: everything that decides the result. */
+export function askedOf<S extends Sample, Answer, R extends Row>(
+  { name: task }: Pick<Task<S, Answer, R>, 'name'>,
+  { agent, switches, trained }: Resolved,
+  { asker, about, hashes, encoder }: OpenedAgent<S, Answer, R>,
+  data: Data<S>,
+  model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined,
+): AskedEvaluation {
+  return {
+    schemaVersion: 2,
+    kind: 'evaluation',
+    task,
+    agent: agent ?? asker.name,
+    ...(trained && { run: runName(trained.run), checkpoint: trained.checkpoint }),
+    about: {
+      ...data.about,
+      ...(model && { model: model.name, simulated: model.simulated }),
+      // Without a model there are no calls to count.
+      ...(!model && 'budget' in data.about && { budget: null }),
+      ...(Object.keys(switches).length > 0 && { switches }),
+      ...about,
+    },
+    ...(encoder !== undefined && { encoder }),
+    ...(model && { modelId: model.id }),
+    resamples: data.resamples,
+    hashes: { ...data.hashes, ...hashes },
+  };
+}
+
+async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<S>>(
+  task: Task<S, Answer, R, D>,
+  agents: readonly OpenedAgent<S, Answer, R>[],
+  data: D,
+  { model, modelSet }: EvaluationFlags,
+  work: Work,
+): Promise<LanguageModel | undefined> {
+  const prompted = agents.flatMap(({ asker }) => (asker.prompted ? [asker.name] : []));
+  if (prompted.length === 0) {
+    if (model === undefined) return undefined;
+    throw new WorkbenchError('usage', `expected no language model, got ${model}, at --model: no agent named asks one`, {
+      hint: 'Text vectors come from --encoder.',
+    });
+  }
+  const spec = model ?? embeddedChatModel(`agent ${prompted[0]}`, work);
+  return (await task.openSimulated?.(spec, data, prompted)) ?? openRealModel(spec, modelSet);
+}
+
+/** The encoder's file of the last run. */
+function encoderOf(runs: readonly RunInfo[]): string | undefined {
+  return runs.flatMap(({ config }) => (config.encoder as { model?: string } | undefined)?.model ?? []).at(-1);
+}
+
+/** A run by its name, where it lies among the runs; else by its folder. */
+function runName({ id, folder }: RunInfo): string {
+  return resolvePath(runsFolder(), id) === folder ? id : folder;
+}
+
+/** A progress line: the score so far, and of agents that ask a model calls and tokens. */
+function evaluationProgress(name: string, total: number, what: string, { progress }: Work) {
+  const line: Progress = progress(name, total, what);
+  const started = performance.now();
+  const sum = { done: 0, counted: 0, value: 0, calls: 0, remembered: 0, tokens: 0 };
+  let score = '';
+  const show = () => {
+    const seconds = (performance.now() - started) / 1000;
+    const asked = [
+      `${sum.calls} calls`,
+      ...(sum.remembered > 0 ? [`${sum.remembered} remembered`] : []),
+      `${(sum.tokens / Math.max(seconds, 1e-9)).toFixed(0)} tokens/s`,
+    ];
+    line.update(sum.done, [...(score ? [score] : []), ...(sum.calls > 0 ? asked : [])].join(' · '));
+  };
+  return {
+    answered({ title, unit }: Figure, value: number | undefined) {
+      sum.done++;
+      if (value !== undefined) sum.value += value;
+      if (value !== undefined) sum.counted++;
+      if (sum.counted > 0) score = `${title} ${numberText(sum.value / sum.counted, unit)}${unit === '%' ? ' %' : ''}`;
+      show();
+    },
+    called({ cacheHit, completion: { promptTokens, cachedTokens, completionTokens } }: CallTiming) {
+      sum.calls++;
+      if (cacheHit) sum.remembered++;
+      else sum.tokens += promptTokens - cachedTokens + completionTokens;
+      show();
+    },
+    finish: () => line.finish(),
+  };
+}

@@ -1,0 +1,78 @@
+/** The options of commands that evaluate, compare and ask, as the command line gives them. */
+import { WorkbenchError } from '../src/run/errors.js';
+
+/** Options of `evaluate`, `compare` and `ask`; a task names those that it reads. */
+export interface EvaluationFlags {
+  agent?: string;
+  dataset?: string;
+  split?: string;
+  limit?: string;
+  checkpoint: string;
+  encoder?: string;
+  backend?: string;
+  threads?: string;
+  beamWidth?: string;
+  /** Where evaluations are kept. */
+  evaluations?: string;
+  /** Switches of untrained agents, for all that are named: `stateful=false`. */
+  set: string[];
+  model?: string;
+  modelSet: string[];
+  /** Of dialogues. */
+  graph?: string;
+  turns?: string;
+  data?: string;
+  twoHopBonus?: string;
+  count?: 'strict' | 'ark';
+  predictions?: string;
+  start?: string;
+  dialogue?: string;
+  /** Of questions. */
+  holdOut?: 'question' | 'template' | 'type';
+  seed?: string;
+  budget?: string;
+  budgetMode?: 'strict' | 'reference';
+  choices?: 'written' | 'logprob';
+  withholdHops?: boolean;
+  /** Of links. */
+  direction?: 'tail' | 'head' | 'both';
+  config?: string;
+  /** Of `ask`. */
+  top?: string;
+  trace?: boolean;
+}
+
+/**
+ * A whole number as options give it: `200`, `2e2`; undefined where the option is absent.
+ * @throws WorkbenchError `usage` for anything but a whole number from `least`
+ */
+export function wholeNumber(text: string, flag: string, least: number): number;
+export function wholeNumber(text: string | undefined, flag: string, least: number): number | undefined;
+export function wholeNumber(text: string | undefined, flag: string, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
+  throw new WorkbenchError('usage', `expected a whole number from ${least}, got ${text}, at ${flag}`);
+}
+
+/** The option of a key: `--beam-width` of `beamWidth`. */
+export const flagOf = (key: string): string => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** @throws WorkbenchError `usage` for an option that the task does not have and others have, naming these */
+export function refuseOtherFlags(
+  flags: EvaluationFlags,
+  task: { name: string; flags: readonly string[] },
+  tasks: readonly { name: string; flags: readonly string[] }[],
+): void {
+  for (const [key, value] of Object.entries(flags) as [string, unknown][]) {
+    const having = tasks.filter((one) => one.flags.includes(key)).map(({ name }) => name);
+    const isGiven = value !== undefined && !(Array.isArray(value) && value.length === 0);
+    if (!isGiven || having.length === 0 || having.includes(task.name)) continue;
+    const flag = flagOf(key);
+    throw new WorkbenchError(
+      'usage',
+      `expected options of ${task.name}, got ${flag}, which is for ${having.join(' and ')}`,
+      { hint: `The data set holds ${task.name}; leave ${flag} out.` },
+    );
+  }
+}

@@ -1,0 +1,29 @@
+/** The tasks: a folder and a line each. */
+import type { Task } from './task.js';
+
+/** A task whose types are its own business. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyTask = Task<any, any, any, any>;
+
+const tasks = {
+  dialogues: async (): Promise<AnyTask> => (await import('./dialogues/index.js')).dialogues,
+  questions: async (): Promise<AnyTask> => (await import('./questions/index.js')).questions,
+  links: async (): Promise<AnyTask> => (await import('./links/index.js')).links,
+};
+/** Name of a task: what its data sets hold. */
+export type TaskName = keyof typeof tasks;
+
+/** Names of all tasks. */
+export const taskNames = Object.keys(tasks) as TaskName[];
+
+/** A task; each is loaded when it is first asked for. */
+export const loadTask = (name: TaskName): Promise<AnyTask> => tasks[name]();
+
+/** The task of an environment, as settings name it. @throws TypeError for an environment of none */
+export async function taskOfEnv(id: string): Promise<AnyTask> {
+  for (const name of taskNames) {
+    const task = await loadTask(name);
+    if (task.learning.envIds.includes(id)) return task;
+  }
+  throw new TypeError(`expected an environment of a task, got ${id}`);
+}

@@ -1,0 +1,87 @@
+/** A real language model, as `--model` and `--model-set` name it: a file or a server. */
+import { z } from 'zod';
+import type { LanguageModel } from '../src/llm/language-model.js';
+import { defaultModel } from '../src/llm/model-files.js';
+import { loadConfig } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Work } from './task.js';
+
+const localSettings = z.strictObject({
+  gpu: z.enum(['off', 'auto']).default('off').describe('whether a graphics card is used where there is one'),
+  gpuLayers: z.int().min(0).optional().describe('layers on the card; default as many as fit'),
+  threads: z.int().min(1).default(1).describe('processor threads'),
+  contextLength: z.int().min(64).optional().describe('tokens of prompt and reply'),
+  heads: z.int().min(1).default(8).describe('prompt heads kept evaluated; each costs memory for a whole context'),
+  sequences: z
+    .int()
+    .min(1)
+    .default(1)
+    .describe('requests side by side; with more than 1 replies may differ in rare ties'),
+});
+
+const serverSettings = z.strictObject({
+  contextLength: z.int().min(64).default(8192).describe('tokens of prompt and reply, which servers do not tell'),
+  concurrency: z.int().min(1).default(4).describe('requests under way at once'),
+  retries: z.int().min(0).default(6).describe('further tries after a failure that may pass'),
+  timeoutMs: z.int().min(1).default(300_000).describe('milliseconds for one try'),
+});
+
+/** How long a server may take to show that it is there. Milliseconds. */
+const firstContact = 10_000;
+
+/**
+ * Opens a file or a server, which is looked for at once.
+ * @param set `key=value` of `--model-set`
+ * @throws WorkbenchError `usage` for what is no model, `config` for settings it lacks, `failure` for a server that is not there; what
+ *   opening it throws
+ */
+export async function openRealModel(spec: string, set: readonly string[]): Promise<LanguageModel> {
+  const { openLanguageModel } = await import('../src/llm/model-files.js');
+  const overrides = { overrides: set, source: '--model-set' };
+  if (!/^https?:/i.test(spec)) {
+    const { gpuLayers, contextLength, ...local } = loadConfig(localSettings, overrides);
+    return openLanguageModel(spec, {
+      local: { ...local, ...(gpuLayers !== undefined && { gpuLayers }), ...(contextLength && { contextLength }) },
+    });
+  }
+  const model = await openLanguageModel(spec, { server: loadConfig(serverSettings, overrides) });
+  await reach(spec.replace(/#.*$/s, ''));
+  return model;
+}
+
+/**
+ * The model that is asked where none was named: the embedded one, which standard error says.
+ * @param whose who needs it, such as `agent fiske`
+ * @throws WorkbenchError `usage` where an installation lacks it
+ */
+export function embeddedChatModel(whose: string, { note }: Pick<Work, 'note'>): string {
+  const model = defaultModel();
+  if (model === undefined) {
+    throw new WorkbenchError('usage', `expected a language model for ${whose}, got none, at --model`, {
+      hint: 'Such as --model FILE.gguf, --model http://HOST:PORT/v1#NAME or, simulated, --model oracle:0.',
+    });
+  }
+  note(`model: ${model}, which comes with the package and knows the demo data alone; others: kgwalk models list`);
+  return model;
+}
+
+/** Connects and hangs up: the first request shows the rest. */
+async function reach(address: string): Promise<void> {
+  const { connect } = await import('node:net');
+  const { hostname, port, protocol } = new URL(address);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const reason = await new Promise<string | undefined>((resolve) => {
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80), timeout: firstContact });
+    const end = (problem?: string) => {
+      socket.destroy();
+      resolve(problem);
+    };
+    socket.on('connect', () => end());
+    socket.on('timeout', () => end('no connection in time'));
+    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+  if (reason === undefined) return;
+  throw new WorkbenchError('failure', `expected a server, got no answer (${reason}), at ${address}`, {
+    hint: 'Start it, or check host and port.',
+  });
+}

@@ -1,0 +1,227 @@
+/** Checks for leaks of a split into whatever was made from samples: what a check looks at, and what it tells. */
+import { evaluationFiles, evaluationsIn, readEvaluation } from '../evaluation/keep.js';
+import type { ArtifactRow } from '../evaluation/leaks/artifact-rows.js';
+import { leakReport, type LeakReport, type LeakReportParts, type NotedAgent } from '../evaluation/leaks/leak-report.js';
+import { seenUnseen, type SeenUnseen } from '../evaluation/leaks/seen-unseen.js';
+import type { Measure, Row } from '../evaluation/score.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Section } from '../src/run/evaluation.js';
+import { type Estimate, intervalText, numberText } from '../src/run/figures.js';
+import { printable } from '../src/run/printable.js';
+import { readProvenance } from '../src/run/provenance.js';
+import type { RunInfo } from '../src/run/records.js';
+import { runFiles } from '../src/run/run-folder.js';
+import { type LeakCheck, ShownPage } from './task.js';
+
+/** Parts of a report, and what stands around it. */
+export interface Checked extends Omit<LeakReportParts, 'dataset'> {
+  /** What is checked, in words: `run first`. */
+  title: string;
+  /** What the data set says of its graph. */
+  note: string;
+  /** Whatever no notes of a run can show. */
+  cannotExclude: string[];
+}
+
+/** The encoder and what it has read. */
+export const encoderDoubt = (encoder: string | undefined): string[] =>
+  encoder === undefined
+    ? []
+    : [`what the text encoder (${encoder}) was trained on: its makers alone know whether it has read these texts`];
+
+/** @throws WorkbenchError `usage` where the run was trained on something else */
+export function checkDataset(name: string, of: string | undefined, what: string): void {
+  if (of === name) return;
+  throw new WorkbenchError('usage', `expected the data set of ${what}, which is ${of ?? 'none'}, got ${name}`);
+}
+
+/** @throws WorkbenchError `data` where the graph is not the one of the run */
+export function checkGraph(hash: string, { id, environment }: RunInfo): void {
+  const of = environment.hashes.graph;
+  if (of === undefined || of === hash) return;
+  throw new WorkbenchError('data', `expected the graph of run ${id} (${of.slice(0, 12)}), got ${hash.slice(0, 12)}`, {
+    hint: 'The data set was imported anew since then, from other files.',
+  });
+}
+
+/** What kept evaluations of a split say: what their agents were made from, and how targets fared that train never had. */
+export function notedEvaluations<R extends Row>(
+  folder: string,
+  measure: Measure<R>,
+  {
+    dataset,
+    split,
+    metric,
+    seen,
+  }: { dataset: string; split: string; metric: string; seen: (row: R) => boolean | undefined },
+): { agents: NotedAgent[]; targets: SeenUnseen[] } {
+  const agents: NotedAgent[] = [];
+  const targets: SeenUnseen[] = [];
+  for (const { name, folder: own, record } of evaluationsIn(folder)) {
+    if (record.dataset !== dataset || record.split !== split) continue;
+    agents.push({
+      of: name,
+      own: record.checkpoint !== undefined,
+      record: readProvenance(evaluationFiles(own).provenance),
+    });
+    targets.push(targetsOf(name, readEvaluation(own, measure), measure, metric, seen));
+  }
+  return { agents, targets };
+}
+
+/** How an evaluation fared on targets that train had and on those it had not. @param seen undefined: the row has no target */
+export function targetsOf<R extends Row>(
+  evaluation: string,
+  { record, rows }: { record: { agent: string }; rows: readonly R[] },
+  measure: Measure<R>,
+  metric: string,
+  seen: (row: R) => boolean | undefined,
+): SeenUnseen {
+  const valueOf = measure.valueOf(metric);
+  const scored = rows.flatMap((row) => {
+    const [score, isSeen] = [valueOf(row), seen(row)];
+    return score === undefined || isSeen === undefined ? [] : [{ cluster: measure.cluster(row), seen: isSeen, score }];
+  });
+  return seenUnseen({ evaluation, agent: record.agent, metric }, scored);
+}
+
+/** What a run noted of itself. */
+export const notedRun = (run: RunInfo): NotedAgent => ({
+  of: 'run',
+  own: true,
+  record: readProvenance(runFiles(run.folder).provenance),
+});
+
+/** Artifacts with their verdicts, then what they cannot show: never that there is no leak. */
+export function leakCheck(dataset: string, checked: Checked): LeakCheck {
+  const report = leakReport({ dataset, ...checked });
+  const page = new ShownPage({ ...report, cannotExclude: checked.cannotExclude });
+  addReport(page, report, checked);
+  const { split, found, unknown, notNoted } = report;
+  return { json: page.json, sections: page.sections, split, found, unknown: [...unknown, ...notNoted] };
+}
+
+function addReport(page: ShownPage, report: LeakReport, { title, note, cannotExclude }: Checked): void {
+  const { dataset, graph, split, samples, artifacts, unknown, notNoted } = report;
+  page.line(
+    `${printable(title)} · ${dataset}, graph ${graph} · what does it know of split ${split} (${samples} samples)?`,
+  );
+  page.line();
+  for (const of of unknown)
+    page.line(`${printable(of)}: nothing is known of what it was made from: it keeps no provenance.json`);
+  if (artifacts.length > 0) page.table(artifacts.map((row) => artifactRow(row, split)));
+  page.line();
+  addSummary(page, report);
+  for (const wanted of notNoted) page.line(`not noted, so not known: ${wanted}`);
+  page.line();
+  page.line('What this cannot exclude');
+  page.line();
+  page.line(`- Graph ${graph}: ${printable(note)}.`);
+  addCut(page, report);
+  addTargets(page, report);
+  addCounts(page, report);
+  for (const doubt of cannotExclude) page.line(`- ${printable(doubt)}.`);
+  if (report.foundBeside.length > 0) {
+    page.line();
+    page.line('Found in agents that were evaluated beside it');
+    page.line();
+    for (const text of report.foundBeside) page.line(`- ${printable(text)}`);
+  }
+}
+
+function artifactRow(
+  { of, kind, name, samples, foreign, byId, byContent, openings, texts, verdict, why }: ArtifactRow,
+  split: string,
+): NonNullable<Section['rows']>[number] {
+  const from = Object.entries(samples).map(([of, count]) => `${of} ${count}`);
+  if (foreign > 0) from.push(`not in the data set ${foreign}`);
+  if (texts) from.push(`${texts.count} written`);
+  return {
+    of,
+    kind,
+    name,
+    'made from': from.join(', ') || 'no sample',
+    [`in ${split}`]: byId + (texts?.asked ?? 0),
+    'same words': byContent === 0 ? '' : openings === byContent ? `${byContent} openings` : String(byContent),
+    verdict: why === undefined ? verdict : `${verdict}: ${why}`,
+  };
+}
+
+function addSummary(page: ShownPage, { artifacts, split, samples, found, unknown }: LeakReport): void {
+  if (artifacts.length === 0) return;
+  const none = artifacts.filter(({ verdict }) => verdict === 'none found').length;
+  const openings = Math.max(...artifacts.map((row) => row.openings));
+  const rest = artifacts.length - none;
+  page.line(
+    `found none of the ${samples} samples of ${split} in ${none} of ${artifacts.length} artifacts${rest > 0 ? '; the others say why' : ''}`,
+  );
+  if (openings > 0)
+    page.line(`${openings} samples of ${split} begin a dialogue with the words, start and gold of one elsewhere`);
+  if (found.length > 0) page.line(`found ${found.length}, listed below as an error`);
+  else if (unknown.length === 0) page.line('this tells what was noted; it does not certify that nothing leaked');
+}
+
+function addCut(page: ShownPage, { split, cut }: LeakReport): void {
+  const { entities, inTrain, onlyElsewhere, onlyAsked, inNone, restricted, golds } = cut;
+  const unused = onlyElsewhere + inNone;
+  page.line(
+    `  Of ${entities} entities ${inTrain} are on golds of train; of the other ${unused}, ${onlyElsewhere} (${share(onlyElsewhere / unused)}) are on golds of other splits, ${onlyAsked} on those of ${split}.`,
+  );
+  if (restricted) {
+    page.line(
+      '  It looks restricted to entities of the dialogues: one that train never used is likely to be there because an evaluation dialogue uses it.',
+    );
+  }
+  page.line(`  It holds ${golds.inGraph} of ${golds.samples} golds of ${split}, as it must for them to be found.`);
+}
+
+function addTargets(page: ShownPage, { targets, split, cut }: LeakReport): void {
+  if (targets.length === 0) {
+    page.line(
+      `- Targets that train never had must score clearly below those it had: not tested, nothing was evaluated on ${split}.`,
+    );
+    return;
+  }
+  page.line('- Targets that train never had must score clearly below those it had:');
+  const words = {
+    below: 'below',
+    above: 'ABOVE: something gives them away',
+    'not below': cut.restricted ? 'NOT clearly below: as with a leak' : 'not clearly below',
+    'too few': 'too few to say',
+  };
+  page.table(
+    targets.map(({ evaluation, agent, metric, seen, unseen, difference, verdict }) => ({
+      evaluation,
+      agent,
+      metric,
+      seen: estimate(seen),
+      unseen: estimate(unseen),
+      'seen − unseen': intervalText(difference),
+      'unseen is': words[verdict],
+    })),
+  );
+}
+
+function addCounts(page: ShownPage, { counts, split }: LeakReport): void {
+  if (counts.length === 0) return;
+  page.line(`- P(gold | train count) over the candidates of one-hop golds of ${split}, in percent, must not fall:`);
+  page.table(
+    counts.map(({ count, usedBy, over, shares, monotone }) => ({
+      'count of': over === 'edges' ? count : `${count} (over ${over})`,
+      'used by': usedBy.join(', '),
+      ...Object.fromEntries(
+        [0, 1, 2, 3].map((number) => {
+          const row = shares.find((one) => one.count === number);
+          const cell =
+            row && `${percent(row.goldShare)} [${percent(row.low)}, ${percent(row.high)}] of ${row.candidates}`;
+          return [`count ${number}${number === 3 ? ' or more' : ''}`, cell];
+        }),
+      ),
+      monotone: monotone ? 'yes' : 'NO: it marks answers',
+    })),
+  );
+}
+
+const percent = (value: number): string => numberText(value);
+const share = (value: number): string => `${numberText(value)} %`;
+const estimate = (one: Estimate | undefined): string => (one ? `${intervalText(one)!} of ${one.n}` : 'none');

@@ -1,0 +1,131 @@
+/** What ranks entities, opened: a run, an embedding, rules, or walks at random. */
+import { type LinkAgentResources, linkAgents } from '../../agents/link-agents.js';
+import { type LinkRanker, type RankedQuestion, walkRanker } from '../../agents/link-agents.js';
+import { loadLinkWalker } from '../../agents/link-walker/link-walker.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { LinkDataset } from '../../datasets/links/link-dataset.js';
+import { evaluationSettings } from '../../evaluation/settings.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { sha256File } from '../../src/run/files.js';
+import { backendOf } from '../../src/tensor/backend.js';
+import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
+import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
+import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
+import type { OpenedAgent, OpenOptions, Resolved } from '../task.js';
+import { type LinkData, rankerAsker } from './data.js';
+import type { LinkRow } from './row.js';
+import { ruleBaseline } from './rules.js';
+import { type LinkSample, linkScorer } from './score.js';
+
+/** A ranker and what the record says of it; close it after use. */
+export interface OpenedRanker extends Pick<
+  OpenedAgent<LinkSample, RankedQuestion, LinkRow>,
+  'about' | 'hashes' | 'close'
+> {
+  ranker: LinkRanker;
+  /** As records name it. */
+  agent: string;
+  note?: string | undefined;
+  /** Which of the ranker's rankings its run was chosen by. */
+  pooling: 'max' | 'sum';
+}
+
+/** @throws WorkbenchError `usage` for options that none of the agents reads */
+export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
+  const walks = resolved.some(({ trained }) => trained);
+  const embeds = resolved.some(({ agent }) => agent === 'transe' || agent === 'bilinear');
+  const read = {
+    beamWidth: walks || 'a run',
+    backend: walks || 'a run',
+    config: embeds || 'transe or bilinear',
+    threads: embeds || 'transe or bilinear',
+  } as const;
+  for (const [key, by] of Object.entries(read)) {
+    if (by === true || flags[key as keyof typeof read] === undefined) continue;
+    const names = resolved.map(({ name }) => name).join(', ');
+    throw new WorkbenchError('usage', `expected ${by} with ${flagOf(key)}, got ${names}`, {
+      hint: `Leave ${flagOf(key)} out.`,
+    });
+  }
+}
+
+/** The agent with its way of being asked and scored. */
+export async function openScoredAgent(
+  which: Resolved,
+  { dataset, horizon }: LinkData,
+  options: OpenOptions,
+): Promise<OpenedAgent<LinkSample, RankedQuestion, LinkRow>> {
+  const { ranker, agent, note, pooling: _, ...opened } = await openRanker(which, dataset, horizon, options);
+  return {
+    ...opened,
+    asker: { ...rankerAsker(ranker, dataset, note), name: agent },
+    scorer: linkScorer(dataset, horizon),
+  };
+}
+
+/** Opens what was resolved; an embedding that is not kept yet is trained. @param horizon steps of a walk of untrained agents */
+export async function openRanker(
+  { agent: name, switches, trained }: Resolved,
+  dataset: LinkDataset,
+  horizon: number,
+  options: OpenOptions,
+): Promise<OpenedRanker> {
+  if (trained) return openRunWalker(trained, dataset, options);
+  const made = await linkAgents.create(name!, resourcesOf(dataset, horizon, options), switches);
+  const { ranker, table, agent, note, seed, horizon: steps } = made;
+  return {
+    ...{ ranker, agent, note, pooling: 'max' },
+    about: { ...(seed !== undefined && { seed }), ...(steps !== undefined && { horizon: steps }) },
+    hashes: table === undefined ? {} : { table: await sha256File(table) },
+  };
+}
+
+async function openRunWalker(
+  { run, checkpoint }: NonNullable<Resolved['trained']>,
+  dataset: LinkDataset,
+  { flags }: OpenOptions,
+): Promise<OpenedRanker> {
+  const wanted = wholeNumber(flags.beamWidth, '--beam-width', 1);
+  const backend = flags.backend === undefined ? undefined : backendOf(flags.backend);
+  const walker = await loadLinkWalker(run.folder, { checkpoint, backend });
+  const { horizon } = walker.linkWalk;
+  const beamWidth = wanted ?? walker.beamWidth;
+  return {
+    ranker: walkRanker(walker.actor, dataset.graph, { name: run.id, beamWidth, horizon }),
+    agent: 'walker',
+    about: { seed: walker.seed, horizon, beamWidth },
+    hashes: { checkpoint: await sha256File(resolveCheckpoint(run.folder, checkpoint).file) },
+    pooling: evaluationSettings.parse(run.config.evaluation ?? {}).pooling,
+    close: () => walker.close(),
+  };
+}
+
+function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work }: OpenOptions): LinkAgentResources {
+  const { progress, signal } = work;
+  return {
+    graph: dataset.graph,
+    horizon,
+    async rules() {
+      const line = progress('mine rules', dataset.graph.numRelations, 'relations');
+      const onProgress = (done: number) => line.update(done);
+      const { ranker, ranking, rules } = await ruleBaseline(dataset, { horizon, signal, onProgress });
+      const count = rules.reduce((sum, { length }) => sum + length, 0);
+      line.finish(`${count} rules`);
+      const note = `${count} relation chains mined on train, taken together by ${ranking} (chosen on valid)`;
+      return { ranker, note };
+    },
+    async embedding(kind) {
+      // Of a preset that is named, else of the last run, else the defaults.
+      const run = runs.at(-1);
+      const settings =
+        flags.config !== undefined
+          ? await work.preset(flags.config)
+          : run
+            ? settingsOfRun(run)
+            : trainSettings.parse({});
+      const threads = wholeNumber(flags.threads, '--threads', 1) ?? 1;
+      const { scorer, file } = await openLinkScorer(kind, dataset, settings, { threads, progress, signal });
+      return { scorer, file, seed: settings.seed };
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Link queries: (head, relation, ?), whoever ends on the answer is paid. */
+import { linkAgents } from '../../agents/link-agents.js';
+import type { RankedQuestion } from '../../agents/link-agents.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import type { Task, TrainingPlan } from '../task.js';
+import { openScoredAgent, refuseIdle } from './agents.js';
+import { askLink } from './ask.js';
+import { linkData, type LinkData, linkFlagsOf } from './data.js';
+import { runLeaks } from './leaks.js';
+import { linkLearning } from './learn.js';
+import { pretrainLinks } from './pretrain.js';
+import type { LinkRow } from './row.js';
+import { linkMeasure, type LinkSample } from './score.js';
+import { checkLinks, linksImported, linkStatistics, listedLinks } from './statistics.js';
+import { openLinkTrainingData } from './training-data.js';
+
+/** The task of link queries. */
+export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
+  name: 'links',
+  exampleDataset: 'umls',
+  flags: ['direction', 'config', 'threads'],
+  measure: linkMeasure,
+  agents: linkAgents,
+  data: linkData,
+  openAgent: openScoredAgent,
+  refuse: refuseIdle,
+  flagsOf: linkFlagsOf,
+  ask: askLink,
+  learning: linkLearning,
+  validFlags: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),
+  plan: linkPlan,
+  pretrain: pretrainLinks,
+  imported: linksImported,
+  listed: listedLinks,
+  statistics: linkStatistics,
+  graphOf: () => 'train',
+  check: checkLinks,
+  leaks(name, of, split) {
+    if ('run' in of) return runLeaks(name, of.run, split);
+    throw new WorkbenchError('usage', 'expected a run over links, got an evaluation', { hint: 'Check its run.' });
+  },
+};
+
+async function linkPlan(settings: TrainSettings): Promise<TrainingPlan> {
+  const { dataset, queries, notes } = await openLinkTrainingData(settings);
+  const { linkWalk, transe, bilinear, clone, demonstrations, ppo } = settings;
+  const triples = dataset.train.heads.length;
+  const shown = Math.min(demonstrations.queries ?? Infinity, queries.heads.length);
+  const walks = ppo.updates * ppo.samplesPerUpdate * ppo.explorations;
+  return {
+    notes,
+    before: {
+      transe: transe.enabled ? `${transe.epochs} epochs at most over ${triples} triples` : 'off',
+      bilinear: bilinear.enabled
+        ? `${bilinear.model}, ${bilinear.epochs} epochs at most over ${triples} triples`
+        : 'off',
+    },
+    phases: {
+      clone: clone.enabled
+        ? `${clone.epochs} epochs over shortest paths of ${shown} queries, ${demonstrations.paths} of each at most`
+        : 'off',
+      ppo: ppo.enabled
+        ? `${ppo.updates} updates of ${ppo.samplesPerUpdate} queries, ${ppo.explorations} walks each: ${walks * linkWalk.horizon} steps`
+        : 'off',
+    },
+    texts: [],
+  };
+}

@@ -1,0 +1,215 @@
+/** Training of a walker on link queries: pretrained scorers, cloning of shortest paths, policy gradients, and the best on valid. */
+import { createLinkCritic, createLinkWalker, type LinkActor } from '../../agents/link-walker/link-walker.js';
+import { writeStartVectors } from '../../agents/link-walker/vectors.js';
+import { type Checkpoint } from '../../checkpoints/checkpoint.js';
+import { linksHash } from '../../datasets/links/link-dataset.js';
+import { linkQueryId, type LinkQueryOptions, linkQueryWorld } from '../../envs/link-query/world.js';
+import { makeVectorEnv } from '../../envs/registry.js';
+import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { madeFrom } from '../../src/run/provenance.js';
+import { adamWOf } from '../../src/tensor/adamw.js';
+import { clonePhase, readClone } from '../../trainers/clone-phase.js';
+import { clone } from '../../trainers/clone.js';
+import { demonstrationsOf, shownDemonstrations } from '../../trainers/demonstrations.js';
+import { adamOf, ppoPhase } from '../../trainers/ppo-phase.js';
+import { ppo } from '../../trainers/ppo.js';
+import type { Learning } from '../../trainers/session.js';
+import { beginWith, type Session, type Training } from '../../trainers/session.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { type AskedDirection, queriesOf, rankWalks } from './ranks.js';
+import { openScorers, type RunScorers } from './scorers.js';
+import { linkProblems, type LinkTrainingData, openLinkTrainingData } from './training-data.js';
+
+/** How runs on link queries train: pretrained scorers, cloning of shortest paths, policy gradients. */
+export const linkLearning: Learning = {
+  envIds: [linkQueryId],
+  forkPhase: 'clone',
+  problems: linkProblems,
+  networkSize({ clone, ppo, linkWalk, linkWalker: { vectorDim, pathDim, width } }) {
+    const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
+    return { rows: states * linkWalk.horizon, inputs: pathDim + 2 * vectorDim, units: width };
+  },
+  open: openLinkTraining,
+};
+
+/** @throws WorkbenchError `data` for a data set that is not there or holds something else */
+async function openLinkTraining(settings: TrainSettings): Promise<Training> {
+  const data = await openLinkTrainingData(settings);
+  const { graph, manifest } = data.dataset;
+  return {
+    readsTexts: false,
+    hashes: { graph: graph.hash, dataset: linksHash(manifest) },
+    notes: data.notes,
+    async run(session, from) {
+      const { run, replayed } = session;
+      const scorers = await openScorers(session, data);
+      if (scorers.start && !settings.linkWalker.trainVectors) writeStartVectors(run.folder, scorers.start);
+      const links = { ...session, data, scorers };
+      if (settings.clone.enabled && from?.header.phase !== 'ppo') {
+        await cloneInto(links, from);
+        if (replayed) return;
+      }
+      if (settings.ppo.enabled) {
+        run.update({ phase: 'ppo' });
+        await linkPpo(links, from?.header.phase === 'ppo' ? from : undefined);
+        run.update({ done: { ...run.state.done, ppo: true } });
+      }
+    },
+  };
+}
+
+/** Queries of valid whose walks tell the loss after an epoch. */
+const validQueries = 500;
+
+/** @throws WorkbenchError `data` where no answer of train is within the horizon */
+async function cloneInto(session: LinkSession, from: Checkpoint | undefined): Promise<void> {
+  const { run, settings, data } = session;
+  const { weightDecay, maxGradNorm, batchSize } = settings.clone;
+  const { horizon } = settings.linkWalk;
+  const { graph } = data.dataset;
+  run.update({ phase: 'clone' });
+  const actor = walkerOf(session);
+  const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
+  const [train, valid] = [trainWalks(session), { graph, queries: data.watched, horizon }].map(linkQueryWorld);
+  madeFrom('training', 'cloning', { graph: graph.hash, split: 'train', queries: data.queries.heads.length });
+  try {
+    const shown = demonstrationsOf(train!, settings.demonstrations, settings.seed, 'demonstrations');
+    if (shown.queries.length === 0) {
+      throw new WorkbenchError(
+        'data',
+        `expected answers within ${horizon} steps of their heads to clone walks to, got none among ${shown.asked} queries of train`,
+        { hint: 'Raise linkWalk.horizon, or train without a clone: clone.enabled=false.' },
+      );
+    }
+    const checked = demonstrationsOf(valid!, { paths: 1, queries: validQueries }, 0, 'demonstrations/valid');
+    const walks = {
+      train: shownDemonstrations(train!, shown, actor, batchSize),
+      valid: shownDemonstrations(valid!, checked, actor, batchSize),
+    };
+    await clonePhase(session, {
+      trainee: { actor, optimizer },
+      // Of many shortest paths that lead to an answer the loss wants each, ranks any: on UMLS the loss is lowest after two epochs,
+      // while the ranks get better for six.
+      lossName: 'eval/path_loss',
+      evaluate: () => evaluateLinksOnValid(session, actor),
+      clone: (course) => clone({ ...course, ...walks, actor, optimizer }),
+      from,
+    });
+  } finally {
+    optimizer.dispose();
+    actor.dispose();
+  }
+  run.update({ done: { ...run.state.done, clone: true } });
+}
+
+/** What the phases of a run share. */
+interface LinkSession extends Session {
+  data: LinkTrainingData;
+  scorers: RunScorers;
+}
+
+/** A walker with the weights that a run of these settings begins with; the caller disposes it. */
+function walkerOf({ tf, settings, data, scorers }: LinkSession): LinkActor {
+  const { graph } = data.dataset;
+  const { numEntities, numRelations } = graph;
+  const shape = { lists: graph, numEntities, numRelations, start: scorers.start };
+  return createLinkWalker(tf, settings.linkWalker, shape, settings.seed);
+}
+
+/** Train's queries as walks. */
+function trainWalks({ settings, data }: LinkSession): LinkQueryOptions {
+  const { dataset, queries } = data;
+  return { graph: dataset.graph, queries, horizon: settings.linkWalk.horizon, known: dataset.trainKnown };
+}
+
+/**
+ * Starts from the clone or from scratch.
+ * @param from a checkpoint of this phase
+ */
+async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Promise<void> {
+  const { tf, settings, data, scorers } = session;
+  const { graph } = data.dataset;
+  const { numEntities, numRelations } = graph;
+  const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
+  const actor = walkerOf(session);
+  const anchor = clone && settings.ppo.klCoef > 0 ? walkerOf(session) : undefined;
+  anchor?.parameters.import(clone!.tensors);
+  const shape = { numEntities, numRelations, start: scorers.start };
+  const critic =
+    settings.ppo.baseline === 'critic' ? createLinkCritic(tf, settings.linkWalker, shape, settings.seed) : undefined;
+  const learner = {
+    actor,
+    optimizer: adamOf(actor.parameters, settings.ppo),
+    critic: critic && { network: critic, optimizer: adamOf(critic.parameters, settings.ppo) },
+  };
+  const first = clone ?? session.start;
+  if (first) beginWith(learner, first);
+  const envs = makeVectorEnv(
+    linkQueryId,
+    { ...trainWalks(session), ...(scorers.shaping && { shaping: scorers.shaping }) },
+    settings.ppo.samplesPerUpdate * settings.ppo.explorations,
+  );
+  const walkable = Int32Array.from(data.queries.heads.keys());
+  madeFrom('training', 'policy gradient', { graph: graph.hash, split: 'train', queries: walkable.length });
+  try {
+    await ppoPhase(session, {
+      trainee: learner,
+      evaluate: () => evaluateLinksOnValid(session, actor),
+      from,
+      train: (shared) => ppo({ ...shared, ...learner, anchor, envs, walkable }),
+    });
+  } finally {
+    envs.close();
+    anchor?.dispose();
+    learner.optimizer.dispose();
+    learner.critic?.optimizer.dispose();
+    critic?.dispose();
+    actor.dispose();
+  }
+}
+
+/**
+ * Ranks heads and tails of the watched triples of valid: `eval/mrr`, `eval/hits@k` over both directions by the pooling of the
+ * settings, `eval/tail_mrr` of the tails alone, and `eval/max_mrr` and `eval/sum_mrr` by either pooling. Where training asks for
+ * tails alone, tails alone are ranked.
+ */
+async function evaluateLinksOnValid(
+  { settings, progress, signal, data }: LinkSession,
+  actor: LinkActor,
+): Promise<Record<string, number>> {
+  const { dataset, watched } = data;
+  const { linkWalk, evaluation } = settings;
+  const directions = directionsOf(settings);
+  const { hash } = dataset.graph;
+  madeFrom('choice', 'best checkpoint', { graph: hash, split: 'valid', triples: watched.heads.length });
+  const count = watched.heads.length * directions.length;
+  const line = progress('evaluate on valid', count, 'queries');
+  const pooled = { max: [] as number[], sum: [] as number[] };
+  for (const direction of directions) {
+    const before = pooled.max.length;
+    const { max, sum } = await rankWalks(actor, dataset, queriesOf(dataset.graph, watched, direction), {
+      beamWidth: evaluation.beamWidth,
+      horizon: linkWalk.horizon,
+      signal,
+      onProgress: (done) => line.update(before + done),
+    });
+    pooled.max.push(...max);
+    pooled.sum.push(...sum);
+  }
+  const ranks = pooled[evaluation.pooling];
+  const tails = ranks.slice(0, watched.heads.length);
+  line.finish(`MRR ${mrr(ranks).toFixed(3)}`);
+  return {
+    'eval/mrr': mrr(ranks),
+    'eval/hits@1': hitsAtK(ranks, 1),
+    'eval/hits@3': hitsAtK(ranks, 3),
+    'eval/hits@10': hitsAtK(ranks, 10),
+    'eval/tail_mrr': mrr(tails),
+    'eval/max_mrr': mrr(pooled.max),
+    'eval/sum_mrr': mrr(pooled.sum),
+  };
+}
+
+const directionsOf = ({ linkWalk }: TrainSettings): readonly AskedDirection[] =>
+  linkWalk.bothDirections ? ['tail', 'head'] : ['tail'];

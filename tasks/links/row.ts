@@ -1,0 +1,52 @@
+/** What was found of one query, and its columns. */
+import { z } from 'zod';
+import { openObject } from '../../src/run/read-json.js';
+import { anyNumber } from '../../src/run/record-schemas.js';
+
+/** A line of `answers.jsonl`. */
+export const linkRow = openObject({
+  /** `tail/12`: direction, and place among the triples that were asked. */
+  id: z.string(),
+  direction: z.enum(['tail', 'head']),
+  /** Entity id that the query gives, relation id that it asks for, entity id of its answer. */
+  head: z.int(),
+  relation: z.int(),
+  answer: z.int(),
+  /** Filtered realistic rank of the answer, 1 or more; of walks, by the best one to each entity. */
+  rank: anyNumber,
+  /** The same by the summed probability of walks; absent where nothing is summed. */
+  sumRank: anyNumber.optional(),
+  /** Whether the answer was reached; absent where everything is scored. */
+  reached: z.boolean().optional(),
+  /** Edges from head to answer, the query's own left out; 255 beyond the horizon. */
+  distance: z.int(),
+  /** Of walks and rules: relations that led to the first answer beyond train, and whether some split holds that answer. */
+  chain: z.array(z.int()).optional(),
+  chainRight: z.boolean().optional(),
+  miss: z.string().optional(),
+});
+/** See `linkRow`. */
+export type LinkRow = z.output<typeof linkRow>;
+
+/**
+ * Rows as an Arrow IPC file: `asks_head`, `head`, `relation`, `answer`, `rank`, `distance`, and where there are such
+ * `sum_rank` and `reached`. Equal rows give equal bytes.
+ */
+export async function linkArrow(rows: readonly LinkRow[]): Promise<Uint8Array> {
+  const { makeVector, Table, tableToIPC } = await import('apache-arrow');
+  const bytes = (of: (row: LinkRow) => number) => makeVector(Uint8Array.from(rows, of));
+  const int = (of: (row: LinkRow) => number) => makeVector(Int32Array.from(rows, of));
+  const float = (of: (row: LinkRow) => number) => makeVector(Float64Array.from(rows, of));
+  const [first] = rows;
+  const table = new Table({
+    asks_head: bytes(({ direction }) => Number(direction === 'head')),
+    head: int(({ head }) => head),
+    relation: int(({ relation }) => relation),
+    answer: int(({ answer }) => answer),
+    rank: float(({ rank }) => rank),
+    distance: bytes(({ distance }) => distance),
+    ...(first?.sumRank !== undefined && { sum_rank: float(({ sumRank }) => sumRank!) }),
+    ...(first?.reached !== undefined && { reached: bytes(({ reached }) => Number(reached)) }),
+  });
+  return tableToIPC(table, 'file');
+}

@@ -1,0 +1,56 @@
+/** The baseline of rules: mined on train, with the way to take them together that is better on valid. */
+import { type LinkRanker, scorerRanker } from '../../agents/link-agents.js';
+import { mostRelations } from '../../agents/link-rules.js';
+import { mineRules, type MiningOptions, type RuleTable } from '../../agents/link-rules.js';
+import { type RuleRanking, ruleRankings, ruleScorer, type RuleScorer } from '../../agents/link-rules.js';
+import type { TripleColumns } from '../../src/kg/graph.js';
+import { sampledTriples } from '../../src/kg/graph.js';
+import { mrr } from '../../src/metrics/ranks.js';
+import { queriesOf, rankLinks } from './ranks.js';
+import type { ScoredWorld } from './score.js';
+
+/** Rules of one data set, ready to rank. */
+export interface RuleBaseline {
+  ranker: LinkRanker;
+  rules: RuleTable;
+  ranking: RuleRanking;
+}
+
+/** Triples of valid on which the ranking is chosen, asked in both directions. */
+const chosenOn = 500;
+
+/**
+ * @param world with its training triples and those of valid; without any of valid the ranking is the first of `ruleRankings`
+ * @param options chains of more relations than rules have are left out
+ */
+export async function ruleBaseline(
+  world: ScoredWorld & { train: TripleColumns; valid: TripleColumns },
+  options: MiningOptions = {},
+): Promise<RuleBaseline> {
+  const { graph, train, trainKnown } = world;
+  const { horizon = mostRelations, signal } = options;
+  const rules = await mineRules(graph, train, trainKnown, { ...options, horizon: Math.min(horizon, mostRelations) });
+  let best = { ranking: ruleRankings[0] as RuleRanking, value: -1 };
+  const queries = sampledTriples(world.valid, chosenOn, 'rules/valid');
+  for (const ranking of queries.heads.length > 0 ? ruleRankings : []) {
+    const ranker = ruleRanker(ruleScorer(graph, rules, ranking), world);
+    const values: number[] = [];
+    for (const direction of ['tail', 'head'] as const) {
+      const { ranks } = await rankLinks(ranker, world, queriesOf(graph, queries, direction), { signal });
+      values.push(mrr(ranks.score!));
+    }
+    const value = values.reduce((sum, one) => sum + one, 0);
+    if (value > best.value) best = { ranking, value };
+  }
+  return { ranker: ruleRanker(ruleScorer(graph, rules, best.ranking), world), rules, ranking: best.ranking };
+}
+
+/** Ranks by rules, and tells by which one each entity was found. */
+export function ruleRanker(scorer: RuleScorer, { graph }: Pick<ScoredWorld, 'graph'>): LinkRanker {
+  const ranker = scorerRanker(scorer, graph);
+  const chainTo = (entity: number) => scorer.chainTo(entity);
+  return {
+    ...ranker,
+    rank: (questions, take) => ranker.rank(questions, (question, ranked) => take(question, { ...ranked, chainTo })),
+  };
+}

@@ -1,0 +1,101 @@
+/** What the names of a command stand for: agents, runs and kept evaluations, and the task that they belong to. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { datasetKind } from '../datasets/imported-dataset.js';
+import { parseDatasetName } from '../datasets/questions/question-dataset.js';
+import { foundEvaluation, readAsked } from '../evaluation/keep.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { runsFolder } from '../src/run/locations.js';
+import { nearestName } from '../src/run/printable.js';
+import type { RunInfo } from '../src/run/records.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
+import type { EvaluationFlags } from './flags.js';
+import { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';
+import type { Named, Resolved, Task } from './task.js';
+
+/**
+ * The task of a command: of the kept evaluations and runs among its names, else of the data set, else of the first agent that a
+ * single task has; dialogues where several have it.
+ * @throws WorkbenchError `data` for a data set that was not imported, `usage` where nothing says which data is meant
+ */
+export async function taskOf(
+  named: readonly Named[],
+  { dataset, evaluations }: Pick<EvaluationFlags, 'dataset' | 'evaluations'>,
+): Promise<AnyTask> {
+  for (const { name, isRun } of named) {
+    const kept = isRun === undefined ? foundEvaluation(name, evaluations) : undefined;
+    if (kept !== undefined) return loadTask(readAsked(kept).task as TaskName);
+  }
+  const tasks = await Promise.all(taskNames.map(loadTask));
+  const having = ({ name, isRun }: Named) => (isRun === true ? [] : tasks.filter(({ agents }) => agents.has(name)));
+  for (const one of named) {
+    const run = having(one).length > 0 ? undefined : findRun(one.name)?.run;
+    const data = run && datasetOf(run);
+    if (data !== undefined) return loadTask(datasetKind(parseDatasetName(data).name));
+  }
+  if (dataset !== undefined) return loadTask(datasetKind(parseDatasetName(dataset).name));
+  const known = named.map((one) => ({ name: one.name, of: having(one) })).filter(({ of }) => of.length > 0);
+  const only = known.find(({ of }) => !of.some(({ name }) => name === 'dialogues'));
+  if (!only) return loadTask('dialogues');
+  const [task] = only.of;
+  throw new WorkbenchError(
+    'usage',
+    `expected a data set of ${task!.name} for agent ${only.name}, got none, at --dataset`,
+    { hint: `Such as --dataset ${task!.exampleDataset}; what is imported: \`kgwalk datasets list\`.` },
+  );
+}
+
+/**
+ * Looks names up and reads switches: `fiske`, `fiske:stateful=false,endFlag=false`, a run, `RUN@clone`.
+ * @throws WorkbenchError `usage` for a name that is neither, `config` for a switch that the agent lacks
+ */
+export function resolve(
+  task: Pick<Task, 'name' | 'agents'>,
+  { name, isRun }: Named,
+  { checkpoint, set }: Pick<EvaluationFlags, 'checkpoint' | 'set'>,
+): Resolved {
+  if (isRun !== true && task.agents.has(name)) return { name, ...task.agents.parse(name, set) };
+  const found = isRun === false ? undefined : findRun(name);
+  if (found) return { name, switches: {}, trained: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
+  const known = task.agents.names();
+  const near = nearestName(name, known);
+  const expected = isRun === false ? 'an agent' : 'an agent or a run';
+  throw new WorkbenchError('usage', `expected ${expected}, got ${JSON.stringify(name)}`, {
+    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,
+  });
+}
+
+/** A run by name or folder, with the checkpoint behind an `@`; undefined where there is none. */
+export function findRun(name: string): { run: RunInfo; checkpoint?: string } | undefined {
+  const isRun = (text: string) =>
+    [text, join(runsFolder(), text)].some((folder) => existsSync(runFiles(folder).config));
+  if (isRun(name)) return { run: openRun(name) };
+  const [, plain, checkpoint] = /^(.+)@([^@/\\]+)$/.exec(name) ?? [];
+  if (plain !== undefined && isRun(plain)) return { run: openRun(plain), checkpoint: checkpoint! };
+  return undefined;
+}
+
+/** Data set that a run was trained on, with its subsets where it is not all of them: `metaqa/2-hop`. */
+export function datasetOf({ config }: RunInfo): string | undefined {
+  const { dataset, subsets = 'all' } = (config.data ?? {}) as { dataset?: string; subsets?: 'all' | string[] };
+  return dataset === undefined || subsets === 'all' ? dataset : `${dataset}/${subsets.join(',')}`;
+}
+
+/**
+ * What a section of settings says in all runs alike; undefined where there is no run.
+ * @throws WorkbenchError `usage` for runs that differ in it
+ */
+export function sameOfRuns<T>(runs: readonly RunInfo[], read: (run: RunInfo) => T): T | undefined {
+  const [first, ...others] = runs;
+  if (!first) return undefined;
+  const own = read(first);
+  for (const run of others) {
+    const other = read(run);
+    if (JSON.stringify(other) === JSON.stringify(own)) continue;
+    const words = (value: T) => (typeof value === 'object' ? Object.values(value as object).join(', ') : String(value));
+    throw new WorkbenchError('usage', `expected runs of the same data, got ${first.id} and ${run.id}`, {
+      hint: `One has ${words(own)}, the other ${words(other)}.`,
+    });
+  }
+  return own;
+}

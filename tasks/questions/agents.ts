@@ -1,0 +1,117 @@
+/** Agents that answer questions, opened: by name with switches, or from the folder of their run. */
+import { loadQuestionRun } from '../../agents/question-agents.js';
+import type { QuestionAgent, QuestionAnswer } from '../../agents/question-agent.js';
+import { questionAgents } from '../../agents/question-agents.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { QuestionSample } from '../../datasets/question.js';
+import { questionAsker } from '../../evaluation/ask.js';
+import { openOracle, oracleError } from '../../evaluation/oracle/open-oracle.js';
+import { openEncoder } from '../../src/encoder/open-encoder.js';
+import { encoderSettings } from '../../src/encoder/settings.js';
+import type { StateEncoder } from '../../src/encoder/state-encoder.js';
+import type { LanguageModel } from '../../src/llm/language-model.js';
+import { defaultModel } from '../../src/llm/model-files.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { sha256File } from '../../src/run/files.js';
+import { cacheFolder } from '../../src/run/locations.js';
+import { backendOf } from '../../src/tensor/backend.js';
+import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import type { OpenedAgent, OpenOptions, Resolved } from '../task.js';
+import type { QuestionData, QuestionGraph } from './data.js';
+import type { QuestionRow } from './row.js';
+import { questionScorer } from './score.js';
+
+/** An agent with what the record says of its weights and encoder; close it after use. */
+export interface OpenedQuestionAgent {
+  agent: QuestionAgent;
+  /** Of a trained one `checkpoint`: sha256 of its weights; of one that reads `encoder`: what its vectors depend on. */
+  hashes: Record<string, string>;
+  /** Text encoder as it was asked for. */
+  encoder?: string | undefined;
+  close(): Promise<void>;
+}
+
+/** The agent with its way of being asked and scored. */
+export async function openScoredAgent(
+  which: Resolved,
+  data: QuestionData,
+  options: OpenOptions,
+): Promise<OpenedAgent<QuestionSample, QuestionAnswer, QuestionRow>> {
+  const { agent, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
+  const { topicGiven, prompted } = agent;
+  const budget = prompted ? data.about.budget : null;
+  return {
+    ...opened,
+    asker: questionAsker(agent, data.hopsGiven),
+    scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
+    about: { topicGiven },
+  };
+}
+
+/** Loads one agent. */
+export async function openQuestionAgent(
+  { agent: name, switches, trained }: Resolved,
+  { dataset, graph, names, train }: QuestionGraph,
+  { seed, encoder: wanted, flags }: Pick<OpenOptions, 'encoder' | 'flags'> & { seed: number },
+): Promise<OpenedQuestionAgent> {
+  if (trained) return openTrained(trained, wanted, flags);
+  const encoder = wanted ?? defaultModel() ?? 'hashed:256';
+  let opened: Promise<StateEncoder> | undefined;
+  const close = async () => {
+    await (await opened)?.dispose();
+  };
+  try {
+    const agent = await questionAgents.create(
+      name!,
+      {
+        ...{ dataset: dataset.manifest.name, graph, names, train, seed },
+        encoder: () =>
+          (opened ??= openEncoder(encoderSettings.parse({}), { modelPath: encoder, cacheFolder: cacheFolder() })),
+      },
+      switches,
+    );
+    const id = (await opened)?.id;
+    return { agent, hashes: id === undefined ? {} : { encoder: id }, ...(id !== undefined && { encoder }), close };
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+async function openTrained(
+  { run, checkpoint }: NonNullable<Resolved['trained']>,
+  modelPath: string | undefined,
+  { backend, beamWidth: width }: EvaluationFlags,
+): Promise<OpenedQuestionAgent> {
+  const beamWidth = wholeNumber(width, '--beam-width', 1);
+  const { agent, encoder, close } = await loadQuestionRun(run.folder, {
+    checkpoint,
+    modelPath,
+    ...(beamWidth !== undefined && { beamWidth }),
+    ...(backend !== undefined && { backend: backendOf(backend) }),
+  });
+  const checkpointHash = await sha256File(resolveCheckpoint(run.folder, checkpoint).file);
+  return { agent, hashes: { checkpoint: checkpointHash, encoder: encoder.id }, encoder: modelPath, close };
+}
+
+/** Agents that answer from a model's memory, which nothing simulates. */
+const withoutEvidence: readonly string[] = ['io', 'cot'];
+
+/**
+ * The simulated model of `oracle:0.1`; undefined where `spec` names a real one.
+ * @param agents names of the agents that will ask it
+ * @throws WorkbenchError `usage` for an agent whom it does not suit
+ */
+export async function openSimulated(
+  spec: string,
+  { graph, samples, seed }: QuestionData,
+  agents: readonly string[],
+): Promise<LanguageModel | undefined> {
+  const error = oracleError(spec);
+  if (error === undefined) return undefined;
+  const unfit = agents.find((agent) => withoutEvidence.includes(agent));
+  if (unfit === undefined) return openOracle({ graph, samples, error, seed });
+  throw new WorkbenchError('usage', `expected a real model for agent ${unfit}, got ${spec}, at --model`, {
+    hint: 'IO and CoT answer from a model’s memory, which is not simulated.',
+  });
+}

@@ -1,0 +1,155 @@
+/** `kgwalk ask` on questions: one question of the user's own. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { QuestionAnswer } from '../../agents/question-agent.js';
+import type { QuestionTask } from '../../datasets/question.js';
+import { noCalls, questionAsker } from '../../evaluation/ask.js';
+import { oracleError } from '../../evaluation/oracle/open-oracle.js';
+import type { Asker, Attempt } from '../../evaluation/score.js';
+import { openCompletionStore } from '../../src/llm/client/completion-store.js';
+import { createClients } from '../../src/llm/client/create-clients.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { Section } from '../../src/run/evaluation.js';
+import { nearestName, printable } from '../../src/run/printable.js';
+import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { embeddedChatModel, openRealModel } from '../language-model.js';
+import { datasetOf } from '../named.js';
+import type { Resolved, Shown, Work } from '../task.js';
+import { openQuestionAgent } from './agents.js';
+import { budgetOf, openQuestionGraph, type QuestionGraph } from './data.js';
+import { eventText } from './show.js';
+
+/** Asks; answers, the facts behind them and, if wished, what the agent did. */
+export async function askQuestion(
+  [text, ...more]: readonly string[],
+  which: Resolved,
+  flags: EvaluationFlags,
+  work: Work,
+): Promise<Shown> {
+  if (text === undefined || more.length > 0) {
+    throw new WorkbenchError(
+      'usage',
+      `expected a run and a question, or --agent NAME and a question, got ${text === undefined ? 'one of two' : 'more'}`,
+      {
+        hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
+      },
+    );
+  }
+  const top = wholeNumber(flags.top ?? '10', '--top', 1);
+  budgetOf(flags.budget);
+  const graph = await openQuestionGraph(which.trained ? datasetOf(which.trained.run)! : flags.dataset!, flags.holdOut);
+  const task = taskOf(text, graph);
+  // What a run was opened with by `--model` is its encoder's file; an agent's is the language model.
+  const encoder = flags.encoder ?? (which.trained ? flags.model : undefined);
+  const seed = wholeNumber(flags.seed ?? '0', '--seed', 0);
+  const { agent, close } = await openQuestionAgent(which, graph, { seed, encoder, flags });
+  try {
+    const attempt = await attemptOf(questionAsker(agent), task, flags, seed, work);
+    return shown(attempt, task, graph, { top, trace: flags.trace ?? false });
+  } finally {
+    await close();
+  }
+}
+
+async function attemptOf(
+  asker: Asker<QuestionTask, QuestionAnswer>,
+  task: QuestionTask,
+  flags: EvaluationFlags,
+  seed: number,
+  work: Work,
+): Promise<Attempt<QuestionAnswer>> {
+  const { signal } = work;
+  let attempt: Attempt<QuestionAnswer> | undefined;
+  const take = (_: number, one: Attempt<QuestionAnswer>) => (attempt = one);
+  if (!asker.prompted) {
+    await asker.ask([task], take, { concurrency: 1, openCalls: noCalls, signal });
+    return attempt!;
+  }
+  const { model: spec, modelSet, budget, budgetMode = 'strict', choices = 'written' } = flags;
+  if (spec !== undefined && oracleError(spec) !== undefined) {
+    throw new WorkbenchError('usage', `expected a real model, got ${spec}, at --model`, {
+      hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
+    });
+  }
+  const model = await openRealModel(spec ?? embeddedChatModel(`agent ${asker.name}`, work), modelSet);
+  // One question is not kept: its completions live as long as it does.
+  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-ask-'));
+  const store = openCompletionStore(join(folder, 'completions.jsonl'));
+  try {
+    const clients = createClients({ model, store, budget: budgetOf(budget), budgetMode, choices, seed, signal });
+    await asker.ask([task], take, { concurrency: 1, openCalls: ({ id }) => clients.clientFor(id), signal });
+    return attempt!;
+  } finally {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
+    await model.dispose();
+  }
+}
+
+/** The question with its topics: what stands in [brackets]. @throws WorkbenchError `usage` for a name that the graph lacks */
+function taskOf(bracketed: string, { dataset, graph, names, subsets }: QuestionGraph): QuestionTask {
+  const topics: QuestionTask['topics'][number][] = [];
+  let question = '';
+  let end = 0;
+  for (const match of bracketed.matchAll(/\[([^\]]+)\]/g)) {
+    question += bracketed.slice(end, match.index);
+    const mention = match[1]!;
+    const exact = graph.entityId(mention);
+    const entities = exact >= 0 ? [exact] : names.lookup(mention);
+    if (entities.length === 0) {
+      const near = nearestName(mention, graph.entityNames);
+      throw new WorkbenchError(
+        'usage',
+        `expected an entity of the graph in brackets, got "${printable(mention, 80)}"`,
+        {
+          ...(near !== undefined && { hint: `Did you mean [${near}]?` }),
+        },
+      );
+    }
+    const span = [question.length, question.length + mention.length] as const;
+    // Homonyms are topics all, but their mention is masked once.
+    entities.forEach((entity, i) =>
+      topics.push({ name: graph.entityNames[entity]!, entity, ...(i === 0 && { span }) }),
+    );
+    question += mention;
+    end = match.index + match[0].length;
+  }
+  question += bracketed.slice(end);
+  const { topicsReturn } = dataset.manifest;
+  return { id: 'ask', subset: subsets[0]!, question, topics, ...(topicsReturn && { topicsReturn }), form: 'entities' };
+}
+
+function shown(
+  { answer, failure, totals, calls, trace = [] }: Attempt<QuestionAnswer>,
+  task: QuestionTask,
+  { graph }: QuestionGraph,
+  { top, trace: traced }: { top: number; trace: boolean },
+): Shown {
+  const nameOf = (entity: number) => graph.entityNames[entity] ?? '?';
+  if (failure !== undefined) throw new WorkbenchError('failure', `the agent failed on the question: ${failure}`);
+  const { entities, literals, evidence, chain, stop, text } = answer!;
+  const answers = entities.slice(0, top).map(nameOf);
+  const said = [...answers, ...literals];
+  const facts = evidence.slice(0, top).map(([head, relation, tail]) => `${head} —${relation}→ ${tail}`);
+  const more = entities.length > top ? [`… and ${entities.length - top} more`] : [];
+  const { calls: asked, promptTokens, completionTokens } = totals!;
+  const lines = [
+    ...(traced ? trace.map((event) => `  ${eventText(event, graph)}`) : []),
+    ...(said.length === 0 ? [`no answer (${stop})`] : [...said, ...more]),
+    ...(facts.length > 0 ? ['', ...facts] : []),
+    `${stop} · ${asked} calls, ${promptTokens} + ${completionTokens} tokens`,
+  ];
+  const sections: Section[] = [{ title: '', lines }];
+  const json = {
+    question: task.question,
+    topics: task.topics.map(({ name }) => name),
+    ...{ answers, literals },
+    ...(chain && { chain: chain.map((relation) => graph.relationNames[relation] ?? '?') }),
+    evidence: evidence.slice(0, top),
+    ...(text !== undefined && { text }),
+    ...{ stop, ...totals },
+    ...(traced && { trace, ledger: calls }),
+  };
+  return { json, sections };
+}

@@ -1,0 +1,157 @@
+/** Which questions a command asks: of which data set and split, under which budget. */
+import type { QuestionSample } from '../../datasets/question.js';
+import {
+  loadQuestionDataset,
+  parseDatasetName,
+  type QuestionDataset,
+} from '../../datasets/questions/question-dataset.js';
+import type { HoldOut } from '../../datasets/questions/question-manifest.js';
+import { questionsHash } from '../../datasets/questions/question-manifest.js';
+import type { AskedEvaluation } from '../../evaluation/keep.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { NameIndex } from '../../src/kg/name-index.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { AboutEvaluation } from '../../src/run/evaluation.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { sampled } from '../../src/run/seeds.js';
+import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { datasetOf, sameOfRuns } from '../named.js';
+import type { Data } from '../task.js';
+
+/** Calls a question may cost where nothing else is asked for: what FiSKE's paper grants every method. */
+const defaultBudget = 30;
+/** Bootstrap resamples behind every interval, and questions worked out for reports. */
+const counted = { resamples: 2000, examples: 8 };
+
+/** A graph to answer from, and what agents may learn from. */
+export interface QuestionGraph {
+  dataset: QuestionDataset;
+  subsets: readonly string[];
+  graph: Graph;
+  names: NameIndex;
+  /** The train part of all subsets of this graph: of one alone, the number of relations would be no secret. */
+  train(): readonly QuestionSample[];
+}
+
+/** The questions that all agents of a command are asked. */
+export interface QuestionData extends QuestionGraph, Data<QuestionSample> {
+  about: AboutEvaluation & { budget: number | null };
+  seed: number;
+  /** Whether agents are told the number of relations where the data set tells it. */
+  hopsGiven: boolean;
+}
+
+/**
+ * Resolves flags and runs: a run keeps its data set, subsets and hold-out; flags may name other subsets of it.
+ * @throws WorkbenchError `usage` for flags that say nothing that is there, `data` for an empty split
+ */
+export async function questionData(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<QuestionData> {
+  const limit = wholeNumber(flags.limit, '--limit', 1) ?? Infinity;
+  const seed = wholeNumber(flags.seed ?? '0', '--seed', 0);
+  const budget = budgetOf(flags.budget);
+  const data = dataOf(flags, runs);
+  const opened = await openQuestionGraph(data.dataset, data.holdOut);
+  const { dataset, subsets, graph } = opened;
+  const select = { split: flags.split ?? 'valid', ...(data.holdOut && { holdOut: data.holdOut }) };
+  const split = dataset.split(select);
+  const all = dataset.questions(graph, { subsets, ...select });
+  const scored = all.filter(({ task, gold }) => task.form === 'truth' || gold.answers.length > 0);
+  // The same for every agent, in the order of the data set.
+  const samples = sampled(scored, limit, 'evaluate/questions');
+  if (samples.length === 0) {
+    throw new WorkbenchError('data', `expected questions, got none, at split ${split.name} of ${data.dataset}`, {
+      hint: '`kgwalk datasets stats` shows what each split holds.',
+    });
+  }
+  const { name, labels } = dataset.manifest;
+  return {
+    ...opened,
+    ...counted,
+    samples,
+    excluded: scored.length === all.length ? {} : { 'no gold answer': all.length - scored.length },
+    about: {
+      dataset: name,
+      ...(labels.length > 0 && { labels: [...labels] }),
+      graph: graph.name,
+      subsets,
+      split: split.name,
+      holdOut: split.holdOut,
+      ...(samples.length < scored.length && { limit }),
+      seed,
+      budget,
+      budgetMode: flags.budgetMode ?? 'strict',
+      ...(flags.choices === 'logprob' && { choices: flags.choices }),
+      ...(flags.withholdHops && { hopsWithheld: true }),
+    },
+    seed,
+    hopsGiven: !flags.withholdHops,
+    hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
+  };
+}
+
+/** The options that ask the questions of a kept evaluation. */
+export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation): EvaluationFlags {
+  const { dataset, subsets, split, holdOut, limit, seed, budget, budgetMode, choices, hopsWithheld } = about;
+  return {
+    dataset: `${dataset}/${(subsets as string[]).join(',')}`,
+    split,
+    holdOut: holdOut as HoldOut,
+    ...(limit !== undefined && { limit: String(limit) }),
+    seed: String(seed),
+    budget: String(budget ?? 'none'),
+    ...(budgetMode && { budgetMode }),
+    ...(choices === 'logprob' && { choices }),
+    ...(hopsWithheld === true && { withholdHops: true }),
+    ...{ checkpoint, set: [], modelSet: [] },
+  };
+}
+
+/** @param name such as `metaqa/2-hop` */
+export async function openQuestionGraph(name: string, holdOut?: HoldOut): Promise<QuestionGraph> {
+  const { name: plain, subsets: wanted } = parseDatasetName(name);
+  const dataset = loadQuestionDataset(plain);
+  const subsets = wanted ?? dataset.subsets;
+  const graph = await dataset.loadGraph(subsets);
+  const ofSubset = dataset.manifest.subsets;
+  const siblings = dataset.subsets.filter((subset) => ofSubset[subset]!.graph === ofSubset[subsets[0]!]!.graph);
+  let train: readonly QuestionSample[] | undefined;
+  return {
+    dataset,
+    subsets,
+    graph,
+    names: new NameIndex(graph, dataset.aliases(graph)),
+    train: () =>
+      (train ??= dataset.questions(graph, { subsets: siblings, split: 'train', ...(holdOut && { holdOut }) })),
+  };
+}
+
+/** Data set, with its subsets behind a slash, and hold-out. */
+function dataOf(flags: EvaluationFlags, runs: readonly RunInfo[]): { dataset: string; holdOut?: HoldOut } {
+  const own = sameOfRuns(runs, ({ config }) => {
+    const { dataset, holdOut = 'question' } = config.data as { dataset: string; holdOut?: HoldOut };
+    return { dataset, holdOut };
+  });
+  if (!own) return { dataset: flags.dataset!, ...(flags.holdOut && { holdOut: flags.holdOut }) };
+  const { id } = runs[0]!;
+  const keeps = (what: string, has: string, got: string, hint: string) =>
+    new WorkbenchError('usage', `expected the ${what} of run ${id}, which is ${has}, got ${got}`, { hint });
+  if (flags.dataset !== undefined && flags.dataset.split('/')[0] !== own.dataset) {
+    const hint = 'A walker knows the relations of its own graph: leave --dataset out, or name other subsets of it.';
+    throw keeps('data set', own.dataset, flags.dataset, hint);
+  }
+  if (flags.holdOut !== undefined && flags.holdOut !== own.holdOut) {
+    throw keeps('hold-out', own.holdOut, flags.holdOut, 'What one hold-out tests, the other trained on.');
+  }
+  return { dataset: flags.dataset ?? datasetOf(runs[0]!)!, holdOut: own.holdOut };
+}
+
+/** Calls a question may cost; null for none. @throws WorkbenchError `usage` */
+export function budgetOf(text: string | undefined): number | null {
+  if (text === undefined) return defaultBudget;
+  if (text === 'none') return null;
+  const calls = Number(text);
+  if (Number.isInteger(calls) && calls >= 1) return calls;
+  throw new WorkbenchError('usage', `expected a whole number of calls from 1, or none, got ${text}, at --budget`, {
+    hint: 'One call is kept for the answer, so 1 leaves the answer alone.',
+  });
+}

@@ -1,0 +1,76 @@
+/** Questions: answer from a graph, by relation chains or edges, with answers alone to learn from. */
+import type { QuestionAnswer } from '../../agents/question-agent.js';
+import { questionAgents } from '../../agents/question-agents.js';
+import { questionText } from '../../agents/relation-walker/question-vectors.js';
+import { entityTexts, relationTexts } from '../../agents/walker/vectors.js';
+import type { QuestionSample } from '../../datasets/question.js';
+import { listQuestionDatasets, parseDatasetName } from '../../datasets/questions/question-dataset.js';
+import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { datasetOf } from '../named.js';
+import { ppoWork, type Task, type TrainingPlan } from '../task.js';
+import { openScoredAgent, openSimulated } from './agents.js';
+import { askQuestion } from './ask.js';
+import { questionData, type QuestionData, questionFlagsOf } from './data.js';
+import { evaluationLeaks, runLeaks } from './leaks.js';
+import { questionLearning } from './learn.js';
+import type { QuestionRow } from './row.js';
+import { questionMeasure, unionShown } from './score.js';
+import { traceOf } from './show.js';
+import { checkQuestions, listedQuestions, questionsImported, questionStatistics } from './statistics.js';
+import { loadTrainingQuestions } from './training-data.js';
+
+/** The task of questions. */
+export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, QuestionData> = {
+  name: 'questions',
+  exampleDataset: 'metaqa/2-hop',
+  flags: [
+    ...(['budget', 'budgetMode', 'choices', 'holdOut', 'seed', 'withholdHops', 'trace'] as const),
+    ...(['encoder', 'model', 'modelSet'] as const),
+  ],
+  measure: questionMeasure,
+  agents: questionAgents,
+  data: questionData,
+  openAgent: openScoredAgent,
+  openSimulated,
+  flagsOf: questionFlagsOf,
+  trace: (row, traced, { graph }) => traceOf(row, traced, graph),
+  together: unionShown,
+  ask: askQuestion,
+  learning: questionLearning,
+  plan: questionPlan,
+  pretrain() {
+    throw new WorkbenchError('usage', 'expected data of dialogues or links to pretrain vectors of, got questions', {
+      hint: 'Walkers over questions read no pretrained vectors: train them at once.',
+    });
+  },
+  imported: questionsImported,
+  listed: listedQuestions,
+  statistics: questionStatistics,
+  graphOf(run) {
+    const { name, subsets } = parseDatasetName(datasetOf(run) ?? '');
+    const manifest = listQuestionDatasets().find((one) => one.name === name);
+    return manifest?.subsets[subsets?.[0] ?? Object.keys(manifest.subsets)[0]!]?.graph;
+  },
+  check: checkQuestions,
+  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of.run, split) : evaluationLeaks(name, of.folder, split)),
+};
+
+async function questionPlan(settings: TrainSettings): Promise<TrainingPlan> {
+  const { graph, train, valid } = await loadTrainingQuestions(settings);
+  const overEdges = settings.env.id !== relationWalkId;
+  const { nameTokens, lastMessageTokens } = settings.encoder;
+  const { keepName, maxTokens } = overEdges
+    ? { keepName: false, maxTokens: lastMessageTokens }
+    : settings.relationWalker;
+  return {
+    notes: [`${train.length} train and ${valid.length} valid questions on graph ${graph.name}`],
+    before: { transe: 'off' },
+    phases: { clone: 'off', ppo: ppoWork(settings, 'questions') },
+    texts: [
+      ...(overEdges ? [{ texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens }] : []),
+      { texts: [...train, ...valid].map(({ task }) => questionText(task, keepName)), maxTokens },
+    ],
+  };
+}

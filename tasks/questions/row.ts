@@ -1,0 +1,122 @@
+/** What one agent made of one question, and its columns. */
+import { z } from 'zod';
+import { openObject } from '../../src/run/read-json.js';
+import { anyNumber } from '../../src/run/record-schemas.js';
+
+/** Why a question was missed, the first that applies. */
+const questionMisses = [
+  'crashed',
+  'topic-not-in-graph',
+  'answer-not-reachable',
+  'unparsed',
+  'budget',
+  'abstained',
+  'wrong-chain',
+  'wrong-answer',
+] as const;
+/** One of `questionMisses`. */
+export type QuestionMiss = (typeof questionMisses)[number];
+
+const text = z.string();
+const texts = z.array(text);
+const count = z.int().min(0);
+const counts = z.record(text, anyNumber);
+const phaseCalls = z.record(text, openObject({ calls: anyNumber, stages: counts }));
+/** Calls of one phase, by how their replies were read. */
+export type PhaseCalls = z.output<typeof phaseCalls>;
+
+/** What one agent made of one question, as a line of `answers.jsonl`. No wall clock. */
+export const questionRow = openObject({
+  id: text,
+  subset: text,
+  type: text.optional(),
+  form: z.enum(['entities', 'truth']),
+  question: text,
+  /** Number of right answers; 0 for truth questions. */
+  golds: count,
+  /** Whether some right answer, and whether all of them, can be walked to from the topics within three relations. */
+  reachable: z.boolean(),
+  reachableAll: z.boolean(),
+  /** Ids of what was predicted, best first. */
+  entities: z.array(z.int()),
+  /** Names of the first of them. */
+  names: texts,
+  literals: texts,
+  truth: z.boolean().optional(),
+  text: text.optional(),
+  /** Relation names that led to the answers. */
+  chain: texts.optional(),
+  verified: z.boolean().optional(),
+  /** Of entity questions the figures of `AnswerMetrics`, of truth questions `accuracy`. */
+  metrics: counts,
+  /** Indices of the golds that were matched, strictly and leniently. */
+  matched: z.array(count),
+  matchedLenient: z.array(count),
+  calls: anyNumber,
+  promptTokens: anyNumber,
+  cachedTokens: anyNumber,
+  completionTokens: anyNumber,
+  graphReads: anyNumber,
+  encodes: anyNumber,
+  phases: phaseCalls,
+  /** The agent’s own word for why it ended; `crashed` where it threw. */
+  stop: text,
+  abstained: z.boolean(),
+  /** Some reply could not be read, asked again or not. */
+  unparsed: z.boolean(),
+  /** A fallback stood in for a reply. */
+  degraded: z.boolean(),
+  /** All calls of the budget were made, or the agent ended for lack of them. */
+  atCap: z.boolean(),
+  /** What the agent threw. */
+  crash: text.optional(),
+  miss: z.enum(questionMisses).optional(),
+});
+/** See `questionRow`. */
+export type QuestionRow = z.output<typeof questionRow>;
+
+/** Whether the best answer is right: `hit@1`, or the verdict of a truth question. */
+export function isRight({ metrics }: Pick<QuestionRow, 'metrics'>): boolean {
+  return (metrics['hit@1'] ?? metrics.accuracy) === 1;
+}
+
+/**
+ * Rows as an Arrow IPC file: `id`, `subset`, `type`, `form`, `stop`, `miss` (utf8, empty for none), `hit1` … `complete` and
+ * `accuracy` (float64, NaN where the figure does not apply), `calls`, tokens and `golds` (int32), flags (bool).
+ */
+export async function questionArrow(rows: readonly QuestionRow[]): Promise<Uint8Array> {
+  const arrow = await import('apache-arrow');
+  const int = (of: (row: QuestionRow) => number) => arrow.makeVector(Int32Array.from(rows, of));
+  const metric = (key: string) => arrow.makeVector(Float64Array.from(rows, ({ metrics }) => metrics[key] ?? NaN));
+  const words = (of: (row: QuestionRow) => string) => arrow.vectorFromArray(rows.map(of), new arrow.Utf8());
+  const flags = (of: (row: QuestionRow) => boolean) => arrow.vectorFromArray(rows.map(of), new arrow.Bool());
+  const table = new arrow.Table({
+    id: words(({ id }) => id),
+    subset: words(({ subset }) => subset),
+    type: words(({ type }) => type ?? ''),
+    form: words(({ form }) => form),
+    golds: int(({ golds }) => golds),
+    hit1: metric('hit@1'),
+    hit_any: metric('hit-any'),
+    precision: metric('precision'),
+    recall: metric('recall'),
+    f1: metric('f1'),
+    exact: metric('exact'),
+    partial: metric('partial'),
+    complete: metric('complete'),
+    accuracy: metric('accuracy'),
+    calls: int(({ calls }) => calls),
+    prompt_tokens: int(({ promptTokens }) => promptTokens),
+    cached_tokens: int(({ cachedTokens }) => cachedTokens),
+    completion_tokens: int(({ completionTokens }) => completionTokens),
+    graph_reads: int(({ graphReads }) => graphReads),
+    reachable: flags(({ reachable }) => reachable),
+    abstained: flags(({ abstained }) => abstained),
+    unparsed: flags(({ unparsed }) => unparsed),
+    degraded: flags(({ degraded }) => degraded),
+    at_cap: flags(({ atCap }) => atCap),
+    stop: words(({ stop }) => stop),
+    miss: words(({ miss }) => miss ?? ''),
+  });
+  return arrow.tableToIPC(table, 'file');
+}

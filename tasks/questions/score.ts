@@ -1,0 +1,329 @@
+/** What is counted on questions: rows of what agents said, the figures they make, and why questions were missed. */
+import type { QuestionAnswer } from '../../agents/question-agent.js';
+import { excludedTopics, type QuestionSample } from '../../datasets/question.js';
+import { refuseOtherSamples } from '../../evaluation/compare.js';
+import { countsOf } from '../../evaluation/evaluate.js';
+import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
+import type { Graph } from '../../src/kg/graph.js';
+import type { NameIndex } from '../../src/kg/name-index.js';
+import { answerMetrics, matchAnswers, type Matches, truthAccuracy, unionMetrics } from '../../src/metrics/answers.js';
+import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
+import type { Section } from '../../src/run/evaluation.js';
+import { type Estimate, type Figure, intervalText, numberText } from '../../src/run/figures.js';
+import { isRight, type PhaseCalls, questionArrow, type QuestionMiss, questionRow, type QuestionRow } from './row.js';
+import { exampleOf } from './show.js';
+
+/** Figures of questions, in the order of tables. */
+export const questionFigures: readonly Figure[] = [
+  { key: 'hit@1', title: 'Hit@1', unit: '%', better: 'high', place: 'main', tested: true },
+  { key: 'hit-any', title: 'any answer right', unit: '%', better: 'high' },
+  { key: 'precision', title: 'precision', unit: '%', better: 'high' },
+  { key: 'recall', title: 'recall', unit: '%', better: 'high' },
+  { key: 'f1', title: 'F1', unit: '%', better: 'high', place: 'main', tested: true },
+  { key: 'exact', title: 'exact set', unit: '%', better: 'high', place: 'main', tested: true },
+  { key: 'partial', title: 'partial match', unit: '%', better: 'high', place: 'table' },
+  { key: 'complete', title: 'complete match', unit: '%', better: 'high', place: 'main', tested: true },
+  { key: 'accuracy', title: 'accuracy', unit: '%', better: 'high', place: 'main', tested: true },
+  { key: 'reachable', title: 'some answer reachable', unit: '%', better: 'high' },
+  { key: 'reachable-all', title: 'all answers reachable', unit: '%', better: 'high' },
+  { key: 'abstained', title: 'abstained', unit: '%', better: 'low' },
+  { key: 'unparsed', title: 'reply not read', unit: '%', better: 'low' },
+  { key: 'crashed', title: 'crashed', unit: '%', better: 'low', place: 'table' },
+  { key: 'degraded', title: 'fell back', unit: '%', better: 'low' },
+  { key: 'at-cap', title: 'budget spent', unit: '%', better: 'low', place: 'table' },
+  { key: 'calls.mean', title: 'calls', unit: 'calls', better: 'low', place: 'table', tested: true },
+];
+
+const ofEntities: readonly string[] = ['hit@1', 'hit-any', 'precision', 'recall', 'f1', 'exact', 'partial', 'complete'];
+
+/** Figures that a row keeps under other names. */
+const ofRows: Record<string, (row: QuestionRow) => number | undefined> = {
+  accuracy: ({ form, metrics }) => (form === 'truth' ? metrics.accuracy! : undefined),
+  reachable: ({ form, reachable }) => (form === 'entities' ? Number(reachable) : undefined),
+  'reachable-all': ({ form, reachableAll }) => (form === 'entities' ? Number(reachableAll) : undefined),
+  abstained: ({ abstained }) => Number(abstained),
+  unparsed: ({ unparsed }) => Number(unparsed),
+  crashed: ({ crash }) => Number(crash !== undefined),
+  degraded: ({ degraded }) => Number(degraded),
+  'at-cap': ({ atCap }) => Number(atCap),
+  'calls.mean': ({ calls }) => calls,
+};
+
+/**
+ * Each question is a cluster of its own: questions of one template are not drawn together, so an interval says what other
+ * questions of the same making would give, not what other templates would.
+ */
+export const questionMeasure: Measure<QuestionRow> = {
+  row: questionRow,
+  valueOf(key) {
+    if (ofEntities.includes(key)) return ({ form, metrics }) => (form === 'entities' ? metrics[key]! : undefined);
+    const valueOf = ofRows[key];
+    if (valueOf) return valueOf;
+    throw new TypeError(`expected a figure of questions, got ${key}`);
+  },
+  clusters: 'questions',
+  cluster: ({ id }) => id,
+  slices: {
+    subset: ({ subset }) => subset,
+    type: ({ type }) => type,
+    form: ({ form }) => form,
+    answers: ({ golds }) => (golds === 0 ? undefined : golds === 1 ? '1' : 'many'),
+  },
+  costOf: ({ calls, promptTokens, cachedTokens, completionTokens, graphReads, encodes }) => ({
+    ...{ calls, promptTokens, cachedTokens, completionTokens, graphReads, encodes },
+  }),
+  arrow: questionArrow,
+};
+
+/** What scoring questions needs beside them. */
+export interface QuestionScoring {
+  graph: Graph;
+  names: NameIndex;
+  /** Calls a question may cost; null: no budget. */
+  budget: number | null;
+  /** Whether the agent starts from the topics. */
+  topicGiven: boolean;
+}
+
+/** Scores what an agent says to questions. */
+export function questionScorer(scoring: QuestionScoring): Scorer<QuestionSample, QuestionAnswer, QuestionRow> {
+  const context = { ...scoring, reach: goldReach(scoring.graph) };
+  return {
+    measure: questionMeasure,
+    figures: questionFigures,
+    rowOf: (sample, attempt) => rowOf(sample, attempt!, context),
+    exampleOf: (sample, attempt, row) => exampleOf(sample, attempt, row, scoring.graph),
+    summary,
+  };
+}
+
+/** Names of predicted entities that a row keeps; it keeps all ids. */
+const shownNames = 20;
+
+/** An answer that says nothing: what a crashed question is scored as. */
+const nothing: QuestionAnswer = {
+  entities: [],
+  literals: [],
+  evidence: [],
+  degraded: false,
+  stop: 'crashed',
+  cost: {},
+};
+
+type RowContext = QuestionScoring & { reach: (sample: QuestionSample) => GoldReach };
+
+function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context: RowContext): QuestionRow {
+  const { task, gold } = sample;
+  const { graph, names, budget } = context;
+  const { answer = nothing, failure: crash } = attempt;
+  const { phases, ...totals } = attempt.totals!;
+  const matches = matchAnswers(answer, {
+    golds: gold.answers,
+    topics: task.topics,
+    lookup: (name) => names.lookup(name),
+  });
+  const isTruth = task.form === 'truth';
+  const metrics: Record<string, number> = isTruth
+    ? { accuracy: crash === undefined ? truthAccuracy(answer.truth, gold.truth === true) : 0 }
+    : { ...answerMetrics(matches, gold.answers.length) };
+  const reach = isTruth ? { some: true, all: true } : context.reach(sample);
+  const unparsed = Object.values(phases).some(({ stages }) => (stages.unparsed ?? 0) > 0);
+  const row: QuestionRow = {
+    id: task.id,
+    subset: task.subset,
+    ...(gold.type !== undefined && { type: gold.type }),
+    form: task.form,
+    question: task.question,
+    golds: gold.answers.length,
+    reachable: reach.some,
+    reachableAll: reach.all,
+    entities: [...answer.entities],
+    names: answer.entities.slice(0, shownNames).map((entity) => graph.entityNames[entity] ?? '?'),
+    literals: [...answer.literals],
+    ...(answer.truth !== undefined && { truth: answer.truth }),
+    ...(answer.text !== undefined && { text: answer.text }),
+    ...(answer.chain && { chain: answer.chain.map((relation) => graph.relationNames[relation] ?? '?') }),
+    ...(answer.verified !== undefined && { verified: answer.verified }),
+    metrics,
+    matched: matches.strict,
+    matchedLenient: matches.lenient,
+    ...totals,
+    graphReads: answer.cost.graphReads ?? 0,
+    encodes: answer.cost.encodes ?? 0,
+    phases,
+    stop: answer.stop,
+    abstained: crash === undefined && (isTruth ? answer.truth === undefined : isSilent(matches)),
+    unparsed,
+    degraded: answer.degraded,
+    atCap: answer.stop === 'budget' || (budget !== null && totals.calls >= budget),
+    ...(crash !== undefined && { crash }),
+  };
+  const miss = missOf(row, sample, answer, context);
+  return miss ? { ...row, miss } : row;
+}
+
+const isSilent = ({ items }: Matches) => items.length === 0;
+
+function missOf(
+  row: QuestionRow,
+  { task, gold }: QuestionSample,
+  { chain }: QuestionAnswer,
+  { topicGiven }: RowContext,
+): QuestionMiss | undefined {
+  if (isRight(row)) return undefined;
+  if (row.crash !== undefined) return 'crashed';
+  // What the graph lacks excuses only those who looked there.
+  if (topicGiven || row.graphReads > 0) {
+    if (task.topics.every(({ entity }) => entity < 0)) return 'topic-not-in-graph';
+    if (!row.reachable) return 'answer-not-reachable';
+  }
+  if (row.unparsed) return 'unparsed';
+  if (row.stop === 'budget') return 'budget';
+  if (row.abstained) return 'abstained';
+  const isKnown = (known: readonly number[]) => String(known) === String(chain);
+  if (chain && gold.chains.length > 0 && !gold.chains.some(isKnown)) return 'wrong-chain';
+  return 'wrong-answer';
+}
+/** Relations that a walk may take. */
+const horizon = 3;
+
+/** Some of a question's right answers can be walked to, or all of them. */
+interface GoldReach {
+  some: boolean;
+  all: boolean;
+}
+
+/** A function of one sample; O(edges within three relations of its topics), less where the answers are near. */
+function goldReach(graph: Graph): (sample: QuestionSample) => GoldReach {
+  // One array for all questions: an entity was met for this question where its mark is the question's number.
+  const marks = new Int32Array(graph.numEntities);
+  let mark = 0;
+  return ({ task, gold }) => {
+    mark++;
+    const wanted = new Set(gold.answers.flatMap(({ entity }) => (entity >= 0 ? [entity] : [])));
+    const all = wanted.size === gold.answers.length;
+    const topics = task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : []));
+    const excluded = new Set(excludedTopics(task));
+    const found = new Set<number>();
+    let frontier = topics;
+    for (const topic of topics) marks[topic] = mark;
+    for (let hop = 0; hop < horizon && found.size < wanted.size; hop++) {
+      const next: number[] = [];
+      for (const entity of frontier) {
+        for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) {
+          const tail = graph.tails[edge]!;
+          // A topic is marked from the start, and still an answer where walks may come back to it.
+          if (wanted.has(tail) && !excluded.has(tail)) found.add(tail);
+          if (marks[tail] === mark) continue;
+          marks[tail] = mark;
+          next.push(tail);
+        }
+      }
+      frontier = next;
+    }
+    return { some: found.size > 0, all: all && found.size > 0 && found.size === wanted.size };
+  };
+}
+/** Points of the budget curve that are shown. */
+const shownPoints = 12;
+
+function summary(rows: readonly QuestionRow[]): { details: Record<string, unknown>; sections: Section[] } {
+  const phases = phasesOf(rows);
+  const stops = countsOf(rows.map(({ stop }) => stop));
+  const curve = budgetCurve(rows);
+  const counted = (counts: Record<string, number>) =>
+    Object.entries(counts)
+      .map(([name, many]) => `${name} ${many}`)
+      .join(', ');
+  const step = Math.ceil(curve.length / shownPoints);
+  const points = curve.filter((_, i) => i % step === 0 || i === curve.length - 1);
+  const asked = Object.entries(phases);
+  return {
+    details: { phases, stops, budgetCurve: curve },
+    sections: [
+      { title: 'Stops', lines: [counted(stops)] },
+      ...(asked.length === 0
+        ? []
+        : [
+            {
+              title: 'Calls by phase',
+              rows: asked.map(([phase, { calls, stages }]) => ({ phase, calls, replies: counted(stages) })),
+            },
+            {
+              title: 'Right within so many calls',
+              lines: [points.map(({ calls, hit }) => `${calls}: ${numberText(hit)}`).join('  ')],
+              curve: { x: 'calls', y: 'right', points: curve.map(({ calls, hit }): [number, number] => [calls, hit]) },
+            },
+          ]),
+    ],
+  };
+}
+
+/** Calls of all questions by phase and by how their replies were read. */
+function phasesOf(rows: readonly QuestionRow[]): PhaseCalls {
+  const total: PhaseCalls = {};
+  for (const { phases } of rows) {
+    for (const [phase, { calls, stages }] of Object.entries(phases)) {
+      const sum = (total[phase] ??= { calls: 0, stages: {} });
+      sum.calls += calls;
+      for (const [stage, count] of Object.entries(stages)) sum.stages[stage] = (sum.stages[stage] ?? 0) + count;
+    }
+  }
+  return Object.fromEntries(Object.entries(total).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Share of the questions that ended right, and complete, within so many calls; a point for each number of calls that occurs. */
+function budgetCurve(rows: readonly QuestionRow[]): { calls: number; hit: number; complete: number }[] {
+  const sorted = [...rows].sort((a, b) => a.calls - b.calls);
+  const curve: ReturnType<typeof budgetCurve> = [];
+  let hit = 0;
+  let complete = 0;
+  sorted.forEach((row, i) => {
+    hit += Number(isRight(row));
+    complete += Number((row.metrics.complete ?? row.metrics.accuracy) === 1);
+    if (sorted[i + 1]?.calls !== row.calls) {
+      curve.push({ calls: row.calls, hit: hit / rows.length, complete: complete / rows.length });
+    }
+  });
+  return curve;
+}
+
+/** Partial and complete match of an agent together with IO prompting. */
+export interface UnionFigures {
+  /** Such as `fiske+io`. */
+  name: string;
+  partial: Estimate;
+  complete: Estimate;
+}
+
+/**
+ * What each agent found together with IO prompting: the `X + IO` rows of FiSKE's table. One row an agent other than IO; none
+ * where IO is not among them or nothing asks for entities.
+ * @throws WorkbenchError `data` for evaluations of other questions
+ */
+export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resamples = 2000): UnionFigures[] {
+  const io = evaluations.find(({ record }) => record.agent === 'io');
+  if (!io) return [];
+  return evaluations.flatMap((one) => {
+    if (one === io) return [];
+    refuseOtherSamples([one], io);
+    const pairs = one.rows.flatMap((row, i) => (row.form === 'entities' ? [[row, io.rows[i]!] as const] : []));
+    if (pairs.length === 0) return [];
+    const unions = pairs.map(([a, b]) => unionMetrics(a.matchedLenient, b.matchedLenient, a.golds));
+    const values = (['partial', 'complete'] as const).map((key) => Float64Array.from(unions, (union) => union[key]));
+    const ids = pairs.map(([{ id }]) => id);
+    const [partial, complete] = bootstrapMeans(values, ids, { resamples });
+    return [{ name: `${one.name}+io`, partial: partial!, complete: complete! }];
+  });
+}
+
+/** The same for people. */
+export function unionShown(evaluations: readonly Compared<QuestionRow>[]) {
+  const unions = unionFigures(evaluations);
+  const rows = unions.map(({ name, partial, complete }) => ({
+    'together with io': name,
+    partial: intervalText(partial),
+    complete: intervalText(complete),
+  }));
+  return { json: { unions }, sections: rows.length > 0 ? [{ title: 'Together with IO', rows }] : [] };
+}

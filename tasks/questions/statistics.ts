@@ -1,0 +1,137 @@
+/** What an import and the statistics of a question data set look like in words. */
+import {
+  checkQuestionDataset,
+  loadQuestionDataset,
+  parseDatasetName,
+} from '../../datasets/questions/question-dataset.js';
+import type { QuestionManifest } from '../../datasets/questions/question-manifest.js';
+import {
+  type QuestionStatistics,
+  questionStatistics as statisticsOf,
+  type SubsetStatistics,
+  type TopicRule,
+} from '../../datasets/questions/question-statistics.js';
+import { printable } from '../../src/run/printable.js';
+import { type Shown, ShownPage } from '../task.js';
+
+/** What was imported and what was left out. */
+export function questionsImported(manifest: QuestionManifest): Shown {
+  const { name, licence, labels, subsets, graphs } = manifest;
+  const page = new ShownPage(manifest);
+  page.line([`imported ${name}`, `licence: ${licence}`, ...labels].join(' · '));
+  page.line();
+  page.table(
+    Object.entries(subsets).flatMap(([subset, { graph, files }]) =>
+      Object.entries(files).map(([file, counts]) => ({
+        subset,
+        file,
+        graph,
+        questions: counts.questions,
+        dropped: reasons(counts.dropped),
+        'topics not in the graph': counts.topicsNotInGraph,
+        'answers not in the graph': counts.answersNotInGraph,
+      })),
+    ),
+  );
+  page.line();
+  graphLines(graphs).forEach((line) => page.line(line));
+  return page;
+}
+
+/** Splits, answers, templates, gold chains and reach, a column a subset. */
+function questionStatisticsShown(statistics: QuestionStatistics): Shown {
+  const { dataset, labels, topicsReturn, graphs, subsets } = statistics;
+  const page = new ShownPage(statistics);
+  page.line([dataset, ...labels].join(' · '));
+  graphLines(graphs).forEach((line) => page.line(line));
+  page.line();
+  const columns = Object.entries(subsets);
+  const splits = [...new Set(columns.flatMap(([, { splits: of }]) => Object.keys(of)))];
+  const rows: [label: string, cell: (subset: SubsetStatistics) => string | number][] = [
+    ['questions', ({ questions }) => questions],
+    ...splits.map((split): (typeof rows)[number] => [`  ${split}`, ({ splits: of }) => of[split] ?? 0]),
+    ['  of the form true or false', ({ truth }) => truth],
+    ['topics not in the graph', (subset) => subset.topicsNotInGraph],
+    ['answers not in the graph', (subset) => subset.answersNotInGraph],
+    [
+      'answers (mean/median/max)',
+      ({ answers, questions, truth }) =>
+        questions === truth ? '' : `${answers.mean.toFixed(2)} / ${answers.median} / ${answers.max}`,
+    ],
+    ['one answer', ({ singleAnswer }) => percent(singleAnswer)],
+    ['templates', ({ templates }) => templates],
+    ['types', ({ types }) => types],
+    [
+      'answers within 1, 2, 3 hops',
+      ({ reach }) =>
+        reach.questions === 0 ? '' : ([1, 2, 3] as const).map((k) => percent(reach.within[k])).join(', '),
+    ],
+    ['  over questions', ({ reach }) => reach.questions],
+    ['with a gold chain', ({ chains }) => chains.questions],
+  ];
+  page.table(
+    rows.map(([label, cell]) => ({
+      '': label,
+      ...Object.fromEntries(columns.map(([subset, statistics]) => [subset, String(cell(statistics))])),
+    })),
+  );
+  page.line();
+  page.line(`Gold chains, executed (here topics ${topicsReturn ? 'stay' : 'leave every frontier'})`);
+  page.table(columns.flatMap(([subset, { chains }]) => chainRows(subset, chains)));
+  return page;
+}
+
+const ruleTexts: readonly [TopicRule, string][] = [
+  ['leave', 'leave every frontier'],
+  ['leave at the end', 'leave the last one only'],
+  ['stay', 'stay'],
+];
+
+function chainRows(subset: string, { questions, rules }: SubsetStatistics['chains']) {
+  if (questions === 0) return [];
+  return ruleTexts.map(([rule, text]) => ({
+    subset,
+    topics: text,
+    executable: percent(rules[rule].executable),
+    'Hit@1': percent(rules[rule].hit1),
+    F1: percent(rules[rule].f1),
+    'exact set': percent(rules[rule].exact),
+  }));
+}
+
+function graphLines(graphs: QuestionManifest['graphs']): string[] {
+  return Object.entries(graphs).map(
+    ([graph, { entities, relations, triples, note }]) =>
+      `graph ${graph}: ${entities} entities, ${relations} relations, ${triples} triples; ${printable(note)}`,
+  );
+}
+
+function reasons(dropped: Readonly<Record<string, number>>): string {
+  const told = Object.entries(dropped).filter(([, count]) => count > 0);
+  return told.map(([reason, count]) => `${count} ${reason}`).join(', ') || 'none';
+}
+
+/** Blank where nothing was counted. */
+const percent = (share: number | null) => (share === null ? '' : `${(100 * share).toFixed(2)} %`);
+
+/** Splits, templates, and how far gold chains carry. @param text such as `metaqa/2-hop` */
+export async function questionStatistics(text: string): Promise<Shown> {
+  const { name, subsets } = parseDatasetName(text);
+  return questionStatisticsShown(await statisticsOf(loadQuestionDataset(name), subsets));
+}
+
+/** A data set in a list. */
+export function listedQuestions({ name, subsets, labels, graphs, licence }: QuestionManifest): Record<string, string> {
+  const counts = Object.entries(subsets).map(([subset, { files }]) => {
+    const questions = Object.values(files).reduce((sum, file) => sum + file.questions, 0);
+    return `${subset} ${questions}`;
+  });
+  const holds = ['questions', counts.join(', '), ...labels.map((label) => `(${label})`)].join(' ');
+  return { name, holds, graphs: Object.keys(graphs).join(', '), licence };
+}
+
+/** Files of a data set, and what is wrong with them. */
+export async function checkQuestions(name: string): Promise<{ files: number; problems: string[] }> {
+  const dataset = loadQuestionDataset(name);
+  return { files: Object.keys(dataset.manifest.files).length, problems: await checkQuestionDataset(dataset) };
+}

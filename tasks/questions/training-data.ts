@@ -1,0 +1,35 @@
+/** The questions that a run trains or is judged on. */
+import type { QuestionSample } from '../../datasets/question.js';
+import { loadQuestionDataset, type QuestionDataset } from '../../datasets/questions/question-dataset.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+
+/** Questions of one graph, by what they are used for. */
+export interface TrainingQuestions {
+  dataset: QuestionDataset;
+  subsets: readonly string[];
+  graph: Graph;
+  /** Those for entities that have an answer, as `valid`. */
+  train: QuestionSample[];
+  valid: QuestionSample[];
+}
+
+/** @throws WorkbenchError `data` for a data set that is not there or holds nothing to train on, `usage` for a subset or split it lacks */
+export async function loadTrainingQuestions({ data }: Pick<TrainSettings, 'data'>): Promise<TrainingQuestions> {
+  const dataset = loadQuestionDataset(data.dataset);
+  const subsets = data.subsets === 'all' ? dataset.subsets : data.subsets;
+  const graph = await dataset.loadGraph(subsets);
+  const questionsOf = (split: 'train' | 'valid') => {
+    const questions = dataset
+      .questions(graph, { subsets, split, holdOut: data.holdOut })
+      .filter(({ task, gold }) => task.form === 'entities' && gold.answers.length > 0);
+    if (questions.length > 0) return questions;
+    throw new WorkbenchError(
+      'data',
+      `expected questions with answers, got none, at split ${split} of ${data.dataset} (hold-out ${data.holdOut})`,
+      { hint: '`kgwalk datasets stats` shows what each split holds.' },
+    );
+  };
+  return { dataset, subsets, graph, train: questionsOf('train'), valid: questionsOf('valid') };
+}

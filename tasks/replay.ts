@@ -1,0 +1,66 @@
+/** Opens what a kept evaluation named, to run it again. */
+import type { AskedEvaluation } from '../evaluation/keep.js';
+import type { Row, Sample } from '../evaluation/score.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { openAgents } from './evaluate.js';
+import { loadTask, type AnyTask, type TaskName } from './index.js';
+import { findRun } from './named.js';
+import type { Data, OpenedAgent, Resolved, Work } from './task.js';
+
+/** The agent and the samples of a kept evaluation; close them after use. */
+export interface Replayed {
+  task: AnyTask;
+  data: Data<Sample>;
+  agent: OpenedAgent<Sample, unknown, Row>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param encoder where the file of the text encoder is now
+ * @throws WorkbenchError `data` for a run that is gone, a data set that was imported anew, and another encoder
+ */
+export async function openReplayed(
+  asked: AskedEvaluation & { folder: string },
+  encoder: string | undefined,
+  work: Work,
+): Promise<Replayed> {
+  const task = await loadTask(asked.task as TaskName);
+  const wanted = encoder ?? asked.encoder;
+  const flags = { ...task.flagsOf(asked), ...(wanted !== undefined && { encoder: wanted }) };
+  const { data, agents, close } = await openAgents(task, [resolvedOf(asked)], flags, work);
+  const [agent] = agents;
+  try {
+    for (const [key, hash] of Object.entries<string>(data.hashes)) {
+      if (asked.hashes[key] === hash) continue;
+      const { dataset } = asked.about;
+      throw new WorkbenchError(
+        'data',
+        `expected data set ${dataset} as it was evaluated, got another, at ${asked.folder}`,
+        {
+          hint: 'It was imported anew since then, from other files.',
+        },
+      );
+    }
+    const got = agent!.hashes?.encoder;
+    if (got !== asked.hashes.encoder) {
+      throw new WorkbenchError(
+        'data',
+        `expected text vectors of ${asked.hashes.encoder}, got those of ${got}, at --encoder`,
+        {
+          hint: 'Give the file that the evaluation was made with.',
+        },
+      );
+    }
+    return { task, data, agent: agent!, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function resolvedOf({ agent, run, checkpoint, about }: AskedEvaluation): Resolved {
+  if (run === undefined) return { name: agent, agent, switches: about.switches ?? {} };
+  const found = findRun(run);
+  if (found) return { name: run, switches: {}, trained: { run: found.run, checkpoint: checkpoint! } };
+  throw new WorkbenchError('data', `expected the run of the evaluation, got nothing, at ${run}`);
+}

@@ -1,0 +1,209 @@
+/** The contract of a task: all that differs between dialogues, questions and links. Commands, evaluation, training and reports know no task. */
+import type { AgentRegistry } from '../agents/registry.js';
+import type { WalkSample } from '../datasets/walk-sample.js';
+import type { Traced } from '../evaluation/evaluate.js';
+import type { AskedEvaluation } from '../evaluation/keep.js';
+import type { Asker, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
+import type { Graph } from '../src/kg/graph.js';
+import type { LanguageModel } from '../src/llm/language-model.js';
+import type { AboutEvaluation, Section } from '../src/run/evaluation.js';
+import type { ProgressReporter } from '../src/run/progress.js';
+import type { RunInfo } from '../src/run/records.js';
+import type { Learning } from '../trainers/session.js';
+import type { TrainSettings } from '../trainers/train-settings.js';
+import type { EvaluationFlags } from './flags.js';
+
+/** What stands beside every piece of work: who watches, who is told, and what stops it. Commands make one. */
+export interface Work {
+  progress: ProgressReporter;
+  signal?: AbortSignal | undefined;
+  /** Says something beside the results. */
+  note(line: string): void;
+  /** Told of each log how many bytes of an unfinished last line, left by a crash, were cut off; 0 where it was whole. */
+  torn(file: string, bytes: number): void;
+  /** The settings of a preset or a settings file. */
+  preset(name: string): Promise<TrainSettings>;
+}
+
+/** What a command names: an agent or a run. */
+export interface Named {
+  name: string;
+  /** Absent: an agent's name goes before a run's. */
+  isRun?: boolean;
+}
+
+/** A name resolved, before anything is loaded. */
+export interface Resolved {
+  /** As it was asked for. */
+  name: string;
+  /** Of an untrained agent: its name and the switches that differ from their defaults. */
+  agent?: string;
+  switches: Record<string, unknown>;
+  /** Of a trained one. */
+  trained?: { run: RunInfo; checkpoint: string };
+}
+
+/** The samples that agents are evaluated on, loaded. */
+export interface Data<S extends Sample> {
+  samples: readonly S[];
+  /** Samples that nobody can be scored on, by reason; they are not asked. */
+  excluded: Readonly<Record<string, number>>;
+  /** How they are asked, for the record; without what differs between agents. */
+  about: AboutEvaluation;
+  hashes: Readonly<Record<string, string>>;
+  /** Bootstrap resamples behind every interval, and samples to keep worked out. */
+  resamples: number;
+  examples: number;
+}
+
+/** An agent that is ready to be asked about some data; close it after use. */
+export interface OpenedAgent<S extends Sample, Answer, R extends Row> {
+  asker: Asker<S['task'], Answer>;
+  scorer: Scorer<S, Answer, R>;
+  /** What the record says of it beyond its name. */
+  about?: Partial<AboutEvaluation>;
+  hashes?: Readonly<Record<string, string>>;
+  /** Text encoder as it was asked for, where the agent has one. */
+  encoder?: string | undefined;
+  close?(): void | Promise<void>;
+}
+
+/** What agents are opened with. */
+export interface OpenOptions {
+  flags: EvaluationFlags;
+  /** Runs among the agents named, in their order. */
+  runs: readonly RunInfo[];
+  /** The encoder's file that was asked for; of an untrained agent else that of the last run beside it. */
+  encoder?: string | undefined;
+  work: Work;
+}
+
+/** Results as rows: commands print them, or their JSON. */
+export interface Shown {
+  json: unknown;
+  sections: readonly Section[];
+}
+
+/** Texts of one kind that a training would encode, and how many tokens of them count. */
+export interface TextGroup {
+  texts: string[];
+  maxTokens: number;
+}
+
+/** What is walked where every state of a walk is encoded. */
+export interface PlannedWalks {
+  /** The edges that may be walked. */
+  graph: Graph;
+  train: readonly WalkSample[];
+  valid: readonly WalkSample[];
+}
+
+/** What a training would do: what it reads, and a line a phase; `off` for those that the settings switch off. */
+export interface TrainingPlan {
+  /** What is trained on, and what else there is to know of it, a line each. */
+  notes: string[];
+  /** Phases before texts are encoded, and those after. */
+  before: Record<string, string>;
+  phases: Record<string, string>;
+  texts: TextGroup[];
+  /** Where states are encoded one by one; their texts are not among `texts`. */
+  walks?: PlannedWalks;
+}
+
+/** What PPO would do. @param what is walked: `samples`, `questions` */
+export function ppoWork({ ppo }: TrainSettings, what: string): string {
+  if (!ppo.enabled) return 'off';
+  const walks = ppo.gradient === 'exact' ? 'none walked' : `${ppo.explorations} walks each`;
+  return `${ppo.updates} updates of ${ppo.samplesPerUpdate} ${what}, ${walks}`;
+}
+
+/** How vectors are pretrained. */
+export interface PretrainFlags {
+  threads: number;
+  /** Rank test, too. */
+  test: boolean;
+  /** The graph that was asked for. */
+  graph?: string | undefined;
+}
+
+/** What is known of leaks from a split into a run or an evaluation. */
+export interface LeakCheck extends Shown {
+  split: string;
+  /** One sentence for each leak. */
+  found: readonly string[];
+  /** What must have been made, and keeps no notes of what it was made from. */
+  unknown: readonly string[];
+}
+
+/** All that differs between dialogues, questions and links. */
+export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row = Row, D extends Data<S> = Data<S>> {
+  /** What its data sets hold. */
+  readonly name: 'dialogues' | 'questions' | 'links';
+  /** A data set to name in hints. */
+  readonly exampleDataset: string;
+  /** Options that it reads beyond those that all tasks have; others are refused by name. */
+  readonly flags: readonly (keyof EvaluationFlags)[];
+  readonly measure: Measure<R>;
+  readonly agents: Pick<AgentRegistry<never, unknown>, 'names' | 'has' | 'parse'>;
+  /** Runs keep their data; flags decide where there is none. @throws WorkbenchError `usage` for flags that contradict a run */
+  data(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<D>;
+  openAgent(which: Resolved, data: D, options: OpenOptions): Promise<OpenedAgent<S, Answer, R>>;
+  /** @throws WorkbenchError `usage` for options that none of the agents reads, before anything is loaded */
+  refuse?(resolved: readonly Resolved[], flags: EvaluationFlags): void | Promise<void>;
+  /** A simulated model that knows the gold, where `spec` names one; undefined: a real one is meant. */
+  openSimulated?(spec: string, data: D, agents: readonly string[]): Promise<LanguageModel | undefined>;
+  /** The options that asked for a kept evaluation: what a replay opens it by. */
+  flagsOf(asked: AskedEvaluation): EvaluationFlags;
+  /** What an agent did on one sample, for people. */
+  trace?(row: R, traced: Traced, data: D): Section[];
+  /** What several agents found together, where the task counts that. */
+  together?(evaluations: readonly Compared<R>[]): Shown;
+  /** Writes what an agent predicted into a file as it comes. @throws WorkbenchError `usage` for a name of another kind of file */
+  predictions?(file: string): { take(sample: S, attempt: Attempt<Answer> | undefined, data: D): void; write(): void };
+
+  /** One sample of the user's own. @param words what was said after the run's name */
+  ask(words: readonly string[], which: Resolved, flags: EvaluationFlags, work: Work): Promise<Shown>;
+  readonly learning: Learning;
+  /** What a training would do. @throws what training itself would throw for inputs that do not fit */
+  plan(settings: TrainSettings): Promise<TrainingPlan>;
+  /** Options by which a run of these settings is evaluated on valid, where they are not the usual ones. */
+  validFlags?(settings: TrainSettings): Partial<EvaluationFlags>;
+  /** Trains or finds the vectors that the settings enable. */
+  pretrain(settings: TrainSettings, flags: PretrainFlags, work: Work): Promise<Shown>;
+
+  /** What was imported and what was left out. */
+  imported(manifest: never): Shown;
+  /** A data set in a list. */
+  listed(manifest: never): Record<string, string>;
+  statistics(name: string, flags: { graph?: string }): Promise<Shown>;
+  /** Name of the graph that a run walks; undefined where its data set is no longer imported. */
+  graphOf(run: RunInfo): string | undefined;
+  /** Files of a data set, and what is wrong with them. */
+  check(name: string): Promise<{ files: number; problems: string[] }>;
+  /** What a run, or a kept evaluation, knows of a split. @param folder of the evaluation; else the run is checked */
+  leaks(name: string, of: { run: RunInfo } | { folder: string }, split: string | undefined): Promise<LeakCheck>;
+}
+
+/** Collects lines and tables in the order in which they are to be read. */
+export class ShownPage implements Shown {
+  readonly sections: Section[] = [];
+  #open = false;
+
+  constructor(readonly json: unknown) {}
+
+  /** A line under the table or the lines before it; without text a new section begins. */
+  line(text?: string): void {
+    if (text === undefined) {
+      this.#open = false;
+      return;
+    }
+    if (!this.#open) this.sections.push({ title: '' });
+    this.#open = true;
+    (this.sections.at(-1)!.lines ??= []).push(text);
+  }
+
+  table(rows: NonNullable<Section['rows']>): void {
+    this.sections.push({ title: '', rows });
+    this.#open = true;
+  }
+}
