@@ -186,24 +186,6 @@ export function addGradient(
   for (let k = 0; k < dim; k++) rows[row + k]! += step * gradient[at + k]!;
 }
 
-/** `addGradient` to a row of each of two tables, in one pass. */
-export function addToBoth(
-  rows: Float32Array,
-  row: number,
-  step: number,
-  others: Float32Array,
-  other: number,
-  otherStep: number,
-  gradient: Float64Array,
-  dim: number,
-): void {
-  for (let k = 0; k < dim; k++) {
-    const value = gradient[k]!;
-    rows[row + k]! += step * value;
-    others[other + k]! += otherStep * value;
-  }
-}
-
 /** The mean of the squares of the gradient that begins at `at`. */
 export function meanSquare(gradient: Float64Array, at: number, dim: number): number {
   let sum = 0;

@@ -10,7 +10,6 @@ import {
   absoluteDistance,
   addGradient,
   addKept,
-  addToBoth,
   composeQuery,
   createDifferences,
   euclideanDistance,
@@ -184,19 +183,8 @@ function shareOf({ norm }: Pick<TransESettings, 'norm'>, push: number, distance:
   return norm === 1 ? push : push / Math.max(distance, 1e-12);
 }
 
-/** Trains one triple at a time. */
-interface Step {
-  /**
-   * Updates the state with triple `index` and negatives drawn from `rng`. Each row is moved once for each time it is
-   * used; all gradients are taken before the first move.
-   */
-  train(index: number, corruptTail: boolean, learningRate: number, rng: Rng): void;
-  /** The loss of the triple that was trained last, before its update. */
-  lastLoss(): number;
-}
-
-/** Prepares the scratch memory of training; steps allocate nothing. */
-export function createStep(options: StepOptions): Step {
+/** Trains one triple at a time. Prepares the scratch memory; steps allocate nothing. */
+export function createStep(options: StepOptions) {
   const { state, settings } = options;
   const { norm } = settings;
   const { entities, relations, dim } = state.table;
@@ -207,7 +195,11 @@ export function createStep(options: StepOptions): Step {
   const square1 = directionSquare(settings);
   const gradient = new Float64Array(dim);
   return {
-    train(index, corruptTail, learningRate, rng) {
+    /**
+     * Updates the state with triple `index` and negatives drawn from `rng`. Each row is moved once for each time it is used;
+     * all gradients are taken before the first move.
+     */
+    train(index: number, corruptTail: boolean, learningRate: number, rng: Rng): void {
       seen.compare(index, corruptTail, rng);
       gradient.fill(0);
       for (let m = 0; m < pushes.length; m++) {
@@ -223,28 +215,16 @@ export function createStep(options: StepOptions): Step {
       const square = meanSquare(gradient, 0, dim);
       const step = stepSize(entitySquares, given, square, learningRate);
       const relationStep = sign * stepSize(relationSquares, relation, square, learningRate);
-      addToBoth(entities, given * dim, -step, relations, relation * dim, -relationStep, gradient, dim);
+      addGradient(entities, given * dim, -step, gradient, 0, dim);
+      addGradient(relations, relation * dim, -relationStep, gradient, 0, dim);
     },
+    /** The loss of the triple that was trained last, before its update. */
     lastLoss: () => seen.loss(),
   };
 }
 
-/** Gradients of a batch, place by place, and then their moves. */
-interface BatchStep {
-  /** Takes the gradients of triple `index`, with negatives drawn from `rng`, and keeps its moves at a place of the batch. */
-  gradients(place: number, index: number, corruptTail: boolean, rng: Rng): void;
-  /** The loss of the triple whose gradients were taken last. */
-  lastLoss(): number;
-  /**
-   * Makes the moves of the first `size` places, in their order; a row is moved once for each time it is used.
-   * @param owner moves only the rows whose number leaves this remainder, divided by `owners`: threads that share the rows
-   * so make the same moves of a row in the same order as one thread would
-   */
-  apply(size: number, learningRate: number, owner: number, owners: number): void;
-}
-
-/** @param batch where moves are kept; threads share it */
-export function createBatchStep(options: StepOptions, batch: BatchMoves): BatchStep {
+/** Gradients of a batch, place by place, and then their moves. @param batch where moves are kept; threads share it */
+export function createBatchStep(options: StepOptions, batch: BatchMoves) {
   const { state, settings } = options;
   const { entities, relations, dim } = state.table;
   const { entitySquares, relationSquares } = state;
@@ -268,7 +248,8 @@ export function createBatchStep(options: StepOptions, batch: BatchMoves): BatchS
   }
 
   return {
-    gradients(place, index, corruptTail, rng) {
+    /** Takes the gradients of triple `index`, with negatives drawn from `rng`; keeps its moves at a place of the batch. */
+    gradients(place: number, index: number, corruptTail: boolean, rng: Rng): void {
       seen.compare(index, corruptTail, rng);
       batch.givens[place] = seen.given;
       batch.relations[place] = seen.relation;
@@ -286,7 +267,12 @@ export function createBatchStep(options: StepOptions, batch: BatchMoves): BatchS
       }
     },
     lastLoss: () => seen.loss(),
-    apply(size, learningRate, owner, owners) {
+    /**
+     * Makes the moves of the first `size` places, in their order; a row is moved once for each time it is used.
+     * @param owner moves only the rows whose number leaves this remainder, divided by `owners`: threads that share the rows
+     * so make the same moves of a row in the same order as one thread would
+     */
+    apply(size: number, learningRate: number, owner: number, owners: number): void {
       for (let place = 0; place < size; place++) {
         follow(place, learningRate, owner, owners);
         const given = batch.givens[place]!;
