@@ -20,7 +20,7 @@ if (!shared)
     const home = folderWith({});
     await importOpenDialKg({ from, home });
     dataset = loadDialogueDataset('opendialkg', { home });
-  }, 120_000);
+  });
 
   test('has the known counts, and every dropped item is accounted for', () => {
     const { splits, leftOut, graphs } = dataset.manifest;

@@ -62,7 +62,9 @@ function growth(bytes: readonly number[]): number {
   );
 }
 
-const long = [`ppo.updates=${updates}`, 'ppo.evalEvery=1000000', `checkpoint.everyUpdates=${lookEvery}`];
+// Updates of one pass over few walks, in more than one minibatch: what is left behind, each of them leaves.
+const small = ['ppo.updateEpochs=1', 'ppo.explorations=2'];
+const long = [...[`ppo.updates=${updates}`, 'ppo.evalEvery=1000000', `checkpoint.everyUpdates=${lookEvery}`], ...small];
 
 test.each([
   ['PPO on dialogues', 'ppo', () => tinySettings(...long, 'ppo.baseline=critic')],
