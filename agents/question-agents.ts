@@ -4,9 +4,8 @@ import { questionEdgeWalkId } from '../envs/dialogue-walk/question-edge-walk.js'
 import { openRun } from '../src/run/run-folder.js';
 import { randomChainEntry } from './baselines/random-chain.js';
 import { templateLookupEntry } from './baselines/template-lookup.js';
-import { cotEntry } from './prompted/cot/cot-agent.js';
+import { cotEntry, ioEntry } from './prompted/direct-answer.js';
 import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
-import { ioEntry } from './prompted/io/io-agent.js';
 import { selfVeqaEntry } from './prompted/self-veqa/self-veqa-agent.js';
 import { togEntry } from './prompted/tog/tog-agent.js';
 import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources } from './question-agent.js';

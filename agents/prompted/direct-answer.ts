@@ -1,8 +1,7 @@
 /** Answering from the model's memory alone, in one call: what IO and CoT prompting share. */
 import { z } from 'zod';
 import { type AnswerDecision, BudgetSpent } from '../../src/llm/decision.js';
-import type { QuestionAgent } from '../question-agent.js';
-import type { QuestionAgentEntry } from '../question-agent.js';
+import type { QuestionAgent, QuestionAgentEntry } from '../question-agent.js';
 import { domains, exemplarsFor, truthExemplars } from './exemplars.js';
 import { groundNames, truthOf } from './facts.js';
 
@@ -23,7 +22,7 @@ const truthTasks = {
 };
 
 /** @param name `io` or `cot`: without or with the reasoning before the answer */
-export function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settings> {
+function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settings> {
   const withReasoning = name === 'cot';
   return {
     settings,
@@ -69,3 +68,17 @@ export function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof
     },
   };
 }
+
+/**
+ * IO prompting: question in, answer out. The floor of every table: what the model knows without the graph.
+ *
+ * Inputs: the question. Calls: 1. Stop: after the reply. Output: names, mapped to entities of that name.
+ * @source Brown et al. 2020, as used by Think-on-Graph (Sun et al. 2024) with fixed exemplars
+ */
+export const ioEntry = directAnswerEntry('io');
+
+/**
+ * Chain-of-thought prompting: the reasoning first, then the answer, from the model's memory alone. All else as `io`.
+ * @source Wei et al. 2022, "Chain-of-thought prompting elicits reasoning in large language models"
+ */
+export const cotEntry = directAnswerEntry('cot');

@@ -1,7 +1,6 @@
 /** What the simulated model knows of a question: where its gold chains lead, hop by hop. */
-import { readableRelation } from '../../agents/prompted/self-veqa/readable-relation.js';
-import { excludedTopics } from '../../datasets/question.js';
-import type { QuestionSample } from '../../datasets/question.js';
+import { readableRelation } from '../../agents/prompted/self-veqa/sub-graph.js';
+import { excludedTopics, type QuestionSample } from '../../datasets/question.js';
 import { chainFrontiers } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';

@@ -1,5 +1,5 @@
 /** Errors of the simulated model: a wrong reply that is as well formed as the right one. */
-import { readableRelation } from '../../agents/prompted/self-veqa/readable-relation.js';
+import { readableRelation } from '../../agents/prompted/self-veqa/sub-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
 import type { AnswerDecision, ChainsDecision, Decision, ExtractReply, ReplyOf } from '../../src/llm/decision.js';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Agent } from '../../agents/agent.js';
-import { executed } from '../../agents/prompted/self-veqa/executed-chain.js';
+import { executed } from '../../agents/prompted/self-veqa/chains.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import { evaluateAgent } from '../../evaluation/evaluate.js';
 import { evaluateQuestions } from '../../evaluation/questions/evaluate-questions.js';

@@ -11,13 +11,52 @@
  */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { verbalizePath } from '../../../envs/dialogue-walk/state-text.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import { pathKey, type Path } from '../../../src/kg/graph.js';
-import { BudgetSpent, type ContextBlock, type DecisionClient } from '../../../src/llm/decision.js';
+import { type Graph, type Path, pathKey } from '../../../src/kg/graph.js';
+import {
+  type AnswerReply,
+  BudgetSpent,
+  type ChooseManyReply,
+  type ContextBlock,
+  type DecisionClient,
+  type Example,
+} from '../../../src/llm/decision.js';
 import type { Agent, Answer, Cost } from '../../agent.js';
-import { outPathChoices } from './out-paths.js';
-import * as prompts from './prompts.js';
-import { writtenPath } from './written-path.js';
+import { outPathChoices, writtenPath } from './paths.js';
+
+const steps = 'one or two steps';
+
+/** What `ark-standard` and `ark-normal` ask. */
+const writeTask = `A speaker moves from an entity to what will be talked about next, in ${steps} through a knowledge graph. Write the steps as triples "head | relation | tail", the first from the entity, the second from the tail of the first.`;
+
+/** What `ark-opa` asks. */
+const chooseTask = `A speaker moves from an entity to what will be talked about next, in ${steps} through a knowledge graph. Choose the paths that fit what was said, the most fitting first.`;
+
+/** Labels of the context, the same in examples and questions. */
+const labels = { entity: 'Entity', history: 'Said before', paths: 'Walked before' } as const;
+
+/** Solved instances of `writeTask`. */
+const writeExamples: readonly Example<AnswerReply>[] = [
+  {
+    question: 'I loved Moonlit Harbour. Who else wrote something like it?',
+    context: [{ label: labels.entity, lines: ['Moonlit Harbour'] }],
+    reply: { answers: ['Moonlit Harbour | written_by | Oda Venn', 'Oda Venn | ~written_by | The Long Pier'] },
+  },
+  {
+    question: 'What kind of book is The Long Pier?',
+    context: [{ label: labels.entity, lines: ['The Long Pier'] }],
+    reply: { answers: ['The Long Pier | has_genre | Mystery'] },
+  },
+];
+
+/** Solved instances of `chooseTask`. */
+const chooseExamples: readonly Example<ChooseManyReply>[] = [
+  {
+    question: 'What kind of book is The Long Pier?',
+    context: [{ label: labels.entity, lines: ['The Long Pier'] }],
+    candidates: ['written_by → Oda Venn', 'has_genre → Mystery', 'has_genre → Mystery, ~has_genre → Moonlit Harbour'],
+    reply: { choices: [1] },
+  },
+];
 
 /** Names of the three. */
 export const arkPrompts = ['ark-standard', 'ark-normal', 'ark-opa'] as const;
@@ -53,7 +92,6 @@ export function arkAgent(prompt: ArkPrompt, { graph, clientFor, maxChoices = 40,
       final: true,
     };
     if (prompt !== 'ark-opa') {
-      const { writeTask, writeExamples } = prompts;
       const { reply } = await client.decide({
         ...common,
         ...{ kind: 'answer', task: writeTask, examples: writeExamples, form: 'entities', withReasoning: false },
@@ -64,7 +102,7 @@ export function arkAgent(prompt: ArkPrompt, { graph, clientFor, maxChoices = 40,
     const choices = outPathChoices(graph, task.start, maxChoices);
     const { reply } = await client.decide({
       ...common,
-      ...{ kind: 'choose-many', task: prompts.chooseTask, examples: prompts.chooseExamples, maxChoices: 5 },
+      ...{ kind: 'choose-many', task: chooseTask, examples: chooseExamples, maxChoices: 5 },
       candidates: choices.map(({ text, paths }) => ({ kind: 'path', triples: paths[0]!, text })),
     });
     return reply?.choices.flatMap((choice) => choices[choice]!.paths) ?? [];
@@ -90,13 +128,13 @@ export function arkAgent(prompt: ArkPrompt, { graph, clientFor, maxChoices = 40,
 }
 
 function contextOf(task: WalkTask, graph: Graph, withHistory: boolean): ContextBlock[] {
-  const entity: ContextBlock = { label: prompts.labels.entity, lines: [task.startName] };
+  const entity: ContextBlock = { label: labels.entity, lines: [task.startName] };
   if (!withHistory) return [entity];
   const said = task.messages.slice(0, -1).map(({ sender, text }) => `${sender}: ${text}`);
   const walked = task.earlierPaths.map((path) => verbalizePath(graph, path));
   const blocks: ContextBlock[] = [
-    { label: prompts.labels.history, lines: said, role: 'history' },
-    { label: prompts.labels.paths, lines: walked, role: 'history' },
+    { label: labels.history, lines: said, role: 'history' },
+    { label: labels.paths, lines: walked, role: 'history' },
   ];
   return [...blocks.filter(({ lines }) => lines.length > 0), entity];
 }

@@ -1,9 +1,30 @@
-/** Branches of an exploration. Those that stand at one entity with the same clues covered are one, with all their ways. */
-import type { Path } from '../../../src/kg/graph.js';
-import { clueCount, type ClueSet, type Clues } from './clues.js';
+/** Branches of an exploration, their ways, and the steps out of them. At one entity with the same clues covered there is one. */
+import type { QuestionTask } from '../../../datasets/question.js';
+import type { Graph, Path } from '../../../src/kg/graph.js';
+import { normalizeName } from '../../../src/kg/name-index.js';
+import type { QuestionSession } from '../../question-agent.js';
+import { clueCount, type Clues, type ClueSet } from './clues.js';
+import type { FiskeSettings } from './settings.js';
+
+/** The graph, the question, its clues and its view of the model, with what is counted on the way. */
+export interface Exploration {
+  graph: Graph;
+  settings: FiskeSettings;
+  task: QuestionTask;
+  session: QuestionSession;
+  clues: Clues;
+  /** Clues that name an entity. */
+  namedBy: ReadonlyMap<number, ClueSet>;
+  /** Whether an entity that no clue was mapped to may be reached: what the question names may not, unless topics return. */
+  mayEnd: (entity: number) => boolean;
+  /** Counts reads of the graph. */
+  read: (edges: number) => void;
+  /** Called where a reply could not be read. */
+  degrade: () => void;
+}
 
 /** A last step: over `relation` from another branch, in `walks` different ways. */
-export interface Arrival {
+interface Arrival {
   from: Branch;
   relation: number;
   walks: number;
@@ -75,4 +96,92 @@ export function pathTo(branch: Branch): Path {
     at = from;
   }
   return path;
+}
+
+/** Triples of partial branches that hang together, and the clues that these cover. */
+interface Merged {
+  triples: Path;
+  covered: ClueSet;
+}
+
+/**
+ * The first branch with all that share an entity with it or with what joined it before. One branch alone merges to itself.
+ * @param partial most covered clues first
+ */
+export function mergePartial(partial: readonly Branch[]): Merged {
+  const triples: Path[number][] = [];
+  const entities = new Set<number>();
+  let covered = 0;
+  let apart = partial.map((branch) => ({ branch, path: pathTo(branch) }));
+  for (let joined = true; joined;) {
+    joined = false;
+    const rest: typeof apart = [];
+    for (const candidate of apart) {
+      const touches =
+        triples.length === 0 || candidate.path.some(([head, , tail]) => entities.has(head) || entities.has(tail));
+      if (!touches) {
+        rest.push(candidate);
+        continue;
+      }
+      joined = true;
+      covered |= candidate.branch.covered;
+      triples.push(...candidate.path);
+      for (const [head, , tail] of candidate.path) entities.add(head).add(tail);
+    }
+    apart = rest;
+  }
+  return { triples, covered };
+}
+
+/** One edge out of a branch. */
+export interface Step {
+  from: Branch;
+  relation: number;
+  tail: number;
+  /** Paths that take this step. */
+  walks: number;
+}
+
+/** A step that a clue speaks for. */
+export interface AcceptedStep extends Step {
+  /** All clues that are covered after it. */
+  covered: ClueSet;
+  /** A clue names the tail: it is no answer. */
+  named: boolean;
+}
+
+/** Relations of Freebase that name things instead of relating them. */
+const namingRelation = /^~?type\.object\.name$|sameAs/;
+
+/** Every edge that leaves a branch, save those that `backtracking` forbids. */
+export function stepsOf(from: Branch, { graph, settings, read }: Exploration): Step[] {
+  const steps: Step[] = [];
+  const begin = graph.offsets[from.head]!;
+  const degree = graph.degree(from.head);
+  for (let edge = begin; edge < begin + degree; edge++) {
+    const relation = graph.relations[edge]!;
+    const tail = graph.tails[edge]!;
+    // Only paths that may go on this way count: of several ways to a head some may come from the tail.
+    const walks = walksTo(from, (arrival) => {
+      if (settings.backtracking === 'always' || arrival.from.head !== tail) return true;
+      return settings.backtracking === 'other-facts' && graph.inverseOf[arrival.relation] !== relation;
+    });
+    if (walks > 0 && !namingRelation.test(graph.relationNames[relation]!)) steps.push({ from, relation, tail, walks });
+  }
+  read(degree);
+  return steps;
+}
+
+/**
+ * Those of a branch's steps whose tails are named by uncovered clues. A relation covers a clue as well where its whole
+ * name is that clue: parts of names prove nothing.
+ */
+export function namedSteps(steps: readonly Step[], { graph, clues, namedBy }: Exploration): AcceptedStep[] {
+  return steps.flatMap((step) => {
+    const named = (namedBy.get(step.tail) ?? 0) & ~step.from.covered;
+    if (named === 0) return [];
+    const relation = normalizeName(graph.relationNames[step.relation]!);
+    const said = clues.texts.reduce((set, clue, i) => (normalizeName(clue) === relation ? set | (1 << i) : set), 0);
+    return [{ ...step, covered: step.from.covered | named | said, named: true }];
+  });
 }

@@ -1,11 +1,8 @@
 /** One round of mapping for branches that share their calls: relations first, then the entities behind them. */
-import type { Candidate } from '../../../src/llm/decision.js';
-import { withinLimit } from './candidate-limit.js';
-import { clueCount, type ClueSet } from './clues.js';
-import type { Exploration } from './exploration.js';
-import { mapToClues } from './mapping.js';
+import type { Candidate, Example, MatchReply } from '../../../src/llm/decision.js';
+import type { AcceptedStep, Exploration, Step } from './branch.js';
+import { clueCount, clueIndices, type ClueSet } from './clues.js';
 import * as prompts from './prompts.js';
-import type { AcceptedStep, Step } from './steps.js';
 
 /**
  * The steps that clues speak for: over a relation and to an entity that were mapped, or to every entity of a relation
@@ -87,4 +84,102 @@ function byNames({ graph }: Exploration): (a: Step, b: Step) => number {
     const right = key(b);
     return left < right ? -1 : left > right ? 1 : a.tail - b.tail;
   };
+}
+
+/** Candidates of one kind, and the clues that they may speak for. */
+interface MappingQuery {
+  phase: 'relation-map' | 'entity-map';
+  task: string;
+  examples: readonly Example<MatchReply>[];
+  candidates: readonly Candidate[];
+  /** Clues that are asked about. */
+  clues: ClueSet;
+  /** Entities that the candidates hang on. */
+  heads: readonly number[];
+  /** Least score of a match. */
+  threshold: number;
+}
+
+/**
+ * The clues that each candidate was matched to, in the candidates' order. A batch whose reply cannot be read matches
+ * nothing.
+ * @throws what the client throws, `BudgetSpent` among it
+ */
+async function mapToClues(query: MappingQuery, exploration: Exploration): Promise<ClueSet[]> {
+  const { settings, task, session, clues } = exploration;
+  const asked = clueIndices(query.clues);
+  const matched = query.candidates.map(() => 0);
+  for (let begin = 0; begin < query.candidates.length; begin += settings.batchSize) {
+    const candidates = query.candidates.slice(begin, begin + settings.batchSize);
+    const { reply } = await session.client.decide({
+      kind: 'match',
+      phase: query.phase,
+      questionId: task.id,
+      question: task.question,
+      task: query.task,
+      examples: query.examples,
+      evidence: [],
+      subjects: query.heads,
+      candidates,
+      targets: asked.map((clue) => clues.texts[clue]!),
+    });
+    if (!reply) exploration.degrade();
+    for (const { candidate, target, score } of reply?.matches ?? []) {
+      if (score >= query.threshold) matched[begin + candidate]! |= 1 << asked[target]!;
+    }
+    const hits = matched.slice(begin, begin + candidates.length).filter((set) => set !== 0).length;
+    session.trace({
+      event: 'decision',
+      phase: query.phase,
+      summary: `${hits} of ${candidates.length} candidates mapped to clues`,
+    });
+  }
+  return matched;
+}
+
+/** Steps that are within the limit, and those that are accepted without a question. */
+interface Limited {
+  /** Steps whose entities the model is asked about. */
+  offered: AcceptedStep[];
+  /** Steps that count without: their relation's clue speaks for all of them. */
+  whole: AcceptedStep[];
+}
+
+/**
+ * Keeps the smallest relations that fit into `maxCandidates` together. The others are accepted whole or cut, as
+ * `overflow` says; without the multi-answer rule nothing can be accepted whole. Either way the trace tells.
+ */
+function withinLimit(steps: readonly AcceptedStep[], exploration: Exploration): Limited {
+  const { graph, settings, mayEnd, session } = exploration;
+  const groups = new Map<number, AcceptedStep[]>();
+  for (const step of steps) {
+    const group = groups.get(step.relation);
+    if (group) group.push(step);
+    else groups.set(step.relation, [step]);
+  }
+  const size = (group: readonly AcceptedStep[]) => new Set(group.map(({ tail }) => tail)).size;
+  const sized = [...groups.values()].map((group) => ({ group, size: size(group) }));
+  sized.sort((a, b) => a.size - b.size || a.group[0]!.relation - b.group[0]!.relation);
+
+  const limited: Limited = { offered: [], whole: [] };
+  let room = settings.maxCandidates;
+  for (const { group, size } of sized) {
+    if (size <= room) {
+      limited.offered = [...limited.offered, ...group];
+      room -= size;
+      continue;
+    }
+    const relation = graph.relationNames[group[0]!.relation]!;
+    if (settings.overflow === 'group' && settings.multiAnswerRule) {
+      limited.whole = [...limited.whole, ...group.filter(({ tail }) => mayEnd(tail))];
+      session.trace({ event: 'note', text: `${size} entities of ${relation} taken whole` });
+    } else {
+      const tails = [...new Set(group.map(({ tail }) => tail))].sort((a, b) => a - b);
+      const kept = new Set(tails.slice(0, room));
+      limited.offered = [...limited.offered, ...group.filter(({ tail }) => kept.has(tail))];
+      session.trace({ event: 'note', text: `${size - kept.size} of ${size} entities of ${relation} cut` });
+      room = 0;
+    }
+  }
+  return limited;
 }

@@ -1,12 +1,19 @@
 /** Exploration from start nodes until a branch covers every clue or none can go on. */
 import { BudgetSpent } from '../../../src/llm/decision.js';
-import { BranchSet, byCoverage, isComplete, startBranch, type Branch } from './branch.js';
-import { clueCount, type ClueSet } from './clues.js';
+import {
+  type AcceptedStep,
+  type Branch,
+  BranchSet,
+  byCoverage,
+  type Exploration,
+  isComplete,
+  namedSteps,
+  startBranch,
+  type Step,
+  stepsOf,
+} from './branch.js';
+import { clueCount, type ClueSet, type StartNode } from './clues.js';
 import { mappedSteps } from './expand.js';
-import type { Exploration } from './exploration.js';
-import { namedSteps } from './shortcut.js';
-import type { StartNode } from './start-nodes.js';
-import { stepsOf, type AcceptedStep, type Step } from './steps.js';
 
 /** How an exploration ended. */
 export interface Explored {

@@ -12,15 +12,25 @@
  * docs/decisions/prompted-agents.md.
  * @source "Self-VEQA: Self-verification enhanced question answering agent", section 3
  */
-import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
-import type { StateEncoder } from '../../../src/encoder/state-encoder.js';
-import type { QuestionAgent } from '../../question-agent.js';
-import type { QuestionAgentEntry } from '../../question-agent.js';
+import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
+import { dot, type StateEncoder } from '../../../src/encoder/state-encoder.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import { normalizeName } from '../../../src/kg/name-index.js';
+import { BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
 import { openBackend } from '../../../src/tensor/backend.js';
-import { answerQuestion, type Parts } from './answer-question.js';
-import { chainMemory, trainEntries } from './chain-memory.js';
-import { selfVeqaSettings } from './settings.js';
-import { textVectors } from './text-vectors.js';
+import {
+  chainEvidence,
+  type QuestionAgent,
+  type QuestionAgentEntry,
+  type QuestionAgentResources,
+  type QuestionAnswer,
+  type QuestionSession,
+} from '../../question-agent.js';
+import { chainMemory, type ChainMemory, textVectors, type TextVectors, trainEntries } from './chain-memory.js';
+import { brokenCritique, chainChoice, chainText, executed, type ExecutedChain, mostVoted } from './chains.js';
+import { propose, verifyByAnswers, verifyByChoice } from './roles.js';
+import { selfVeqaSettings, type SelfVeqaSettings } from './settings.js';
+import { readableRelation, similarFacts } from './sub-graph.js';
 
 /** The agent `self-veqa` with its switches. */
 export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
@@ -56,8 +66,169 @@ async function trainedPredictor(
   encoder: StateEncoder,
   train: readonly QuestionSample[],
 ): Promise<Parts['predictHops']> {
-  const { hopPredictor } = await import('../../learned/hop-predictor.js');
+  const { hopPredictor } = await import('./hop-predictor.js');
   const { tf } = await openBackend('auto', { rows: 256, inputs: encoder.dim, units: 4 });
   const predict = await hopPredictor(tf, encoder, train);
   return async (task, signal) => (await predict([task], signal))[0]!;
+}
+
+/** What answering one question works with; absent is what the switches do without. */
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: SelfVeqaSettings;
+  /** Absent where neither memory nor facts are asked for. */
+  encoder: StateEncoder | undefined;
+  vectors: TextVectors | undefined;
+  memory: ChainMemory | undefined;
+  /** Length of the chain that a question asks for; absent where it is not predicted. */
+  predictHops: ((task: QuestionTask, signal?: AbortSignal) => Promise<number>) | undefined;
+}
+
+/** Facts that an answer carries at most. */
+const mostEvidence = 50;
+
+/** @throws what the client throws, save `BudgetSpent` */
+async function answerQuestion(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { resources, settings } = parts;
+  const { graph } = resources;
+  const { trace } = session;
+  const topics = task.topics.flatMap(({ entity }) => (entity >= 0 ? [entity] : []));
+  trace({ event: 'start', entities: topics });
+  const round: Rounds = { tried: [], degraded: false, graphReads: 0 };
+  let stop = 'no-topic';
+  let accepted: ExecutedChain | undefined;
+  if (topics.length > 0) {
+    try {
+      ({ stop, accepted } = await runRounds(task, topics, session, parts, round));
+    } catch (error) {
+      if (!(error instanceof BudgetSpent)) throw error;
+      stop = 'budget';
+    }
+  }
+  trace({ event: 'stop', reason: stop });
+  const chosen = accepted ?? mostVoted(round.tried);
+  const { chain, answers } = chosen ?? { answers: [] };
+  return {
+    ...answersOf(task, graph, chosen),
+    literals: [],
+    ...(chain && { chain }),
+    evidence: chain ? chainEvidence(graph, topics, chain, answers, mostEvidence, excludedTopics(task)) : [],
+    ...(settings.verify && { verified: accepted !== undefined }),
+    degraded: round.degraded,
+    stop,
+    cost: { graphReads: round.graphReads },
+  };
+}
+
+/** Everything the chain leads to. A statement holds where it names one of these, fails where it names none. */
+function answersOf(
+  { form, question, topics }: QuestionTask,
+  graph: Graph,
+  chosen: ExecutedChain | undefined,
+): Pick<QuestionAnswer, 'entities' | 'truth'> {
+  if (form === 'entities' || !chosen) return { entities: chosen?.answers ?? [] };
+  const masked = maskedQuestion({ question, topics });
+  const said = ` ${normalizeName(masked)} `;
+  return {
+    entities: [],
+    truth: chosen.answers.some((entity) => {
+      const name = normalizeName(graph.entityNames[entity]!);
+      return name !== '' && said.includes(` ${name} `);
+    }),
+  };
+}
+
+/** What the rounds leave behind, also where the budget cuts them short. */
+interface Rounds {
+  tried: ExecutedChain[];
+  degraded: boolean;
+  graphReads: number;
+}
+
+async function runRounds(
+  task: QuestionTask,
+  topics: readonly number[],
+  { client, trace, signal }: QuestionSession,
+  { resources, settings, encoder, vectors, memory, predictHops }: Parts,
+  rounds: Rounds,
+): Promise<{ stop: string; accepted?: ExecutedChain }> {
+  const { graph } = resources;
+  const masked = maskedQuestion(task);
+  const hops = predictHops ? await predictHops(task, signal) : settings.hops === 'given' ? task.hops : undefined;
+  if (settings.hops === 'given' && hops === undefined)
+    trace({ event: 'note', text: 'the number of hops is not given' });
+  const likeness = await relationLikeness(task, resources, vectors);
+  const shots = (await memory?.select(masked, { ...settings, hops })) ?? [];
+  const choice = chainChoice(graph, task, hops, shots, likeness, settings);
+  if (choice.note) trace({ event: 'note', text: choice.note });
+  let facts: readonly NamedTriple[] | undefined;
+  let critique: string | undefined;
+  // The last call that is left may be the one that the budget keeps for the answer: nothing comes after it.
+  const final = () => client.remaining < 1;
+
+  for (let round = 1; round <= settings.rounds; round++) {
+    const known = new Set(rounds.tried.map(({ chain }) => chain.join()));
+    const allowed = choice.allowed.filter((chain) => !known.has(chain.join()));
+    if (allowed.length === 0) return { stop: 'exhausted' };
+    // A further proposal that nobody can judge any more changes nothing.
+    if (round > 1 && settings.verify && client.remaining < 1) return { stop: 'budget' };
+    const chains = await propose({
+      ...{ graph, client, task, allowed, shots, critique, tried: rounds.tried, final: final() },
+      ...{ hops: choice.hops, vocabulary: choice.vocabulary, count: Math.min(settings.chains, allowed.length) },
+    });
+    if (!chains) rounds.degraded = true;
+    const proposed = (chains ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+    rounds.tried.push(...proposed);
+    const leading = proposed.filter(({ answers }) => answers.length > 0);
+    const summary = proposed.map(({ chain, answers }) => `${chainText(graph, chain)} (${answers.length})`).join('; ');
+    trace({ event: 'decision', phase: 'propose', summary });
+    if (leading.length === 0) {
+      critique = brokenCritique(graph, proposed);
+      continue;
+    }
+    if (!settings.verify) return { stop: 'unverified', accepted: leading[0]! };
+
+    facts ??=
+      encoder && settings.triples > 0
+        ? await similarFacts(graph, encoder, {
+            ...{ question: task.question, topics, hops: choice.hops, likeness, signal },
+            ...{ triples: settings.triples, candidates: settings.tripleCandidates },
+            read: (edges) => (rounds.graphReads += edges),
+          })
+        : [];
+    const verify = settings.verifier === 'choice' ? verifyByChoice : verifyByAnswers;
+    const verdict = await verify({
+      ...{ graph, client, task, chains: leading, evidence: facts },
+      ...{ answersShown: settings.answersShown, final: final() },
+    });
+    if (!verdict.read) rounds.degraded = true;
+    const { accepted } = verdict;
+    trace({
+      event: 'decision',
+      phase: 'verify',
+      summary: accepted ? chainText(graph, accepted.chain) : verdict.critique,
+    });
+    if (accepted) {
+      const entry = { masked, chain: accepted.chain, source: { kind: 'online', questionId: task.id, round } } as const;
+      if (settings.memory === 'online' && memory?.add(entry)) {
+        trace({ event: 'memory-write', key: masked, chain: accepted.chain });
+      }
+      return { stop: 'verified', accepted };
+    }
+    critique = verdict.critique;
+  }
+  return { stop: 'rounds' };
+}
+
+/** Cosine of the question and each relation's words; 0 for all without an encoder. */
+async function relationLikeness(
+  task: QuestionTask,
+  { graph }: QuestionAgentResources,
+  vectors: TextVectors | undefined,
+): Promise<(relation: number) => number> {
+  if (!vectors) return () => 0;
+  const [question] = await vectors.of([maskedQuestion(task)]);
+  const rows = await vectors.of(graph.relationNames.map(readableRelation));
+  const cosines = rows.map((row) => dot(question!, row));
+  return (relation) => cosines[relation]!;
 }

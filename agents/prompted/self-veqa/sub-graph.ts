@@ -1,16 +1,14 @@
 /** Facts around the topics that read most like the question: what the verifier may rest on. */
 import { dot, type StateEncoder, unitVectors } from '../../../src/encoder/state-encoder.js';
-import type { Graph } from '../../../src/kg/graph.js';
-import type { Triple } from '../../../src/kg/graph.js';
+import { type Graph, inversePrefix, type Triple } from '../../../src/kg/graph.js';
 import type { NamedTriple } from '../../../src/llm/decision.js';
 import { distinctFacts, factOf } from '../facts.js';
-import { readableRelation } from './readable-relation.js';
 
 /** Entities of one distance whose edges are read: hubs must not cost seconds. */
 const mostEntities = 2000;
 
 /** Around which topics, how far, and how many facts. */
-export interface SubGraphQuery {
+interface SubGraphQuery {
   question: string;
   topics: readonly number[];
   hops: number;
@@ -62,4 +60,11 @@ function nearbyTriples(graph: Graph, { topics, hops, candidates, likeness, read 
     level = [...next];
   }
   return nearby;
+}
+
+/** `~people.person.place_of_birth` → `place of birth`: what a sentence encoder can compare with a question. */
+export function readableRelation(name: string): string {
+  const plain = name.startsWith(inversePrefix) ? name.slice(inversePrefix.length) : name;
+  const last = plain.split('.').findLast((part) => part !== '') ?? plain;
+  return last.replace(/[_/\s]+/gu, ' ').trim();
 }

@@ -2,7 +2,7 @@
  * Practice in finding a place in a numbered list, which every choice among candidates asks for: a list as prompts show it, then
  * for some of its lines, by their words, their numbers; or one line sought, and a score for each. Endless.
  */
-import { readableRelation } from '../../../agents/prompted/self-veqa/readable-relation.js';
+import { readableRelation } from '../../../agents/prompted/self-veqa/sub-graph.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { numberedLines } from '../../../src/llm/decisions/prompt-text.js';
 import type { Rng } from '../../../src/run/seeds.js';

@@ -1,6 +1,6 @@
 /** Runs LLM-ARK's prompting baselines over train dialogues and keeps what they ask with the right replies. */
 import { arkAgent, type ArkPrompt, arkPrompts } from '../../../agents/prompted/ark/ark-agent.js';
-import { outPathChoices } from '../../../agents/prompted/ark/out-paths.js';
+import { outPathChoices } from '../../../agents/prompted/ark/paths.js';
 import { type WalkSample, walkSamples } from '../../../datasets/walk-sample.js';
 import { canonicalPath, type Graph, pathKey } from '../../../src/kg/graph.js';
 import { createClients } from '../../../src/llm/client/create-clients.js';

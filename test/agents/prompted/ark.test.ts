@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { arkAgent, type ArkPrompt } from '../../../agents/prompted/ark/ark-agent.js';
-import { outPathChoices } from '../../../agents/prompted/ark/out-paths.js';
-import { writtenPath } from '../../../agents/prompted/ark/written-path.js';
+import { outPathChoices, writtenPath } from '../../../agents/prompted/ark/paths.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { ChooseManyDecision } from '../../../src/llm/decision.js';

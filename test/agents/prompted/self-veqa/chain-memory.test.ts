@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { chainMemory, trainEntries, type MemoryEntry } from '../../../../agents/prompted/self-veqa/chain-memory.js';
-import { textVectors } from '../../../../agents/prompted/self-veqa/text-vectors.js';
+import {
+  chainMemory,
+  type MemoryEntry,
+  textVectors,
+  trainEntries,
+} from '../../../../agents/prompted/self-veqa/chain-memory.js';
 import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
 import { ask, chainOf, solved, townTask, train } from './town-asker.js';
 

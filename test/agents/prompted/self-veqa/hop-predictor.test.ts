@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { crossEntropySlope, fitHops, hopPredictor } from '../../../agents/learned/hop-predictor.js';
-import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
-import { openBackend, type Tf } from '../../../src/tensor/backend.js';
-import { filmGraph, filmQuestions, questionOf } from '../../fixtures/toy-questions.js';
+import { crossEntropySlope, fitHops, hopPredictor } from '../../../../agents/prompted/self-veqa/hop-predictor.js';
+import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
+import { openBackend, type Tf } from '../../../../src/tensor/backend.js';
+import { filmGraph, filmQuestions, questionOf } from '../../../fixtures/toy-questions.js';
 
 const graph = filmGraph();
 const train = filmQuestions(graph);

@@ -3,17 +3,17 @@
  * the chains of train questions. For agents that need the number where the data set does not give it.
  * @source Self-VEQA predicts the hop count before it proposes chains; theirs is a fine-tuned transformer
  */
-import type { QuestionSample, QuestionTask } from '../../datasets/question.js';
-import { madeFromSamples } from '../../datasets/sample-source.js';
-import type { EncodedTexts, StateEncoder } from '../../src/encoder/state-encoder.js';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { AdamW } from '../../src/tensor/adamw.js';
-import type { HostLoss } from '../../src/tensor/trainable.js';
-import type { Tf } from '../../src/tensor/backend.js';
-import { firstNotFinite } from '../../src/tensor/diverged.js';
-import { matMulConst } from '../../src/tensor/ops.js';
-import { ParameterSet } from '../../src/tensor/parameters.js';
-import { encodeQuestions, vectorScale } from '../relation-walker/question-vectors.js';
+import type { QuestionSample, QuestionTask } from '../../../datasets/question.js';
+import { madeFromSamples } from '../../../datasets/sample-source.js';
+import type { EncodedTexts, StateEncoder } from '../../../src/encoder/state-encoder.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { AdamW } from '../../../src/tensor/adamw.js';
+import type { HostLoss } from '../../../src/tensor/trainable.js';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { firstNotFinite } from '../../../src/tensor/diverged.js';
+import { matMulConst } from '../../../src/tensor/ops.js';
+import { ParameterSet } from '../../../src/tensor/parameters.js';
+import { encodeQuestions, vectorScale } from '../../relation-walker/question-vectors.js';
 import type * as tfTypes from '@tensorflow/tfjs';
 
 /** A frozen predictor; it needs no tensors any more. */

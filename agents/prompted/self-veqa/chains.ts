@@ -1,0 +1,231 @@
+/** Relation chains of a question: those that exist from its topics, those that may be written, and where one leads. */
+import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
+import {
+  canonicalOrder,
+  type Frontier,
+  frontierRelations,
+  initialFrontier,
+  stepFrontier,
+} from '../../../src/kg/frontier.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import type { MemoryEntry } from './chain-memory.js';
+import type { SelfVeqaSettings } from './settings.js';
+
+/** What the proposer may write, and what its prompt shows for it. */
+interface ChainChoice {
+  /** Ascending by relation ids. */
+  allowed: readonly (readonly number[])[];
+  /** Relations that the prompt lists; absent where the examples speak for themselves. */
+  vocabulary?: readonly number[];
+  /** Longest chain. */
+  hops: number;
+  /** What was left out, in words. */
+  note?: string;
+}
+
+/** Relations that a prompt lists at most. */
+const mostListed = 60;
+
+/**
+ * @param hops length of chains; undefined: any up to `maxHops`
+ * @param likeness how well a relation suits the question
+ * @throws WorkbenchError `config` where `vocabulary: all` makes more chains than `maxChains`
+ */
+export function chainChoice(
+  graph: Graph,
+  task: QuestionTask,
+  hops: number | undefined,
+  shots: readonly MemoryEntry[],
+  likeness: (relation: number) => number,
+  { vocabulary, maxHops, maxChains }: SelfVeqaSettings,
+): ChainChoice {
+  const shortest = hops ?? 1;
+  const longest = hops ?? maxHops;
+  if (vocabulary === 'all') return everyChain(graph, shortest, longest, maxChains);
+
+  const topics = task.topics.map(({ entity }) => entity);
+  const excluded = excludedTopics(task);
+  const { chains, cut } = reachableChains(graph, { topics, excluded, shortest, longest, most: maxChains, likeness });
+  const note = cut ? { note: `only the ${maxChains} chains most like the question may be written` } : {};
+  if (vocabulary === 'examples') {
+    const shown = new Set(shots.flatMap(({ chain }) => chain));
+    const known = chains.filter((chain) => chain.every((relation) => shown.has(relation)));
+    // Examples that fit nothing here would leave no chain at all.
+    if (known.length > 0) return { allowed: known, hops: longest, ...note };
+  }
+  const listed = [...new Set(chains.flat())].sort((a, b) => likeness(b) - likeness(a) || a - b).slice(0, mostListed);
+  return { allowed: chains, vocabulary: listed, hops: longest, ...note };
+}
+
+function everyChain(graph: Graph, shortest: number, longest: number, most: number): ChainChoice {
+  const relations = [...graph.relationNames.keys()];
+  let count = 0;
+  for (let length = shortest; length <= longest; length++) count += relations.length ** length;
+  if (count > most) {
+    throw new WorkbenchError(
+      'config',
+      `expected at most maxChains = ${most} chains, got ${count} with vocabulary: all`,
+      {
+        hint: 'Raise maxChains, or use vocabulary: reachable.',
+      },
+    );
+  }
+  return {
+    allowed: allChains(relations, shortest, longest),
+    vocabulary: relations.slice(0, mostListed),
+    hops: longest,
+  };
+}
+
+/** Which chains are looked for. */
+interface ChainBounds {
+  topics: readonly number[];
+  /** Entities that never come back. */
+  excluded: readonly number[];
+  /** Lengths that count. */
+  shortest: number;
+  longest: number;
+  /** Most chains, and most prefixes of one length that are followed. */
+  most: number;
+  /** How well a relation suits the question: decides what stays where there are more. */
+  likeness: (relation: number) => number;
+}
+
+/** The chains that exist, or those that were kept of them. */
+interface ChainSpace {
+  /** Ascending by relation ids. */
+  chains: number[][];
+  /** Some were left out for `most`. */
+  cut: boolean;
+}
+
+interface Prefix {
+  chain: readonly number[];
+  frontier: Frontier;
+  likeness: number;
+}
+
+/** Walks frontiers from the topics, one length after the other. O(prefixes · edges of their frontiers). */
+function reachableChains(graph: Graph, bounds: ChainBounds): ChainSpace {
+  const { topics, excluded } = bounds;
+  let cut = false;
+  const within = <Rated extends { likeness: number }>(rated: Rated[]) => {
+    if (rated.length <= bounds.most) return rated;
+    cut = true;
+    return rated.sort((a, b) => b.likeness - a.likeness).slice(0, bounds.most);
+  };
+  let found: { chain: number[]; likeness: number }[] = [];
+  let prefixes: Prefix[] = [{ chain: [], frontier: initialFrontier(topics), likeness: 0 }];
+  for (let length = 1; length <= bounds.longest; length++) {
+    const longer = within(
+      prefixes.flatMap((prefix) =>
+        Array.from(frontierRelations(graph, prefix.frontier, excluded), (relation) => ({
+          ...{ prefix, relation },
+          chain: [...prefix.chain, relation],
+          // The mean over the chain.
+          likeness: (prefix.likeness * (length - 1) + bounds.likeness(relation)) / length,
+        })),
+      ),
+    );
+    if (length >= bounds.shortest) found = [...found, ...longer];
+    if (length === bounds.longest) break;
+    prefixes = longer.map(({ prefix, relation, chain, likeness }) => ({
+      ...{ chain, likeness },
+      frontier: stepFrontier(graph, prefix.frontier, relation, excluded),
+    }));
+  }
+  return {
+    chains: within(found)
+      .map(({ chain }) => chain)
+      .sort(byIds),
+    cut,
+  };
+}
+
+/** Every sequence of the relations, whether it leads anywhere or not. */
+function allChains(relations: readonly number[], shortest: number, longest: number): number[][] {
+  const chains: number[][] = [];
+  let prefixes: number[][] = [[]];
+  for (let length = 1; length <= longest; length++) {
+    prefixes = prefixes.flatMap((prefix) => relations.map((relation) => [...prefix, relation]));
+    if (length >= shortest) chains.push(...prefixes);
+  }
+  return chains.sort(byIds);
+}
+
+function byIds(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((relation, i) => relation !== b[i]);
+  return at < 0 ? a.length - b.length : a[at]! - (b[at] ?? -1);
+}
+
+/** A chain with the entities that it leads to. */
+export interface ExecutedChain {
+  chain: readonly number[];
+  /** In canonical order; empty where it breaks off. */
+  answers: readonly number[];
+  /** Hop, from 1, that leads nowhere; absent where all lead on. */
+  brokenAt?: number;
+}
+
+/** Follows a chain with whole frontiers. @param excluded entities that never come back */
+export function executed(
+  graph: Graph,
+  topics: readonly number[],
+  chain: readonly number[],
+  excluded: readonly number[],
+): ExecutedChain {
+  let frontier = initialFrontier(topics);
+  for (let hop = 0; hop < chain.length; hop++) {
+    frontier = stepFrontier(graph, frontier, chain[hop]!, excluded);
+    if (frontier.entities.length === 0) return { chain, answers: [], brokenAt: hop + 1 };
+  }
+  return { chain, answers: canonicalOrder(frontier) };
+}
+
+/** `~starred_actors → directed_by`, as prompts show it. */
+export function chainText(graph: Graph, chain: readonly number[]): string {
+  return chain.map((relation) => graph.relationNames[relation]!).join(' → ');
+}
+
+/** The chain from its topic to its first answers and their number: the paper's integrated inference chain. */
+export function integratedText(
+  graph: Graph,
+  topic: string,
+  { chain, answers }: ExecutedChain,
+  answersShown: number,
+): string {
+  const names = answers.slice(0, answersShown).map((entity) => graph.entityNames[entity]!);
+  const more = answers.length > names.length ? '; …' : '';
+  return `${topic} → ${chainText(graph, chain)} → ${names.join('; ')}${more} (${answers.length})`;
+}
+
+/** The critique that needs no call: which hop of which chain leads nowhere. */
+export function brokenCritique(graph: Graph, chains: readonly ExecutedChain[]): string {
+  const broken = chains.flatMap(({ chain, brokenAt }) =>
+    brokenAt === undefined
+      ? []
+      : [`${chainText(graph, chain)} leads nowhere at ${graph.relationNames[chain[brokenAt - 1]!]!}`],
+  );
+  return broken.length > 0 ? `${broken.join('; ')}.` : 'No chain was given.';
+}
+
+/** The critique where the verifier gives none. */
+export function plainCritique(graph: Graph, chains: readonly ExecutedChain[]): string {
+  return `None of these answers the question: ${chains.map(({ chain }) => chainText(graph, chain)).join('; ')}.`;
+}
+
+/**
+ * The chain to fall back on: of those that lead somewhere the one whose answers most others lead to as well, the earliest
+ * of equals. Undefined where none leads anywhere.
+ */
+export function mostVoted(tried: readonly ExecutedChain[]): ExecutedChain | undefined {
+  const votes = new Map<string, number>();
+  const key = ({ answers }: ExecutedChain) => [...answers].sort((a, b) => a - b).join();
+  const leading = tried.filter(({ answers }) => answers.length > 0);
+  for (const one of leading) votes.set(key(one), (votes.get(key(one)) ?? 0) + 1);
+  return leading.reduce<ExecutedChain | undefined>(
+    (best, one) => (best && votes.get(key(best))! >= votes.get(key(one))! ? best : one),
+    undefined,
+  );
+}
