@@ -14,15 +14,9 @@ export interface BaselineContext {
   ranking: RankingSettings;
 }
 
-/** How a baseline is called, and what is to be known of it. */
-interface BaselineIdentity {
-  name: string;
-  note?: string;
-}
-
 /** An agent that ranks all walks from a task's start by the scores that `scoresOf` gives for that task. */
 export function rankingAgent(
-  identity: BaselineIdentity,
+  identity: Pick<Agent, 'name' | 'note'>,
   { graph, ranking }: BaselineContext,
   scoresOf: (task: WalkTask) => WalkScores,
 ): Agent {

@@ -85,19 +85,6 @@ export const templateLookupEntry: QuestionAgentEntry<typeof settings> = {
   },
 };
 
-/** How far chains are looked for. */
-interface TemplateSearch {
-  /** Longest sequence. */
-  horizon: number;
-  /**
-   * Questions a template over which every feasible sequence is tried; the best four of them are then weighed over all
-   * questions of the template.
-   */
-  screened: number;
-  /** Sequences are not tried beyond a frontier of more entities than this: they cost the most and answer nothing. */
-  widest: number;
-}
-
 /** Sequences that go on from the screening. */
 const finalists = 4;
 
@@ -119,7 +106,7 @@ interface Candidate {
 export function bestTemplateChains(
   graph: Graph,
   train: readonly QuestionSample[],
-  { horizon, screened, widest }: TemplateSearch,
+  { horizon, screened, widest }: Omit<z.output<typeof settings>, 'unseen'>,
 ): Map<string, Int32Array> {
   const questionsOf = new Map<string, QuestionSample[]>();
   const note = madeFromSamples('memory', 'relations of question templates');
@@ -159,7 +146,7 @@ export function bestTemplateChains(
 function addScores(
   root: FrontierNode,
   gold: GoldSet,
-  { horizon, widest }: Pick<TemplateSearch, 'horizon' | 'widest'>,
+  { horizon, widest }: { horizon: number; widest: number },
   candidates: Map<string, Candidate>,
 ): void {
   let tried = 0;
@@ -194,16 +181,14 @@ function better(a: Candidate, b: Candidate): number {
   return place < 0 ? 0 : a.relations[place]! - b.relations[place]!;
 }
 
-/** Finds, for each asked text, the place of the nearest known one; ties go to the first. */
-type NearestText = (asked: readonly string[], signal?: AbortSignal) => Promise<number[]>;
-
 /**
+ * Finds, for each asked text, the place of the nearest known one; ties go to the first.
  * @param known at least one; encoded at the first call
  * @param open asked for at the first call
  */
-export function nearestText(known: readonly string[], open: () => Promise<StateEncoder>): NearestText {
+export function nearestText(known: readonly string[], open: () => Promise<StateEncoder>) {
   let table: Promise<Float32Array[]> | undefined;
-  return async (asked, signal) => {
+  return async (asked: readonly string[], signal?: AbortSignal): Promise<number[]> => {
     const knownRows = await (table ??= unitVectors(await open(), known));
     return (await unitVectors(await open(), asked, signal)).map((row) => {
       let best = 0;

@@ -10,34 +10,21 @@ import type { VectorTables } from './vectors.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** Makes states. */
-interface StateNetwork {
-  readonly dim: number;
-  /** float32 [requests, dim] = [path ; query relation ; current entity, where entities have vectors], differentiable. */
-  states(requests: readonly LinkRequest[]): Tensor2D;
-}
-
-/** What state vectors are made of. */
-interface StateNetworkOptions {
-  settings: Pick<LinkWalkerSettings, 'pathEncoder' | 'pathDim'>;
-  vectors: VectorTables;
-  numEntities: number;
-  numRelations: number;
-}
-
 /** Adds the path encoder's weights to the parameters. @param seed of their start; zeros without it */
 export function createStateNetwork(
   tf: Tf,
   parameters: ParameterSet,
-  { settings, vectors, numEntities, numRelations }: StateNetworkOptions,
+  parts: { settings: LinkWalkerSettings; vectors: VectorTables; numEntities: number; numRelations: number },
   seed?: number,
-): StateNetwork {
+) {
+  const { settings, vectors, numEntities, numRelations } = parts;
   const encoder = createPathEncoder(tf, parameters, { ...settings, stepDim: vectors.edgeDim }, seed);
   const sizes = { numEntities, noStep: numRelations + 1 };
   const sideBySide = (parts: Tensor2D[]) => (parts.length === 1 ? parts[0]! : tf.concat(parts, 1));
   return {
     dim: encoder.dim + vectors.edgeDim,
-    states(requests) {
+    /** float32 [requests, dim] = [path ; query relation ; current entity, where entities have vectors], differentiable. */
+    states(requests: readonly LinkRequest[]): Tensor2D {
       const { levels, nodes } = prefixesOf(requests, sizes);
       const both = (relations: Int32Array, entities: Int32Array) =>
         vectors.entities ? [vectors.relations(relations), vectors.entities(entities)] : [vectors.relations(relations)];
@@ -128,12 +115,6 @@ interface PathEncoder {
   encode(steps: readonly Tensor2D[], levels: Prefixes['levels']): Tensor2D;
 }
 
-/** What an encoder is built of. */
-interface PathEncoderOptions extends Pick<LinkWalkerSettings, 'pathEncoder' | 'pathDim'> {
-  /** Numbers of a step. */
-  stepDim: number;
-}
-
 /**
  * Adds the encoder's weights, if it has any, to the parameters of a network.
  * @param seed what they start from; zeros without it, for weights to be imported
@@ -141,7 +122,7 @@ interface PathEncoderOptions extends Pick<LinkWalkerSettings, 'pathEncoder' | 'p
 function createPathEncoder(
   tf: Tf,
   parameters: ParameterSet,
-  { pathEncoder, pathDim, stepDim }: PathEncoderOptions,
+  { pathEncoder, pathDim, stepDim }: Pick<LinkWalkerSettings, 'pathEncoder' | 'pathDim'> & { stepDim: number },
   seed?: number,
 ): PathEncoder {
   if (pathEncoder === 'mean') return { dim: stepDim, encode: (steps, levels) => means(tf, steps, levels) };

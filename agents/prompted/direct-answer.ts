@@ -1,9 +1,9 @@
 /** Answering from the model's memory alone, in one call: what IO and CoT prompting share. */
 import { z } from 'zod';
-import { type AnswerDecision, BudgetSpent } from '../../src/llm/decision.js';
+import type { AnswerDecision } from '../../src/llm/decision.js';
 import type { QuestionAgent, QuestionAgentEntry } from '../question-agent.js';
 import { domains, exemplarsFor, truthExemplars } from './exemplars.js';
-import { groundNames, truthOf } from './facts.js';
+import { groundNames, truthOf, unlessSpent } from './facts.js';
 
 const settings = z.strictObject({
   exemplars: z
@@ -48,10 +48,7 @@ function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settin
             withReasoning,
             final: true,
           };
-          const decided = await client.decide(decision).catch((error: unknown) => {
-            if (error instanceof BudgetSpent) return undefined;
-            throw error;
-          });
+          const decided = await unlessSpent(client.decide(decision));
           const answers = decided?.reply?.answers ?? [];
           const stop = decided === undefined ? 'budget' : decided.reply ? 'answered' : 'unparsed';
           trace({ event: 'stop', reason: stop });

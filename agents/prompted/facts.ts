@@ -1,7 +1,7 @@
 /** Between ids and names: facts as prompts show them, and replies back to entities. */
 import { type Graph, inverseName, inversePrefix, type Triple } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
-import type { NamedTriple } from '../../src/llm/decision.js';
+import { BudgetSpent, type NamedTriple } from '../../src/llm/decision.js';
 
 /** A walked edge as the fact it stands for: an inverse step is turned back into the graph's own direction. */
 export function factOf(graph: Graph, [head, relation, tail]: Triple): NamedTriple {
@@ -48,4 +48,12 @@ export function groundNames(
 export function truthOf(answers: readonly string[]): { truth?: boolean } {
   const word = answers[0]?.trim().toLowerCase();
   return word === 'true' ? { truth: true } : word === 'false' ? { truth: false } : {};
+}
+
+/** What was decided; undefined where the budget is spent. */
+export function unlessSpent<T>(decided: Promise<T>): Promise<T | undefined> {
+  return decided.catch((error: unknown) => {
+    if (error instanceof BudgetSpent) return undefined;
+    throw error;
+  });
 }

@@ -205,22 +205,15 @@ function initialise(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed: nu
   return parameters;
 }
 
-/** The distinct entities of a batch, and the batch in their places. */
-interface LocalEntities {
-  /** int32 [U]: distinct entity ids, by first appearance. */
-  ids: Int32Array;
-  /** int32 [N], [S], [S]: positions in `ids`. */
-  tails: Int32Array;
-  start: Int32Array;
-  current: Int32Array;
-}
-
-/** A renumbering that is reused from batch to batch: O(actions), no clearing of the whole table. */
-function createLocalEntities(numEntities: number): (batch: StateBatch) => LocalEntities {
+/**
+ * Renumbers the entities of a batch, so that only their rows enter the network: `ids` are the distinct ones, by first
+ * appearance, the others places among them. Reused from batch to batch: O(actions), no clearing of the whole table.
+ */
+function createLocalEntities(numEntities: number) {
   const position = new Int32Array(numEntities);
   const seenIn = new Int32Array(numEntities);
   let generation = 0;
-  return (batch) => {
+  return (batch: StateBatch) => {
     generation++;
     const ids = new Int32Array(batch.tails.length + 2 * batch.numStates);
     let count = 0;

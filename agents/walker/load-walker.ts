@@ -10,7 +10,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { type BackendName, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
-import { contextDimOf, type TaskVectors } from './features/featurizer.js';
+import { contextDimOf } from './features/featurizer.js';
 import { StateReader } from './policy.js';
 import { slotOrder } from './inputs.js';
 import { encodeNames, encodeTasks, readTables } from './vectors.js';

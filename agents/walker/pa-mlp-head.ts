@@ -121,23 +121,13 @@ export function createPaMlpNetwork(
 /** States that are computed at once. */
 const atOnce = 64;
 
-/** Layers without biases, tanh between them. */
-interface HostForward {
-  /**
-   * @param states float32 [numStates, first width]
-   * @returns float32 [numStates, stride], the outputs first in each row; a state's do not depend on the others
-   */
-  forward(states: Float32Array, numStates: number): Promise<{ values: Float32Array; stride: number }>;
-  /** Has the weights read again before they are used. */
-  weightsChanged(): void;
-}
-
 /**
- * Allocates nothing before it is used.
+ * Layers on the host, without biases, tanh between them: for a few states a tensor backend spends longer on its calls than on
+ * the numbers. Allocates nothing before it is used.
  * @param widths of the input and of each layer's output
  * @param readWeights reads float32 [width before, width] for each layer
  */
-function createHostForward(widths: readonly number[], readWeights: () => Promise<Float32Array[]>): HostForward {
+function createHostForward(widths: readonly number[], readWeights: () => Promise<Float32Array[]>) {
   let stack: DenseStack | undefined;
   let current: Promise<Float32Array[]> | undefined;
   let loaded: Float32Array[] | undefined;
@@ -151,7 +141,8 @@ function createHostForward(widths: readonly number[], readWeights: () => Promise
   }
 
   return {
-    async forward(states, numStates) {
+    /** float32 [numStates, stride], the outputs first in each row; a state's do not depend on the others. */
+    async forward(states: Float32Array, numStates: number) {
       const all = await (current ??= readWeights());
       // From here on nothing is awaited: the memory is used by one call at a time.
       if (stack && loaded !== all) stack.load(all);
@@ -166,6 +157,8 @@ function createHostForward(widths: readonly number[], readWeights: () => Promise
       }
       return { values, stride };
     },
-    weightsChanged: () => (current = undefined),
+    weightsChanged() {
+      current = undefined;
+    },
   };
 }

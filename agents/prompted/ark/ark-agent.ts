@@ -14,13 +14,13 @@ import { verbalizePath } from '../../../envs/dialogue-walk/state-text.js';
 import { type Graph, type Path, pathKey } from '../../../src/kg/graph.js';
 import {
   type AnswerReply,
-  BudgetSpent,
   type ChooseManyReply,
   type ContextBlock,
   type DecisionClient,
   type Example,
 } from '../../../src/llm/decision.js';
 import type { Agent, Answer, Cost } from '../../agent.js';
+import { unlessSpent } from '../facts.js';
 import { outPathChoices, writtenPath } from './paths.js';
 
 const steps = 'one or two steps';
@@ -34,7 +34,6 @@ const chooseTask = `A speaker moves from an entity to what will be talked about 
 /** Labels of the context, the same in examples and questions. */
 const labels = { entity: 'Entity', history: 'Said before', paths: 'Walked before' } as const;
 
-/** Solved instances of `writeTask`. */
 const writeExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'I loved Moonlit Harbour. Who else wrote something like it?',
@@ -48,7 +47,6 @@ const writeExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
-/** Solved instances of `chooseTask`. */
 const chooseExamples: readonly Example<ChooseManyReply>[] = [
   {
     question: 'What kind of book is The Long Pier?',
@@ -115,10 +113,7 @@ export function arkAgent(prompt: ArkPrompt, { graph, clientFor, maxChoices = 40,
       const answers: Answer[] = [];
       for (const task of tasks) {
         const { client, cost } = clientFor(task.id);
-        const paths = await walks(task, client).catch((error: unknown) => {
-          if (error instanceof BudgetSpent) return [];
-          throw error;
-        });
+        const paths = (await unlessSpent(walks(task, client))) ?? [];
         answers.push(asAnswer(paths.slice(0, beamWidth), cost()));
         onProgress?.(answers.length);
       }

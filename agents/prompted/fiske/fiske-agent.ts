@@ -21,7 +21,7 @@ import type {
   QuestionSession,
 } from '../../question-agent.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
-import { distinctFacts, factOf, groundNames, truthOf } from '../facts.js';
+import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../facts.js';
 import { type Branch, mergePartial, pathTo, walksTo } from './branch.js';
 import {
   type Clues,
@@ -205,11 +205,6 @@ async function lastCall(
     withReasoning: boolean;
   },
 ): Promise<AnswerReply | undefined> {
-  try {
-    const { reply } = await client.decide({ kind: 'answer', questionId: id, question, form, final: true, ...parts });
-    return reply;
-  } catch (error) {
-    if (error instanceof BudgetSpent) return undefined;
-    throw error;
-  }
+  const decision = { kind: 'answer', questionId: id, question, form, final: true, ...parts } as const;
+  return (await unlessSpent(client.decide(decision)))?.reply;
 }

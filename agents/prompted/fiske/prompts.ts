@@ -5,7 +5,6 @@ import type { AnswerReply, Example, ExtractReply, MatchReply } from '../../../sr
 export const clueTask =
   'List the key phrases of the question: the names in it, and the words that say how things are related. Copy them from the question.';
 
-/** Solved instances of `clueTask`. */
 export const clueExamples: readonly Example<ExtractReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -18,7 +17,6 @@ export const clueExamples: readonly Example<ExtractReply>[] = [
 export const relationTask =
   'Match relations to the phrases of the question that they express. Score each match from 0 to 10. Leave out relations that express none.';
 
-/** Solved instances of `relationTask`. */
 export const relationExamples: readonly Example<MatchReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -32,7 +30,6 @@ export const relationExamples: readonly Example<MatchReply>[] = [
 export const entityTask =
   'Match entities, each given with the relation that leads to it, to the phrases of the question that they stand for. Score each match from 0 to 10. Leave out entities that stand for none.';
 
-/** Solved instances of `entityTask`. */
 export const entityExamples: readonly Example<MatchReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -45,7 +42,6 @@ export const entityExamples: readonly Example<MatchReply>[] = [
 /** What the phase `answer` asks of a question. */
 export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
 
-/** Solved instances of `answerTask`. */
 export const answerExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -60,7 +56,6 @@ export const answerExamples: readonly Example<AnswerReply>[] = [
 /** What the phase `answer` asks of a statement. */
 export const truthTask = 'Say whether the statement is true or false, from the facts.';
 
-/** Solved instances of `truthTask`. */
 export const truthExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'true or false: Jon Weil repaired the Harbour clock',

@@ -27,7 +27,6 @@ export function proposeExamples(firstId: number): readonly Example<ChainsReply>[
 export const verifyTask =
   'Each candidate is a chain of relations with the answers that it leads to. Choose the one that answers the question, judged by the facts, and say why. If none does, choose 0 and say what is wrong.';
 
-/** Solved instances of `verifyTask`. */
 export const verifyExamples: readonly Example<JudgeReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',
@@ -52,7 +51,6 @@ export const verifyExamples: readonly Example<JudgeReply>[] = [
 export const writtenTask =
   'The context lists chains of relations with the answers that they lead to. If one of them answers the question, judged by the facts, copy all its answers. Otherwise say what is wrong.';
 
-/** Solved instances of `writtenTask`. */
 export const writtenExamples: readonly Example<JudgeReply>[] = [
   {
     question: 'which person repaired the clocks that Orla Brandt bought',

@@ -5,7 +5,6 @@ import type { AnswerReply, Example, JudgeReply, ScoreReply } from '../../../src/
 export const relationTask =
   'Score each relation from 0 to 10 by how much following it from the entity helps to answer the question. 0 means that it does not help.';
 
-/** Solved instances of `relationTask`. */
 export const relationExamples: readonly Example<ScoreReply>[] = [
   {
     question: 'what language do people speak on the island where Tamsin Orrel was born',
@@ -19,7 +18,6 @@ export const relationExamples: readonly Example<ScoreReply>[] = [
 export const entityTask =
   'Score each entity from 0 to 10 by how likely it is on the way to the answer of the question. 0 means that it is not.';
 
-/** Solved instances of `entityTask`. */
 export const entityExamples: readonly Example<ScoreReply>[] = [
   {
     question: 'which ship that docked at Port Vell was built before 1900',
@@ -33,7 +31,6 @@ export const entityExamples: readonly Example<ScoreReply>[] = [
 export const judgeTask =
   'Decide whether the facts suffice to answer the question. If they do, give every answer that they show, by name.';
 
-/** Solved instances of `judgeTask`. */
 export const judgeExamples: readonly Example<JudgeReply>[] = [
   {
     question: 'who built the ship that Tamsin Orrel sailed',
@@ -53,7 +50,6 @@ export const judgeExamples: readonly Example<JudgeReply>[] = [
 /** What the phase `answer` asks of a question. */
 export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
 
-/** Solved instances of `answerTask`. */
 export const answerExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'who built the ships that Tamsin Orrel sailed',
@@ -70,7 +66,6 @@ export const answerExamples: readonly Example<AnswerReply>[] = [
 /** What the phase `answer` asks of a statement. */
 export const truthAnswerTask = 'Say whether the statement is true or false, from the facts.';
 
-/** Solved instances of `truthAnswerTask`. */
 export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
   {
     question: 'true or false: Ivo Marr built the Grey Heron',

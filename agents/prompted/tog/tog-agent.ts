@@ -14,7 +14,7 @@
 import type { QuestionTask } from '../../../datasets/question.js';
 import { type AnswerReply, BudgetSpent, type Decision } from '../../../src/llm/decision.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
-import { distinctFacts, factOf, groundNames, truthOf } from '../facts.js';
+import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../facts.js';
 import type { QuestionAgent, QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-agent.js';
 import { explore, type Beam } from './explore.js';
@@ -127,8 +127,8 @@ async function lastAnswer(
     ? [prompts.aloneTask, prompts.aloneTruthTask]
     : [prompts.answerTask, prompts.truthAnswerTask];
   const grounded = truth ? prompts.truthAnswerExamples : prompts.answerExamples;
-  try {
-    const { reply } = await client.decide({
+  const decided = await unlessSpent(
+    client.decide({
       ...common(task, alone ? [] : facts, 'answer'),
       kind: 'answer',
       task: truth ? truthTask : answerTask,
@@ -136,12 +136,9 @@ async function lastAnswer(
       form: task.form,
       withReasoning: alone,
       final: true,
-    });
-    return reply;
-  } catch (error) {
-    if (error instanceof BudgetSpent) return undefined;
-    throw error;
-  }
+    }),
+  );
+  return decided?.reply;
 }
 
 function common(
