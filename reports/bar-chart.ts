@@ -1,13 +1,14 @@
 /** Horizontal bars with their intervals. */
 import type { ScaleOptions } from 'chart.js';
+import { numberText, type Figure } from '../src/run/figures.js';
 import { axis, chartWidth, font, inLines, plugins, ticks, verticalMark, whiskers, type Chart } from './chart.js';
 import type { Level } from './line-chart.js';
-import type { Figure } from './series.js';
+import type { Mean } from './series.js';
 
 /** One bar with its whiskers. */
 export interface Bar {
   label: string;
-  figure: Figure;
+  figure: Mean;
   /** Of the palette, with or without opacity. Default grey, the colour of baselines. */
   color?: string;
 }
@@ -15,18 +16,19 @@ export interface Bar {
 /** Title, unit, and a level that no bar can exceed. */
 export interface BarChartOptions {
   title: string;
-  /** Values are fractions that read as percent. */
-  percent: boolean;
+  /** Of the values; `%` are fractions that read as percent. */
+  unit: Figure['unit'];
   /** A level that no bar can exceed; shown where it is not far from them. */
   bound?: Level | undefined;
 }
 
 /** Bars with the interval as whisker and the value beside it. */
-export function barChart(bars: readonly Bar[], { title, percent, bound }: BarChartOptions): Chart {
+export function barChart(bars: readonly Bar[], { title, unit, bound }: BarChartOptions): Chart {
   const reach = Math.max(...bars.map(({ figure }) => Math.max(figure.high, figure.value)));
   const labels = bars.map(({ label }) => inLines(label, 20));
   const shown = bound && bound.value <= Math.max(2 * reach, 0.5) ? bound : undefined;
   const most = Math.max(reach, shown?.value ?? 0);
+  const isCount = unit === 'calls';
   return {
     size: {
       width: chartWidth,
@@ -51,7 +53,12 @@ export function barChart(bars: readonly Bar[], { title, percent, bound }: BarCha
         layout: { padding: { top: 4, right: 46, bottom: 2, left: 2 } },
         plugins: plugins(title, theme, shown ? 20 : 10),
         scales: {
-          x: { min: 0, suggestedMax: percent ? Math.min(1, most) : most, ...axis(theme), ticks: ticks(theme, percent) },
+          x: {
+            min: 0,
+            suggestedMax: isCount ? most : Math.min(1, most),
+            ...axis(theme),
+            ticks: ticks(theme, unit === '%'),
+          },
           y: {
             border: { display: false },
             grid: { display: false },
@@ -63,7 +70,7 @@ export function barChart(bars: readonly Bar[], { title, percent, bound }: BarCha
         ...(shown ? [verticalMark(shown.value, shown.label, theme)] : []),
         whiskers(
           bars.map(({ figure }) => figure),
-          (value) => (percent ? 100 * value : value).toFixed(1),
+          (value) => numberText(value, unit),
           theme,
         ),
       ],

@@ -1,6 +1,6 @@
 /** What all charts of a report share: colours, size, titles, axes, and what chart.js does not draw itself. */
 import type { Chart as Drawing, ChartConfiguration, Plugin } from 'chart.js';
-import type { Figure } from './series.js';
+import type { Mean } from './series.js';
 
 /** Told apart by readers who see colours differently, and in print; the last two by most. @source Okabe and Ito, Color Universal Design */
 export const palette = [
@@ -193,7 +193,7 @@ export function spreadOut(positions: readonly number[], gap: number, top: number
 }
 
 /** The interval as a line with ends over each bar, and the value beside it. */
-export function whiskers(figures: readonly Figure[], write: (value: number) => string, { ink, paper }: Theme): Plugin {
+export function whiskers(figures: readonly Mean[], write: (value: number) => string, { ink, paper }: Theme): Plugin {
   return {
     id: 'whiskers',
     afterDatasetsDraw(chart: Drawing) {

@@ -1,11 +1,13 @@
 /** Curves of training: what was learned, large, and diagnostics. */
+import type { Figure } from '../src/run/figures.js';
+import { phases } from '../src/run/records.js';
 import { strokeOf } from './chart.js';
 import { lineChart, type Level, type Line } from './line-chart.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import type { ResultRow, ResultSet } from './results.js';
-import { seedOf, type RunGroup } from './run-data.js';
+import { seedOf, type RunGroup, type Subject } from './run-data.js';
 import { curveOf, largest, seriesOfPhase, takenUpTo, type Curve, type Series, type Taken } from './series.js';
-import { algorithmOf, figureNames, percent, plain } from './words.js';
+import { algorithmOf, percent, plain } from './words.js';
 
 const phaseTitles: Readonly<Record<string, string>> = {
   transe: 'TransE',
@@ -27,80 +29,108 @@ const stepNames: Readonly<Record<string, string>> = {
   ppo: 'updates',
 };
 
-/** What the page shows large, in the order of training; all else is diagnostics. */
-const learningMeasures: readonly (readonly [phase: string, key: string])[] = [
-  ['transe', 'eval/mrr'],
-  ['clone', 'train/loss'],
-  ['clone', 'eval/path@1'],
-  ['clone', 'eval/hit@1'],
-  ['clone', 'eval/mrr'],
-  ['ppo', 'rollout/reward'],
-  ['ppo', 'rollout/hit_rate'],
-  ['ppo', 'eval/path@1'],
-  ['ppo', 'eval/target@1'],
-  ['ppo', 'eval/hit@1'],
-  ['ppo', 'eval/f1'],
-  ['ppo', 'eval/mrr'],
-  ['ppo', 'eval/tail_mrr'],
-];
-
-/** What is shown against wall time, too: where walking is all of the method, time is what runs are compared by. */
-const againstTheClock: readonly string[] = ['rollout/hit_rate', 'eval/mrr'];
+/** Beside the figures of evaluations, what the page shows large; all else is diagnostics. */
+const rollouts: readonly string[] = ['rollout/reward', 'rollout/hit_rate'];
 
 const titles: Readonly<Record<string, string>> = {
   'rollout/reward': 'mean reward of a walk',
   'train/loss': 'loss on train',
-  'eval/mrr': 'mean reciprocal rank on valid, %',
-  'eval/tail_mrr': 'mean reciprocal rank of tails on valid, %',
   'rollout/hit_rate': 'walks that end on the answer, %',
 };
 
-/** `path@1 on valid, %`. */
-function titleOfMeasure(key: string): string {
-  const [kind, ...rest] = key.split('/');
-  const name = rest.join('/').replaceAll('_', ' ');
-  const unit = isRate(key) ? ', %' : '';
-  return titles[key] ?? `${figureNames[name] ?? name}${kind === 'eval' ? ' on valid' : ''}${unit}`;
+/** The runs of one data set, and what is known of what they logged. */
+export interface Trained extends Subject {
+  /** Declared by the evaluations of the runs. */
+  figures: readonly Figure[];
+  /** Results on the split that training is evaluated on; absent where none compare. */
+  valid?: ResultSet | undefined;
+  /** Named in charts: set where a report has several. */
+  isNamed: boolean;
 }
 
-/** Whether values are fractions that read as percent. */
-function isRate(key: string): boolean {
-  return key.includes('@') || /(hit_rate|mrr|accuracy|\/f1|exact|chain|fraction)$/.test(key);
-}
-
-/**
- * Learning curves in the order of training, with the best baseline and the clone as levels to compare PPO with.
- * @param valid results on the split that training is evaluated on; absent where none compare
- * @param about what the runs are trained on, where a report has runs of several kinds
- */
-export function learningFigures(groups: readonly RunGroup[], valid?: ResultSet, about?: string): ChartGroup[] {
-  const measured = learningMeasures.flatMap(([phase, key]) => {
-    const clone =
-      phase === 'ppo' && groups.length === 1 ? levelOf(valid, key, ({ record }) => record.checkpoint === 'clone') : [];
-    const levels = phase === 'transe' ? [] : [...clone, ...levelOf(valid, key, ({ own }) => !own)];
-    const bySteps = drawn(groups, phase, key, { about, levels });
-    const isTimed = phase === 'ppo' && againstTheClock.includes(key);
-    return [...bySteps, ...(isTimed ? drawn(groups, phase, key, { about, levels, taken: 'seconds' }) : [])];
+/** Subjects with the results that their curves are compared with. */
+export function trainedOf(subjects: readonly Subject[], sets: readonly ResultSet[]): Trained[] {
+  return subjects.map((subject) => {
+    const evaluations = subject.groups.flatMap(({ runs }) => runs.flatMap((run) => run.evaluations));
+    const figures = new Map(evaluations.flatMap(({ record }) => record.figures.map((one) => [one.key, one])));
+    const valid = sets.find(
+      ({ about: { dataset, split, limit }, rows }) =>
+        dataset === subject.dataset && split.includes('valid') && limit === undefined && rows.some(({ own }) => own),
+    );
+    return { ...subject, figures: [...figures.values()], valid, isNamed: subjects.length > 1 };
   });
+}
+
+/** The figures of evaluations that a phase logged, as `eval/path@1`: those for every table, or all where nothing declares them. */
+export function evaluatedKeys({ groups, figures }: Pick<Trained, 'groups' | 'figures'>, phase: string): string[] {
+  const logged = loggedKeys(groups, phase).filter((key) => key.startsWith('eval/') && !key.endsWith('loss'));
+  const declared = figures.flatMap(({ key, place }) => (place === 'main' ? [`eval/${key}`] : []));
+  const main = declared.filter((key) => logged.includes(key));
+  return main.length > 0 ? main : logged;
+}
+
+function loggedKeys(groups: readonly RunGroup[], phase: string): string[] {
+  const records = groups.flatMap(({ runs }) => runs.flatMap(({ metrics }) => metrics));
+  return [...new Set(records.flatMap((record) => (record.phase === phase ? Object.keys(record.metrics) : [])))];
+}
+
+function largeKeys(trained: Trained, phase: string): string[] {
+  if (phase === 'transe' || phase === 'bilinear') return evaluatedKeys(trained, phase).slice(0, 1);
+  return [...(phase === 'clone' ? ['train/loss'] : rollouts), ...evaluatedKeys(trained, phase)];
+}
+
+/** `path@1 on valid, %`, and whether values are fractions that read as percent. */
+export function measureOf(
+  key: string,
+  figures: readonly Figure[],
+  values: readonly number[],
+): { title: string; isShare: boolean } {
+  const [kind, ...rest] = key.split('/');
+  const declared = kind === 'eval' ? figures.find((one) => one.key === rest.join('/')) : undefined;
+  const isShare = declared
+    ? declared.unit === '%'
+    : /(rate|fraction|accuracy)$/.test(key) ||
+      (kind === 'eval' && !key.endsWith('loss') && values.every((value) => value >= 0 && value <= 1));
+  const name = declared?.title ?? rest.join('/').replaceAll('_', ' ');
+  return { title: titles[key] ?? `${name}${kind === 'eval' ? ' on valid' : ''}${isShare ? ', %' : ''}`, isShare };
+}
+
+/** Learning curves in the order of training, with the best baseline and the clone as levels to compare PPO with. */
+export function learningFigures(trained: Trained): ChartGroup[] {
+  const { dataset, groups, valid, isNamed } = trained;
+  const measured = phases.flatMap((phase) =>
+    largeKeys(trained, phase).flatMap((key, _, keys) => {
+      const isWalk = phase === 'ppo' || phase === 'clone';
+      const clone = ({ checkpoint }: ResultRow) => checkpoint === 'clone';
+      const levels = [
+        ...(phase === 'ppo' && groups.length === 1 ? levelOf(valid, key, clone) : []),
+        ...(isWalk ? levelOf(valid, key, ({ own, model }) => !own && model === undefined) : []),
+      ];
+      // Where walking is all of the method, time is what runs are compared by.
+      const isTimed = key === 'rollout/hit_rate' || key === keys.find((one) => one.startsWith('eval/'));
+      return [
+        ...drawn(trained, phase, key, levels),
+        ...(phase === 'ppo' && isTimed ? drawn(trained, phase, key, levels, 'seconds') : []),
+      ];
+    }),
+  );
   if (measured.length === 0) return [];
-  const caption = captionOf(groups, measured);
-  return [
-    { ...(about !== undefined && { heading: `On ${about}` }), charts: measured.map(({ chart }) => chart), caption },
-  ];
+  const heading = isNamed ? { heading: `On ${dataset}` } : {};
+  return [{ ...heading, charts: measured.map(({ chart }) => chart), caption: captionOf(groups, measured) }];
 }
 
 /** Everything else that was logged at every step, by phase. */
-export function diagnosticFigures(groups: readonly RunGroup[], about?: string): ChartGroup[] {
-  const records = groups.flatMap(({ runs }) => runs.flatMap(({ metrics }) => metrics));
-  const isLearning = (phase: string, key: string) => learningMeasures.some(([p, k]) => p === phase && k === key);
-  return [...new Set(records.map(({ phase }) => phase))].flatMap((phase): ChartGroup[] => {
-    const logged = records.flatMap((record) => (record.phase === phase ? Object.keys(record.metrics) : []));
-    const keys = [...new Set(logged)].filter((key) => !isLearning(phase, key));
-    const measured = keys.flatMap((key) => drawn(groups, phase, key, { about, levels: [] }));
+export function diagnosticFigures(trained: Trained): ChartGroup[] {
+  const { dataset, groups, isNamed } = trained;
+  const logged = groups.flatMap(({ runs }) => runs.flatMap(({ metrics }) => metrics.map(({ phase }) => phase)));
+  return [...new Set(logged)].flatMap((phase): ChartGroup[] => {
+    const large = largeKeys(trained, phase);
+    const keys = loggedKeys(groups, phase).filter((key) => !large.includes(key));
+    const measured = keys.flatMap((key) => drawn(trained, phase, key, []));
     if (measured.length === 0) return [];
-    const heading = `${phaseTitle(phase, groups)}${about === undefined ? '' : ` on ${about}`}`;
+    const heading = `${phaseTitle(phase, groups)}${isNamed ? ` on ${dataset}` : ''}`;
     const charts = measured.map(({ chart }) => chart);
-    return [{ heading, charts, caption: captionOf(groups, measured) + stillOf(groups, phase, keys), minor: true }];
+    return [{ heading, charts, caption: captionOf(groups, measured) + stillOf(trained, phase, keys), minor: true }];
   });
 }
 
@@ -112,10 +142,11 @@ interface Measured {
 
 /** The chart of one key of one phase, or nothing where it was not logged or never changed. */
 function drawn(
-  groups: readonly RunGroup[],
+  { dataset, groups, figures, isNamed }: Trained,
   phase: string,
   key: string,
-  { about, levels, taken = 'time/env_steps' }: { about: string | undefined; levels: Level[]; taken?: Taken },
+  levels: Level[],
+  taken: Taken = 'time/env_steps',
 ): Measured[] {
   const phaseName = phaseTitle(phase, groups);
   const lines = groups.flatMap((group, g): GroupLine[] => {
@@ -123,20 +154,25 @@ function drawn(
     const label = groups.length > 1 ? group.label : phaseName;
     return curve.steps.length > 1 ? [{ label, ...strokeOf(g), curve, group }] : [];
   });
-  if (new Set(lines.flatMap(({ curve }) => curve.mean)).size < 2) return [];
+  const values = lines.flatMap(({ curve }) => curve.mean);
+  if (new Set(values).size < 2) return [];
   const { lines: scaled, unit } = against(taken, phase, lines);
   // Without clocks there is but the chart that counts updates.
   if (taken === 'seconds' && unit === undefined) return [];
-  const title = `${phaseName}: ${titleOfMeasure(key)}`;
+  const { title: measure, isShare } = measureOf(key, figures, values);
+  const title = `${phaseName}: ${measure}`;
   const xLabel = `${phaseName}, ${unit ?? stepNames[phase] ?? 'steps'}`;
+  const write = (value: number) => (isShare ? `${percent(value)} %` : plain(value));
+  const said = scaled.map((line) => courseOf(line, !/loss|rate$|norm|kl/.test(key), write));
+  const beside = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');
   return [
     {
       curves: lines.map(({ curve }) => curve),
       levels,
       chart: {
-        name: [...(about === undefined ? [] : [about]), phase, key, ...(taken === 'seconds' ? ['time'] : [])].join('-'),
-        alt: `${title} by ${xLabel}: ${scaled.map((line) => said(line, key)).join('; ')}${levels.map(({ label, value }) => `; ${label} is at ${write(value, key)}`).join('')}`,
-        chart: lineChart(scaled, { title, xLabel, percent: isRate(key), levels }),
+        name: [...(isNamed ? [dataset] : []), phase, key, ...(taken === 'seconds' ? ['time'] : [])].join('-'),
+        alt: `${title} by ${xLabel}: ${said.join('; ')}${beside}`,
+        chart: lineChart(scaled, { title, xLabel, percent: isShare, levels }),
       },
     },
   ];
@@ -195,30 +231,26 @@ const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; un
 };
 
 /** Where a curve begins and ends, and its highest point where that is neither. */
-function said({ label, curve: { steps, mean } }: Line, key: string): string {
+function courseOf({ label, curve: { steps, mean } }: Line, peaks: boolean, write: (value: number) => string): string {
   const [first, last] = [mean[0]!, mean.at(-1)!];
   const highest = mean.indexOf(largest(mean));
-  const between = highest > 0 && highest < mean.length - 1 && !/loss|rate$|norm|kl/.test(key);
-  const peak = between ? `, highest ${write(mean[highest]!, key)} at ${plain(steps[highest]!)}` : '';
+  const between = peaks && highest > 0 && highest < mean.length - 1;
+  const peak = between ? `, highest ${write(mean[highest]!)} at ${plain(steps[highest]!)}` : '';
   const way = last > first ? 'rises' : last < first ? 'falls' : 'stays';
-  return `${label} ${way} from ${write(first, key)} to ${write(last, key)}${peak}`;
-}
-
-function write(value: number, key: string): string {
-  return isRate(key) ? `${percent(value)} %` : plain(value);
+  return `${label} ${way} from ${write(first)} to ${write(last)}${peak}`;
 }
 
 function levelOf(valid: ResultSet | undefined, key: string, isMeant: (row: ResultRow) => boolean): Level[] {
   const row = valid?.rows.find(isMeant);
-  const figure = row?.metrics[key.replace('eval/', '')];
-  return row && figure && key.startsWith('eval/') ? [{ label: row.label, value: figure.value }] : [];
+  const mean = row?.metrics[key.replace('eval/', '')];
+  return row && mean && key.startsWith('eval/') ? [{ label: row.label, value: mean.value }] : [];
 }
 
 /** Of single-valued figures, which are not drawn. */
-function stillOf(groups: readonly RunGroup[], phase: string, keys: readonly string[]): string {
+function stillOf({ groups, figures }: Trained, phase: string, keys: readonly string[]): string {
   const still = keys.flatMap((key) => {
     const values = new Set(groups.flatMap((group) => curveOfGroup(group, phase, key).mean));
-    return values.size === 1 ? [`${titleOfMeasure(key)} = ${plain([...values][0]!)}`] : [];
+    return values.size === 1 ? [`${measureOf(key, figures, [...values]).title} = ${plain([...values][0]!)}`] : [];
   });
   return still.length > 0 ? ` Constant throughout: ${still.join('; ')}.` : '';
 }

@@ -104,7 +104,7 @@ function evaluationsView(evaluations: readonly EvaluationData[]): RunView[] {
   const models = [...new Set(evaluations.flatMap(({ record }) => record.model ?? []))];
   return [
     {
-      title: 'Evaluations of questions',
+      title: 'Evaluations',
       command: evaluations.map(({ name }) => `npx kgwalk replay ${quoted(name)}`).join('\n'),
       environment: [
         ...(models.length > 0 ? [{ name: models.length > 1 ? 'models' : 'model', value: listed(models) }] : []),
@@ -116,30 +116,19 @@ function evaluationsView(evaluations: readonly EvaluationData[]): RunView[] {
       config: stringify(
         evaluations.map(({ name, record }) => ({
           name,
-          ...Object.fromEntries(asked.map((key) => [key, record[key]])),
+          ...Object.fromEntries(Object.entries(record).filter(([key]) => !answered.has(key))),
         })),
       ).trimEnd(),
     },
   ];
 }
 
-/** What of a record decided it. */
-const asked = [
-  'agent',
-  'dataset',
-  'subsets',
-  'split',
-  'holdOut',
-  'limit',
-  'seed',
-  'model',
-  'simulated',
-  'budget',
-  'budgetMode',
-  'switches',
-  'topicGiven',
-  'hopsWithheld',
-] as const;
+/** Of a record, what does not say how it was asked. */
+const answered = new Set(
+  'schemaVersion note figures clusters n excluded metrics bounds slices misses cost hashes details sections examples'.split(
+    ' ',
+  ),
+);
 
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -64,32 +64,8 @@ export interface ResultView {
   parts: PartView[];
 }
 
-/** What one agent said to a question. Empty texts are left out. */
-export interface SaidView {
-  agent: string;
-  model: string;
-  right: boolean;
-  verdict: string;
-  answer: string;
-  chain: string;
-  evidence: string[];
-  cost: string;
-  calls: string[];
-  steps: string[];
-}
-
-/** A worked question, ready to be written. */
-export interface QuestionExampleView {
-  id: string;
-  question: string;
-  topics: string;
-  gold: string;
-  goldChain: string;
-  said: SaidView[];
-}
-
 /** A message, line by line. */
-export interface MessageView {
+interface MessageView {
   assistant: boolean;
   lines: string[];
 }
@@ -100,28 +76,40 @@ export interface WalkView {
   hops: { relation: string; inverse: boolean; entity: string; mark: '' | 'right' | 'wrong' }[];
 }
 
-/** A worked dialogue, ready to be written. */
-export interface ExampleView {
-  id: string;
+/** One of the answers of an agent, with the walk that led there. */
+export interface AnswerView {
+  text: string;
+  walk?: WalkView;
+  /** In words; empty where there is none. */
+  score: string;
+  /** Of a score in percent. */
+  width: number;
   right: boolean;
-  verdict: string;
-  /** Said before the last few messages. */
-  earlier: MessageView[];
-  messages: MessageView[];
-  gold: WalkView;
-  /** Best first; `width` is a percentage. */
-  beam: (WalkView & { share: string; width: number })[];
 }
 
-/** A worked link query, ready to be written. */
-export interface LinkExampleView {
-  /** Head, relation and tail, of which one is asked for. */
-  asked: string[];
-  answer: string;
+/** What one agent said. */
+export interface SaidView {
+  agent: string;
+  model: string;
   right: boolean;
   verdict: string;
-  /** Best first; `width` is a percentage. Empty notes are left out. */
-  answers: (WalkView & { share: string; width: number; note: string })[];
+  /** Best first. */
+  answers: AnswerView[];
+  lines: string[];
+  /** Closed until the reader opens it. */
+  folded: boolean;
+}
+
+/** A worked example, ready to be written. */
+export interface ExampleView {
+  id: string;
+  /** Asked before the last few messages. */
+  earlier: MessageView[];
+  messages: MessageView[];
+  facts: Fact[];
+  gold: string;
+  goldWalk?: WalkView;
+  said: SaidView[];
 }
 
 /** How a run is repeated, and on what it ran. */
@@ -146,11 +134,6 @@ export interface PageView {
   noise: ResultView[];
   curves: FigureGroup[];
   examples: ExampleView[];
-  examplesCaption: string;
-  questions: QuestionExampleView[];
-  questionsCaption: string;
-  links: LinkExampleView[];
-  linksCaption: string;
   costs: { title: string; table: Table }[];
   /** What all runs have in common, by subject. */
   shared: { title: string; facts: Fact[] }[];
@@ -165,9 +148,7 @@ const sectionTitles: [keyof PageView, id: string, title: string][] = [
   ['results', 'results', 'Results'],
   ['noise', 'noise', 'Noise'],
   ['curves', 'curves', 'Learning curves'],
-  ['examples', 'examples', 'Example walks'],
-  ['questions', 'questions', 'Worked questions'],
-  ['links', 'queries', 'Worked queries'],
+  ['examples', 'examples', 'Worked examples'],
   ['costs', 'cost', 'Cost'],
   ['runs', 'reproduce', 'Environment'],
   ['diagnostics', 'diagnostics', 'Diagnostics'],

@@ -1,37 +1,38 @@
-/** How agents bear a simulated model that errs: accuracy and calls against its error rate. */
+/** How agents bear a simulated model that errs: figures and calls against its error rate. */
+import { numberText, type Figure } from '../src/run/figures.js';
 import { strokeOf } from './chart.js';
 import type { Table } from './html.js';
 import { lineChart, type Line } from './line-chart.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
-import { oracleError, type QuestionResult, type QuestionSet } from './question-results.js';
-import type { Figure } from './series.js';
-import { figureNames, interval, percent, plain } from './words.js';
+import { headOf, mainFigures, oracleError, type ResultRow, type ResultSet } from './results.js';
+import { figureCell } from './tables.js';
+import { plain } from './words.js';
 
 /** One agent over error rates. */
 interface NoiseRow {
   label: string;
   color: number;
   /** By error rate, ascending. */
-  levels: { error: number; result: QuestionResult }[];
+  levels: { error: number; result: ResultRow }[];
 }
 
-/** The same questions under several error rates. */
+/** The same samples under several error rates. */
 export interface NoiseSet {
   /** One of the sets, for what they share. */
-  set: QuestionSet;
+  set: ResultSet;
   /** Error rates, ascending, fractions. */
   errors: number[];
   rows: NoiseRow[];
 }
 
-/** Questions that were asked of oracles of at least two error rates. */
-export function collectNoise(sets: readonly QuestionSet[]): NoiseSet[] {
+/** Samples that were asked of oracles of at least two error rates. */
+export function collectNoise(sets: readonly ResultSet[]): NoiseSet[] {
   const simulated = sets.flatMap((set) => {
-    const error = set.simulated ? oracleError(set.model) : undefined;
+    const error = oracleError(set.simulated);
     return error === undefined ? [] : [{ error, set }];
   });
-  return [...new Set(simulated.map(({ set }) => set.questions))].flatMap((questions): NoiseSet[] => {
-    const levels = simulated.filter(({ set }) => set.questions === questions).sort((a, b) => a.error - b.error);
+  return [...new Set(simulated.map(({ set }) => set.samples))].flatMap((samples): NoiseSet[] => {
+    const levels = simulated.filter(({ set }) => set.samples === samples).sort((a, b) => a.error - b.error);
     if (levels.length < 2) return [];
     const asked = levels.flatMap(({ set, error }) =>
       set.rows.flatMap((result) => (result.simulated ? [{ error, result }] : [])),
@@ -44,51 +45,50 @@ export function collectNoise(sets: readonly QuestionSet[]): NoiseSet[] {
   });
 }
 
-/** Main figure, complete match and calls, one line an agent. @param name begins every file name */
+/** Figures of every table and calls, one line an agent. @param name begins every file name */
 export function noiseFigures({ set, rows }: NoiseSet, name: string): ChartGroup {
-  const keys = [...new Set([set.main, 'complete', 'calls.mean'])];
-  const charts = keys.flatMap((key): NamedChart[] => {
+  const charts = shownFigures(set).flatMap((figure): NamedChart[] => {
+    const { key, unit } = figure;
     const lines = rows.flatMap((row) => noiseLine(row, key));
     if (lines.length === 0) return [];
-    const isShare = key !== 'calls.mean';
-    const title = `${isShare ? `${figureNames[key]}, %` : 'calls a question'} (simulated)`;
+    const title = `${headOf(figure)} (simulated)`;
     const xLabel = 'decisions in which the oracle errs, %';
-    const write = (value: number) => (isShare ? `${percent(value)} %` : value.toFixed(1));
-    const alt = `${title} against ${xLabel}: ${lines
-      .map(
-        ({ label, curve: { steps, mean } }) =>
-          `${label} from ${write(mean[0]!)} at ${plain(steps[0]!)} % to ${write(mean.at(-1)!)} at ${plain(steps.at(-1)!)} %`,
-      )
-      .join(', ')}`;
-    const chart = lineChart(lines, { title, xLabel, percent: isShare, fromZero: true });
-    return [{ name: `${name}-noise-${key}`, alt, chart }];
+    const write = (value: number) => `${numberText(value, unit)}${unit === '%' ? ' %' : ''}`;
+    const said = lines.map(({ label, curve: { steps, mean } }) => {
+      const [first, last] = [steps[0]!, steps.at(-1)!].map((step) => `${plain(step)} %`);
+      return `${label} from ${write(mean[0]!)} at ${first} to ${write(mean.at(-1)!)} at ${last}`;
+    });
+    const chart = lineChart(lines, { title, xLabel, percent: unit === '%', fromZero: true });
+    return [{ name: `${name}-noise-${key}`, alt: `${title} against ${xLabel}: ${said.join(', ')}`, chart }];
   });
+  const { n, clusters } = set.about;
   return {
     charts,
-    caption: `Simulated: the oracle knows the gold and errs once a decision at the given rate, so these lines compare algorithms, not models. ${plain(set.n)} questions a point; shaded: 95\u00a0% bootstrap interval over questions.`,
+    caption: `Simulated: the oracle knows the gold and errs once a decision at the given rate, so these lines compare algorithms, not models. ${plain(n)} ${clusters} a point; shaded: 95\u00a0% bootstrap interval over ${clusters}.`,
   };
+}
+
+function shownFigures(set: ResultSet): Figure[] {
+  return [...mainFigures(set), ...set.figures.filter(({ unit, place }) => unit === 'calls' && place !== 'main')];
 }
 
 /** Every agent at every error rate. */
 export function noiseTable({ set, errors, rows }: NoiseSet): Table {
+  const { main } = set;
+  const others = shownFigures(set).filter(({ key }) => key !== main.key);
   return {
     head: ['agent (simulated)', ...errors.map((error) => `error ${plain(100 * error)} %`)],
     rows: rows.map(({ label, levels }) => ({
       cells: [
-        { text: label, details: [`${figureNames[set.main]}, %`] },
+        { text: label, details: [headOf(main)] },
         ...errors.map((error) => {
           const metrics = levels.find((level) => level.error === error)?.result.metrics;
-          const main = metrics?.[set.main];
-          const { complete, 'calls.mean': calls } = metrics ?? {};
-          if (!main) return { text: '' };
-          return {
-            text: percent(main.value),
-            details: [
-              ...interval(main),
-              ...(complete ? [`complete ${percent(complete.value)}`] : []),
-              ...(calls ? [`${calls.value.toFixed(1)} calls`] : []),
-            ],
-          };
+          const { text, details = [] } = figureCell(metrics?.[main.key], main);
+          const beside = others.flatMap(({ key, title, unit }) => {
+            const mean = metrics?.[key];
+            return mean ? [`${title} ${numberText(mean.value, unit)}`] : [];
+          });
+          return { text, details: [...details, ...beside] };
         }),
       ],
     })),
@@ -96,7 +96,7 @@ export function noiseTable({ set, errors, rows }: NoiseSet): Table {
 }
 
 function noiseLine({ label, color, levels }: NoiseRow, key: string): Line[] {
-  const points = levels.flatMap(({ error, result }): { error: number; figure: Figure }[] => {
+  const points = levels.flatMap(({ error, result }) => {
     const figure = result.metrics[key];
     return figure ? [{ error, figure }] : [];
   });

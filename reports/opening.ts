@@ -1,178 +1,66 @@
-/** The head of the page: its title, what was done, what came of it, and on what. */
+/** The head of the page: its title, what was done, what came of it, what must be known beside it, and on what. */
 import { basename } from 'node:path';
+import { numberText, type Estimate } from '../src/run/figures.js';
 import { phases } from '../src/run/records.js';
 import { phaseTitle } from './curves.js';
 import type { Fact, PageView } from './html.js';
-import { figureOf, mainLinkRow, titleOfLinks, type LinkSet } from './link-results.js';
-import { directionNames } from './link-tables.js';
-import type { QuestionResult, QuestionSet } from './question-results.js';
-import { questionFacts } from './question-tables.js';
-import { mainMetric, mainRow, type ResultRow, type ResultSet } from './results.js';
-import { encoderOf, seedOf, type RunGroup, type RunKind } from './run-data.js';
-import { largest, meanOf, takenUpTo, type Figure } from './series.js';
-import { edgeReservations } from './tables.js';
-import { duration, figureNames, listed, percent, plain } from './words.js';
+import { edgeReservations } from './llm-ark.js';
+import { boundOf, mainRow, type ResultRow, type ResultSet } from './results.js';
+import { encoderOf, seedOf, type RunGroup, type Subject } from './run-data.js';
+import { largest, meanOf, takenUpTo } from './series.js';
+import { askedFacts } from './tables.js';
+import { duration, listed, plain } from './words.js';
 
-/** What a page is about: runs by kind, and what they and others were evaluated on. */
-interface Found {
-  groups: Readonly<Record<RunKind, readonly RunGroup[]>>;
-  walked: readonly ResultSet[];
-  asked: readonly QuestionSet[];
-  linked: readonly LinkSet[];
+/** The first set of each data set and task, in the order of the sets: what the page is about. */
+export function firstSets(sets: readonly ResultSet[]): ResultSet[] {
+  const keyOf = ({ about: { task, dataset } }: ResultSet) => JSON.stringify([task, dataset]);
+  return sets.filter((set, i) => sets.findIndex((one) => keyOf(one) === keyOf(set)) === i);
 }
 
 /** The first words of the page. */
-export function openingOf({
-  groups,
-  walked,
-  asked,
-  linked,
-}: Found): Pick<PageView, 'done' | 'result' | 'reservations'> {
-  const all = Object.values(groups).flat();
-  const [walks, questions, links] = [walked[0], asked[0], linked[0]];
-  const found = [
-    ...(walks ? [walkResult(walks) ?? []].flat() : []),
-    ...(questions ? [questionResult(questions)] : []),
-    ...(links ? [linkResult(links) ?? []].flat() : []),
-  ].join('; ');
-  const result = found === '' ? nothingEvaluated(all) : `${found}.`;
+export function openingOf(
+  subjects: readonly Subject[],
+  sets: readonly ResultSet[],
+): Pick<PageView, 'done' | 'result' | 'reservations'> {
+  const firsts = firstSets(sets);
+  const groups = subjects.flatMap((subject) => subject.groups);
+  const result = firsts.length === 0 ? nothingEvaluated(groups) : `${firsts.map(resultOf).join('; ')}.`;
+  const untrained = firsts.filter(({ about }) => !subjects.some(({ dataset }) => dataset === about.dataset));
+  const done = [
+    ...subjects.map((subject) => trainedOn(subject, firsts)),
+    ...untrained.map((set) => `The ${whatOf(set)} were put to ${agentsOf(set.rows)}.`),
+  ];
   return {
-    done: [
-      ...(groups.dialogues.length > 0 ? [trainedOnDialogues(groups.dialogues, walks)] : []),
-      ...(groups.questions.length > 0 || questions ? [askedQuestions(groups.questions, questions)] : []),
-      ...(groups.links.length > 0 || links ? [answeredLinks(groups.links, links)] : []),
-    ].join(' '),
+    done: done.join(' '),
     result: result[0]!.toUpperCase() + result.slice(1),
-    reservations: reservations({ walks, groups: groups.dialogues, asked: questions, linked: links }).join(' '),
+    reservations: [...new Set(firsts.flatMap(reservationsOf))].join(' '),
   };
 }
-
-const subjects: Readonly<Record<RunKind, string>> = {
-  dialogues: 'walks on',
-  questions: 'questions on',
-  links: 'link queries on',
-};
 
 /** What the page is about, in a few words. */
-export function titleOfPage({ groups, walked, asked, linked }: Found): string {
-  const datasets: Readonly<Record<RunKind, string>> = {
-    dialogues: datasetsOf(walked),
-    questions: datasetsOf(asked),
-    links: datasetsOf(linked),
-  };
-  const kinds = (Object.keys(subjects) as RunKind[]).filter(
-    (kind) => groups[kind].length > 0 || (kind !== 'dialogues' && datasets[kind] !== ''),
-  );
-  if (kinds.length > 1) {
-    const title = kinds.map((kind) => `${subjects[kind]} ${datasets[kind] || nameOf(groups[kind])}`).join(', ');
-    return title[0]!.toUpperCase() + title.slice(1);
-  }
-  const all = Object.values(groups).flat();
-  if (all.length > 1) return `${all.length} settings compared`;
-  if (all.length === 1) return all[0]!.label;
-  const agents = [...new Set([...asked, ...linked].flatMap(({ rows }) => rows.map(({ label }) => label)))];
-  const sets = datasets.questions || datasets.links;
-  return agents.length > 1 ? `${agents.length} agents on ${sets}` : `${agents[0]!} on ${sets}`;
-}
-
-const datasetsOf = (sets: readonly { dataset: string }[]) =>
-  [...new Set(sets.map(({ dataset }) => dataset))].join(', ');
-
-function nameOf(groups: readonly RunGroup[]): string {
-  return groups.length > 1 ? `${groups.length} settings` : groups[0]!.label;
+export function titleOfPage(subjects: readonly Subject[], sets: readonly ResultSet[]): string {
+  const groups = subjects.flatMap((subject) => subject.groups);
+  const datasets = [...new Set([...subjects.map(({ dataset }) => dataset), ...sets.map(({ about }) => about.dataset)])];
+  if (groups.length > 0 && datasets.length > 1) return `Walks on ${listed(datasets)}`;
+  if (groups.length > 1) return `${groups.length} settings compared`;
+  if (groups.length === 1) return groups[0]!.label;
+  const agents = [...new Set(sets.flatMap(({ rows }) => rows.map(({ label }) => label)))];
+  return `${agents.length > 1 ? `${agents.length} agents` : agents[0]!} on ${listed(datasets)}`;
 }
 
 /** On what, below the first words. */
-export function factsOf({ groups, walked, asked, linked }: Found): Fact[] {
-  const runs = Object.values(groups).flatMap((some) => some.flatMap(({ runs: members }) => members));
-  const facts = [
+export function factsOf(subjects: readonly Subject[], [first]: readonly ResultSet[]): Fact[] {
+  const runs = subjects.flatMap(({ groups }) => groups.flatMap((group) => group.runs));
+  const seeds = [...new Set(runs.map(seedOf))].sort((a, b) => Number(a) - Number(b));
+  return [
+    ...(first ? askedFacts(first) : []),
     ...(runs.length > 0
       ? [
           { name: 'runs', value: plain(runs.length) },
-          { name: 'seeds', value: [...new Set(runs.map(seedOf))].sort((a, b) => Number(a) - Number(b)).join(', ') },
+          { name: 'seeds', value: seeds.join(', ') },
         ]
       : []),
   ];
-  const [walks, questions, links] = [walked[0], asked[0], linked[0]];
-  if (walks) return [...walkFacts(walks), ...facts];
-  return [...facts, ...(questions ? questionFacts(questions) : links ? queryFacts(links) : [])];
-}
-
-function walkFacts({ dataset, graph, split, turns, n, rows }: ResultSet): Fact[] {
-  return [
-    { name: 'data set', value: dataset },
-    { name: 'graph', value: graph },
-    { name: 'split', value: split },
-    { name: 'turns', value: turns },
-    { name: 'samples', value: plain(n) },
-    { name: 'beam', value: plain(rows[0]!.record.beamWidth) },
-  ];
-}
-
-function queryFacts({ dataset, split, n, rows }: LinkSet): Fact[] {
-  const walker = rows.find(({ own }) => own)?.record;
-  return [
-    { name: 'data set', value: dataset },
-    { name: 'split', value: split },
-    { name: 'triples', value: plain(n) },
-    ...(walker?.horizon === undefined ? [] : [{ name: 'steps of a walk', value: plain(walker.horizon) }]),
-    ...(walker?.beamWidth === undefined ? [] : [{ name: 'beam', value: plain(walker.beamWidth) }]),
-  ];
-}
-
-/** Who found how many walks, with sample size, seeds and interval, and the distance to the strongest baseline. */
-export function walkResult(set: ResultSet): string | undefined {
-  const main = mainRow(set);
-  const figure = main?.metrics[mainMetric];
-  if (!main || !figure) return undefined;
-  const target = main.metrics['target@1'];
-  const baseline = set.rows.find((row) => !row.own && row !== main);
-  return [
-    `On the ${set.split} split of ${set.dataset} (${plain(set.n)} samples), ${main.label} puts the right path first for ${percent(figure.value)}\u00a0% (${evidence(main, figure)})`,
-    target && ` and the right target for ${percent(target.value)}\u00a0%`,
-    baseline && comparison(figure, baseline),
-  ]
-    .filter(Boolean)
-    .join('');
-}
-
-/** Who is best on a set of questions, with sample size, interval and cost, and who comes next. */
-export function questionResult(set: QuestionSet): string {
-  const { n, dataset, labels, subsets, split, main, rows, simulated, model } = set;
-  const shown = ({ metrics }: QuestionResult) => percent(metrics[main]?.value ?? 0);
-  const [first] = rows;
-  const best = rows.filter((row) => shown(row) === shown(first!));
-  const next = rows[best.length];
-  const walker = rows.slice(best.length + 1).find(({ own }) => own);
-  const marks = labels.length > 0 ? ` (${labels.join(', ')})` : '';
-  const simulation = simulated ? `, simulated by ${model}, which knows the gold` : '';
-  const highest =
-    rows.length > 1 ? `the highest ${figureNames[main]} of ${rows.length} agents,` : `a ${figureNames[main]} of`;
-  const who = listed(best.map((row) => `${row.label} ${costOf(row)}`));
-  return [
-    `on ${plain(n)} questions of ${dataset}${marks}, ${subsets.join(' + ')}, ${split}${simulation}, ${who} ${best.length > 1 ? 'have' : 'has'} ${highest} ${shown(first!)}\u00a0% (${evidence(first!, first!.metrics[main])})`,
-    next && `, before ${next.label} ${costOf(next)} and ${shown(next)}\u00a0%`,
-    walker && !best.some(({ own }) => own) && !next!.own && `; ${walker.label} has ${shown(walker)}\u00a0%`,
-  ]
-    .filter(Boolean)
-    .join('');
-}
-
-/** How well the trained walker ranks the answers of link queries, and the distance to the best that learns no walk. */
-export function linkResult(set: LinkSet): string | undefined {
-  const main = mainLinkRow(set);
-  const figure = main && figureOf(main, set.main, 'mrr');
-  if (!main || !figure) return undefined;
-  const other = set.rows.find((row) => !row.own && row !== main);
-  const otherFigure = other && figureOf(other, set.main, 'mrr');
-  const first = figureOf(main, set.main, 'hits@1');
-  return [
-    `on ${titleOfLinks(set)} (${plain(set.n)} triples, ${directionNames[set.main]}), ${main.label} has an MRR of ${percent(figure.value)}\u00a0% (${evidence(main, figure)})`,
-    first && ` and ranks the answer first for ${percent(first.value)}\u00a0%`,
-    otherFigure && distance(figure, otherFigure, other.label),
-  ]
-    .filter(Boolean)
-    .join('');
 }
 
 /** Without an evaluation, how to get one. */
@@ -181,112 +69,99 @@ export function nothingEvaluated(groups: readonly RunGroup[]): string {
   return `Nothing was evaluated yet: run kgwalk evaluate ${id}, then kgwalk report ${id} again.`;
 }
 
+/**
+ * Of a trained agent how well it does, with sample size, seeds and interval, and the distance to the best of the others; of
+ * untrained ones who is best, with calls, and who comes next.
+ */
+export function resultOf(set: ResultSet): string {
+  const { main, rows } = set;
+  const row = mainRow(set);
+  const on = `on the ${whatOf(set)}, ${row.own ? '' : 'of '}`;
+  if (!row.own) return `${on.slice(0, -3)}${bestOf(set)}`;
+  const other = rows.find((one) => !one.own && one.metrics[main.key]);
+  const points = other && 100 * (valueOf(row, set) - valueOf(other, set));
+  const away =
+    main.unit === '%'
+      ? `${Math.abs(points ?? 0).toFixed(1)} points`
+      : numberText(Math.abs(points ?? 0) / 100, main.unit);
+  const distance =
+    other && `, ${away} ${points! >= 0 ? 'above' : 'below'} ${other.label} (${text(valueOf(other, set), set)})`;
+  return `${on}${row.label} has ${article(main.title)} ${main.title} of ${text(valueOf(row, set), set)} (${evidenceOf(row, set)})${distance ?? ''}`;
+}
+
+function bestOf(set: ResultSet): string {
+  const { main, rows } = set;
+  const shown = (row: ResultRow) => text(valueOf(row, set), set);
+  const best = rows.filter((row) => shown(row) === shown(rows[0]!));
+  const next = rows[best.length];
+  const who = listed(best.map((row) => row.label + costOf(row)));
+  const has = best.length > 1 ? 'have' : 'has';
+  const what =
+    rows.length > 1 ? `the best ${main.title} of ${rows.length} agents` : `${article(main.title)} ${main.title}`;
+  const second = next ? `, before ${next.label}${costOf(next)} and ${shown(next)}` : '';
+  return `${who} ${has} ${what}, ${shown(rows[0]!)} (${evidenceOf(rows[0]!, set)})${second}`;
+}
+
+const article = (word: string) => (/^([AEFHILMNORSX](?![a-z])|[aeiou])/.test(word) ? 'an' : 'a');
+
+const valueOf = ({ metrics }: ResultRow, { main }: ResultSet) => metrics[main.key]?.value ?? 0;
+
+const text = (value: number, { main: { unit } }: ResultSet) =>
+  `${numberText(value, unit)}${unit === '%' ? '\u00a0%' : ''}`;
+
+function costOf({ model, cost: { calls } }: ResultRow): string {
+  return model === undefined ? '' : ` with ${(calls?.mean ?? 0).toFixed(1)} calls a sample`;
+}
+
+/** `661 samples of umls, test`. */
+function whatOf({ title, about: { n } }: ResultSet): string {
+  return `${plain(n)} samples of ${title}`;
+}
+
+function evidenceOf({ seeds, metrics }: ResultRow, set: ResultSet): string {
+  const none: Estimate & { deviation?: number } = { value: 0, low: 0, high: 0, n: 0 };
+  const { low, high, deviation } = metrics[set.main.key] ?? none;
+  const of = (value: number) => numberText(value, set.main.unit);
+  const spread = deviation === undefined ? '' : `; mean of ${seeds} seeds, ± ${of(deviation)} between them`;
+  return `95\u00a0% interval ${of(low)} to ${of(high)}${spread}`;
+}
+
 /** What bounds or qualifies the result. */
-export function reservations({
-  walks,
-  groups = [],
-  asked,
-  linked,
-}: {
-  walks?: ResultSet | undefined;
-  /** The runs that walk dialogues. */
-  groups?: readonly RunGroup[];
-  asked?: QuestionSet | undefined;
-  linked?: LinkSet | undefined;
-}): string[] {
-  const record = walks && mainRow(walks)?.record;
-  const bound = record?.coverage?.reachable;
-  const within = record?.edges ? 'With these edges and this horizon' : 'With this graph and horizon';
+export function reservationsOf(set: ResultSet): string[] {
+  const { main, rows, labels } = set;
+  const bound = boundOf(set, main.key);
+  const settings = new Set(rows.flatMap(({ own, group }) => (own && group !== undefined ? [group] : []))).size;
   return [
-    ...(bound !== undefined && bound < 0.9995 ? [`${within} no walk can exceed ${percent(bound)}\u00a0%.`] : []),
-    ...(walks && groups.length > 1
-      ? [`The result is the highest of ${groups.length} settings, chosen by this very figure.`]
-      : []),
-    ...(walks ? edgeReservations(walks) : []),
-    ...(linked ? linkReservations(linked) : []),
-    ...(asked?.labels.includes('fixture')
-      ? [
-          'The graph of the questions is a fixture, collected partly from the gold answers: these are no benchmark results.',
-        ]
+    ...(bound === undefined ? [] : [`On ${set.title}, walks reach at most ${text(bound, set)}.`]),
+    ...(settings > 1 ? [`The result is the best of ${settings} settings, chosen by this very figure.`] : []),
+    ...edgeReservations(set),
+    ...(labels.includes('fixture')
+      ? ['The graph is a fixture, collected partly from the gold answers: these are no benchmark results.']
       : []),
   ];
 }
 
-/** Where walks cannot lead, and a best of several settings. */
-function linkReservations(set: LinkSet): string[] {
-  const main = mainLinkRow(set);
-  const bound = main?.directions[set.main]?.[`reachable@${main.record.horizon}`];
-  const settings = new Set(set.rows.flatMap(({ own, group }) => (own && group !== undefined ? [group] : []))).size;
+/** How agents were trained on one data set, and beside whom they were evaluated. */
+function trainedOn({ dataset, groups }: Subject, sets: readonly ResultSet[]): string {
+  const set = sets.find(({ about }) => about.dataset === dataset);
+  const others = set?.rows.filter(({ own }) => !own) ?? [];
+  const beside = others.length > 0 ? ` beside ${agentsOf(others)}` : '';
+  return `On ${dataset}, ${training(groups)}${set ? `, then evaluated on ${whatOf(set)}${beside}` : ''}.`;
+}
+
+/** `a, b and c, which ask small.gguf`. */
+function agentsOf(rows: readonly ResultRow[]): string {
+  const asks = rows.filter(({ model }) => model !== undefined);
+  const free = rows.filter(({ model }) => model === undefined);
+  const models = [...new Set(asks.map(({ model }) => basename(model!)))];
+  const names = (some: readonly ResultRow[]) => listed(some.map(({ label }) => label));
   return [
-    ...(main?.own && bound && bound.value < 0.9995
-      ? [`No walk of ${main.record.horizon} steps reaches more than ${percent(bound.value)}\u00a0% of the answers.`]
-      : []),
-    ...(settings > 1 ? [`The result is the highest of ${settings} settings, chosen by this very figure.`] : []),
-  ];
-}
-
-function evidence({ seeds }: Pick<ResultRow, 'seeds'>, figure: Figure | undefined): string {
-  const { low, high, deviation } = figure ?? { low: 0, high: 0 };
-  const spread = deviation === undefined ? '' : `; mean of ${seeds} seeds, ± ${percent(deviation)} between them`;
-  return `95\u00a0% interval ${percent(low)} to ${percent(high)}${spread}`;
-}
-
-function comparison({ value }: Figure, baseline: ResultRow): string | undefined {
-  const other = baseline.metrics[mainMetric];
-  return other && distance({ value }, other, `the strongest baseline, ${baseline.label}`);
-}
-
-function distance({ value }: Pick<Figure, 'value'>, other: Figure, who: string): string {
-  const points = 100 * (value - other.value);
-  const side = points >= 0 ? 'above' : 'below';
-  return `, ${Math.abs(points).toFixed(1)} points ${side} ${who} (${percent(other.value)}\u00a0%)`;
-}
-
-function costOf({ model, metrics }: QuestionResult): string {
-  return model === undefined
-    ? 'without a language model'
-    : `with ${metrics['calls.mean']!.value.toFixed(1)} calls a question`;
-}
-
-/** How walkers were trained on dialogues, and beside whom they were evaluated. */
-function trainedOnDialogues(groups: readonly RunGroup[], set: ResultSet | undefined): string {
-  const { dataset, graph } = dataOf(groups);
-  const others = (set?.rows ?? []).filter(({ own }) => !own).map(({ label }) => label);
-  const evaluated = set
-    ? `, then evaluated on the ${set.split} split${others.length > 0 ? ` beside ${listed(others)}` : ''}`
-    : '';
-  return `On the dialogues of ${dataset} (graph ${graph}), ${training(groups)}${evaluated}.`;
-}
-
-/** How walkers were trained on questions, and who else was asked what. */
-function askedQuestions(groups: readonly RunGroup[], set: QuestionSet | undefined): string {
-  const trained = groups.length > 0 ? `On the questions of ${dataOf(groups).dataset}, ${training(groups)}` : '';
-  if (!set) return `${trained}.`;
-  const asks = set.rows.filter(({ model }) => model !== undefined);
-  const free = set.rows.filter(({ own, model }) => !own && model === undefined);
-  const models = [...new Set(asks.map(({ model }) => model!))].map((model) => basename(model));
-  const who = [
-    ...(free.length > 0 ? [listed(free.map(({ label }) => label))] : []),
-    ...(asks.length > 0
-      ? [`${listed(asks.map(({ label }) => label))}, which ask${asks.length > 1 ? '' : 's'} ${listed(models)}`]
-      : []),
+    ...(free.length > 0 ? [names(free)] : []),
+    ...(asks.length > 0 ? [`${names(asks)}, which ask${asks.length > 1 ? '' : 's'} ${listed(models)}`] : []),
   ].join(', and ');
-  const asked = `${plain(set.n)} questions of its ${set.split} split (${listed(set.subsets)})`;
-  if (trained === '') return `On ${set.dataset}, ${asked} were put to ${who}.`;
-  return `${trained}, then asked ${asked}${who === '' ? '' : ` beside ${who}`}.`;
 }
 
-/** How walkers were trained to answer link queries, and beside whom they were evaluated. */
-function answeredLinks(groups: readonly RunGroup[], set: LinkSet | undefined): string {
-  const trained = groups.length > 0 ? `On the triples of ${dataOf(groups).dataset}, ${training(groups)}` : '';
-  if (!set) return `${trained}.`;
-  const others = set.rows.filter(({ own }) => !own).map(({ label }) => label);
-  if (trained === '')
-    return `The queries of ${titleOfLinks(set)} were put to ${listed(set.rows.map(({ label }) => label))}.`;
-  return `${trained}, then evaluated on ${titleOfLinks(set)}${others.length > 0 ? ` beside ${listed(others)}` : ''}.`;
-}
-
-/** `a walker over a frozen encoder (x.gguf) was trained by cloning and PPO (3 seeds, 12 min and 300,000 environment steps each)`. */
+/** `a walker over the frozen model x.gguf was trained by cloning and PPO (3 seeds, 12 min and 300,000 environment steps each)`. */
 function training(groups: readonly RunGroup[]): string {
   const runs = groups.flatMap((group) => group.runs);
   const logged = new Set(runs.flatMap(({ metrics }) => metrics.map(({ phase }) => phase)));
@@ -313,9 +188,4 @@ function training(groups: readonly RunGroup[]): string {
   ];
   const learned = by.length > 0 ? ` by ${listed(by)}` : '';
   return `a walker${over} was trained${learned} (${details.join(', ')})`;
-}
-
-function dataOf([first]: readonly RunGroup[]): { dataset: string; graph: string } {
-  const { dataset, graph } = (first!.runs[0]!.info.config.data ?? {}) as { dataset?: unknown; graph?: unknown };
-  return { dataset: String(dataset ?? 'a data set'), graph: String(graph ?? 'unnamed') };
 }

@@ -1,140 +1,322 @@
-/** Evaluations of all runs as comparable rows: one an agent, averaged over seeds, apart for each split and graph. */
-import type { EvaluationMetrics, EvaluationRecord } from '../src/run/records.js';
-import type { RunGroup } from './run-data.js';
-import { average, averageSlices, type Figures } from './series.js';
-import { baselineName, labelOf, methodOf } from './words.js';
+/** Evaluations as comparable rows, whatever was asked: one an agent, averaged over seeds, apart for other samples and other simulations. */
+import type { EvaluationRecord } from '../src/run/evaluation.js';
+import { numberText, type Estimate, type Figure } from '../src/run/figures.js';
+import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
+import { average, averageSlices, meanOf, namedBy, type Figures } from './series.js';
+import { baselineName, labelOf, plain } from './words.js';
 
-/** One agent's figures on one split. */
+/** Mean, median, 95th percentile, maximum and total over samples. */
+export type Cost = EvaluationRecord['cost'][string];
+
+/** One agent's figures on one set of samples. */
 export interface ResultRow {
   label: string;
+  /** What belongs beside its name, a line each: model, settings, notes, seeds. */
+  aside: readonly string[];
   note?: string;
-  /** Whether it is an agent that a run of the report trained, not a baseline. */
+  /** Language model; absent for agents that ask none. */
+  model?: string;
+  simulated: boolean;
+  /** Whether a run trained it. */
   own: boolean;
-  /** Index of the group of runs that trained it; of a baseline, of the first group that was measured with it. */
-  group: number;
-  /** How many measurements were averaged. */
+  /** `best`, `last`, `clone` or a step. */
+  checkpoint?: string;
+  /** Place among the groups of runs on its data; absent for what no run of the report trained. */
+  group?: number;
+  /** Which colour it has in every chart of the report: that of its group's curves. */
+  color: number;
+  /** How many evaluations were averaged. */
   seeds: number;
-  /** How many of them were counted as LLM-ARK's code counts, too: figures of that kind are averages only where all were. */
-  arkCounted: number;
+  /** Samples that were asked, those of all seeds. */
+  asked: number;
   metrics: Figures;
   slices: Readonly<Record<string, Figures>>;
-  /** One of the averaged records: coverage, cost, examples. */
-  record: EvaluationRecord;
+  cost: Readonly<Record<string, Cost>>;
+  /** Samples that were missed, by reason, summed over seeds. */
+  misses: Readonly<Record<string, number>>;
+  /** Absent for simulated models, whose time says nothing. */
+  speed?: Speed;
+  /** One a seed. */
+  records: readonly EvaluationRecord[];
 }
 
-/** All that was measured on the same samples. */
+/** All agents on the same samples; of simulations, those with one error rate. */
 export interface ResultSet {
-  dataset: string;
-  graph: string;
-  split: string;
-  turns: string;
-  n: number;
-  /** Best path@1 first. */
+  /** `umls, test`: as many words as tell it from the other sets of the report. */
+  title: string;
+  /** What they have in common, as one of them says it. */
+  about: EvaluationRecord;
+  labels: readonly string[];
+  /** Equal for sets of the same samples. */
+  samples: string;
+  /** Name of a simulated model, such as `oracle:0.1`; it knows the gold. */
+  simulated?: string;
+  /** Declared by any of them, in the order of tables. */
+  figures: readonly Figure[];
+  /** Orders rows and makes the summary. */
+  main: Figure;
+  /** Best first; of equals, those with fewer calls. */
   rows: ResultRow[];
 }
 
-/** The metric that orders rows and makes the summary. */
-export const mainMetric = 'path@1';
-
 /**
- * Collects the evaluations. Sets with the checkpoint that training chose come first, then those with other trained agents;
- * of these `valid`, by which it was chosen, comes last.
+ * Collects evaluations. Sets with trained agents come first, of these what training was chosen by, `valid`, last; then real
+ * models, agents alone, and simulated ones by their error. Agents that ask no model stand beside real models and beside
+ * simulated ones, which never meet.
  */
-export function collectResults(groups: readonly RunGroup[]): ResultSet[] {
-  const sets = new Map<string, { first: EvaluationRecord; rows: Map<string, Measured> }>();
-  groups.forEach((group, g) => {
-    for (const record of group.runs.flatMap(({ evaluations }) => evaluations)) {
-      const { dataset, graph, split, turns, n } = record;
-      const setKey = JSON.stringify([dataset, graph, split, turns, n]);
-      const set = sets.get(setKey) ?? { first: record, rows: new Map() };
-      sets.set(setKey, set);
-      const row = rowKey(record, group, groups.length > 1);
-      const key = JSON.stringify(row);
-      const entry = set.rows.get(key) ?? { row, group: g, records: [] };
-      set.rows.set(key, entry);
-      entry.records.push(record);
-    }
+export function collectResults(all: readonly EvaluationData[], subjects: readonly Subject[]): ResultSet[] {
+  const colors = colorBook(subjects);
+  const sets = [...groupBy(all, ({ samples }) => samples).values()].flatMap((same) => {
+    const free = same.filter(({ record }) => record.model === undefined);
+    const asked = same.filter(({ record }) => record.model !== undefined);
+    const kinds = groupBy(asked, ({ record }) => (record.simulated ? record.model! : ''));
+    if (kinds.size === 0) return [setOf(free, colors)];
+    return [...kinds.values()].map((some) => setOf([...some, ...free], colors));
   });
-  const rank = ({ rows, split }: ResultSet) =>
-    (rows.some(({ own, record }) => own && record.checkpoint === 'best') ? 0 : rows.some(({ own }) => own) ? 2 : 4) +
-    (split.includes('valid') ? 1 : 0);
-  return [...sets.values()]
-    .map(({ first, rows }) => ({
-      dataset: first.dataset,
-      graph: first.graph,
-      split: first.split,
-      turns: first.turns,
-      n: first.n,
-      rows: [...rows.values()].map(resultRow).sort((a, b) => mainValue(b) - mainValue(a)),
-    }))
-    .sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
+  const rank = ({ simulated, rows, about }: ResultSet) => {
+    if (simulated !== undefined) return 5 + (oracleError(simulated) ?? 0);
+    const best = rows.some(({ checkpoint }) => checkpoint === 'best');
+    const trained = rows.some(({ own }) => own);
+    return (rows.length === 1 && !trained ? 4 : best ? 0 : trained ? 2 : 3) + (about.split.includes('valid') ? 0.5 : 0);
+  };
+  sets.sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
+  return apart(sets, 'title', ({ about: { graph }, rows }) => {
+    const [first, ...others] = rows.map(({ records }) => facetsOf(records[0]!));
+    const shared = first!.filter((word) => others.every((words) => words.includes(word)));
+    return [...(graph === undefined ? [] : [`graph ${graph}`]), ...shared];
+  });
 }
 
-/** The row a report is about: the `best` checkpoint of a run where there is one. */
-export function mainRow({ rows }: ResultSet): ResultRow | undefined {
+/** The error rate of a simulated model by its name, a fraction; undefined for other names. */
+export function oracleError(model: string | undefined): number | undefined {
+  const [, rate] = /^oracle:([\d.e-]+)$/.exec(model ?? '') ?? [];
+  return rate === undefined ? undefined : Number(rate);
+}
+
+/** What must stand in the title of every chart of a set. */
+export function markOf({ simulated, labels }: Pick<ResultSet, 'simulated' | 'labels'>): string {
+  const marks = [...labels, ...(simulated === undefined ? [] : [`simulated, ${simulated}`])];
+  return marks.length > 0 ? ` (${marks.join('; ')})` : '';
+}
+
+/** The row that a set is about: the `best` checkpoint of a run where there is one, else the best of all. */
+export function mainRow({ rows }: Pick<ResultSet, 'rows'>): ResultRow {
   const own = rows.filter((row) => row.own);
-  return own.find(({ record }) => record.checkpoint === 'best') ?? own[0] ?? rows[0];
+  return own.find(({ checkpoint }) => checkpoint === 'best') ?? own[0] ?? rows[0]!;
 }
 
-/** The smallest, a middle and the largest k of `name@k`: what charts and narrow tables show. */
-export function shownKs(rows: readonly ResultRow[], name: string): number[] {
-  const ks = ksOf(rows, name);
-  return [...new Set([ks[0], ks[Math.floor(ks.length / 2)], ks.at(-1)])].filter((k) => k !== undefined);
+/** Figures that belong into every table, of those that some row has; `main` before others. */
+export function mainFigures({ figures }: Pick<ResultSet, 'figures'>): Figure[] {
+  return figures.filter(({ place }) => place === 'main');
 }
 
-/** The k of every `name@k` that some row has, ascending. */
-export function ksOf(rows: readonly ResultRow[], name: string): number[] {
-  const ks = rows.flatMap(({ metrics }) =>
-    Object.keys(metrics).flatMap((key) => (key.startsWith(`${name}@`) ? [Number(key.slice(name.length + 1))] : [])),
-  );
-  return [...new Set(ks)].sort((a, b) => a - b);
+/** What no agent can exceed, as the first row that knows it says. */
+export function boundOf({ rows }: Pick<ResultSet, 'rows'>, key: string): number | undefined {
+  const bounds = rows.flatMap(({ records }) => namedBy(Object.entries(records[0]!.bounds ?? {}))[key] ?? []);
+  return bounds.length > 0 && bounds[0]! < 0.9995 ? bounds[0] : undefined;
 }
 
-interface Measured {
-  row: RowKey;
-  group: number;
-  records: EvaluationRecord[];
+/** `Hits@10, %`. */
+export function headOf({ title, unit }: Figure): string {
+  return `${title}${unit === '%' ? ', %' : ''}`;
 }
 
-interface RowKey {
-  label: string;
-  note?: string;
-  own: boolean;
+/** `29.1 (27.2–31.0)`, in the figure's unit. */
+export function saidOf({ value, low, high }: Estimate, { unit }: Pick<Figure, 'unit'>): string {
+  return `${numberText(value, unit)} (${numberText(low, unit)}–${numberText(high, unit)})`;
 }
 
-function rowKey({ agent, note, checkpoint, twoHopBonus }: EvaluationRecord, group: RunGroup, several: boolean): RowKey {
-  const bonus = twoHopBonus ? [`two-hop bonus ${twoHopBonus}`] : [];
-  const aside = note !== undefined && { note };
-  if (checkpoint === undefined) return { label: labelOf(baselineName(agent), bonus), own: false, ...aside };
-  const method = methodOf(group.runs[0]!.info.config, checkpoint) ?? agent;
-  return { label: labelOf(method, [checkpoint, ...bonus, ...(several ? [group.label] : [])]), own: true, ...aside };
-}
-
-function isArkCounted({ count }: EvaluationRecord): boolean {
-  return count === 'ark';
-}
-
-/** Without what `--count ark` adds to the figures that every evaluation has. */
-function strictMetrics({ metrics }: EvaluationRecord): EvaluationMetrics {
-  return Object.fromEntries(Object.entries(metrics).filter(([key]) => !/^(ark-|target-any@)/.test(key)));
-}
-
-function resultRow({ row, group, records }: Measured): ResultRow {
-  // A baseline that knows no seed says the same in every run: that is one measurement, not several.
-  const twiceCounted = records.toSorted((a, b) => Number(isArkCounted(a)) - Number(isArkCounted(b)));
-  const byFigures = new Map(twiceCounted.map((record) => [JSON.stringify(strictMetrics(record)), record]));
-  const distinct = row.own ? records : [...byFigures.values()];
+function setOf(members: readonly EvaluationData[], colors: (one: EvaluationData, label: string) => Colored): ResultSet {
+  const [{ record: about, samples }] = members as [EvaluationData];
+  const simulated = members.find(({ record }) => record.simulated)?.record.model;
+  const figures = [...new Map(members.flatMap(({ record }) => record.figures.map((one) => [one.key, one]))).values()];
+  const main = figures.find(({ place }) => place === 'main') ?? figures[0]!;
+  const labels = [...new Set(members.flatMap(({ record }) => record.labels ?? []))];
+  const marks = labels.map((label) => ` [${label}]`).join('');
+  const drawn = about.limit === undefined ? [] : [`${plain(about.n)} drawn by seed`];
+  const simulation = simulated === undefined ? [] : [`simulated by ${simulated}`];
+  const value = ({ metrics }: ResultRow) =>
+    metrics[main.key] ? (main.better === 'low' ? -1 : 1) * metrics[main.key]!.value : -Infinity;
+  const calls = ({ cost }: ResultRow) => cost.calls?.mean ?? 0;
+  const rows = rowsOf(members).map(({ label, same }) => rowOf(label, same, colors(same[0]!, label)));
   return {
-    ...row,
-    group,
-    seeds: distinct.length,
-    arkCounted: distinct.filter(isArkCounted).length,
-    metrics: average(distinct.map(({ metrics }) => metrics)),
-    slices: averageSlices(distinct),
-    record: records.find(({ examples }) => examples?.length) ?? records[0]!,
+    title: [`${about.dataset}${marks}`, ...subsetsOf(about), about.split, ...drawn, ...simulation].join(', '),
+    ...{ about, labels, samples, figures, main },
+    ...(simulated !== undefined && { simulated }),
+    rows: rows
+      .map((row) => ({ ...row, aside: asideOf(row, rows) }))
+      .sort((a, b) => value(b) - value(a) || calls(a) - calls(b)),
   };
 }
 
-function mainValue({ metrics }: ResultRow): number {
-  return metrics[mainMetric]?.value ?? -1;
+/** How an agent was asked, where others of its set were asked in other ways, and what its name leaves out. */
+function asideOf({ label, model, simulated, note, seeds, records }: ResultRow, rows: readonly ResultRow[]): string[] {
+  const asks = rows.some((row) => row.model !== undefined);
+  const others = rows.map((row) => facetsOf(row.records[0]!));
+  const own = facetsOf(records[0]!).filter(
+    (word) => word !== model && !label.includes(word) && others.some((words) => !words.includes(word)),
+  );
+  return [
+    ...(model === undefined ? (asks ? ['no language model'] : []) : [simulated ? `${model}, simulated` : model]),
+    ...own,
+    ...(note ? [note] : []),
+    ...(seeds > 1 ? [`mean of ${seeds} seeds`] : []),
+  ];
+}
+
+function subsetsOf({ subsets }: Pick<EvaluationRecord, never> & { subsets?: unknown }): string[] {
+  return Array.isArray(subsets) ? [subsets.join(' + ')] : [];
+}
+
+interface LabelledRow {
+  label: string;
+  /** Evaluations that differ in the seed alone. */
+  same: EvaluationData[];
+}
+
+/** Puts evaluations that differ in the seed alone together, and names rows by what sets them apart. */
+function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
+  const settings = ({ record, trained }: EvaluationData) => {
+    const { agent, note, switches, hashes } = record;
+    const by = trained ? [trained.settings, trained.checkpoint] : hashes.encoder;
+    return JSON.stringify([agent, note, switches, facetsOf(record), by]);
+  };
+  const measured = [...groupBy(members, settings).values()].flatMap((same) => {
+    // One seed twice: the same measurement, or something else changed, and then they are not to be averaged.
+    const seedOf = ({ record, trained, tag }: EvaluationData) =>
+      JSON.stringify(trained ? [record.run ?? tag, record.hashes.checkpoint] : [record.seed, record.hashes]);
+    // What knows no seed says the same whenever it is asked: that is one measurement, not several.
+    const figuresOf = (one: EvaluationData) =>
+      (one.trained || one.record.model !== undefined ? seedOf(one) : '') + JSON.stringify(one.record.metrics);
+    const distinct = [...groupBy(same, figuresOf).values()].map(
+      (twice) => twice.find(({ speed }) => speed) ?? twice[0]!,
+    );
+    const seeds = new Set(distinct.map(seedOf));
+    return seeds.size === distinct.length ? [distinct] : distinct.map((one) => [one]);
+  });
+  const rows = measured.filter((row) => !measured.some((other) => saysMore(other[0]!.record, row[0]!.record)));
+  const trainings = new Set(rows.flatMap(([first]) => first!.trained?.settings ?? []));
+  const plainRows = rows.map((same) => ({ label: nameOf(same[0]!, trainings.size > 1), same }));
+  const named = apart(plainRows, 'label', ({ same }) => facetsOf(same[0]!.record));
+  return apart(named, 'label', ({ same }) => [same[0]!.tag]);
+}
+
+/** Whether a record is of the same agent with the same figures and further ones. */
+function saysMore(more: EvaluationRecord, { agent, run, checkpoint, metrics }: EvaluationRecord): boolean {
+  const keys = Object.keys(metrics);
+  return (
+    Object.keys(more.metrics).length > keys.length &&
+    JSON.stringify([more.agent, more.run, more.checkpoint]) === JSON.stringify([agent, run, checkpoint]) &&
+    keys.every((key) => more.metrics[key]?.value === metrics[key]!.value)
+  );
+}
+
+/** Adds to names that occur more than once the words in which their bearers differ. */
+function apart<T extends Record<Key, string>, Key extends string>(
+  all: readonly T[],
+  key: Key,
+  wordsOf: (one: T) => readonly string[],
+): T[] {
+  return all.map((one) => {
+    const alike = all.filter((other) => other[key] === one[key]).map(wordsOf);
+    const words = wordsOf(one).filter((word) => alike.some((other) => !other.includes(word)));
+    return { ...one, [key]: [one[key], ...words].join(', ') };
+  });
+}
+
+function nameOf({ record: { agent, switches = {} }, trained }: EvaluationData, several: boolean): string {
+  const switched = Object.entries(switches).map(([key, value]) => `${key}=${String(value)}`);
+  if (!trained) return labelOf(baselineName(agent), switched);
+  const { method = agent, label, checkpoint } = trained;
+  // The names of several settings begin with the method where that tells them apart.
+  if (several && label.startsWith(method)) return labelOf(label, [checkpoint, ...switched]);
+  return labelOf(method, [checkpoint, ...(several ? [label] : []), ...switched]);
+}
+
+/** Keys of a record that are not how agents were asked, or that have a place of their own. */
+const told = new Set(
+  'schemaVersion task agent note run checkpoint dataset subsets labels graph split limit seed simulated switches figures clusters n excluded metrics slices misses cost hashes details sections examples bounds'.split(
+    ' ',
+  ),
+);
+
+/** How an agent was asked, in words: `budget 30`, `hops withheld`. */
+export function facetsOf(record: EvaluationRecord): string[] {
+  return Object.entries(record).flatMap(([key, value]) => {
+    if (told.has(key) || value === undefined || value === false || value === 0 || typeof value === 'object') {
+      return key === 'budget' && value === null && record.model !== undefined ? ['budget none'] : [];
+    }
+    if (key === 'model') return record.simulated ? [] : [String(value)];
+    const name = key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    return [value === true ? name : `${name} ${String(value)}`];
+  });
+}
+
+interface Colored {
+  color: number;
+  group?: number;
+}
+
+/** Colours of groups are those of their curves; other agents take the next ones, each its own in all sets. */
+function colorBook(subjects: readonly Subject[]): (one: EvaluationData, label: string) => Colored {
+  const groups = new Map<string, number>();
+  for (const { groups: some } of subjects) {
+    some.forEach(({ runs }, g) => {
+      for (const { evaluations } of runs)
+        for (const { trained } of evaluations) if (trained) groups.set(trained.settings, g);
+    });
+  }
+  const taken = Math.max(0, ...subjects.map(({ groups: some }) => some.length));
+  const others = new Map<string, number>();
+  return ({ trained }, label) => {
+    const group = trained && groups.get(trained.settings);
+    if (group !== undefined) return { color: group, group };
+    if (!others.has(label)) others.set(label, taken + others.size);
+    return { color: others.get(label)! };
+  };
+}
+
+/** Means of figures and costs, sums of counts. */
+function rowOf(label: string, same: readonly EvaluationData[], color: Colored): ResultRow {
+  const records = same.map(({ record }) => record);
+  const { note, model, simulated = false, checkpoint } = records[0]!;
+  const speeds = simulated ? [] : same.flatMap(({ speed }) => speed ?? []);
+  const rates = speeds.flatMap(({ tokensPerSecond }) => tokensPerSecond ?? []);
+  return {
+    ...{ label, aside: [], simulated, ...color, records },
+    ...(note !== undefined && { note }),
+    ...(model !== undefined && { model }),
+    ...(checkpoint !== undefined && { checkpoint }),
+    own: same[0]!.trained !== undefined,
+    seeds: same.length,
+    asked: records.reduce((sum, { n }) => sum + n, 0),
+    metrics: average(records.map(({ metrics }) => metrics)),
+    slices: averageSlices(records),
+    cost: averageCost(records),
+    misses: sumOf(records.map(({ misses }) => misses)),
+    ...(speeds.length > 0 && {
+      speed: {
+        msPerSample: meanOf(speeds.map(({ msPerSample }) => msPerSample)),
+        ...(rates.length > 0 && { tokensPerSecond: meanOf(rates) }),
+      },
+    }),
+  };
+}
+
+function averageCost(records: readonly EvaluationRecord[]): Record<string, Cost> {
+  const keys = Object.keys(records[0]!.cost).filter((key) => records.every(({ cost }) => Object.hasOwn(cost, key)));
+  return namedBy(
+    keys.map((key): [string, Cost] => {
+      const mean = (part: keyof Cost) => meanOf(records.map(({ cost }) => Number(cost[key]![part])));
+      const max = Math.max(...records.map(({ cost }) => cost[key]!.max));
+      return [key, { mean: mean('mean'), median: mean('median'), p95: mean('p95'), max, total: mean('total') }];
+    }),
+  );
+}
+
+function sumOf(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sum = new Map<string, number>();
+  for (const counts of all)
+    for (const [key, count] of Object.entries(counts)) sum.set(key, (sum.get(key) ?? 0) + count);
+  return namedBy(sum);
 }

@@ -1,28 +1,17 @@
-/** What a report reads of a run folder, and which runs differ in nothing but the seed. */
+/** What a report reads: runs with what they logged, evaluations with how long they took, and which runs differ in nothing but the seed. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { diffConfig } from '../src/run/config.js';
-import { evaluationFiles } from '../src/run/run-folder.js';
-import { evaluationRecord, questionEvaluationRecord, questionExample } from '../src/run/evaluation-schemas.js';
+import { evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
 import { readJsonLines } from '../src/run/json-lines.js';
-import type { LinkEvaluationRecord } from '../src/run/link-records.js';
-import { linkEvaluationRecord } from '../src/run/link-schemas.js';
 import { runsFolder } from '../src/run/locations.js';
-import { readMetrics } from '../src/run/metric-log.js';
-import type { QuestionExample } from '../src/run/question-records.js';
+import { readMetrics, readTimings } from '../src/run/metric-log.js';
 import { openObject, readJsonFile } from '../src/run/read-json.js';
-import type {
-  EvaluationRecord,
-  MetricRecord,
-  QuestionEvaluationRecord,
-  RunInfo,
-  TimingRecord,
-} from '../src/run/records.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
-import { readTimings } from '../src/run/metric-log.js';
-import { methodOf, plainName, settingsKey, withoutSeed } from './words.js';
+import type { MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
+import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
+import { algorithmOf, methodOf, plainName, settingsKey, withoutSeed } from './words.js';
 
 /** How a trained agent came to be. */
 interface TrainedBy {
@@ -37,8 +26,8 @@ interface TrainedBy {
 
 /** By the clock of the machine that ran it. */
 export interface Speed {
-  /** Wall time a question, preparing included. */
-  msPerQuestion: number;
+  /** Wall time a sample, preparing included, in milliseconds. */
+  msPerSample: number;
   /** Prompt tokens that were evaluated, and written ones, a second; absent without a model. */
   tokensPerSecond?: number;
 }
@@ -49,67 +38,87 @@ export interface EvaluationData {
   name: string;
   /** A short word for it, where nothing else tells it from another. */
   tag: string;
-  record: QuestionEvaluationRecord;
+  record: EvaluationRecord;
   trained?: TrainedBy;
-  /** Equal for evaluations of the same questions. */
-  questions: string;
+  /** Equal for evaluations of the same samples. */
+  samples: string;
   /** Absent where nothing was timed, or most replies were remembered. */
   speed?: Speed;
-  examples: QuestionExample[];
 }
 
-/** Reads a finished evaluation. @param trained what the folder itself does not say: a run's own evaluations have no `about.json` */
-export function loadEvaluation(folder: string, trained?: TrainedBy, tag = folder.slice(-8)): EvaluationData {
-  const files = evaluationFiles(folder);
-  const record = readJsonFile(files.evaluation, questionEvaluationRecord, 'an evaluation of questions', again);
-  const about = existsSync(files.asked) ? readJsonFile(files.asked, aboutSchema, 'what an evaluation asked') : {};
-  const source = trained ?? trainedBy(about);
-  const ids = readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id);
-  const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
+/** Everything of a run folder that a page shows. */
+export interface RunData {
+  info: RunInfo;
+  metrics: MetricRecord[];
+  timings: TimingRecord[];
+  evaluations: EvaluationData[];
+}
+
+/** Runs of one configuration, one or more seeds. */
+export interface RunGroup {
+  /** What sets it apart from the other groups on its data; a single group has its preset's or run's name. */
+  label: string;
+  runs: RunData[];
+}
+
+/** The runs on one data set: curves of two are never drawn into one chart. */
+export interface Subject {
+  dataset: string;
+  groups: RunGroup[];
+}
+
+/** Reads a run; what it has not written yet is empty. @throws {WorkbenchError} `data` for a file that is broken */
+export function loadRunData(info: RunInfo): RunData {
+  const { metrics, timing, evaluations } = runFiles(info.folder);
+  const names = existsSync(evaluations) ? readdirSync(evaluations).sort() : [];
   return {
-    name: basename(folder),
-    tag,
-    record,
-    ...(source && { trained: source }),
-    questions: createHash('sha256')
-      .update(JSON.stringify([record.dataset, record.hashes.graph, ids]))
-      .digest('hex'),
-    ...(speed && { speed }),
-    examples: [],
+    info,
+    metrics: existsSync(metrics) ? readMetrics(metrics) : [],
+    timings: existsSync(timing) ? readTimings(timing) : [],
+    evaluations: names
+      .map((name) => join(evaluations, name))
+      .filter((folder) => existsSync(evaluationFiles(folder).evaluation))
+      .map((folder) => loadEvaluation(folder, info)),
   };
 }
 
-/** The evaluations of questions that lie in a run. */
-function evaluationsOfRun({ id, config }: RunInfo, folder: string): EvaluationData[] {
-  const names = existsSync(folder) ? readdirSync(folder).sort() : [];
-  return names
-    .filter((name) => existsSync(evaluationFiles(join(folder, name)).evaluation))
-    .map((name) => {
-      const checkpoint = name.slice(name.lastIndexOf('-') + 1);
-      return loadEvaluation(join(folder, name), trainedAs(id, config, checkpoint), id);
-    });
-}
-
-/** What can be done about a record that cannot be read. */
-const again = 'Evaluate again, or delete the file.';
-
-/** What is read of `about.json`. */
-const aboutSchema = openObject({ run: z.string().optional(), checkpoint: z.string().optional() });
-type About = z.output<typeof aboutSchema>;
-
-function trainedAs(id: string, config: RunInfo['config'], checkpoint: string): TrainedBy {
-  const method = methodOf(config, checkpoint);
-  return { settings: settingsKey(config), label: plainName(id), checkpoint, ...(method !== undefined && { method }) };
+/**
+ * Reads a finished evaluation.
+ * @param run whose folder holds it
+ * @throws {WorkbenchError} `data` for a file that is broken
+ */
+export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
+  const files = evaluationFiles(folder);
+  const record = readJsonFile(
+    files.evaluation,
+    evaluationRecord,
+    'an evaluation',
+    'Evaluate again, or delete the folder.',
+  );
+  const { task, dataset, graph, split, hashes, checkpoint } = record;
+  const ids = existsSync(files.answers)
+    ? readJsonLines(files.answers, openObject({ id: z.string() })).map(({ id }) => id)
+    : [record.n, record.limit, record.seed];
+  const speed = existsSync(files.timing) ? speedOf(readTimings(files.timing)) : undefined;
+  const of = [task, dataset, graph, split, hashes.graph, hashes.dataset, ids];
+  return {
+    name: basename(folder),
+    tag: run?.id ?? folder.slice(-8),
+    record,
+    ...(checkpoint !== undefined && { trained: trainedBy(run ?? record.run, checkpoint) }),
+    samples: createHash('sha256').update(JSON.stringify(of)).digest('hex'),
+    ...(speed && { speed }),
+  };
 }
 
 /** Of a run that is no longer there, its name is all that is known. */
-function trainedBy({ run, checkpoint }: About): TrainedBy | undefined {
-  if (run === undefined || checkpoint === undefined) return undefined;
+function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string): TrainedBy {
   try {
-    const { id, config } = openRun(run, runsFolder());
-    return trainedAs(id, config, checkpoint);
+    const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
+    const method = methodOf(config, checkpoint);
+    return { settings: settingsKey(config), label: plainName(id), checkpoint, ...(method !== undefined && { method }) };
   } catch {
-    return { settings: run, label: plainName(basename(run)), checkpoint };
+    return { settings: String(run), label: plainName(basename(String(run))), checkpoint };
   }
 }
 
@@ -121,85 +130,99 @@ function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
   const timed = laps.filter((lap) => of(lap, 'remembered') <= of(lap, 'asked'));
   const sum = (key: string) => timed.reduce((total, lap) => total + of(lap, key), 0);
   const seconds = timed.reduce((total, lap) => total + lap.seconds, 0);
-  const questions = sum('questions');
-  if (questions === 0) return undefined;
+  const samples = sum('questions');
+  if (samples === 0) return undefined;
   const tokens = sum('promptTokens') - sum('cachedTokens') + sum('completionTokens');
   return {
-    msPerQuestion: (1000 * seconds) / questions,
+    msPerSample: (1000 * seconds) / samples,
     ...(sum('asked') > 0 && seconds > 0 && { tokensPerSecond: tokens / seconds }),
   };
 }
 
-const kindSchema = openObject({ kind: z.string().optional() });
-
-/** Whether a record on disk is of link queries. */
-function isOfLinks(file: string): boolean {
-  return readJsonFile(file, kindSchema, 'an evaluation', again).kind === 'links';
+/** Runs by data set, each in groups whose settings are equal but for `seed`, in the order given. */
+export function subjectsOf(runs: readonly RunData[]): Subject[] {
+  return [...groupBy(runs, datasetOf)].map(([dataset, some]) => ({ dataset, groups: groupRuns(some) }));
 }
 
-/** @throws {WorkbenchError} `data` for a file that is broken */
-function readLinkEvaluation(file: string): LinkEvaluationRecord {
-  return readJsonFile(file, linkEvaluationRecord, 'an evaluation on link queries', again);
+/** The data set that a run was trained on, as its settings name it. */
+export function datasetOf({ info: { config } }: RunData): string {
+  const { dataset } = (config.data ?? {}) as { dataset?: unknown };
+  return typeof dataset === 'string' ? dataset : 'unnamed data';
 }
 
-/** Whether a folder holds an evaluation on link queries, rather than one on questions. */
-export function isLinkFolder(folder: string): boolean {
-  const { evaluation } = evaluationFiles(folder);
-  return existsSync(evaluation) && isOfLinks(evaluation);
-}
+type Config = Record<string, unknown>;
 
-/** The record of such a folder. @throws {WorkbenchError} `data` for a file that is broken */
-export function loadLinkEvaluation(folder: string): LinkEvaluationRecord {
-  return readLinkEvaluation(evaluationFiles(folder).evaluation);
-}
-
-/** Everything of a run folder that a page shows. */
-export interface RunData {
-  info: RunInfo;
-  metrics: MetricRecord[];
-  timings: TimingRecord[];
-  /** On dialogues. */
-  evaluations: EvaluationRecord[];
-  /** On questions. */
-  answered: EvaluationData[];
-  /** On link queries. */
-  linked: LinkEvaluationRecord[];
-}
-
-/** Runs of one configuration, one or more seeds. */
-export interface RunGroup {
-  /** What sets it apart from the other groups of the report; a single group has its preset's or run's name. */
-  label: string;
-  runs: RunData[];
-}
-
-/** Reads a run; what it has not written yet is empty. @throws {WorkbenchError} `data` for a file that is broken */
-export function loadRunData(info: RunInfo): RunData {
-  const files = runFiles(info.folder);
-  const names = existsSync(files.evaluations) ? readdirSync(files.evaluations).sort() : [];
-  const all = names.filter((name) => name.endsWith('.json')).map((name) => join(files.evaluations, name));
-  const ofLinks = new Set(all.filter(isOfLinks));
-  return {
-    info,
-    metrics: existsSync(files.metrics) ? readMetrics(files.metrics) : [],
-    timings: existsSync(files.timing) ? readTimings(files.timing) : [],
-    evaluations: all
-      .filter((file) => !ofLinks.has(file))
-      .map((file) => readJsonFile(file, evaluationRecord, 'an evaluation', again)),
-    answered: evaluationsOfRun(info, files.evaluations),
-    linked: [...ofLinks].map(readLinkEvaluation),
-  };
-}
-
-/** Groups runs whose settings are equal but for `seed`, in the order given. */
+/** Groups runs whose settings are equal but for `seed`, in the order given, and names them by what tells them apart. */
 export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   const members = [...groupBy(runs, ({ info }) => settingsKey(info.config)).values()];
+  if (members.length === 1) return [{ label: nameOf(members[0]!), runs: members[0]! }];
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
-  const keys = differingKeys(configs);
   // Whoever gave settings names of their own (`--set name=`) is taken at their word.
-  const named = new Set(configs.map(({ name }) => name)).size === configs.length;
-  const label = (i: number) => (named ? String(configs[i]!.name) : labelOf(configs[i]!, keys));
-  return members.map((group, i) => ({ runs: group, label: members.length > 1 ? label(i) : nameOf(group) }));
+  const isNamed = new Set(configs.map(({ name }) => name)).size === configs.length;
+  const labels = isNamed ? configs.map(({ name }) => String(name)) : labelsOf(configs);
+  return members.map((group, i) => ({ label: labels[i]!, runs: group }));
+}
+
+/** The run's name; of several, without what tells them apart. */
+function nameOf([first, ...others]: readonly RunData[]): string {
+  const { id } = first!.info;
+  return others.length === 0 ? id : plainName(id);
+}
+
+/** Settings that have words of their own, in the order in which they are said; an empty one is the plain case, which needs none. */
+const settingWords: Readonly<Record<string, (value: string, config: Config) => string>> = {
+  'ppo.algorithm': (value, config) => (value === 'undefined' ? '' : algorithmOf(config)),
+  'clone.enabled': (value) => (value === 'true' ? 'cloned first' : ''),
+  'linkWalk.shaping': (value) => (value === 'none' ? '' : `${value} shaping`),
+  'linkWalk.shapingScorer': (value, config) =>
+    settingText(config, 'linkWalk.shaping') === 'none' ? '' : `by ${value}`,
+  'ppo.actionDropout': (value) => (value === '0' ? '' : `dropout ${value}`),
+};
+
+/** `PPO, terminal shaping, dropout 0.5`: the words of what differs, and as many other settings as tell the groups apart. */
+function labelsOf(configs: readonly Config[]): string[] {
+  const differing = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
+  const said = Object.keys(settingWords).filter((key) => key === 'ppo.algorithm' || differing.includes(key));
+  const others = differing.filter((key) => !(key in settingWords) && key !== 'name');
+  let labels = labelsBy(configs, said);
+  for (const key of others) {
+    const count = new Set(labels).size;
+    if (count === labels.length) break;
+    const longer = labelsBy(configs, [...said, key]);
+    // What parts no groups that were not apart yet goes with what is said already, as a baseline with its algorithm.
+    if (new Set(longer).size === count) continue;
+    said.push(key);
+    labels = longer;
+  }
+  return labels;
+}
+
+function labelsBy(configs: readonly Config[], keys: readonly string[]): string[] {
+  return configs.map((config) =>
+    keys
+      .map((key) => {
+        const value = settingText(config, key);
+        return settingWords[key]?.(value, config) ?? `${key.slice(key.lastIndexOf('.') + 1)}=${value}`;
+      })
+      .filter((word) => word !== '')
+      .join(', '),
+  );
+}
+
+function settingText(config: Config, key: string): string {
+  const value = key.split('.').reduce<unknown>((node, step) => (node as Config | undefined)?.[step], config);
+  return (typeof value === 'object' ? JSON.stringify(value) : String(value)).slice(0, 24);
+}
+
+/** The frozen model that a run read its texts by; undefined where walks have no texts. */
+export function encoderOf({ info: { config, environment } }: RunData): string | undefined {
+  const { model } = (config.encoder ?? {}) as { model?: unknown };
+  return typeof model === 'string' && environment.hashes.encoder !== undefined ? model : undefined;
+}
+
+/** The seed of a run. */
+export function seedOf({ info }: RunData): string {
+  return String(info.config.seed ?? '?');
 }
 
 /** Groups in the order in which their first members come. */
@@ -210,50 +233,4 @@ export function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): M
     groups.set(key, [...(groups.get(key) ?? []), value]);
   }
   return groups;
-}
-
-/** What runs are trained on. */
-export type RunKind = 'dialogues' | 'questions' | 'links';
-
-/** What a run was trained on, by its environment or by what it was evaluated on. */
-export function kindOf({ info: { config }, answered, linked }: RunData): RunKind {
-  const { id = '' } = (config.env ?? {}) as { id?: string };
-  if (linked.length > 0 || id.startsWith('kgwalk/LinkQuery')) return 'links';
-  return answered.length > 0 || /^kgwalk\/(Relation|QuestionEdge)Walk/.test(id) ? 'questions' : 'dialogues';
-}
-
-/** The frozen model that a run reads its texts by; undefined where walks have no texts. */
-export function encoderOf(run: RunData): string | undefined {
-  const { model } = (run.info.config.encoder ?? {}) as { model?: unknown };
-  return typeof model === 'string' && kindOf(run) !== 'links' ? model : undefined;
-}
-
-/** The seed of a run. */
-export function seedOf({ info }: RunData): string {
-  return String(info.config.seed ?? '?');
-}
-
-/** The run's name; of several, without what tells them apart. */
-function nameOf([first, ...others]: readonly RunData[]): string {
-  const { id } = first!.info;
-  return others.length === 0 ? id : plainName(id);
-}
-
-/** Dotted keys of the settings in which some configurations differ, ascending. */
-export function differingKeys(configs: readonly Record<string, unknown>[]): string[] {
-  return [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
-}
-
-/** A setting as labels and tables write it. */
-export function settingText(config: Record<string, unknown>, key: string): string {
-  const value = key
-    .split('.')
-    .reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], config);
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return text.slice(0, 24);
-}
-
-function labelOf(config: Record<string, unknown>, keys: readonly string[]): string {
-  const parts = keys.slice(0, 3).map((key) => `${key.slice(key.lastIndexOf('.') + 1)}=${settingText(config, key)}`);
-  return parts.join(', ') + (keys.length > parts.length ? ', …' : '');
 }

@@ -1,7 +1,7 @@
 /** Points with whiskers over a logarithmic axis: what is gained against what it costs. */
 import type { Chart as Drawing, Plugin, ScaleOptions } from 'chart.js';
 import { axis, chartWidth, font, plugins, ticks, type Chart, type Theme } from './chart.js';
-import type { Figure } from './series.js';
+import type { Mean } from './series.js';
 
 /** A point with its whiskers. */
 export interface Point {
@@ -9,9 +9,9 @@ export interface Point {
   /** Of the palette. */
   color: string;
   /** Not below 0; its interval is drawn where it has one. */
-  x: Pick<Figure, 'value'> & Partial<Figure>;
+  x: Pick<Mean, 'value'> & Partial<Mean>;
   /** A fraction that reads as percent. */
-  y: Figure;
+  y: Mean;
 }
 
 /** Title and horizontal axis. */
@@ -67,7 +67,7 @@ export function scatterChart(points: readonly Point[], { title, xLabel }: Scatte
 }
 
 /** Marks at decades, or at 1, 3, 10 … where there are few of them; 0 is as far left of the least as a decade is wide. */
-export function logarithmicAxis(values: readonly (Pick<Figure, 'value'> & Partial<Figure>)[]): {
+export function logarithmicAxis(values: readonly (Pick<Mean, 'value'> & Partial<Mean>)[]): {
   place: (value: number) => number;
   marks: { at: number; text: string }[];
 } {

@@ -1,5 +1,6 @@
 /** Metrics of runs as curves, one a seed, smoothed, and their mean with an interval; figures averaged over seeds. */
-import type { Estimate, EvaluationMetrics, MetricRecord, TimingRecord } from '../src/run/records.js';
+import type { Estimate, EvaluationMetrics } from '../src/run/figures.js';
+import type { MetricRecord, TimingRecord } from '../src/run/records.js';
 
 /** Values of one metric of one run by step, in the order they were logged; a step logged again counts once, its last value. */
 export type Series = ReadonlyMap<number, number>;
@@ -118,19 +119,26 @@ export function takenUpTo(
 }
 
 /** A figure averaged over seeds; its interval is over samples, averaged alike. Fractions in [0, 1]. */
-export interface Figure extends Estimate {
+export interface Mean extends Estimate {
   /** Standard deviation over seeds; absent for one. */
   deviation?: number;
 }
 
 /** Figures by the name of their metric. */
-export type Figures = Readonly<Record<string, Figure>>;
+export type Figures = Readonly<Record<string, Mean>>;
+
+/** A record without what every object has: names are data's, and some would find it. */
+export function namedBy<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
+  const record = Object.create(null) as Record<string, T>;
+  for (const [name, value] of entries) record[name] = value;
+  return record;
+}
 
 /** Means over evaluations, of figures that all of them have. */
 export function average(all: readonly EvaluationMetrics[]): Figures {
-  const keys = Object.keys(all[0] ?? {}).filter((key) => all.every((metrics) => metrics[key] !== undefined));
-  return Object.fromEntries(
-    keys.map((key) => {
+  const keys = Object.keys(all[0] ?? {}).filter((key) => all.every((metrics) => Object.hasOwn(metrics, key)));
+  return namedBy(
+    keys.map((key): [string, Mean] => {
       const figures = all.map((metrics) => metrics[key]!);
       const mean = (part: 'value' | 'low' | 'high') => meanOf(figures.map((figure) => figure[part]));
       const deviation = deviationOf(figures.map(({ value }) => value));
@@ -145,7 +153,6 @@ export function averageSlices(
   all: readonly { slices: Readonly<Record<string, EvaluationMetrics>> }[],
 ): Record<string, Figures> {
   const names = [...new Set(all.flatMap(({ slices }) => Object.keys(slices)))];
-  return Object.fromEntries(
-    names.map((name) => [name, average(all.flatMap<EvaluationMetrics>(({ slices }) => slices[name] ?? []))]),
-  );
+  const of = (name: string) => all.flatMap(({ slices }) => (Object.hasOwn(slices, name) ? [slices[name]!] : []));
+  return namedBy(names.map((name): [string, Figures] => [name, average(of(name))]));
 }

@@ -67,26 +67,22 @@ tr.own td:first-child small { font-weight: 400; }
 .earlier summary { cursor: pointer; color: var(--quiet); font-size: 0.82rem; }
 details.set { margin: 1.6rem 0; border-top: 1px solid var(--line); padding-top: 0.6rem; }
 details.set > summary { font-size: 1.08rem; font-weight: 600; }
-.question header { align-items: baseline; }
-.question p { margin: 0.15rem 0; }
-.question .asked { font-size: 1.02rem; font-weight: 600; margin: 0.2rem 0 0.5rem; }
-.question dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 0.6rem; margin: 0 0 0.6rem; font-size: 0.9rem; }
-.question dt { color: var(--quiet); }
-.question dd { margin: 0; min-width: 0; }
-.question dd small { display: block; color: var(--quiet); font-size: 0.8rem; }
+.example p { margin: 0.15rem 0; }
+.example dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 0.6rem; margin: 0.6rem 0; font-size: 0.9rem; }
+.example dt { color: var(--quiet); }
+.example dd { margin: 0; min-width: 0; }
 .said { border-top: 1px solid var(--line); padding: 0.6rem 0 0.4rem; font-size: 0.9rem; }
 .said header { align-items: baseline; margin-bottom: 0.2rem; font-size: 0.9rem; }
 .said details { display: inline-block; vertical-align: top; margin: 0.2rem 1rem 0.2rem 0; font-size: 0.82rem; }
 .said details[open] { display: block; }
 .said summary { color: var(--quiet); }
 .said ol { margin: 0.3rem 0; padding-left: 1.8rem; }
-.walks { margin-top: 0.9rem; font-size: 0.88rem; }
+.walks { font-size: 0.88rem; }
 .walk { display: grid; grid-template-columns: 4.2rem 1fr; gap: 0.7rem; padding: 0.32rem 0; border-top: 1px solid var(--line); align-items: baseline; }
 .walk .share { font-variant-numeric: tabular-nums; text-align: right; color: var(--quiet); font-size: 0.82rem; }
 .share i { display: block; height: 3px; border-radius: 2px; background: var(--accent); margin-left: auto; min-width: 1px; }
-.walk.gold .share { color: var(--good); font-weight: 600; }
 .relation { color: var(--quiet); font-size: 0.82rem; white-space: nowrap; }
-.hop.right b { color: var(--good); }
+.hop.right b, .hit { color: var(--good); }
 .hop.wrong b, .hop.wrong .relation { color: var(--bad); }
 .hop b { font-weight: 500; }
 pre { max-height: 24rem; overflow-y: auto; background: var(--panel); border-radius: 8px; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }

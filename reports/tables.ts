@@ -1,78 +1,165 @@
-/** The tables of a report: results, slices, coverage, cost. */
-import type { EvaluationRecord } from '../src/run/records.js';
+/** The tables of a report: results, slices, misses, what was found beside the figures, cost. */
+import type { Section } from '../src/run/evaluation.js';
+import { numberText, type Figure } from '../src/run/figures.js';
 import { phaseTitle } from './curves.js';
 import type { Cell, Fact, Table } from './html.js';
-import { ksOf, shownKs, type ResultRow, type ResultSet } from './results.js';
+import { headOf, mainFigures, type ResultRow, type ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
-import { largest, meanOf, type Figure, type Figures } from './series.js';
-import { duration, interval, percent, plain } from './words.js';
+import { largest, meanOf, type Figures, type Mean } from './series.js';
+import { duration, milliseconds, percent, plain } from './words.js';
 
-const sliceNames: Record<string, string> = {
-  'hops=1': 'one-hop golds',
-  'hops=2': 'two-hop golds',
-  'sender=user': 'user chooses',
-  'sender=assistant': 'assistant chooses',
-  'target=seen': 'target seen in train',
-  'target=unseen': 'target unseen in train',
-  'path=first': 'first path of its dialogue',
-  'path=later': 'later path of its dialogue',
-};
+/** Beside so many agents, slices still have a column for each. */
+const mostAgents = 10;
 
-/** Every agent with its first answers; `all` its figures for every k. */
-export function agentTable({ rows, n }: ResultSet, all = false): Table {
-  const keys = all ? metricKeys(rows) : countedKeys(rows, (name) => (ksOf(rows, name).includes(1) ? [1] : []));
-  return {
-    head: ['agent', ...keys.map((key) => `${key}, %`), 'samples'],
-    rows: rows.map(({ label, note, own, seeds, metrics, record }) => {
-      const details = [...(note ? [note] : []), ...edgeNotes(record), ...(seeds > 1 ? [`mean of ${seeds} seeds`] : [])];
-      return {
-        own,
-        cells: [{ text: label, details }, ...keys.map((key) => shareCell(metrics[key])), { text: plain(n) }],
-      };
-    }),
-  };
+/** Every agent with the figures that belong into every table, and how dear it was where some ask a model. */
+export function resultTable(set: ResultSet): Table {
+  const { rows, about } = set;
+  const asks = rows.some(({ model }) => model !== undefined);
+  const timed = asks && rows.some(({ speed }) => speed);
+  return agentsTable(set, mainFigures(set), [
+    ...(asks
+      ? [
+          { head: 'calls', cell: (row: ResultRow) => callsCell(row, set) },
+          { head: 'model tokens', cell: tokensCell },
+        ]
+      : []),
+    ...(timed ? [{ head: 'time', cell: speedCell }] : []),
+    { head: 'samples', cell: () => ({ text: plain(about.n) }) },
+  ]);
 }
 
-/** The parts of the samples, for one agent beside the strongest baseline. */
-export function sliceTable(row: ResultRow, baseline: ResultRow | undefined): Table {
-  const keys = ['path', 'target'].flatMap((name) => shownKs([row], name).map((k) => `${name}@${k}`));
-  const slices = Object.keys(row.slices);
-  const compared = baseline && slices.some((slice) => baseline.slices[slice]?.['path@1']) ? baseline : undefined;
+/** All figures of every agent but those that nobody reached. */
+export function wholeTable(set: ResultSet): Table {
+  const { figures, rows } = set;
+  const counted = figures.filter(
+    ({ key, place }) => place === 'main' || rows.some(({ metrics }) => metrics[key]?.high),
+  );
+  return agentsTable(set, counted, [{ head: 'samples', cell: () => ({ text: plain(set.about.n) }) }]);
+}
+
+/** Every agent's figures by the values of one slice. @param slices `direction=tail` … */
+export function sliceTable(set: ResultSet, slices: readonly string[]): Table {
+  const rows = slices.flatMap((slice) =>
+    set.rows.flatMap((row) => {
+      const metrics = row.slices[slice];
+      return metrics ? [{ ...row, label: `${slice.slice(slice.indexOf('=') + 1)}: ${row.label}`, metrics }] : [];
+    }),
+  );
+  return agentsTable({ ...set, rows }, mainFigures(set), [
+    { head: 'n', cell: ({ metrics }) => ({ text: plain(sizeOf(metrics)) }) },
+  ]);
+}
+
+interface Column {
+  head: string;
+  cell: (row: ResultRow) => Cell;
+}
+
+function agentsTable({ rows }: ResultSet, figures: readonly Figure[], further: readonly Column[]): Table {
+  const shown = figures.filter(({ key }) => rows.some(({ metrics }) => metrics[key]));
   return {
-    head: ['samples', 'n', ...keys.map((key) => `${key}, %`), ...(compared ? [`path@1 of ${compared.label}, %`] : [])],
-    rows: [
-      ['all', row.metrics, compared?.metrics] as const,
-      ...slices.map((name) => [name, row.slices[name], compared?.slices[name]] as const),
-    ].map(([name, figures, other]) => ({
+    head: ['agent', ...shown.map(headOf), ...further.map(({ head }) => head)],
+    rows: rows.map((row) => ({
+      own: row.own,
       cells: [
-        { text: sliceNames[name] ?? name },
-        { text: plain(sizeOf(figures)) },
-        ...keys.map((key) => shareCell(figures?.[key])),
-        ...(compared ? [shareCell(other?.['path@1'])] : []),
+        { text: row.label, details: [...row.aside] },
+        ...shown.map((figure) => figureCell(row.metrics[figure.key], figure)),
+        ...further.map(({ cell }) => cell(row)),
       ],
     })),
   };
 }
 
-/** How much of the set can be answered by anyone, and why the first agent missed what it missed. */
-export function coverageFacts({ rows, n }: ResultSet): Fact[] {
-  const { coverage, misses } = rows[0]!.record;
-  const share = (name: string, value: number | undefined) =>
-    value === undefined ? [] : [{ name, value: `${percent(value)} %` }];
-  const missed = Object.entries(misses ?? {}).filter(([, count]) => count > 0);
-  return [
-    { name: 'samples', value: plain(n) },
-    ...share('start has edges', coverage?.startHasEdges),
-    ...share('gold path in the graph', coverage?.goldInGraph),
-    ...share('gold path may be walked', coverage?.goldWalkable),
-    ...share('upper bound of path@k', coverage?.reachable),
-    ...(coverage ? [{ name: 'edges at the start, mean', value: plain(coverage.meanActions) }] : []),
-    ...missed.map(([reason, count]) => ({
-      name: `missed, ${reason.replaceAll('-', ' ')}`,
-      value: plain(count),
+/** The main figure of every agent by slice; of one agent alone, all its figures. Empty where there are no slices. */
+export function slicesTable(set: ResultSet, slices: readonly string[]): Table {
+  const { rows, main } = set;
+  const columns = (
+    rows.length === 1
+      ? mainFigures(set).map((figure) => ({ row: rows[0]!, figure, head: headOf(figure) }))
+      : rows.slice(0, mostAgents).map((row) => ({ row, figure: main, head: row.label }))
+  ).filter(({ row, figure }) => Object.values(row.slices).some((figures) => figures[figure.key]));
+  const figuresOf = (row: ResultRow, slice: string) => (slice === 'all' ? row.metrics : row.slices[slice]);
+  const largestOf = (slice: string) => largest(rows.map((row) => sizeOf(figuresOf(row, slice))));
+  return {
+    head: ['samples', 'n', ...columns.map(({ head }) => head)],
+    rows: (slices.length === 0 ? [] : ['all', ...slices]).map((slice) => ({
+      cells: [
+        { text: slice.replace('=', ': ') },
+        { text: plain(largestOf(slice)) },
+        ...columns.map(({ row, figure }) => figureCell(figuresOf(row, slice)?.[figure.key], figure)),
+      ],
     })),
+  };
+}
+
+/** Misses by reason, percent of all samples. Empty where nobody missed anything. */
+export function missTable({ rows }: ResultSet): Table {
+  const reasons = [...new Set(rows.flatMap(({ misses }) => Object.keys(misses)))].filter((name) =>
+    rows.some(({ misses }) => misses[name]),
+  );
+  const missed = ({ misses }: ResultRow) => Object.values(misses).reduce((sum, count) => sum + count, 0);
+  return {
+    head: ['agent', 'no miss', ...reasons.map((name) => name.replaceAll('-', ' '))],
+    rows: (reasons.length === 0 ? [] : rows).map((row) => ({
+      own: row.own,
+      cells: [
+        { text: row.label },
+        { text: percent((row.asked - missed(row)) / row.asked) },
+        ...reasons.map((name) => ({ text: row.misses[name] ? percent(row.misses[name] / row.asked) : '' })),
+      ],
+    })),
+  };
+}
+
+/** Lines that were found, by agent. */
+export function linesTable(found: readonly { row: ResultRow; section: Section }[]): Table {
+  return {
+    head: ['agent', found[0]!.section.title.toLowerCase()],
+    rows: found.map(({ row, section }) => ({
+      own: row.own,
+      cells: [{ text: row.label }, { text: section.lines!.join(' · '), wraps: true }],
+    })),
+  };
+}
+
+/** Rows that were found, as they stand. @param label of the agent, where rows of several are told apart */
+export function rowsTable(
+  found: readonly { label?: string; own?: boolean; rows: NonNullable<Section['rows']> }[],
+): Table {
+  const keys = [...new Set(found.flatMap(({ rows }) => rows.flatMap((row) => Object.keys(row))))];
+  const named = found.some(({ label }) => label !== undefined);
+  const text = (value: string | number | undefined): Cell =>
+    typeof value === 'number' ? { text: plain(value) } : { text: value ?? '', wraps: true };
+  return {
+    head: [...(named ? ['agent'] : []), ...keys],
+    rows: found.flatMap(({ label, own = false, rows }) =>
+      rows.map((row) => ({
+        own,
+        cells: [...(named ? [{ text: label ?? '' }] : []), ...keys.map((key) => text(row[key]))],
+      })),
+    ),
+  };
+}
+
+/** What was asked, of whom, and how much of it. */
+export function askedFacts({ about, labels, rows }: ResultSet): Fact[] {
+  const { graph, limit, n, excluded } = about;
+  const missed = rows.length === 1 ? Object.entries(rows[0]!.misses).filter(([, count]) => count > 0) : [];
+  return [
+    { name: 'data set', value: about.dataset },
+    ...(graph === undefined ? [] : [{ name: 'graph', value: [graph, ...labels.map((one) => `[${one}]`)].join(' ') }]),
+    { name: 'split', value: about.split },
+    { name: 'samples', value: plain(n) },
+    ...(limit === undefined ? [] : [{ name: 'drawn', value: `a seeded sample of ${plain(limit)}` }]),
+    ...Object.entries(about).flatMap(([key, value]) =>
+      ownFacts.has(key) && value !== undefined ? [{ name: wordsOf(key), value: String(value) }] : [],
+    ),
+    ...Object.entries(excluded).map(([reason, count]) => ({ name: `not asked, ${reason}`, value: plain(count) })),
+    ...missed.map(([reason, count]) => ({ name: `missed, ${reason.replaceAll('-', ' ')}`, value: plain(count) })),
   ];
 }
+
+const ownFacts = new Set(['turns', 'holdOut', 'beamWidth', 'horizon', 'pooling']);
 
 /** Wall time, memory and the figures of each phase, averaged over runs. */
 export function phaseCostTable(groups: readonly RunGroup[]): Table {
@@ -101,30 +188,6 @@ export function phaseCostTable(groups: readonly RunGroup[]): Table {
   return { head: ['phase', 'wall time', 'most memory', 'counts'], rows };
 }
 
-/** What answering cost each agent; columns that nobody has are left out. */
-export function agentCostTable({ rows, n }: ResultSet): Table {
-  const figures = [...new Set(rows.flatMap(({ record }) => Object.keys(record.cost ?? {})))].filter(
-    (key) => key !== 'seconds',
-  );
-  const timed = rows.some(({ record }) => record.cost?.seconds !== undefined);
-  const priced = rows.filter(({ record }) => Object.keys(record.cost ?? {}).length > 0);
-  return {
-    head: [
-      'agent',
-      ...(timed ? ['time a sample'] : []),
-      ...figures.map((key) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)),
-    ],
-    rows: priced.map(({ label, own, record: { cost } }) => ({
-      own,
-      cells: [
-        { text: label },
-        ...(timed ? [{ text: cost.seconds === undefined ? '' : `${plain((1000 * cost.seconds) / n)} ms` }] : []),
-        ...figures.map((key) => ({ text: cost[key] === undefined ? '' : plain(cost[key]) })),
-      ],
-    })),
-  };
-}
-
 /** What a phase of a single step measured, and the sums of its `time/` counts, of the first run that has the phase. */
 function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string): [string, number][] {
   const { timings, metrics } = runs.find((run) => run.timings.some((record) => record.phase === phase))!;
@@ -144,54 +207,71 @@ function figuresOfPhase(runs: readonly RunGroup['runs'][number][], phase: string
   ]);
 }
 
-/** What stands beside a strict count where LLM-ARK's code counted too. */
-const arkBeside: Readonly<Record<string, readonly string[]>> = {
-  path: ['ark-path'],
-  target: ['target-any', 'ark-target'],
-};
-
-/** Keys of path@k and target@k, each beside the other countings of the same that some row has. */
-function countedKeys(rows: readonly ResultRow[], ksOfName: (name: string) => readonly number[]): string[] {
-  const keys = ['path', 'target'].flatMap((name) =>
-    ksOfName(name).flatMap((k) => [name, ...arkBeside[name]!].map((counting) => `${counting}@${k}`)),
+/** What answering cost each agent a sample, and in all; columns that nobody has are left out. */
+export function agentCostTable({ rows }: ResultSet): Table {
+  const kinds = [...new Set(rows.flatMap(({ cost }) => Object.keys(cost)))].filter((kind) =>
+    rows.some(({ cost }) => cost[kind]?.total),
   );
-  return keys.filter((key) => rows.some(({ metrics }) => metrics[key]));
+  const timed = rows.some(({ speed }) => speed);
+  const priced = rows.filter(({ cost, speed }) => speed || kinds.some((kind) => cost[kind]?.total));
+  return {
+    head: ['agent', ...(timed ? ['time a sample'] : []), ...kinds.map((kind) => `${wordsOf(kind)} a sample`)],
+    rows: priced.map((row) => ({
+      own: row.own,
+      cells: [
+        { text: row.label },
+        ...(timed ? [speedCell(row)] : []),
+        ...kinds.map((kind): Cell => {
+          const cost = row.cost[kind];
+          if (!cost?.total) return { text: '' };
+          return {
+            text: plain(Number(cost.mean.toPrecision(3))),
+            details: [`${plain(Math.round(cost.total))} in all`],
+          };
+        }),
+      ],
+    })),
+  };
 }
 
-function metricKeys(rows: readonly ResultRow[]): string[] {
-  const keys = countedKeys(rows, (name) => ksOf(rows, name));
-  return [...keys, ...(rows.some(({ metrics }) => metrics.mrr) ? ['mrr'] : [])];
+/** `promptTokens` → `prompt tokens`. */
+const wordsOf = (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** A value over its interval, in the figure's unit. */
+export function figureCell(mean: Mean | undefined, { unit }: Pick<Figure, 'unit'>): Cell {
+  if (!mean) return { text: '' };
+  const text = (value: number) => numberText(value, unit);
+  const seeds = mean.deviation === undefined ? [] : [`± ${text(mean.deviation)}`];
+  return { text: text(mean.value), details: [`${text(mean.low)}–${text(mean.high)}`, ...seeds] };
+}
+
+function callsCell({ metrics, cost: { calls } }: ResultRow, { figures }: ResultSet): Cell {
+  if (!calls || calls.max === 0) return { text: '0' };
+  const counted = figures.find(({ unit, key }) => unit === 'calls' && metrics[key]);
+  const { text, details = [] } = counted ? figureCell(metrics[counted.key], counted) : { text: calls.mean.toFixed(1) };
+  return { text, details: [...details, `p95 ${plain(calls.p95)}, max ${plain(calls.max)}`] };
+}
+
+function tokensCell({ simulated, cost: { promptTokens, cachedTokens, completionTokens } }: ResultRow): Cell {
+  const prompt = promptTokens?.mean ?? 0;
+  const written = completionTokens?.mean ?? 0;
+  if (prompt + written === 0) return { text: '0' };
+  return {
+    text: plain(Math.round(prompt + written)),
+    details: [
+      `${plain(Math.round(written))} written`,
+      ...(prompt > 0 && !simulated ? [`${percent((cachedTokens?.mean ?? 0) / prompt)} % cached`] : []),
+    ],
+  };
+}
+
+function speedCell({ speed }: ResultRow): Cell {
+  if (!speed) return { text: '' };
+  const { msPerSample, tokensPerSecond } = speed;
+  const rate = tokensPerSecond === undefined ? [] : [`${plain(Math.round(tokensPerSecond))} tokens/s`];
+  return { text: milliseconds(msPerSample), details: rate };
 }
 
 function sizeOf(figures: Figures | undefined): number {
-  return Object.values(figures ?? {})[0]?.n ?? 0;
-}
-
-/** Which edges the agent may walk, and how many golds that leaves; nothing where it is all of them. */
-export function edgeNotes({ edges, coverage: { goldWalkable } }: EvaluationRecord): string[] {
-  if (!edges) return [];
-  const left = goldWalkable === undefined ? '' : `, ${percent(goldWalkable)} % of golds left`;
-  return [`edges ${edges.policy}, ${edges.maxOut} actions${left}`];
-}
-
-/** A warning where dialogues of the evaluation's own kind chose edges of some agent. */
-export function edgeReservations({ rows }: ResultSet): string[] {
-  const leaks = rows.filter(({ record: { edges } }) => (edges?.brought?.valid ?? 0) + (edges?.brought?.test ?? 0) > 0);
-  return leaks.length === 0
-    ? []
-    : [
-        `Dialogues of valid and test chose edges of ${leaks.map(({ label }) => label).join(', ')} (env.edgePolicy=ark): such figures compare with LLM-ARK’s alone.`,
-      ];
-}
-
-/** A share in percent over its interval. */
-export function shareCell(figure: Figure | undefined): Cell {
-  return figure ? { text: percent(figure.value), details: interval(figure) } : { text: '' };
-}
-
-/** A count over its interval. */
-export function countCell(figure: Figure | undefined): Cell {
-  return figure
-    ? { text: figure.value.toFixed(1), details: [`${figure.low.toFixed(1)}–${figure.high.toFixed(1)}`] }
-    : { text: '' };
+  return Math.max(0, ...Object.values(figures ?? {}).map(({ n }) => n));
 }

@@ -41,44 +41,24 @@ const message = `
 const walk = `
 <bdi><b><%= it.start %></b></bdi><% if (it.hops.length === 0) { %> <span class="quiet">stays</span><% } %><% for (const hop of it.hops) { %> <span class="hop <%= hop.mark %>"><span class="relation"><%= hop.inverse ? '←' : '—' %><bdi><%= hop.relation %></bdi><%= hop.inverse ? '—' : '→' %></span> <bdi><b><%= hop.entity %></b></bdi></span><% } %>`;
 
+const answers = `
+<% if (it.answers.length === 0) { %><p>no answer</p><% } else if (it.answers.some((one) => one.walk)) { %>
+<div class="walks"><% for (const one of it.answers) { %>
+<div class="walk"><span class="share"><%= one.score %><i style="width:<%= one.width %>%"></i></span><span><% if (one.walk) { %><%~ include('@walk', one.walk) %><% } else { %><bdi><%= one.text %></bdi><% } %></span></div><% } %>
+</div><% } else { %><p><% it.answers.forEach((one, i) => { %><% if (i > 0) { %>; <% } %><bdi<% if (one.right) { %> class="hit"<% } %>><%= one.text %></bdi><% }) %></p><% } %>
+<% if (it.lines.length > 0) { %><details><summary>how it came to it</summary><ol><% for (const line of it.lines) { %><li><%= line %></li><% } %></ol></details><% } %>`;
+
 const example = `
 <article class="example">
-<header><span class="quiet"><%= it.id %></span><span class="verdict <%= it.right ? 'right' : 'wrong' %>"><%= it.verdict %></span></header>
+<p class="quiet"><%= it.id %></p>
 <% if (it.earlier.length > 0) { %><details class="earlier"><summary><%= it.earlier.length %> earlier <%= it.earlier.length === 1 ? 'message' : 'messages' %></summary><% for (const one of it.earlier) { %><%~ include('@message', one) %><% } %></details><% } %>
 <% for (const one of it.messages) { %><%~ include('@message', one) %><% } %>
-<div class="walks">
-<div class="walk gold"><span class="share">gold</span><span><%~ include('@walk', it.gold) %></span></div>
-<% for (const one of it.beam) { %><div class="walk"><span class="share"><%= one.share %><i style="width:<%= one.width %>%"></i></span><span><%~ include('@walk', one) %></span></div>
-<% } %></div>
-</article>`;
-
-const lines = `
-<% if (it.lines.length > 0) { %><details><summary><%= it.name %></summary><ol><% for (const line of it.lines) { %><li><%= line %></li><% } %></ol></details><% } %>`;
-
-const question = `
-<article class="example question">
-<p class="quiet"><%= it.id %></p>
-<p class="asked"><bdi><%= it.question %></bdi></p>
-<dl class="gold"><% if (it.topics) { %><dt>topic</dt><dd><bdi><%= it.topics %></bdi></dd><% } %><dt>gold</dt><dd><bdi><%= it.gold %></bdi><% if (it.goldChain) { %><small><%= it.goldChain %></small><% } %></dd></dl>
+<dl class="gold"><% for (const fact of it.facts) { %><dt><%= fact.name %></dt><dd><bdi><%= fact.value %></bdi></dd><% } %><dt>right</dt><dd><% if (it.goldWalk) { %><%~ include('@walk', it.goldWalk) %><% } else { %><bdi><%= it.gold %></bdi><% } %></dd></dl>
 <% for (const one of it.said) { %>
 <section class="said">
 <header><span><b><%= one.agent %></b> <span class="quiet"><%= one.model %></span></span><span class="verdict <%= one.right ? 'right' : 'wrong' %>"><%= one.verdict %></span></header>
-<p><bdi><%= one.answer %></bdi></p>
-<% if (one.chain) { %><p class="quiet"><%= one.chain %></p><% } %>
-<p class="quiet"><%= one.cost %></p>
-<%~ include('@lines', { name: 'facts', lines: one.evidence }) %>
-<%~ include('@lines', { name: 'what it did', lines: one.steps }) %>
-<%~ include('@lines', { name: 'calls', lines: one.calls }) %>
+<% if (one.folded) { %><details><summary>what it said</summary><%~ include('@answers', one) %></details><% } else { %><%~ include('@answers', one) %><% } %>
 </section><% } %>
-</article>`;
-
-const query = `
-<article class="example question">
-<header><span class="asked"><% it.asked.forEach((part, i) => { %><% if (i > 0) { %>, <% } %><bdi><%= part %></bdi><% }) %></span><span class="verdict <%= it.right ? 'right' : 'wrong' %>"><%= it.verdict %></span></header>
-<dl class="gold"><dt>answer</dt><dd><bdi><%= it.answer %></bdi></dd></dl>
-<div class="walks"><% for (const one of it.answers) { %>
-<div class="walk"><span class="share"><%= one.share %><i style="width:<%= one.width %>%"></i></span><span><%~ include('@walk', one) %><% if (one.note) { %> <span class="quiet"><%= one.note %></span><% } %></span></div><% } %>
-</div>
 </article>`;
 
 const page = `<!doctype html>
@@ -111,19 +91,9 @@ const page = `<!doctype html>
 <%~ include('@figures', { groups: it.curves }) %>
 <% } %>
 <% if (it.examples.length > 0) { %>
-<h2 id="examples">Example walks</h2>
-<p class="caption"><%= it.examplesCaption %></p>
+<h2 id="examples">Worked examples</h2>
+<p class="caption">Drawn by seed, the same for every agent. Each list is what an agent ranked first, with its probability where it tells one: green hops agree with what is right, the first that does not is red; stays are left out.</p>
 <div class="examples"><% for (const one of it.examples) { %><%~ include('@example', one) %><% } %></div>
-<% } %>
-<% if (it.questions.length > 0) { %>
-<h2 id="questions">Worked questions</h2>
-<p class="caption"><%= it.questionsCaption %></p>
-<div class="examples"><% for (const one of it.questions) { %><%~ include('@question', one) %><% } %></div>
-<% } %>
-<% if (it.links.length > 0) { %>
-<h2 id="queries">Worked queries</h2>
-<p class="caption"><%= it.linksCaption %></p>
-<div class="examples"><% for (const one of it.links) { %><%~ include('@query', one) %><% } %></div>
 <% } %>
 <% if (it.costs.length > 0) { %>
 <h2 id="cost">Cost</h2>
@@ -157,9 +127,7 @@ export const templates = {
   results,
   message,
   walk,
+  answers,
   example,
-  lines,
-  question,
-  query,
   page,
 } as const;

@@ -1,6 +1,5 @@
 /** Numbers, agents, figures, runs and relations as people read them. */
 import { configHash } from '../src/run/config.js';
-import type { Estimate } from '../src/run/records.js';
 
 const baselines: Readonly<Record<string, string>> = {
   frequency: 'most frequent',
@@ -33,17 +32,6 @@ export function labelOf(name: string, details: readonly string[]): string {
   const shown = details.filter((detail) => detail !== name);
   return shown.length > 0 ? `${name} (${shown.join('; ')})` : name;
 }
-
-/** Names of figures on questions as people read them, in the order in which they are shown. */
-export const figureNames: Readonly<Record<string, string>> = {
-  'hit@1': 'hit@1',
-  'hit-any': 'hit any',
-  f1: 'F1',
-  exact: 'exact set',
-  partial: 'partial match',
-  complete: 'complete match',
-  accuracy: 'accuracy of verdicts',
-};
 
 /** Equal for configurations that differ in nothing but the seed. */
 export function settingsKey(config: Record<string, unknown>): string {
@@ -80,12 +68,6 @@ export function chainText(relations: readonly string[]): string {
 /** `0.2912` → `29.1`. */
 export function percent(fraction: number): string {
   return (100 * fraction).toFixed(1);
-}
-
-/** `27.2–31.0`, and `± 0.3` where there is a deviation over seeds. */
-export function interval({ low, high, deviation }: Omit<Estimate, 'n'> & { deviation?: number }): string[] {
-  const seeds = deviation === undefined ? [] : [`± ${percent(deviation)}`];
-  return [`${percent(low)}–${percent(high)}`, ...seeds];
 }
 
 /** `14213` → `14,213`; fractions keep four significant digits. */

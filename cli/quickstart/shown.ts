@@ -2,9 +2,8 @@
 import { spawn } from 'node:child_process';
 import { basename, relative } from 'node:path';
 import { argv, cwd, env, platform, stdout } from 'node:process';
+import { loadEvaluation } from '../../reports/run-data.js';
 import { intervalText, tableFigures, valueText } from '../../src/run/figures.js';
-import { readTimings } from '../../src/run/metric-log.js';
-import { evaluationFiles } from '../../src/run/run-folder.js';
 import { printLine, printTable, type Row } from '../output.js';
 import type { EvaluatedAgent } from './evaluations.js';
 import type { QuickstartResult } from './quickstart.js';
@@ -56,7 +55,7 @@ function questionRow({ name, folder, record }: EvaluatedAgent, all: readonly Eva
   const { metrics, cost, model, figures } = record;
   const onAll = all.find((one) => one.name === name)?.record;
   const tokens = (cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0);
-  const [seconds, questions] = spentOn(folder);
+  const ms = loadEvaluation(folder).speed?.msPerSample;
   const [main, second] = tableFigures(figures, [metrics]);
   return {
     agent: name,
@@ -64,17 +63,10 @@ function questionRow({ name, folder, record }: EvaluatedAgent, all: readonly Eva
     [second!.key]: valueText(metrics[second!.key], second!.unit),
     calls: (cost.calls?.mean ?? 0).toFixed(1),
     tokens: tokens.toFixed(0),
-    time: questions === 0 ? '' : duration((1000 * seconds) / questions),
+    time: ms === undefined ? '' : duration(ms),
     ...(all.length > 0 && { [`${main!.key} of all ${all[0]!.record.n}`]: intervalText(onAll?.metrics[main!.key]) }),
     how: model === undefined ? (aboutQuestions[name] ?? '') : 'prompts',
   };
-}
-
-/** Seconds of an evaluation, and samples that were answered in them. */
-function spentOn(folder: string): [seconds: number, samples: number] {
-  const timings = readTimings(evaluationFiles(folder).timing);
-  const total = (of: (timing: (typeof timings)[number]) => number) => timings.reduce((sum, one) => sum + of(one), 0);
-  return [total(({ seconds }) => seconds), total((one) => Number(one['time/questions'] ?? 0))];
 }
 
 const duration = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`);

@@ -87,6 +87,8 @@ export const evaluationRecord = openObject({
   n: z.int().min(0),
   excluded: counts,
   metrics,
+  /** By figure, the value that no agent can exceed: of walks, what their horizon reaches. */
+  bounds: z.record(text, anyNumber).optional(),
   /** By `name=value`: `hops=1`, `direction=tail`, `subset=2-hop` … */
   slices: z.record(text, metrics),
   /** Samples that were missed, by reason. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
@@ -9,10 +9,20 @@ import { importFilms } from '../fixtures/toy-question-training.js';
 
 useOwnHome();
 
+/** What a question evaluation asked that goes on. */
+const begun = {
+  ...{
+    schemaVersion: 1,
+    kind: 'question-evaluation',
+    about: { ...madeUpAnswers('fiske', 0.5), topicGiven: true, switches: {} },
+  },
+  ...{ agent: 'fiske', hopsGiven: true, resamples: 1000, hashes: { graph: 'a', dataset: 'd' } },
+};
+
 test('kgwalk report takes evaluations by folder and by name, and writes beside them', async () => {
   const root = folderWith({});
   const [fiske, tog] = ['fiske', 'tog'].map((agent) =>
-    writeMadeUpEvaluation(join(root, agent), { record: madeUpAnswers(agent, 0.5), about: {} }),
+    writeMadeUpEvaluation(join(root, agent), { record: madeUpAnswers(agent, 0.5) }),
   ) as [string, string];
   const one = await kgwalkJson<{ page: string }>('report', 'tog', '--evaluations', root);
   expect(one.page).toBe(join(tog, 'report', 'index.html'));
@@ -25,9 +35,9 @@ test('kgwalk report takes evaluations by folder and by name, and writes beside t
 test('kgwalk report says how to go on with an evaluation that was stopped', async () => {
   const folder = writeMadeUpEvaluation(join(folderWith({}), 'fiske'), {
     record: madeUpAnswers('fiske', 0.5),
-    about: {},
   });
   rmSync(join(folder, 'evaluation.json'));
+  writeFileSync(join(folder, 'about.json'), JSON.stringify(begun));
   const { exitCode, told } = await kgwalk('report', folder);
   expect(exitCode).not.toBe(0);
   expect(told).toContain('expected a finished evaluation, got one that was stopped');
@@ -45,7 +55,7 @@ test('kgwalk compare --report writes the page of what it compared, with worked q
   expect(agents).toHaveLength(2);
   expect(report.page).toBe(join(to, 'index.html'));
   const html = readFileSync(report.page, 'utf8');
-  for (const part of ['2 agents on films', 'oracle:0, simulated', 'Worked questions', 'stop: covered']) {
+  for (const part of ['2 agents on films', 'oracle:0, simulated', 'Worked examples', 'stop: covered']) {
     expect(html).toContain(part);
   }
 });

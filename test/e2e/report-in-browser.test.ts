@@ -45,20 +45,24 @@ if (program === undefined)
     }
     // One whose page has the tables of LLM-ARK's paper, too.
     writeMadeUpRun(join(folder, 'reader'), {
-      config: { name: 'reader', ...{ walker: { head: 'pa-mlp', placeVectors: false }, ppo: { enabled: true } } },
+      config: {
+        name: 'reader',
+        ...{ walker: { head: 'pa-mlp', placeVectors: false }, ppo: { enabled: true }, data: { dataset: 'opendialkg' } },
+      },
       evaluations: [madeUpArkEvaluation('reader', 0.25, { checkpoint: 'best' })],
     });
     for (const [name, algorithm] of Object.entries({ linker: 'ppo', learner: 'reinforce' })) {
       writeMadeUpRun(join(folder, name), {
         config: { ...madeUpLinkConfig(1, { algorithm }) },
         ...madeUpLinkTraining(1, { updates: 20 }),
-        links: [
+        evaluations: [
           madeUpLinkEvaluation('walker', 0.7, { checkpoint: 'best', note: hostileName }),
           madeUpLinkEvaluation('rules', 0.6),
         ],
       });
     }
-    const said = { record: madeUpAnswers('fiske', 0.6), examples: [madeUpQuestionExample({ question: hostileName })] };
+    const examples = [madeUpQuestionExample({ asked: [hostileName] })];
+    const said = { record: madeUpAnswers('fiske', 0.6, { examples }) };
     const { page } = await writeReport(
       ['talker-s1', 'talker-s2', 'talker-s3', 'reader', 'linker', 'learner'].map((name) =>
         openRun(join(folder, name), folder),

@@ -19,7 +19,7 @@ const where: Record<string, unknown> = {
     metrics: { [`path@1`]: { value: 0.3, low: 0.2, high: 0.4, n: 9 }, [evil]: { value: 1, low: 1, high: 1, n: 9 } },
   },
   ...{ slices: { [evil]: { 'path@1': { value: 0.3, low: 0.2, high: 0.4, n: 9 } } }, misses: { [evil]: 3 } },
-  ...{ cost: { seconds: 1, [evil]: 3 }, hashes: { graph: evil } },
+  ...{ cost: { [evil]: { mean: 1, median: 1, p95: 1, max: 1, total: 3 } }, hashes: { graph: evil } },
 };
 
 /** The page without what it says itself between `<` and `>`: texts alone, and the tags by themselves. */
@@ -43,7 +43,9 @@ describe('a report of records that are all script', () => {
         madeUpEvaluation(evil, 0.3, {
           ...where,
           checkpoint: 'best',
-          examples: (madeUpExamples ?? []).map((example) => ({ ...example, id: evil, start: evil, sender: evil })),
+          examples: madeUpExamples.map((example) => ({ ...example, id: evil, asked: [evil], gold: [evil] })),
+          figures: ['toString', evil].map((key) => ({ key, title: evil, unit: '%', better: 'high', place: 'main' })),
+          sections: [{ title: evil, lines: [evil], rows: [{ [evil]: evil }] }],
         }),
         madeUpEvaluation(evil, 0.2, where),
       ],
@@ -51,17 +53,19 @@ describe('a report of records that are all script', () => {
     const evaluation = writeMadeUpEvaluation(join(folder, 'asked'), {
       record: madeUpAnswers(evil, 0.3, {
         ...{ dataset: evil, subsets: [evil], split: evil, model: evil, switches: { [evil]: evil } },
-        ...{ stops: { [evil]: 3, constructor: 2 }, misses: { [evil]: 3, toString: 1 }, excluded: { valueOf: 1 } },
-        phases: { [evil]: { calls: 3, stages: { [evil]: 3 } }, constructor: { calls: 1, stages: { toString: 1 } } },
+        ...{ misses: { [evil]: 3, toString: 1 }, excluded: { valueOf: 1 }, run: evil, checkpoint: evil },
+        sections: [
+          { title: evil, rows: [{ [evil]: evil, constructor: 'toString' }] },
+          { title: 'constructor', lines: [evil] },
+          { title: `curve ${evil}`, curve: { x: evil, y: evil, points: [[1, 1]] } },
+        ],
+        examples: [
+          madeUpQuestionExample({
+            ...{ id: evil, asked: [evil], topics: [evil], gold: [evil], lines: [evil], miss: evil },
+            answers: [{ text: evil, score: evil }],
+          }),
+        ],
       }),
-      examples: [
-        madeUpQuestionExample({
-          ...{ id: evil, type: evil, question: evil, topics: [evil], gold: [evil], answer: [evil], chain: [evil] },
-          ...{ evidence: [[evil, evil, evil]], stop: evil, steps: [evil] },
-          calls: [{ phase: evil, stage: evil, promptTokens: 1, completionTokens: 1 }],
-        }),
-      ],
-      about: { run: evil, checkpoint: evil },
     });
     const to = join(folder, 'out');
     const { page, pictures } = await writeReport([openRun(run)], { to, evaluations: [evaluation], title: evil });

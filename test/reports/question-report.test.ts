@@ -43,9 +43,9 @@ function walkerRun(seed: number): RunInfo {
       'eval/chain': step / 45,
     },
   }));
-  writeMadeUpRun(run, { config: { seed, name: 'walker', env: { id: 'kgwalk/RelationWalk-v1' } }, metrics });
+  writeMadeUpRun(run, { config: { seed, name: 'walker', data: { dataset: 'harbour' } }, metrics });
   const hashes = { graph: 'a'.repeat(64), dataset: 'd'.repeat(64), checkpoint: `c${seed}` };
-  const record = madeUpAnswers('walker', 0.9 + seed / 100, { calls: 0, hashes, seed });
+  const record = madeUpAnswers('walker', 0.9 + seed / 100, { calls: 0, hashes, seed, checkpoint: 'best' });
   writeMadeUpEvaluation(join(run, 'evaluations', 'valid-best'), { record });
   return openRun(run, folder);
 }
@@ -53,15 +53,11 @@ function walkerRun(seed: number): RunInfo {
 describe('the page about evaluations of questions', () => {
   test('needs nothing beside itself, and escapes every name', async () => {
     const hostile = madeUpQuestionExample({
-      question: `</p><script>alert('x')</script> ${hostileName}`,
+      asked: [`</p><script>alert('x')</script> ${hostileName}`],
       topics: [hostileName],
       gold: [hostileName],
-      answer: [hostileName],
-      chain: [hostileName],
-      goldChain: [hostileName],
-      evidence: [[hostileName, 'a"b', hostileName]],
-      steps: [hostileName],
-      stop: hostileName,
+      answers: [{ text: hostileName }],
+      lines: [hostileName],
     });
     const record = madeUpAnswers('fiske', 0.6, {
       dataset: hostileName,
@@ -70,11 +66,11 @@ describe('the page about evaluations of questions', () => {
       subsets: [hostileName],
       labels: ['fixture'],
       switches: { words: hostileName },
-      stops: { [hostileName]: 40 },
       misses: { [hostileName]: 3 },
-      phases: { [hostileName]: { calls: 4, stages: { constrained: 4 } } },
+      sections: [{ title: hostileName, lines: [hostileName], rows: [{ [hostileName]: hostileName }] }],
+      examples: [hostile],
     });
-    const { html, alts, pictures } = await pageOf([], [evaluation('a', { record, examples: [hostile] })]);
+    const { html, alts, pictures } = await pageOf([], [evaluation('a', { record })]);
     expect(html).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
     expect(html).toContain("default-src 'none'");
     expect(html).toContain('&lt;img src=x onerror=alert(1)&gt;\\u202e\\u0007');
@@ -89,29 +85,33 @@ describe('the page about evaluations of questions', () => {
     const { html } = await pageOf(
       [],
       [
-        evaluation('fiske', { record: madeUpAnswers('fiske', 0.6), examples: [madeUpQuestionExample()] }),
+        evaluation('fiske', { record: madeUpAnswers('fiske', 0.6, { examples: [madeUpQuestionExample()] }) }),
         evaluation('lookup', {
-          record: madeUpAnswers('lookup', 0.5, { calls: 0 }),
-          examples: [madeUpQuestionExample({ answer: [], answers: 0, right: false, miss: 'wrong-chain', calls: [] })],
+          record: madeUpAnswers('lookup', 0.5, {
+            calls: 0,
+            examples: [madeUpQuestionExample({ answers: [], right: false, miss: 'wrong-chain' })],
+          }),
         }),
       ],
     );
     const text = html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
     for (const part of [
       '2 agents on harbour',
-      'agent hit@1, % F1, % calls model tokens questions',
-      'agent hit any, % exact set, % partial match, % complete match, % abstained, %',
+      'agent Hit@1, % F1, % exact set, % complete match, % calls model tokens samples',
+      'agent Hit@1, % any answer right, % F1, % exact set, % partial match, % complete match, %',
       'small.gguf',
       'no language model',
       'p95 12, max 18 948 48 written 60.0 % cached',
-      'one right answer 20',
-      'captain 20',
-      'covered 90.0 · depth 10.0',
-      'fiske: explore 240 6.00 100.0',
+      'answers: 1 20',
+      'type: captain 20',
+      'covered 36, depth 4',
+      'fiske explore 240 constrained 240',
+      'wrong answer',
       'who sailed the ships that Ivo built',
-      'Tamsin; Ada … and 12 more',
-      '1 call, 1,234 tokens; ended by covered',
-      'explore: 1,200 tokens in, 34 out, reply asked again',
+      'Tamsin ; Ada',
+      'topics Ivo',
+      'chain: ~built_by → ~sailed',
+      'covered · 1 calls',
       'no answer',
       'wrong chain',
       'npx kgwalk replay fiske',
@@ -138,12 +138,13 @@ describe('the page about evaluations of questions', () => {
     expect(html).toContain('oracle:0.3, simulated');
   });
 
-  test('refuses what is no evaluation of questions, with its place', async () => {
+  test('refuses what is no evaluation, with its place', async () => {
     const broken = evaluation('broken', { record: madeUpAnswers('tog', 0.3) });
-    writeFileSync(join(broken, 'evaluation.json'), '{"schemaVersion":2}');
-    await expect(pageOf([], [broken])).rejects.toThrow(/schemaVersion: Invalid input: expected 1.* at .*broken/);
-    writeFileSync(join(broken, 'evaluation.json'), JSON.stringify(madeUpEvaluation('walker', 0.3)));
-    await expect(pageOf([], [broken])).rejects.toThrow(/expected an evaluation of questions, got kind: .* at .*broken/);
+    writeFileSync(join(broken, 'evaluation.json'), '{"schemaVersion":1}');
+    await expect(pageOf([], [broken])).rejects.toThrow(/schemaVersion: Invalid input: expected 2.* at .*broken/);
+    const { figures: _, ...bare } = madeUpAnswers('tog', 0.3);
+    writeFileSync(join(broken, 'evaluation.json'), JSON.stringify(bare));
+    await expect(pageOf([], [broken])).rejects.toThrow(/expected an evaluation, got figures: .* at .*broken/);
   });
 });
 
@@ -156,12 +157,12 @@ describe('the page about runs on questions', () => {
     expect(html).toContain('alt="PPO: F1 on valid, % by PPO, updates: PPO rises from 27.8 % to 83.3 %"');
     expect(html).toContain('Student’s t');
     expect(html).toContain('mean of 3 seeds');
-    expect(html.replaceAll('\u00a0', ' ')).toContain('walker (best) without a language model has a hit@1 of 92.0 %');
+    expect(html.replaceAll('\u00a0', ' ')).toContain('walker (best) has a Hit@1 of 92.0 %');
   });
 
   test('puts walkers beside what was evaluated on the same questions, and beside runs on dialogues', async () => {
     writeMadeUpRun(join(folder, 'talker'), {
-      config: { seed: 1, name: 'talker' },
+      config: { seed: 1, name: 'talker', data: { dataset: 'opendialkg' } },
       metrics: madeUpCurves(1, 40),
       evaluations: [madeUpEvaluation('talker', 0.28, { checkpoint: 'best' })],
     });
@@ -170,13 +171,15 @@ describe('the page about runs on questions', () => {
       [evaluation('fiske', { record: madeUpAnswers('fiske', 0.6) })],
     );
     expect(
-      alts.some((alt) => /^hit@1, %, with 95 % intervals: walker \(best\) 91\.0 \(.*\), fiske 60\.0/.test(alt)),
+      alts.some((alt) =>
+        /^Hit@1, %, of 40 samples, with 95 % intervals: walker \(best\) 91\.0 \(.*\), fiske 60\.0/.test(alt),
+      ),
     ).toBe(true);
     expect(pictures).toEqual(
-      expect.arrayContaining(['questions-ppo-rollout-reward.png', 'dialogues-ppo-rollout-reward.png']),
+      expect.arrayContaining(['harbour-ppo-rollout-reward.png', 'opendialkg-ppo-rollout-reward.png']),
     );
     expect(new Set(pictures).size).toBe(pictures.length);
-    for (const part of ['On questions', 'On dialogues', 'puts the right path first', 'path@25']) {
+    for (const part of ['On harbour', 'On opendialkg', 'has a path@1 of 28.0', 'path@25']) {
       expect(html).toContain(part);
     }
   });

@@ -1,11 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { exampleView } from '../../reports/dialogue-sections.js';
+import { askedView, saidView } from '../../reports/examples.js';
 import { escapeText } from '../../reports/html.js';
 import { writeReport } from '../../reports/report.js';
 import { openRun } from '../../src/run/run-folder.js';
+import { madeUpLinkExamples } from '../fixtures/made-up-links.js';
 import {
   hostileName,
   madeUpCurves,
@@ -46,7 +47,7 @@ describe('the report', () => {
       'Learning curves',
       'Losses and diagnostics',
       'Cost',
-      'Example walks',
+      'Worked examples',
       'how to repeat it',
     ]) {
       expect(html).toContain(title);
@@ -56,8 +57,9 @@ describe('the report', () => {
       '8 min 33 s',
       '14,213 encodes · 1,000,000 tokens · 500 encode seconds · 2,000 tokens/s',
       '1,812 env steps',
-      'two-hop golds',
-      'target unseen in train',
+      'hops: 2',
+      'target: unseen',
+      'gold in graph 99.2 %',
       'moving mean over 3',
     ]) {
       expect(html).toContain(text);
@@ -80,37 +82,49 @@ describe('the report', () => {
 
   test('refuses a broken evaluation with its place', async () => {
     writeMadeUpRun(join(folder, 'broken'), { config: { seed: 1 } });
-    writeFileSync(join(folder, 'broken', 'evaluations', 'valid.json'), '{"schemaVersion":2}');
+    mkdirSync(join(folder, 'broken', 'evaluations', 'valid'), { recursive: true });
+    writeFileSync(join(folder, 'broken', 'evaluations', 'valid', 'evaluation.json'), '{"schemaVersion":1}');
     const runs = [openRun(join(folder, 'broken'), folder)];
     await expect(writeReport(runs, { to: folder })).rejects.toThrow(
-      /schemaVersion: Invalid input: expected 1.* at .*valid\.json/,
+      /schemaVersion: Invalid input: expected 2.* at .*valid.evaluation\.json/,
     );
     await expect(writeReport([], { to: folder })).rejects.toThrow('at least one run');
   });
 });
 
 describe('an example', () => {
+  const dialogue = madeUpExamples[1]!;
+
   test('marks the hops that agree with the gold and the first that does not', () => {
-    const view = exampleView(madeUpExamples![1]!);
-    expect(view.verdict).toBe('first wrong edge: hop 2');
-    expect(view.beam.map(({ hops }) => hops.map(({ mark }) => mark))).toEqual([['right', 'wrong'], ['wrong'], []]);
-    expect(view.gold.hops[1]).toEqual({ relation: 'written_by', inverse: true, entity: 'Angels & Demons', mark: '' });
-    expect(view.messages[0]!.lines).toHaveLength(2);
-    expect(view.beam[0]!.share).toBe('18.0 %');
+    const { verdict, answers } = saidView(dialogue);
+    expect(verdict).toBe('wrong');
+    expect(answers.map(({ walk }) => walk!.hops.map(({ mark }) => mark))).toEqual([['right', 'wrong'], ['wrong'], []]);
+    expect(answers.map(({ walk }) => walk!.start)).toEqual(Array(3).fill('The Da Vinci Code'));
+    expect([answers[0]!.score, answers[0]!.width]).toEqual(['18.0 %', 18]);
+    const { goldWalk, messages } = askedView(dialogue);
+    expect(goldWalk!.hops[1]).toEqual({ relation: 'written_by', inverse: true, entity: 'Angels & Demons', mark: '' });
+    expect(messages[0]).toMatchObject({ assistant: false, lines: { length: 2 } });
+  });
+
+  test('without a gold walk marks the end of a walk to a right answer', () => {
+    const [right] = madeUpLinkExamples;
+    expect(saidView(right!).answers.map(({ walk }) => walk!.hops.map(({ mark }) => mark))).toEqual([['', 'right'], []]);
+    expect(saidView(right!).answers[1]!.walk!.start).toBe('Ada Quill');
   });
 
   test('that is right says so, and one whose gold is ranked lower says where', () => {
-    const [right] = madeUpExamples!;
-    expect(exampleView(right!)).toMatchObject({ right: true, verdict: 'right' });
-    const lower = exampleView({ ...right!, beam: right!.beam.toReversed(), firstWrongHop: 0 });
-    expect(lower).toMatchObject({ right: false, verdict: 'gold is ranked 3' });
+    const [right] = madeUpExamples;
+    expect(saidView(right!)).toMatchObject({ right: true, verdict: 'right' });
+    const answers = right!.answers.toReversed();
+    expect(saidView({ ...right!, answers, right: false })).toMatchObject({ verdict: 'right is ranked 3' });
+    expect(saidView({ ...right!, answers: [], right: false, miss: 'wrong-chain' }).verdict).toBe('wrong chain');
   });
 
   test('shows the last messages and folds those before', () => {
-    const messages = ['a', 'b', 'c', 'd', 'e'].map((text) => ({ sender: 'user', text }));
-    const view = exampleView({ ...madeUpExamples![0]!, messages });
-    expect(view.earlier.map(({ lines }) => lines[0])).toEqual(['a', 'b']);
-    expect(view.messages.map(({ lines }) => lines[0])).toEqual(['c', 'd', 'e']);
+    const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => `user: ${text}`);
+    const view = askedView({ ...dialogue, asked });
+    expect(view.earlier.map(({ lines }) => lines[0])).toEqual(['a']);
+    expect(view.messages.map(({ lines }) => lines[0])).toEqual(['b', 'c', 'd', 'e']);
   });
 });
 

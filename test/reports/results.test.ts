@@ -1,17 +1,55 @@
 import { describe, expect, test } from '@jest/globals';
-import { nothingEvaluated, reservations, walkResult } from '../../reports/opening.js';
-import { collectResults, ksOf, shownKs } from '../../reports/results.js';
-import { groupRuns, type RunData } from '../../reports/run-data.js';
-import { agentTable } from '../../reports/tables.js';
-import type { EvaluationRecord, RunInfo } from '../../src/run/records.js';
+import { nothingEvaluated, reservationsOf, resultOf } from '../../reports/opening.js';
+import { collectResults, facetsOf } from '../../reports/results.js';
+import { groupRuns, subjectsOf, type EvaluationData, type RunData } from '../../reports/run-data.js';
+import { missTable, resultTable, sliceTable, slicesTable, wholeTable } from '../../reports/tables.js';
+import { methodOf, plainName, settingsKey } from '../../reports/words.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { madeUpLinkConfig, madeUpLinkEvaluation } from '../fixtures/made-up-links.js';
 import { madeUpArkEvaluation, madeUpEvaluation } from '../fixtures/made-up-runs.js';
 
-function run(id: string, config: Record<string, unknown>, evaluations: EvaluationRecord[] = []): RunData {
-  return { info: { id, config } as RunInfo, metrics: [], timings: [], evaluations, answered: [], linked: [] };
+function evaluation(record: EvaluationRecord, run?: Pick<RunInfo, 'id' | 'config'>): EvaluationData {
+  const { task, dataset, graph, split, n, limit, seed, hashes, checkpoint } = record;
+  const method = run && checkpoint !== undefined ? methodOf(run.config, checkpoint) : undefined;
+  return {
+    name: 'e',
+    tag: run?.id ?? 'alone',
+    record,
+    samples: JSON.stringify([task, dataset, graph, split, n, limit, limit && seed, hashes.dataset]),
+    ...(checkpoint !== undefined && {
+      trained: {
+        settings: run ? settingsKey(run.config) : 'gone',
+        label: plainName(run?.id ?? 'gone'),
+        checkpoint,
+        ...(method !== undefined && { method }),
+      },
+    }),
+  };
+}
+
+function run(id: string, config: Record<string, unknown>, records: EvaluationRecord[] = []): RunData {
+  const info = { id, config } as RunInfo;
+  return { info, metrics: [], timings: [], evaluations: records.map((record) => evaluation(record, info)) };
+}
+
+function collect(runs: RunData[], others: EvaluationRecord[] = []) {
+  const subjects = subjectsOf(runs);
+  const labels = new Map(
+    subjects.flatMap(({ groups }) => groups.map(({ label, runs: [one] }) => [settingsKey(one!.info.config), label])),
+  );
+  const all = runs.flatMap(({ evaluations }) => evaluations);
+  const named = all.map((one) =>
+    one.trained ? { ...one, trained: { ...one.trained, label: labels.get(one.trained.settings)! } } : one,
+  );
+  return collectResults([...named, ...others.map((record) => evaluation(record))], subjects);
 }
 
 const walker = (path1: number, more: Partial<EvaluationRecord> = {}) =>
   madeUpEvaluation('walker', path1, { checkpoint: 'best', ...more });
+
+const linkWalker = (mrr: number, more: Partial<EvaluationRecord> = {}) =>
+  madeUpLinkEvaluation('walker', mrr, { checkpoint: 'best', ...more });
 
 describe('runs', () => {
   test('that differ in the seed alone are one group, named without it', () => {
@@ -35,6 +73,38 @@ describe('runs', () => {
       'clipRange=0.1, klCoef=1',
     ]);
   });
+
+  test('are named by what was trained how, without what goes with the algorithm', () => {
+    const all = ['ppo', 'reinforce'].flatMap((algorithm) =>
+      ['none', 'terminal'].flatMap((shaping) =>
+        [0, 0.5].map((actionDropout, i) =>
+          run(`${algorithm}-${shaping}-${i}`, madeUpLinkConfig(1, { algorithm, shaping, actionDropout })),
+        ),
+      ),
+    );
+    const labelsOf = (runs: RunData[]) => subjectsOf(runs).map(({ groups }) => groups.map(({ label }) => label));
+    expect(labelsOf(all)[0]!.slice(3, 6)).toEqual([
+      'PPO, terminal shaping, dropout 0.5',
+      'REINFORCE',
+      'REINFORCE, dropout 0.5',
+    ]);
+    const other = run('k', { ...madeUpLinkConfig(1), data: { dataset: 'kinship' } });
+    const plain = run('p', { ...madeUpLinkConfig(1), linkWalker: { width: 32 } });
+    const wide = run('w', { ...madeUpLinkConfig(1), linkWalker: { width: 64 } });
+    expect(labelsOf([plain, other, wide])).toEqual([['PPO, width=32', 'PPO, width=64'], ['k']]);
+    const [bare, cloned] = [false, true].map((enabled) =>
+      run(`c${enabled}`, { ...madeUpLinkConfig(1), clone: { enabled, epochs: enabled ? 2 : 4 } }),
+    );
+    expect(labelsOf([bare!, cloned!])).toEqual([['PPO', 'PPO, cloned first']]);
+    const long = (id: string, algorithm: string, updates: number) => {
+      const { ppo, ...rest } = madeUpLinkConfig(1, { algorithm });
+      return run(id, { ...rest, ppo: { ...(ppo as object), updates } });
+    };
+    // The baseline, which goes with the algorithm, is asked before the updates, and parts nothing.
+    expect(labelsOf([long('a', 'ppo', 9), long('b', 'reinforce', 9), long('c', 'reinforce', 8)])).toEqual([
+      ['PPO, updates=9', 'REINFORCE, updates=9', 'REINFORCE, updates=8'],
+    ]);
+  });
 });
 
 describe('results', () => {
@@ -43,36 +113,39 @@ describe('results', () => {
   );
 
   test('of seeds are averaged with their deviation, and equal ones of a baseline count once', () => {
-    const [set] = collectResults(groupRuns(seeds));
-    const [own, baseline] = set!.rows;
-    expect(own).toMatchObject({ label: 'walker (best)', own: true, seeds: 2 });
+    const [set, ...others] = collect(seeds, [madeUpEvaluation('frequency', 0.2), madeUpEvaluation('transe', 0.95)]);
+    expect(others).toEqual([]);
+    expect(set!.rows.map(({ label, own, seeds: count }) => [label, own, count])).toEqual([
+      ['TransE', false, 1],
+      ['walker (best)', true, 2],
+      ['most frequent', false, 1],
+    ]);
+    const [, own, baseline] = set!.rows;
     expect(own!.metrics['path@1']!.value).toBeCloseTo(0.29, 12);
     expect(own!.metrics['path@1']!.deviation).toBeCloseTo(0.02 / Math.SQRT2, 12);
-    expect(baseline).toMatchObject({ label: 'most frequent', own: false, seeds: 1 });
     expect(baseline!.metrics['path@1']!.deviation).toBeUndefined();
   });
 
-  test('counted in both ways stand beside each other, and without columns where nobody was', () => {
+  test('with further figures stand for those that have fewer of the same', () => {
     const ark = madeUpArkEvaluation('walker', 0.28, { checkpoint: 'best' });
-    const setOf = (first: EvaluationRecord) =>
-      collectResults(groupRuns([run('r', { seed: 1 }, [first, madeUpEvaluation('frequency', 0.2)])]))[0]!;
-    const { head, rows } = agentTable(setOf(ark));
-    const at = (key: string) => head.indexOf(`${key}, %`);
-    expect(head.slice(1, -1).map((key) => key.split('@')[0])).toEqual([
-      'path',
-      'ark-path',
-      'target',
-      'target-any',
-      'ark-target',
-    ]);
-    expect(rows.map(({ cells }) => cells[at('ark-path@1')]!.text)).toEqual([
+    const [set] = collect([run('r', { seed: 1 }, [walker(0.28), ark, madeUpEvaluation('frequency', 0.2)])]);
+    expect(set!.rows.map(({ label }) => label)).toEqual(['walker (best)', 'most frequent']);
+    const { head, rows } = wholeTable(set!);
+    expect(rows.map(({ cells }) => cells[head.indexOf('ark-path@1, %')]!.text)).toEqual([
       (100 * ark.metrics['ark-path@1']!.value).toFixed(1),
       '',
     ]);
-    const all = agentTable(setOf(ark), true).head;
-    expect(all.indexOf('ark-path@25, %')).toBe(all.indexOf('path@25, %') + 1);
-    expect(all.filter((key) => key.startsWith('ark-'))).toHaveLength(2 * 5);
-    expect(agentTable(setOf(walker(0.28))).head).toEqual(['agent', 'path@1, %', 'target@1, %', 'samples']);
+    expect(head.filter((key) => key.startsWith('ark-'))).toHaveLength(2 * 5);
+  });
+
+  test('show the figures that are declared for every table, of those that somebody has', () => {
+    const [set] = collect([run('r', { seed: 1 }, [walker(0.28), madeUpEvaluation('frequency', 0.2)])]);
+    expect(resultTable(set!).head).toEqual([
+      'agent',
+      ...['path@1', 'path@5', 'path@25', 'target@1', 'target@5', 'target@25', 'MRR of paths'].map((key) => `${key}, %`),
+      'samples',
+    ]);
+    expect(set!.main.key).toBe('path@1');
   });
 
   test('on other samples stand apart, those that did not choose the checkpoint first', () => {
@@ -82,30 +155,84 @@ describe('results', () => {
       walker(0.29),
       walker(0.27, { checkpoint: 'clone', twoHopBonus: 0.6 }),
     ]);
-    const sets = collectResults(groupRuns([one]));
-    expect(sets.map(({ split, graph }) => `${split} ${graph}`)).toEqual([
-      'test dialogue',
-      'valid dialogue',
-      'valid wide',
+    const sets = collect([one]);
+    expect(sets.map(({ title, about }) => [title, about.graph])).toEqual([
+      ['opendialkg, test', 'dialogue'],
+      ['opendialkg, valid, graph dialogue', 'dialogue'],
+      ['opendialkg, valid, graph wide', 'wide'],
     ]);
-    expect(sets[1]!.rows.map(({ label }) => label)).toEqual(['walker (best)', 'walker (clone; two-hop bonus 0.6)']);
+    expect(sets[1]!.rows.map(({ label }) => label)).toEqual(['walker (best)', 'walker (clone)']);
+    expect(sets[1]!.rows.map(({ aside }) => aside)).toEqual([[], ['two hop bonus 0.6']]);
   });
 
-  test('name the k that were measured', () => {
-    const { rows } = collectResults(groupRuns(seeds))[0]!;
-    expect(ksOf(rows, 'path')).toEqual([1, 3, 5, 10, 25]);
-    expect(shownKs(rows, 'target')).toEqual([1, 5, 25]);
-    expect(shownKs(rows, 'nothing')).toEqual([]);
+  test('of another split, of other data or of a sample stand apart; those with walkers come first, valid last', () => {
+    const runs = [run('r', madeUpLinkConfig(1), [linkWalker(0.8, { split: 'valid' }), linkWalker(0.8)])];
+    const sets = collect(runs, [
+      madeUpLinkEvaluation('transe', 0.9, { n: 100, limit: 100, seed: 0 }),
+      madeUpLinkEvaluation('transe', 0.9, { n: 100, limit: 100, seed: 1 }),
+      madeUpLinkEvaluation('transe', 0.9, { hashes: { graph: 'b', dataset: 'other' } }),
+    ]);
+    expect(sets.map(({ about: { split, n }, rows }) => [split, n, rows.length])).toEqual([
+      ['test', 1322, 1],
+      ['valid', 1322, 1],
+      ['test', 100, 1],
+      ['test', 100, 1],
+      ['test', 1322, 1],
+    ]);
   });
 
-  test('are summed up with n, interval, seeds and the distance to the best baseline', () => {
-    const groups = groupRuns(seeds);
-    const [set] = collectResults(groups);
-    const text = walkResult(set!)!.replaceAll('\u00a0', ' ');
-    expect(text).toContain('2,127 samples');
-    expect(text).toMatch(/29\.0 % \(95 % interval 27\.\d to 30\.\d; mean of 2 seeds, ± 1\.4/);
-    expect(text).toContain('9.0 points above the strongest baseline, most frequent (20.0 %)');
-    expect(reservations({ walks: set, groups })[0]).toContain('no walk can exceed 98.6');
-    expect(nothingEvaluated(groups)).toContain('kgwalk evaluate r0');
+  test('with other beams are other rows, told by them', () => {
+    const config = madeUpLinkConfig(1, { algorithm: 'reinforce' });
+    const [set] = collect([run('r', config, [linkWalker(0.8), linkWalker(0.7, { beamWidth: 8 })])]);
+    expect(set!.rows.map(({ label }) => label)).toEqual([
+      'REINFORCE (best), beam width 128',
+      'REINFORCE (best), beam width 8',
+    ]);
+    expect(facetsOf(linkWalker(0.8))).toEqual(['horizon 3', 'beam width 128']);
+  });
+
+  test('are shown by slices: of several agents the main figure, of one all of them', () => {
+    const [set] = collect([run('r', madeUpLinkConfig(1), [linkWalker(0.8)])], [madeUpLinkEvaluation('rules', 0.6)]);
+    const slices = ['direction=head', 'direction=tail'];
+    const table = slicesTable(set!, slices);
+    expect(table.head).toEqual(['samples', 'n', 'PPO (best)', 'relation chains']);
+    expect(table.rows.map(({ cells }) => cells.map(({ text }) => text))).toEqual([
+      ['all', '1,322', '80.0', '60.0'],
+      ['direction: head', '661', '76.0', '57.0'],
+      ['direction: tail', '661', '84.0', '63.0'],
+    ]);
+    expect(sliceTable(set!, slices).rows.map(({ cells }) => cells[0]!.text)).toEqual([
+      'head: PPO (best)',
+      'head: relation chains',
+      'tail: PPO (best)',
+      'tail: relation chains',
+    ]);
+    const [alone] = collect([run('r', madeUpLinkConfig(1), [linkWalker(0.8)])]);
+    expect(slicesTable(alone!, slices).head.slice(2)).toEqual(['MRR, %', 'Hits@1, %', 'Hits@3, %', 'Hits@10, %']);
+    expect(slicesTable(alone!, []).rows).toEqual([]);
+  });
+
+  test('tell why samples were missed', () => {
+    const [set] = collect([run('r', { seed: 1 }, [walker(0.28, { n: 1000, misses: { 'not-ranked': 250, cut: 0 } })])]);
+    const { head, rows } = missTable(set!);
+    expect(head).toEqual(['agent', 'no miss', 'not ranked']);
+    expect(rows[0]!.cells.map(({ text }) => text)).toEqual(['walker (best)', '75.0', '25.0']);
+  });
+
+  test('are summed up with n, interval, seeds and the distance to the best of the others', () => {
+    const [set] = collect(seeds);
+    const text = resultOf(set!).replaceAll('\u00a0', ' ');
+    expect(text).toContain('on the 2,127 samples of opendialkg, valid, walker (best) has a path@1 of 29.0 %');
+    expect(text).toMatch(/\(95 % interval 27\.\d to 30\.\d; mean of 2 seeds, ± 1\.4/);
+    expect(text).toContain('9.0 points above most frequent (20.0 %)');
+    expect(reservationsOf(set!)).toEqual(['On opendialkg, valid, walks reach at most 98.6\u00a0%.']);
+    expect(nothingEvaluated(groupRuns(seeds))).toContain('kgwalk evaluate r0');
+    const [links] = collect(
+      [run('r', madeUpLinkConfig(1), [linkWalker(0.8)])],
+      [madeUpLinkEvaluation('rules', 0.7), madeUpLinkEvaluation('transe', 0.75)],
+    );
+    expect(resultOf(links!).replaceAll('\u00a0', ' ')).toBe(
+      'on the 1,322 samples of umls, test, PPO (best) has an MRR of 80.0 % (95 % interval 77.8 to 82.2), 5.0 points above TransE (75.0 %)',
+    );
   });
 });

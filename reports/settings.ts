@@ -1,39 +1,51 @@
-/** Runs on link queries side by side: what each setting learned by equal environment steps, with intervals over seeds. */
+/** Runs on one data set side by side: what each setting learned by equal environment steps, with intervals over seeds. */
+import type { Figure } from '../src/run/figures.js';
 import { barChart } from './bar-chart.js';
 import { strokeOf } from './chart.js';
+import { evaluatedKeys, type Trained } from './curves.js';
 import type { Table } from './html.js';
 import type { ChartGroup } from './pictures.js';
+import { saidOf } from './results.js';
 import type { RunData, RunGroup } from './run-data.js';
-import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo, type Figure } from './series.js';
-import { duration, interval, percent, plain } from './words.js';
+import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo, type Mean } from './series.js';
+import { figureCell } from './tables.js';
+import { duration, plain } from './words.js';
 
 const phase = 'ppo';
-const measured = 'eval/mrr';
 
 /** What one setting learned, averaged over its seeds. */
 interface SettingRow {
   group: RunGroup;
   /** Of the palette. */
   color: string;
-  /** MRR on valid at the last evaluation within the environment steps that all settings took. */
-  atEqualSteps: Figure;
-  /** The highest MRR on valid of each seed. */
-  best: Figure;
+  /** The figure on valid at the last evaluation within the environment steps that all settings took. */
+  atEqualSteps: Mean;
+  /** The highest on valid of each seed. */
+  best: Mean;
   /** Share of the walks of an update that ended on the answer: mean over the last tenth of the updates. */
-  hitRate?: Figure;
+  hitRate?: Mean;
   environmentSteps?: number;
   seconds: number;
 }
 
 /** Settings compared; undefined for fewer than two of which training was evaluated. */
 export interface SettingComparison {
+  /** What is compared: the first figure of every table that training was evaluated by. */
+  figure: Figure;
   rows: SettingRow[];
   /** Environment steps that all settings took; undefined where runs do not tell them, and the last evaluation counts. */
   equalSteps?: number;
 }
 
 /** Compares groups of runs by what they logged in training. */
-export function compareSettings(groups: readonly RunGroup[]): SettingComparison | undefined {
+export function compareSettings({
+  groups,
+  figures,
+}: Pick<Trained, 'groups' | 'figures'>): SettingComparison | undefined {
+  const [measured] = evaluatedKeys({ groups, figures }, phase);
+  if (measured === undefined) return undefined;
+  const key = measured.replace('eval/', '');
+  const figure = figures.find((one) => one.key === key) ?? { key, title: key, unit: '%', better: 'high' };
   const logged = groups
     .map((group, g) => ({ group, color: strokeOf(g).color, steps: stepsOf(group) }))
     .filter(({ group }) => group.runs.every((run) => seriesOf(run, measured).size > 0));
@@ -56,16 +68,27 @@ export function compareSettings(groups: readonly RunGroup[]): SettingComparison 
       ),
     };
   });
-  return { rows, ...(equalSteps !== undefined && { equalSteps }) };
+  return { figure, rows, ...(equalSteps !== undefined && { equalSteps }) };
 }
 
 /** A row a setting: what it learned, and what that took. */
-export function settingTable({ rows, equalSteps }: SettingComparison): Table {
-  const cell = (figure: Figure | undefined) =>
-    figure ? { text: percent(figure.value), details: figure.n > 2 ? interval(figure) : [] } : { text: '' };
+export function settingTable({ figure, rows, equalSteps }: SettingComparison): Table {
+  const cell = (mean: Mean | undefined, of: Pick<Figure, 'unit'> = figure) => ({
+    ...figureCell(mean, of),
+    ...(mean && mean.n < 3 && { details: [] }),
+  });
+  const unit = figure.unit === '%' ? ', %' : '';
   const at = equalSteps === undefined ? 'at the end' : `at ${plain(Math.round(equalSteps))} steps`;
   return {
-    head: ['setting', `MRR ${at}, %`, 'best MRR, %', 'walks that hit, %', 'environment steps', 'wall time', 'seeds'],
+    head: [
+      'setting',
+      `${figure.title} ${at}${unit}`,
+      `best ${figure.title}${unit}`,
+      'walks that hit, %',
+      'environment steps',
+      'wall time',
+      'seeds',
+    ],
     rows: [...rows]
       .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
       .map(({ group, atEqualSteps, best, hitRate, environmentSteps, seconds }) => ({
@@ -73,7 +96,7 @@ export function settingTable({ rows, equalSteps }: SettingComparison): Table {
           { text: group.label },
           cell(atEqualSteps),
           cell(best),
-          cell(hitRate),
+          cell(hitRate, { unit: '%' }),
           { text: environmentSteps === undefined ? '' : plain(Math.round(environmentSteps)) },
           { text: seconds > 0 ? duration(seconds) : '' },
           { text: plain(group.runs.length) },
@@ -82,21 +105,21 @@ export function settingTable({ rows, equalSteps }: SettingComparison): Table {
   };
 }
 
-/** The MRR at equal steps as bars, in the colours of the curves. */
-export function settingFigures({ rows, equalSteps }: SettingComparison, dataset: string): ChartGroup[] {
+/** The figure at equal steps as bars, in the colours of the curves. */
+export function settingFigures({ figure, rows, equalSteps }: SettingComparison, dataset: string): ChartGroup[] {
   const bars = [...rows]
     .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
     .map(({ group, color, atEqualSteps }) => ({ label: group.label, figure: atEqualSteps, color }));
   const at = equalSteps === undefined ? 'the last evaluation' : `${plain(Math.round(equalSteps))} environment steps`;
-  const title = `${dataset}: MRR on valid at ${at}, %`;
-  const said = bars.map(({ label, figure }) => `${label} ${percent(figure.value)} (${interval(figure)[0]!})`);
+  const title = `${dataset}: ${figure.title} on valid at ${at}${figure.unit === '%' ? ', %' : ''}`;
+  const said = bars.map(({ label, figure: mean }) => `${label} ${saidOf(mean, figure)}`);
   return [
     {
       charts: [
         {
-          name: `links-settings-${dataset}`,
+          name: `settings-${dataset}`,
           alt: `${title}, with 95 % intervals over seeds: ${said.join(', ')}`,
-          chart: barChart(bars, { title, percent: true }),
+          chart: barChart(bars, { title, unit: figure.unit }),
         },
       ],
       caption: settingCaption,
@@ -105,7 +128,7 @@ export function settingFigures({ rows, equalSteps }: SettingComparison, dataset:
 }
 
 const settingCaption =
-  'MRR: on valid. Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, cut at 0 and 100\u00a0%, then ± the standard deviation. Names say what tells settings apart; whatever else differs stands with the runs below. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
+  'Figures are on valid. Means over seeds; intervals: 95\u00a0% of the mean over seeds (Student’s t) from three seeds on, cut at 0 and 100\u00a0%, then ± the standard deviation. Names say what tells settings apart; whatever else differs stands with the runs below. Settings are compared at the number of environment steps that all of them took. Best: of each seed, which favours noise. Walks that hit: of the last tenth of the updates, drawn from the policy, not the best of a beam.';
 
 function stepsOf({ runs }: RunGroup): Map<number, number> | undefined {
   return takenUpTo(
@@ -129,7 +152,7 @@ function lastTenth(values: readonly number[]): number {
   return meanOf(values.slice(-Math.max(1, Math.round(values.length / 10))));
 }
 
-function overSeeds(values: readonly number[]): Figure {
+function overSeeds(values: readonly number[]): Mean {
   const value = meanOf(values);
   if (values.length < 3) return { value, low: value, high: value, n: values.length };
   const half = halfInterval(values);

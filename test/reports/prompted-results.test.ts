@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { light } from '../../reports/chart.js';
 import { collectNoise, noiseFigures, noiseTable } from '../../reports/noise.js';
-import { questionResult, reservations } from '../../reports/opening.js';
-import { callCurves, costFigures, questionBars } from '../../reports/question-figures.js';
-import { collectQuestions, titleOfQuestions } from '../../reports/question-results.js';
-import { missTable, questionTable } from '../../reports/question-tables.js';
+import { reservationsOf, resultOf } from '../../reports/opening.js';
+import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';
+import { collectResults } from '../../reports/results.js';
+import { missTable, resultTable } from '../../reports/tables.js';
 import { loadEvaluation, type EvaluationData } from '../../reports/run-data.js';
-import type { QuestionEvaluationRecord } from '../../src/run/records.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import {
   madeUpAnswers,
   madeUpSimulation,
@@ -24,14 +24,16 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function saved(record: QuestionEvaluationRecord, more: Omit<MadeUpEvaluation, 'record'> = {}): EvaluationData {
+function saved(record: EvaluationRecord, more: Omit<MadeUpEvaluation, 'record'> = {}): EvaluationData {
   return loadEvaluation(
     writeMadeUpEvaluation(join(folder, `e-${String(written++).padStart(8, '0')}`), { record, ...more }),
   );
 }
 
+const collect = (evaluations: EvaluationData[]) => collectResults(evaluations, []);
+
 const labelsOf = (evaluations: EvaluationData[]) =>
-  collectQuestions(evaluations).map((set) => [titleOfQuestions(set), set.rows.map(({ label }) => label)]);
+  collect(evaluations).map((set) => [set.title, set.rows.map(({ label }) => label)]);
 
 describe('evaluations of questions', () => {
   test('on the same questions are one set, best first; simulated ones never meet real ones, and lookups go with both', () => {
@@ -73,7 +75,7 @@ describe('evaluations of questions', () => {
 
   test('of seeds are averaged; one seed that was measured twice is not two', () => {
     const seeds = [0.4, 0.5, 0.6].map((hit, seed) => saved(madeUpAnswers('fiske', hit, { seed })));
-    const [set] = collectQuestions([...seeds, saved(madeUpAnswers('fiske', 0.4, { seed: 0 }))]);
+    const [set] = collect([...seeds, saved(madeUpAnswers('fiske', 0.4, { seed: 0 }))]);
     expect(set!.rows).toHaveLength(1);
     const [row] = set!.rows;
     expect(row).toMatchObject({ seeds: 3, asked: 120, misses: { 'wrong-answer': 60 } });
@@ -84,12 +86,17 @@ describe('evaluations of questions', () => {
 
   test('of trained agents are averaged over the runs that differ in the seed alone', () => {
     const seeds = [1, 2].map((seed) =>
-      saved(madeUpAnswers('walker', 0.9, { calls: 0, hashes: { graph: 'a', dataset: 'd', checkpoint: `c${seed}` } }), {
-        about: { run: `gone-20260102-030405-s${seed}`, checkpoint: 'best' },
-      }),
+      saved(
+        madeUpAnswers('walker', 0.9, {
+          calls: 0,
+          run: `gone-20260102-030405-s${seed}`,
+          checkpoint: 'best',
+          hashes: { graph: 'a', dataset: 'd', checkpoint: `c${seed}` },
+        }),
+      ),
     );
     // Of runs that are gone the name is all there is: they are not taken for equal settings.
-    expect(collectQuestions(seeds)[0]!.rows.map(({ seeds: count, own }) => [count, own])).toEqual([
+    expect(collect(seeds)[0]!.rows.map(({ seeds: count, own }) => [count, own])).toEqual([
       [1, true],
       [1, true],
     ]);
@@ -97,23 +104,23 @@ describe('evaluations of questions', () => {
       ...one,
       trained: { settings: 'x', label: 'm', checkpoint: 'best' },
     }));
-    expect(collectQuestions([first!, second!])[0]!.rows).toMatchObject([{ label: 'walker (best)', seeds: 2 }]);
+    expect(collect([first!, second!])[0]!.rows).toMatchObject([{ label: 'walker (best)', seeds: 2 }]);
   });
 
   test('are summed up with n, interval, calls, ties, and what a fixture means', () => {
-    const [set] = collectQuestions([
+    const [set] = collect([
       saved(madeUpAnswers('fiske', 0.5, { labels: ['fixture'] })),
       saved(madeUpAnswers('lookup', 0.5, { calls: 0, labels: ['fixture'] })),
       saved(madeUpAnswers('tog', 0.25, { labels: ['fixture'] })),
     ]);
-    const text = questionResult(set!).replaceAll('\u00a0', ' ');
+    const text = resultOf(set!).replaceAll('\u00a0', ' ');
     expect(text).toBe(
-      'on 40 questions of harbour (fixture), 2-hop, dev-valid, lookup without a language model and fiske with 6.0 calls a question have the highest hit@1 of 3 agents, 50.0 % (95 % interval 34.5 to 65.5), before tog with 6.0 calls a question and 25.0 %',
+      'on the 40 samples of harbour [fixture], 2-hop, dev-valid, lookup and fiske with 6.0 calls a sample have the best Hit@1 of 3 agents, 50.0 % (95 % interval 34.5 to 65.5), before tog with 6.0 calls a sample and 25.0 %',
     );
-    expect(reservations({ asked: set! }).join(' ')).toContain('no benchmark results');
-    const [bars] = questionBars(set!, 'x', ['hit@1']);
+    expect(reservationsOf(set!).join(' ')).toContain('no benchmark results');
+    const [bars] = barFigures(set!, 'x', [set!.main]);
     expect(bars!.charts[0]!.alt).toMatch(
-      /^hit@1, % \(fixture\), with 95 % intervals: lookup 50\.0 \(34\.5–65\.5\), fiske 50/,
+      /^Hit@1, % \(fixture\), of 40 samples, with 95 % intervals: lookup 50\.0 \(34\.5–65\.5\), fiske 50/,
     );
   });
 });
@@ -135,58 +142,61 @@ describe('time a question', () => {
   test('is of what was asked, not of what a resumed evaluation remembered', () => {
     const timings = [lap(20, 10, 40, 0), lap(0.1, 10, 0, 40), lap(30, 10, 60, 5)];
     expect(saved(madeUpAnswers('fiske', 0.5), { timings }).speed).toEqual({
-      msPerQuestion: 2500,
+      msPerSample: 2500,
       tokensPerSecond: (100 * 50) / 50,
     });
   });
 
   test('of an agent without a model has no tokens, and a simulation shows none at all', () => {
     const lookup = saved(madeUpAnswers('lookup', 0.5, { calls: 0 }), { timings: [lap(0.05, 10, 0, 0)] });
-    expect(lookup.speed).toEqual({ msPerQuestion: 5 });
+    expect(lookup.speed).toEqual({ msPerSample: 5 });
     const simulated = saved(madeUpSimulation('fiske', 0.5, 0), { timings: [lap(20, 10, 40, 0)] });
-    const [set] = collectQuestions([simulated, lookup]);
-    const table = questionTable(set!);
+    const [set] = collect([simulated, lookup]);
+    const table = resultTable(set!);
     expect(table.head.at(-2)).toBe('time');
     expect(table.rows.map(({ cells }) => cells.at(-2)!.text)).toEqual(['5.0 ms', '']);
   });
 });
 
 describe('what calls buy', () => {
-  test('is level without calls, rises where questions ended, and is seen to its end', () => {
-    const [set] = collectQuestions([
+  test('rises where questions ended, is seen to its end, and is averaged over seeds', () => {
+    const title = 'Right within so many calls';
+    const [set] = collect([
       saved(madeUpAnswers('fiske', 0.8, { calls: 4 })),
+      saved(madeUpAnswers('fiske', 0.4, { calls: 4, seed: 1 })),
+      saved(madeUpAnswers('tog', 0.5, { calls: 2 })),
       saved(madeUpAnswers('lookup', 0.5, { calls: 0 })),
     ]);
-    const charts = callCurves(set!, 'x');
+    const [{ charts }] = foundCurves(set!, title, 'x') as [ReturnType<typeof foundCurves>[number]];
     const { datasets } = charts[0]!.chart.config(light).data;
     expect(datasets.map(({ data }) => data)).toEqual([
-      [0, 0, 0.4, 0.4, 0.8, 0.8].map((y, x) => ({ x, y })),
-      [0.5, 0.5, 0.5, 0.5, 0.5, 0.5].map((y, x) => ({ x, y })),
+      [0, 0, 0.3, 0.3, 0.6, 0.6].map((y, x) => ({ x, y: expect.closeTo(y, 12) })),
+      [0, 0.25, 0.5, 0.5, 0.5, 0.5].map((y, x) => ({ x, y })),
     ]);
-    expect(charts[0]!.alt).toContain('at 4 calls: fiske 80.0, lookup 50.0');
-    expect(callCurves(collectQuestions([saved(madeUpAnswers('lookup', 0.5, { calls: 0 }))])[0]!, 'x')).toEqual([]);
+    expect(charts[0]!.alt).toContain('at 4: fiske 60.0, tog 50.0');
+    expect(foundCurves(collect([saved(madeUpAnswers('lookup', 0.5, { calls: 0 }))])[0]!, title, 'x')).toEqual([]);
   });
 
   test('stands against what it costs, agents without calls left of a logarithmic axis', () => {
-    const [set] = collectQuestions([
+    const [set] = collect([
       saved(madeUpAnswers('fiske', 0.8, { calls: 4 })),
       saved(madeUpAnswers('lookup', 0.5, { calls: 0 })),
     ]);
     const [{ charts }] = costFigures(set!, 'x') as [ReturnType<typeof costFigures>[number]];
     // Nothing was timed, so there is no chart of seconds.
-    expect(charts.map(({ name }) => name)).toEqual(['x-cost-calls', 'x-calls-hit']);
+    expect(charts.map(({ name }) => name)).toEqual(['x-cost-calls']);
     expect(charts[0]!.alt).toMatch(/fiske 80\.0 \([\d.–]+\) at 4 calls, lookup 50\.0 \([\d.–]+\) at 0 calls/);
     expect(charts[0]!.chart.config(light).data.datasets[0]!.data).toEqual([
       { x: 4, y: 0.8 },
       { x: 0.1, y: 0.5 },
     ]);
-    expect(costFigures(collectQuestions([saved(madeUpAnswers('lookup', 0.5, { calls: 0 }))])[0]!, 'x')).toEqual([]);
+    expect(costFigures(collect([saved(madeUpAnswers('lookup', 0.5, { calls: 0 }))])[0]!, 'x')).toEqual([]);
   });
 });
 
 describe('noise', () => {
   const sets = () =>
-    collectQuestions([
+    collect([
       ...[0.3, 0, 0.1].map((error) => saved(madeUpSimulation('fiske', 1 - error, error, 6 - 10 * error))),
       ...[0, 0.1, 0.3].map((error) => saved(madeUpSimulation('tog', 0.5 - error, error, 9))),
       saved(madeUpSimulation('cut', 0.5, 0.1)),
@@ -199,11 +209,13 @@ describe('noise', () => {
     expect(others).toEqual([]);
     expect(noise!.errors).toEqual([0, 0.1, 0.3]);
     const { charts, caption } = noiseFigures(noise!, 'x');
-    expect(charts.map(({ name }) => name)).toEqual(['x-noise-hit@1', 'x-noise-complete', 'x-noise-calls.mean']);
+    expect(charts.map(({ name }) => name)).toEqual([
+      ...['x-noise-hit@1', 'x-noise-f1', 'x-noise-exact', 'x-noise-complete', 'x-noise-calls.mean'],
+    ]);
     expect(charts[0]!.alt).toBe(
-      'hit@1, % (simulated) against decisions in which the oracle errs, %: fiske from 100.0 % at 0 % to 70.0 % at 30 %, tog from 50.0 % at 0 % to 20.0 % at 30 %',
+      'Hit@1, % (simulated) against decisions in which the oracle errs, %: fiske from 100.0 % at 0 % to 70.0 % at 30 %, tog from 50.0 % at 0 % to 20.0 % at 30 %',
     );
-    expect(charts[2]!.alt).toContain('fiske from 6.0 at 0 % to 3.0 at 30 %');
+    expect(charts.at(-1)!.alt).toContain('fiske from 6.0 at 0 % to 3.0 at 30 %');
     // Two edges of the band, then the line.
     expect(charts[0]!.chart.config(light).data.datasets).toHaveLength(6);
     expect(caption).toContain('40 questions a point');
@@ -214,10 +226,15 @@ describe('noise', () => {
     expect(table.head).toEqual(['agent (simulated)', 'error 0 %', 'error 10 %', 'error 30 %']);
     const cells = Object.fromEntries(table.rows.map(({ cells: [label, ...rest] }) => [label!.text, rest]));
     expect(cells.cut!.map(({ text }) => text)).toEqual(['', '50.0', '']);
-    expect(cells.fiske![2]!.details!.slice(1)).toEqual(['complete 59.5', '3.0 calls']);
+    expect(cells.fiske![2]!.details!.slice(1)).toEqual([
+      'F1 63.0',
+      'exact set 56.0',
+      'complete match 59.5',
+      'calls 3.0',
+    ]);
   });
 
   test('needs two error rates', () => {
-    expect(collectNoise(collectQuestions([saved(madeUpSimulation('fiske', 1, 0))]))).toEqual([]);
+    expect(collectNoise(collect([saved(madeUpSimulation('fiske', 1, 0))]))).toEqual([]);
   });
 });

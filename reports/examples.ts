@@ -1,0 +1,101 @@
+/** Worked examples: what was asked, what is right, and what each agent said, best first, with the walks that led there. */
+import type { Example } from '../src/run/evaluation.js';
+import type { AnswerView, ExampleView, SaidView, WalkView } from './html.js';
+import { mainRow, type ResultSet } from './results.js';
+import { isSimulation } from './sections.js';
+import { readRelation } from './words.js';
+
+/** Examples that are shown of every set, and messages that are shown of each; those before are folded. */
+const shown = { examples: 4, messages: 4 };
+
+type Walk = NonNullable<Example['goldWalk']>;
+
+/** Of every first set of its data the first examples of its main agent, with what the other agents said to them. */
+export function workedExamples(sets: readonly ResultSet[]): ExampleView[] {
+  const worked = sets.filter(({ rows }) =>
+    rows.some(({ records }) => records.some(({ examples }) => examples.length > 0)),
+  );
+  return worked
+    .filter((set, i) => {
+      const same = ({ about: { task, dataset } }: ResultSet) =>
+        task === set.about.task && dataset === set.about.dataset;
+      return worked.findIndex((one) => (set.simulated === undefined ? same(one) : isSimulation(one, set))) === i;
+    })
+    .flatMap(examplesOf);
+}
+
+function examplesOf(set: ResultSet): ExampleView[] {
+  const main = mainRow(set);
+  const has = ({ records }: (typeof set.rows)[number]) => records.find(({ examples }) => examples.length > 0)?.examples;
+  const first = [main, ...set.rows].find((row) => has(row));
+  const examples = (first && has(first)) ?? [];
+  return examples.slice(0, shown.examples).map((example): ExampleView => {
+    const rows = first ? [first, ...set.rows.filter((row) => row !== first)] : [];
+    const said = rows.flatMap((row): SaidView[] => {
+      const own = has(row)?.find(({ id }) => id === example.id);
+      if (!own) return [];
+      const model = row.model === undefined ? '' : row.simulated ? `${row.model}, simulated` : row.model;
+      return [{ agent: row.label, model, ...saidView(own), folded: row !== first && own.walks !== undefined }];
+    });
+    return { id: `${set.title}, ${example.id}`, ...askedView(example), said };
+  });
+}
+
+/** What was asked, and what is right. */
+export function askedView({ asked, gold, goldWalk, ...further }: Example): Omit<ExampleView, 'id' | 'said'> {
+  const messages = asked.map((text) => {
+    const [, sender, words] = /^(user|assistant): ([^]*)$/.exec(text) ?? [];
+    return { assistant: sender === 'assistant', lines: (words ?? text).split(/\r?\n/) };
+  });
+  const facts = Object.entries(further).flatMap(([name, value]) =>
+    !known.has(name) && Array.isArray(value) ? [{ name, value: value.join('; ') }] : [],
+  );
+  return {
+    earlier: messages.slice(0, -shown.messages),
+    messages: messages.slice(-shown.messages),
+    facts,
+    gold: gold.join('; '),
+    ...(goldWalk && goldWalk.length > 0 && { goldWalk: walkView(goldWalk, '') }),
+  };
+}
+
+/** Keys of an example that have a place of their own. */
+const known = new Set(['id', 'answers', 'walks', 'lines']);
+
+/** What an agent said; nothing is escaped yet. */
+export function saidView(example: Example): Omit<SaidView, 'agent' | 'model' | 'folded'> {
+  const { answers, walks, goldWalk, right, lines = [], miss } = example;
+  const place = answers.findIndex((answer) => answer.right);
+  const wrong =
+    place > 0 ? `right is ranked ${place + 1}` : typeof miss === 'string' ? miss.replaceAll('-', ' ') : 'wrong';
+  return {
+    right,
+    verdict: right ? 'right' : wrong,
+    answers: answers.map(({ text, score = '', right: hit = false }, i): AnswerView => {
+      const [, share] = /^([\d.]+) %$/.exec(score) ?? [];
+      return {
+        ...{ text, score, right: hit },
+        width: share === undefined ? 0 : Math.round(Number(share)),
+        ...(walks?.[i] && { walk: walkView(walks[i], text, { goldWalk, hit }) }),
+      };
+    }),
+    lines,
+  };
+}
+
+/**
+ * @param start where an empty walk stays
+ * @param of marks the hops: against a gold walk up to the first that differs, which is wrong; else the end of one that is right
+ */
+function walkView(walk: Walk, start: string, of?: { goldWalk: Walk | undefined; hit: boolean }): WalkView {
+  const same = (hop: Walk[number], i: number) => JSON.stringify(hop) === JSON.stringify(of?.goldWalk?.[i]);
+  const wrong = of?.goldWalk ? walk.findIndex((hop, i) => !same(hop, i)) : -1;
+  return {
+    start: walk[0]?.[0] ?? start,
+    hops: walk.map(([, relation, entity], i) => {
+      const compared = wrong >= 0 && i > wrong ? '' : i === wrong ? 'wrong' : 'right';
+      const mark = of?.goldWalk ? compared : of?.hit && i === walk.length - 1 ? 'right' : '';
+      return { ...readRelation(relation), entity, mark };
+    }),
+  };
+}

@@ -1,0 +1,109 @@
+/** Charts of agents on the same samples: bars of what they reach, and that against what it costs. */
+import { numberText, type Figure } from '../src/run/figures.js';
+import { barChart } from './bar-chart.js';
+import { palette, strokeOf } from './chart.js';
+import { lineChart, type Line } from './line-chart.js';
+import type { ChartGroup, NamedChart } from './pictures.js';
+import { boundOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
+import { scatterChart, type Point } from './scatter-chart.js';
+import { largest, meanOf } from './series.js';
+import { milliseconds, percent, plain } from './words.js';
+
+/** Bars with intervals, of figures that some row has. @param name begins every file name */
+export function barFigures(set: ResultSet, name: string, figures: readonly Figure[]): ChartGroup[] {
+  const { rows, about } = set;
+  const charts = figures.flatMap((figure): NamedChart[] => {
+    const { key, unit } = figure;
+    const bars = rows.flatMap((row) => {
+      const mean = row.metrics[key];
+      return mean ? [{ label: row.label, figure: mean, ...barColor(row) }] : [];
+    });
+    if (bars.length === 0 || (unit === 'calls' && bars.every(({ figure: { high } }) => high === 0))) return [];
+    const bound = boundOf(set, key);
+    const level = bound === undefined ? undefined : { label: `walks reach ${numberText(bound, unit)}`, value: bound };
+    const title = `${headOf(figure)}${markOf(set)}`;
+    const said = bars.map(({ label, figure: mean }) => `${label} ${saidOf(mean, figure)}`);
+    return [
+      {
+        name: `${name}-${key}`,
+        alt: `${title}, of ${plain(about.n)} samples, with 95 % intervals: ${said.join(', ')}`,
+        chart: barChart(bars, { title, unit, bound: level }),
+      },
+    ];
+  });
+  const models = [...new Set(rows.flatMap(({ model }) => model ?? []))];
+  const asked = models.length === 0 ? '' : ` Model: ${models.join(', ')}${set.simulated ? ', simulated' : ''}.`;
+  const caption = `Of ${plain(about.n)} samples, whatever went wrong included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. Colour: agents that are trained or ask a model; grey: baselines.${asked}`;
+  return charts.length > 0 ? [{ charts, caption }] : [];
+}
+
+/** The colour of a group's curves, paler for all but its best checkpoint; baselines have none. */
+function barColor({ own, model, checkpoint, color }: ResultRow): { color?: string } {
+  if (!own && model === undefined) return {};
+  const shade = palette[color % palette.length]!;
+  return { color: !own || checkpoint === 'best' ? shade : `${shade}99` };
+}
+
+/** The main figure against calls and against time, where some agent asks a model. */
+export function costFigures(set: ResultSet, name: string): ChartGroup[] {
+  const { rows, main, figures } = set;
+  if (rows.every(({ model }) => model === undefined)) return [];
+  const calls = figures.find(({ unit }) => unit === 'calls');
+  const axes = [
+    {
+      key: 'calls',
+      write: (value: number) => `${plain(Number(value.toPrecision(2)))} calls`,
+      xOf: ({ metrics, cost }: ResultRow) =>
+        (calls && metrics[calls.key]) ?? (cost.calls && { value: cost.calls.mean }),
+    },
+    {
+      key: 'seconds',
+      write: (value: number) => milliseconds(1000 * value),
+      xOf: ({ speed }: ResultRow) => speed && { value: speed.msPerSample / 1000 },
+    },
+  ];
+  const charts = axes.flatMap(({ key, xOf, write }): NamedChart[] => {
+    const points = rows.flatMap((row): Point[] => {
+      const [x, y] = [xOf(row), row.metrics[main.key]];
+      return x && y ? [{ label: row.label, color: strokeOf(row.color).color, x, y }] : [];
+    });
+    if (points.length < 2) return [];
+    const xLabel = `${key} a sample`;
+    const title = `${headOf(main)} against ${xLabel}${markOf(set)}`;
+    const said = points.map(({ label, x, y }) => `${label} ${saidOf(y, main)} at ${write(x.value)}`);
+    const alt = `${title}, logarithmic, with 95 % intervals: ${said.join(', ')}`;
+    return [
+      { name: `${name}-cost-${key}`, alt, chart: scatterChart(points, { title, xLabel: `${xLabel}, log scale` }) },
+    ];
+  });
+  const caption = `Up and to the left is better. Whiskers: 95\u00a0% bootstrap intervals over ${set.about.clusters}. Agents that ask no model stand at 0 calls, left of the logarithmic axis; time is wall time, preparing included.`;
+  return charts.length > 0 ? [{ charts, caption }] : [];
+}
+
+/** The lines that evaluations found under one title, averaged over seeds; a value holds until the next point. */
+export function foundCurves(set: ResultSet, title: string, name: string): ChartGroup[] {
+  const found = set.rows.flatMap((row) => {
+    const curves = row.records.flatMap(({ sections }) => sections.find((one) => one.title === title)?.curve ?? []);
+    return curves.length > 0 ? [{ row, curves }] : [];
+  });
+  const most = largest(found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x))));
+  if (!(most > 0)) return [];
+  const { x: xLabel, y } = found[0]!.curves[0]!;
+  // One step more than any took, so that the last rise is seen; no more points than can be told apart.
+  const stride = Math.max(1, Math.ceil(most / 400));
+  const steps = Array.from({ length: Math.ceil(most / stride) + 2 }, (_, i) => i * stride);
+  const lines = found.map(({ row, curves }): Line => {
+    const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([place]) => place <= x)?.[1] ?? 0));
+    return { ...strokeOf(row.color), label: row.label, curve: { steps, seeds: [], mean: steps.map(at), window: 1 } };
+  });
+  const head = `${title}: ${y}, %${markOf(set)}`;
+  const ends = lines.map(({ label, curve }) => `${label} ${percent(curve.mean.at(-1)!)}`).join(', ');
+  const options = { title: head, xLabel, percent: true, fromZero: true, stepped: true, height: 300 };
+  const alt = `${head}, by ${xLabel}, 0 to ${plain(most)}; at ${plain(most)}: ${ends}`;
+  return [
+    {
+      charts: [{ name: `${name}-${title.toLowerCase()}`, alt, chart: lineChart(lines, options) }],
+      caption: 'Of all samples, means over seeds; a sample counts from where it ended.',
+    },
+  ];
+}

@@ -1,0 +1,185 @@
+/** What the page says of results, set by set: tables, charts, and what was found beside the figures. */
+import type { Section } from '../src/run/evaluation.js';
+import type { Trained } from './curves.js';
+import { barFigures, costFigures, foundCurves } from './figures.js';
+import type { PartView, ResultView } from './html.js';
+import { paperTables } from './llm-ark.js';
+import { collectNoise, noiseFigures, noiseTable } from './noise.js';
+import type { Draw } from './pictures.js';
+import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
+import type { Subject } from './run-data.js';
+import { compareSettings, settingFigures, settingTable } from './settings.js';
+import {
+  askedFacts,
+  linesTable,
+  missTable,
+  resultTable,
+  rowsTable,
+  slicesTable,
+  sliceTable,
+  wholeTable,
+} from './tables.js';
+import { plain } from './words.js';
+
+/** Bars that the page shows at once; the others are folded. */
+const firstBars = 4;
+
+/** Values of a slice that stand in the first table of slices; a name with more has a table of its own, folded. */
+const mostValues = 8;
+
+/** Rows of one agent that are shown of what was found; the evaluation holds all. */
+const mostRows = 40;
+
+/**
+ * Every set, folded but the first of each data set, simulations but the first, and agents alone where others have several;
+ * then the settings of the runs on each data set compared.
+ */
+export async function resultViews(
+  sets: readonly ResultSet[],
+  subjects: readonly Trained[],
+  draw: Draw,
+): Promise<ResultView[]> {
+  const views: ResultView[] = [];
+  for (const [i, set] of sets.entries()) {
+    const firstOf = (isMeant: (one: ResultSet) => boolean) => sets.findIndex(isMeant) === i;
+    const isFirst = firstOf(({ about: { task, dataset } }) => task === set.about.task && dataset === set.about.dataset);
+    const isLesser = set.rows.length === 1 && sets[0]!.rows.length > 1 && !set.rows[0]!.own;
+    const compares = set.simulated === undefined ? isFirst : firstOf((one) => isSimulation(one, set));
+    const parts = await partsOf(set, fileNameOf(set, i), subjects, draw);
+    views.push({ title: set.title, folded: i > 0 && (!compares || isLesser), parts: parts.map(marked(set)) });
+  }
+  for (const subject of subjects) {
+    const compared = compareSettings(subject);
+    if (!compared) continue;
+    const figures = await draw(settingFigures(compared, subject.dataset));
+    views.push({
+      title: `Settings compared on ${subject.dataset}`,
+      parts: [{ table: settingTable(compared) }, { figures }],
+    });
+  }
+  return views;
+}
+
+/** The main figures and calls against the error rate of a simulated model, for samples asked under several. */
+export async function noiseViews(sets: readonly ResultSet[], draw: Draw): Promise<ResultView[]> {
+  const views: ResultView[] = [];
+  for (const [i, noise] of collectNoise(sets).entries()) {
+    views.push({
+      title: noise.set.title,
+      parts: [
+        { figures: await draw([noiseFigures(noise, fileNameOf(noise.set, i))]) },
+        {
+          table: noiseTable(noise),
+          caption: `Below each figure: 95\u00a0% bootstrap interval over ${noise.set.about.clusters}, then further figures and mean calls.`,
+        },
+      ],
+    });
+  }
+  return views;
+}
+
+/** Whether a set is a simulation of the same samples. */
+export function isSimulation(one: ResultSet, { samples }: ResultSet): boolean {
+  return one.simulated !== undefined && one.samples === samples;
+}
+
+const marked =
+  ({ simulated }: ResultSet) =>
+  (part: PartView): PartView =>
+    simulated !== undefined && part.heading ? { ...part, heading: `${part.heading} (simulated)` } : part;
+
+async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[], draw: Draw): Promise<PartView[]> {
+  const { rows, figures, main } = set;
+  const mains = mainFigures(set);
+  const others = figures.filter(({ key, place }) => place && !mains.slice(0, firstBars).some((one) => one.key === key));
+  const slices = slicesOf(rows);
+  const short = [...slices.values()].filter((values) => values.length <= mostValues).flat();
+  const what = rows.length > 1 ? `${headOf(main)}` : 'Figures';
+  const long = [...slices].filter(([, values]) => values.length > mostValues);
+  const parts: PartView[] = [
+    { table: resultTable(set), caption: captionOf(set) },
+    { figures: await draw(barFigures(set, name, mains.slice(0, firstBars))) },
+    ...paperTables(set, subjects),
+    { heading: 'Quality against cost', figures: await draw(costFigures(set, name)) },
+    { heading: `${what}, by slice`, table: slicesTable(set, short) },
+    ...(await foundParts(set, name, draw)),
+    {
+      heading: 'All figures',
+      figures: await draw(barFigures(set, name, others)),
+      table: wholeTable(set),
+      folded: true,
+    },
+    ...long.map(([of, values]) => ({ heading: `${what}, by ${of}`, table: slicesTable(set, values), folded: true })),
+    ...(rows.length > 1 ? [...slices].filter(([, values]) => values.length <= mostValues) : []).map(([of, values]) => ({
+      heading: `Every agent by ${of}`,
+      table: sliceTable(set, values),
+      folded: true,
+    })),
+    { heading: 'Misses, % of samples by the first reason that applies', table: missTable(set), folded: true },
+    { heading: 'What was asked', facts: askedFacts(set), folded: true },
+  ];
+  return parts.filter(({ table, figures: drawn }) => table?.rows.length !== 0 && (table || drawn?.length !== 0));
+}
+
+/** Slices that some row has, by name. */
+function slicesOf(rows: readonly ResultRow[]): Map<string, string[]> {
+  const all = [...new Set(rows.flatMap(({ slices }) => Object.keys(slices)))];
+  const names = [...new Set(all.map((slice) => slice.slice(0, slice.indexOf('='))))];
+  return new Map(names.map((name) => [name, all.filter((slice) => slice.startsWith(`${name}=`))]));
+}
+
+/** What evaluations found beside their figures, by title: curves drawn, lines once where all say the same, rows by agent. */
+async function foundParts(set: ResultSet, name: string, draw: Draw): Promise<PartView[]> {
+  const found = set.rows.flatMap((row) => row.records[0]!.sections.map((section) => ({ row, section })));
+  const titles = [...new Set(found.map(({ section }) => section.title))];
+  const parts: PartView[] = [];
+  for (const heading of titles) {
+    const same = found.filter(({ section }) => section.title === heading);
+    if (same.some(({ section }) => section.curve)) {
+      parts.push({ heading, figures: await draw(foundCurves(set, heading, name)) });
+      continue;
+    }
+    const worded = same.filter(({ section }) => section.lines?.length);
+    const texts = new Set(worded.map(({ section }) => section.lines!.join('\n')));
+    if (texts.size === 1) parts.push({ heading, caption: [...texts][0]!, folded: true });
+    else if (texts.size > 1) parts.push({ heading, table: linesTable(worded), folded: true });
+    parts.push(...rowParts(heading, same, mainRow(set)));
+  }
+  return parts;
+}
+
+/** Short lists of all agents in one table; where one is long, a table for each agent, the main one's open. */
+function rowParts(heading: string, found: { row: ResultRow; section: Section }[], main: ResultRow): PartView[] {
+  const listed = found.flatMap(({ row, section: { rows = [] } }) =>
+    rows.length > 0 ? [{ label: row.label, own: row.own, seeds: row.seeds, rows }] : [],
+  );
+  if (listed.length === 0) return [];
+  if (listed.every(({ rows }) => rows.length <= mostValues)) {
+    return [{ heading, table: rowsTable(listed), folded: true }];
+  }
+  return listed.map(({ label, seeds, rows }) => ({
+    heading: `${heading}: ${label}`,
+    table: rowsTable([{ rows: rows.slice(0, mostRows) }]),
+    caption: [
+      ...(rows.length > mostRows ? [`The first ${mostRows} of ${plain(rows.length)}; the evaluation holds them.`] : []),
+      ...(seeds > 1 ? ['Of one seed.'] : []),
+    ].join(' '),
+    folded: label !== main.label,
+  }));
+}
+
+function captionOf({ simulated, rows, about: { clusters } }: ResultSet): string {
+  return [
+    `Of all samples, whatever went wrong included. Below each figure: 95\u00a0% bootstrap interval over ${clusters}, averaged over seeds where there are several, then ± the standard deviation over seeds.`,
+    rows.some(({ model }) => model !== undefined) &&
+      'Calls and tokens are means a sample; cached: share of the prompt tokens. Time is wall time, preparing included.',
+    simulated !== undefined &&
+      'Simulated: the model knows the gold. These figures compare algorithms and say nothing of any language model.',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function fileNameOf({ about: { task, dataset, split }, simulated }: ResultSet, i: number): string {
+  return [task, String(i + 1), dataset, split, ...(simulated === undefined ? [] : [simulated])].join('-');
+}
