@@ -9,14 +9,10 @@ import { importFilms } from '../fixtures/toy-question-training.js';
 
 useOwnHome();
 
-/** What a question evaluation asked that goes on. */
+/** What an evaluation asked that can go on. */
 const begun = {
-  ...{
-    schemaVersion: 1,
-    kind: 'question-evaluation',
-    about: { ...madeUpAnswers('fiske', 0.5), topicGiven: true, switches: {} },
-  },
-  ...{ agent: 'fiske', hopsGiven: true, resamples: 1000, hashes: { graph: 'a', dataset: 'd' } },
+  ...{ schemaVersion: 2, kind: 'evaluation', task: 'questions', agent: 'fiske', resamples: 1000, hashes: {} },
+  about: { dataset: 'harbour', split: 'dev-valid' },
 };
 
 test('kgwalk report takes evaluations by folder and by name, and writes beside them', async () => {
@@ -37,7 +33,7 @@ test('kgwalk report says how to go on with an evaluation that was stopped', asyn
     record: madeUpAnswers('fiske', 0.5),
   });
   rmSync(join(folder, 'evaluation.json'));
-  writeFileSync(join(folder, 'about.json'), JSON.stringify(begun));
+  writeFileSync(join(folder, 'asked.json'), JSON.stringify(begun));
   const { exitCode, told } = await kgwalk('report', folder);
   expect(exitCode).not.toBe(0);
   expect(told).toContain('expected a finished evaluation, got one that was stopped');
