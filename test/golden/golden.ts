@@ -7,7 +7,7 @@
  * says why; `printed/` holds texts to read, `expected.json` hashes.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import process, { arch, env } from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -135,12 +135,14 @@ function tensorBytes(file: string): Uint8Array {
 }
 
 /**
- * All files of a run but those with clocks, and the JSON of evaluations, whose form may change; of safetensors files also
- * the tensors alone, so that a new setting in the header is told from a weight that moved.
+ * All files of a run but those with clocks, with the rows of what it evaluated (see `rowsOf`); of safetensors files also the
+ * tensors alone, so that a new setting in the header is told from a weight that moved.
  */
 export function runRows(folder: string): Rows {
-  const skipped = /^(environment\.json|timing\.jsonl|evaluations\/.*(evaluation|examples|best)\.jsonl?)$/;
-  const rows = hashesUnder(folder, (name) => !skipped.test(name) && !name.includes('provenance/'));
+  const skipped = /^(environment\.json|timing\.jsonl|evaluations\/.*)$/;
+  const rows = hashesUnder(folder, (name) => !skipped.test(name));
+  const [valid] = readdirSync(join(folder, 'evaluations')).filter((name) => name.startsWith('valid'));
+  rows['rows on valid'] = rowsOf(join(folder, 'evaluations', valid!));
   for (const name of Object.keys(rows).filter((one) => one.endsWith('.safetensors'))) {
     rows[`${name} (tensors)`] = sha256(tensorBytes(join(folder, ...name.split('/'))));
   }
@@ -149,6 +151,12 @@ export function runRows(folder: string): Rows {
     hashes: Rows;
   };
   return { ...rows, 'hash of the settings': configHash, ...prefixed('hash of the ', hashes) };
+}
+
+/** The rows of a kept evaluation, wherever they lie: in its folder, or beside the file of the evaluation. */
+export function rowsOf(saved: string): string {
+  const places = [join(saved, 'rows.arrow'), join(dirname(saved), 'rows.arrow'), saved.replace(/\w+$/, 'arrow')];
+  return sha256(readFileSync(places.find((path) => existsSync(path))!));
 }
 
 const prefixed = (prefix: string, rows: Rows): Rows =>
@@ -166,7 +174,7 @@ export function printed(name: string, text: string, folder: string): void {
   const file = join(here, 'printed', `${name}.txt`);
   const plain = withoutSpeeds(text.replaceAll(folder, 'FOLDER'))
     .replace(/(saved: .*\/).*kgwalk-test-\w+-/g, '$1')
-    .replace(/(saved: .*-)[0-9a-f]{8}\b/g, '$1HASH')
+    .replace(/(saved: .*-|-best-)[0-9a-f]{8}\b/g, '$1HASH')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/about \d[\d,.]* (s|min|h)\b/g, 'about N min')
     .replace(/\d[\d,.]*( ?)(ms|s|min|h|MiB|MB|GB)\b/g, 'N$1$2')
@@ -184,7 +192,7 @@ function withoutSpeeds(text: string): string {
   return text
     .split('\n')
     .map((line) => {
-      const header = /(?:queries\/s|ms\/question) *(?= \S|$)/.exec(line);
+      const header = /(?:queries\/s|ms\/question|ms\/sample) *(?= \S|$)/.exec(line);
       if (header && cut === undefined) cut = [header.index, header.index + header[0].length + 1];
       if (line === '') cut = undefined;
       return cut ? line.slice(0, cut[0]) + line.slice(cut[1]) : line;

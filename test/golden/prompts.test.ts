@@ -19,13 +19,13 @@ const completionsOf = (folder: string) =>
   readFileSync(join(folder, 'completions.jsonl'), 'utf8').trim().split('\n').sort();
 
 /** Rows, traces, completions with their keys, and the sentence of a replay without the number of seconds. */
-async function rowsOf(folder: string) {
+async function filesOf(folder: string) {
   const wanted = ['answers.jsonl', 'rows.arrow', 'traces.jsonl'];
   const replayed = await ran('replay', folder, '--evaluations', 'kept');
   return {
     ...hashesUnder(folder, (name) => wanted.includes(name)),
     'completions.jsonl': sha256(completionsOf(folder).join('\n')),
-    replay: /[^\n]*every byte[^\n]*/.exec(replayed)![0],
+    replay: replayed.replace(/^(\d+) \w+ (replayed: every byte[^\n]*)[^]*/, '$1 $2'),
   };
 }
 
@@ -34,12 +34,12 @@ same(
   'questions answered by a simulated model: answers, traces, rows, completions and their keys, a replay',
   async () =>
     together({
-      fiske: await rowsOf(await simulated('fiske')),
-      'fiske, switches': await rowsOf(await simulated('fiske', ...set('stateful=false'), '--withhold-hops')),
-      'fiske, choices by probability': await rowsOf(await simulated('fiske', '--choices', 'logprob')),
-      tog: await rowsOf(await simulated('tog')),
-      'tog, budget': await rowsOf(await simulated('tog', '--budget', '4', '--budget-mode', 'reference')),
-      'self-veqa': await rowsOf(await simulated('self-veqa')),
+      fiske: await filesOf(await simulated('fiske')),
+      'fiske, switches': await filesOf(await simulated('fiske', ...set('stateful=false'), '--withhold-hops')),
+      'fiske, choices by probability': await filesOf(await simulated('fiske', '--choices', 'logprob')),
+      tog: await filesOf(await simulated('tog')),
+      'tog, budget': await filesOf(await simulated('tog', '--budget', '4', '--budget-mode', 'reference')),
+      'self-veqa': await filesOf(await simulated('self-veqa')),
     }),
 );
 

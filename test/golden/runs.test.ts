@@ -1,7 +1,6 @@
 /** Training of every kind of walker and of every table, and the rows of its evaluations. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { goldens, hashesUnder, ran, runRows, set, sha256, together, useDemoHome } from './golden.js';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { goldens, hashesUnder, ran, rowsOf, runRows, set, sha256, together, useDemoHome } from './golden.js';
 
 useDemoHome();
 const { same, numbers } = goldens('runs');
@@ -11,11 +10,13 @@ const [seeds, small] = [
   ['ppo.updates=3', 'ppo.samplesPerUpdate=8', 'ppo.minibatchSamples=4', 'ppo.evalEvery=2', 'checkpoint.everyUpdates=2'],
 ];
 
+const ranJson = async (...words: string[]) => JSON.parse(await ran(...words, '--json')) as { saved: string };
+
 /** Trains and then walks test, which makes what its weights say visible in rows too. */
 async function trained(name: string, preset: string, settings: string[], ...evaluated: string[]) {
   await ran('train', preset, '--run-dir', name, ...set(...seeds, ...small, ...settings));
-  await ran('evaluate', name, '--split', 'test', ...evaluated);
-  return runRows(name);
+  const { saved } = await ranJson('evaluate', name, '--split', 'test', ...evaluated);
+  return { ...runRows(name), 'rows on test': rowsOf(saved) };
 }
 
 same('data sets', 'the demo world as dialogues, questions and link data', () =>
@@ -165,20 +166,8 @@ numbers('baselines', 'untrained agents: predictions on dialogues, rows on questi
     rows[`dialogues, ${agent}`] = sha256(readFileSync(file));
   }
   const kept = async (words: string[], dataset: string) => {
-    const out = await ran(
-      'evaluate',
-      ...words,
-      '--dataset',
-      dataset,
-      '--split',
-      'test',
-      '--evaluations',
-      'kept',
-      '--json',
-    );
-    const { saved } = JSON.parse(out) as { saved: string };
-    const file = [join(saved, 'rows.arrow'), join(saved, '..', 'rows.arrow')].find((path) => existsSync(path));
-    return sha256(readFileSync(file!));
+    const on = ['--dataset', dataset, '--split', 'test', '--evaluations', 'kept'];
+    return rowsOf((await ranJson('evaluate', ...words, ...on)).saved);
   };
   for (const agent of ['template-lookup', 'random-chain']) {
     rows[`questions, ${agent}`] = await kept(['--agent', agent], 'demo-questions/2-hop');
