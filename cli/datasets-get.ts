@@ -1,6 +1,6 @@
 /** `kgwalk datasets get`: a release from where it lies, imported. */
 import type { Command } from 'commander';
-import type { Release } from '../datasets/downloads.js';
+import type { Release } from '../datasets/importer.js';
 import { printJson, printLine, printNote } from './output.js';
 
 interface GetFlags {
@@ -23,7 +23,7 @@ export function registerGet(datasets: Command): void {
 }
 
 async function getRelease(wanted: string, { name, import: imported, json }: GetFlags): Promise<void> {
-  const { downloadRelease, releaseOf } = await import('../datasets/downloads.js');
+  const { downloadRelease, releaseOf } = await import('../datasets/importers.js');
   const release = releaseOf(wanted);
   if (release.byHand) return json ? printJson(release) : printSteps(release, release.byHand);
   const { terminalWork } = await import('./work.js');

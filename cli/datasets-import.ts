@@ -1,5 +1,6 @@
 /** `kgwalk datasets import`: from the files of a release to a data set. */
 import { stderr } from 'node:process';
+import type { DatasetKind } from '../datasets/imported-dataset.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { TaskName } from '../tasks/index.js';
 import { printable } from '../src/run/printable.js';
@@ -43,3 +44,9 @@ export async function importRelease(format: string, flags: ImportFlags): Promise
   const manifest = await importer.run(options);
   printShown((await loadTask(importer.kind)).imported(manifest as never), json);
 }
+
+const importPrinters: Record<DatasetKind, (manifest: never) => void> = {
+  dialogues: printDialogueImport,
+  questions: printQuestionImport,
+  links: printLinkImport,
+};

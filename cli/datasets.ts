@@ -69,3 +69,9 @@ async function describeOne(text: string, { graph, json }: StatsFlags): Promise<v
   const task = await loadTask(datasetKind(parseDatasetName(text).name));
   printShown(await task.statistics(text, { graph }), json);
 }
+
+const statisticsPrinters: Record<DatasetKind, (statistics: never) => void> = {
+  dialogues: printDialogueStatistics,
+  questions: printQuestionStatistics,
+  links: printLinkStatistics,
+};

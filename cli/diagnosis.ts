@@ -104,7 +104,9 @@ function downloads(): Finding {
 }
 
 function dataHome(): Finding {
-  const imported = [...listDialogueDatasets(), ...listQuestionDatasets()].map((manifest) => manifest.name);
+  const imported = (['dialogues', 'questions'] as const).flatMap((kind) =>
+    listDatasets([kind]).map(({ name }) => name),
+  );
   if (imported.length > 0) return { part: 'data', status: 'ok', detail: `${imported.join(', ')} in ${kgwalkHome()}` };
   const remedy = 'kgwalk datasets demo, or kgwalk datasets get opendialkg';
   return { part: 'data', status: 'missing', detail: `nothing imported in ${kgwalkHome()}`, remedy };

@@ -1,17 +1,16 @@
-/** `dataset.json` of an imported data set, before anything is known of its kind. */
+/** An imported data set on disk, of whatever kind: where it lies, what every manifest holds, its files, writing and checking it. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { readGraphFile } from '../src/kg/graph-file.js';
 import type { Graph } from '../src/kg/graph.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { readTextFile, sha256File, writeError } from '../src/run/files.js';
+import { readTextFile, sha256File, writeError, writeFileAtomic } from '../src/run/files.js';
 import { kgwalkHome } from '../src/run/locations.js';
 import { nearestName } from '../src/run/printable.js';
 import { ofShape, parseJson } from '../src/run/read-json.js';
 import { lockFolder } from '../src/run/run-lock.js';
-import { graphFileName, manifestFileName } from './dialogues/dialogue-dataset.js';
 
 /** Where to look. */
 export interface LocateOptions {
@@ -22,88 +21,54 @@ export interface LocateOptions {
 /** What a data set holds: dialogues with paths (OpenDialKG's format), questions with answers, or links: triples to be predicted. */
 export type DatasetKind = 'dialogues' | 'questions' | 'links';
 
+export const count = z.number().int().min(0);
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+/** Of subsets, release files and graphs: they become parts of file names. */
+export const partName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/i);
+/** The files that a data set was imported from. */
+export const sourcesSchema = z.array(z.strictObject({ file: z.string(), bytes: count, sha256 }));
+/** sha256 of every other file of the folder, by name; no name leads out of it. */
+export const filesSchema = z.record(z.string().regex(/^[^./\\\0][^/\\\0]*$/), sha256);
+/** What made a data set that a program made, and with which settings: with them it can be made again. */
+export const generatedSchema = z.strictObject({
+  /** The command. */
+  by: z.string(),
+  settings: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
+});
+/** A graph of dialogues or questions. */
+export const graphSchema = z.strictObject({
+  entities: count,
+  relations: count,
+  /** Distinct edges, inverses included. */
+  triples: count,
+  /** The source files that its triples were read from; absent in older imports, and for graphs that a program made. */
+  madeFrom: z.array(z.string()).optional(),
+  /** Equals `Graph.hash`: what a checkpoint is tied to. */
+  hash: sha256,
+  /** What one must know before trusting a score on this graph. */
+  note: z.string(),
+});
+
+/** Name of the file of the manifest. */
+export const manifestFileName = 'dataset.json';
+
+/** Name of the file of a graph. */
+export const graphFileName = (graph: string): string => `graph-${graph}.bin`;
+
+const hint = 'Import the data set again.';
+const about = { what: 'a data set manifest of this version', hint };
+
 const remedy: Record<DatasetKind, string> = {
   dialogues: 'Dialogue agents and their training read opendialkg and data in its form.',
   questions: 'Question answering reads metaqa and the like.',
   links: 'Link queries read what `kgwalk datasets import triples` made.',
 };
 
-/** @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read */
-export function datasetKind(name: string, { home }: LocateOptions = {}): DatasetKind {
-  return kindOf(readRaw(name, home));
-}
-
-/**
- * The manifest of a data set, checked against the schema of its kind.
- * @throws WorkbenchError `data` when no such data set was imported, it is of another kind, or its manifest is bad
- */
-export function readManifest<S extends z.ZodType>(
-  name: string,
-  kind: DatasetKind,
-  schema: S,
-  { home }: LocateOptions = {},
-): z.output<S> {
-  const raw = readRaw(name, home);
-  const file = join(datasetFolder(name, home), manifestFileName);
-  const found = kindOf(raw);
-  if (found !== kind) {
-    const walked = found === 'links' ? ' Links are walked with env.id=kgwalk/LinkQuery-v1.' : '';
-    throw new WorkbenchError('data', `expected a data set of ${kind}, got "${name}" of ${found}, at ${file}`, {
-      hint: remedy[kind] + walked,
-    });
-  }
-  return ofShape(raw, schema, { ...about, place: file });
-}
-
-/** Names of the folders of imported data sets, sorted. */
-function importedNames({ home }: LocateOptions = {}): string[] {
-  const root = datasetsRoot(home);
-  const entries = existsSync(root) ? readdirSync(root, { withFileTypes: true }) : [];
-  return entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map((entry) => entry.name)
-    .sort();
-}
-
-/** What `load` gives for every imported data set, by name; those it refuses as expected (WorkbenchError) are left out. */
-export function everyDataset<T>(load: (name: string) => T, options: LocateOptions = {}): T[] {
-  return importedNames(options).flatMap((name) => {
-    try {
-      return [load(name)];
-    } catch (error) {
-      if (error instanceof WorkbenchError) return [];
-      throw error;
-    }
-  });
-}
-
-/** Manifests of dialogues are older than kinds and state none. */
-function kindOf(raw: unknown): DatasetKind {
-  const kind = (raw as { kind?: unknown } | null)?.kind;
-  return kind === 'questions' || kind === 'links' ? kind : 'dialogues';
-}
-
-function readRaw(name: string, home: string | undefined): unknown {
-  const folder = datasetFolder(name, home);
-  const file = join(folder, manifestFileName);
-  if (!existsSync(file)) {
-    const near = nearestName(name, importedNames({ home }));
-    throw new WorkbenchError('data', `expected an imported data set, got "${name}", at ${folder}`, {
-      hint: near ? `Did you mean "${near}"?` : `Import it: kgwalk datasets import FORMAT --from DIR --name ${name}`,
-    });
-  }
-  return parseJson(readTextFile(file, about.what), { ...about, place: file });
-}
-
-const about = { what: 'a data set manifest of this version', hint: 'Import the data set again.' };
-
-/** The folder of all data sets. @param home default `KGWALK_HOME` */
-function datasetsRoot(home: string = kgwalkHome()): string {
-  return join(home, 'datasets');
-}
+const datasetsRoot = (home: string = kgwalkHome()): string => join(home, 'datasets');
 
 /**
  * The folder of one data set, whether it exists or not.
+ * @param home default `KGWALK_HOME`
  * @throws WorkbenchError `usage` for a name that is no plain folder name
  */
 export function datasetFolder(name: string, home?: string): string {
@@ -115,55 +80,62 @@ export function datasetFolder(name: string, home?: string): string {
   return join(datasetsRoot(home), name);
 }
 
-/**
- * Lets `fill` write a new folder beside `folder`, then puts it in its place. When `fill` fails nothing is left of the
- * new one and the old one stays; what a killed process left behind is cleared by the next call for the same folder.
- * @returns what `fill` returned
- * @throws WorkbenchError `usage` while another process replaces a data set of the same home
- */
-export async function replaceFolder<T>(folder: string, fill: (temporary: string) => Promise<T>): Promise<T> {
-  const root = dirname(folder);
-  const temporary = join(root, `.${basename(folder)}.new`);
-  const old = join(root, `.${basename(folder)}.old`);
-  try {
-    mkdirSync(root, { recursive: true });
-    const unlock = lockFolder(root);
-    try {
-      rmSync(temporary, { recursive: true, force: true });
-      if (existsSync(old) && !existsSync(folder)) renameSync(old, folder);
-      mkdirSync(temporary);
-      const filled = await fill(temporary);
-      // A folder that is not empty cannot be renamed over: the old one steps aside, for a moment.
-      rmSync(old, { recursive: true, force: true });
-      if (existsSync(folder)) renameSync(folder, old);
-      renameSync(temporary, folder);
-      rmSync(old, { recursive: true, force: true });
-      return filled;
-    } finally {
-      rmSync(temporary, { recursive: true, force: true });
-      unlock();
-    }
-  } catch (error) {
-    throw writeError(error, folder);
-  }
+/** Names of the folders of imported data sets, sorted. */
+export function importedNames({ home }: LocateOptions = {}): string[] {
+  const root = datasetsRoot(home);
+  const entries = existsSync(root) ? readdirSync(root, { withFileTypes: true }) : [];
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read */
+export function datasetKind(name: string, options: LocateOptions = {}): DatasetKind {
+  return readRaw(name, options).kind;
+}
+
+/** An imported data set before its files are read. */
+export interface ImportedDataset<Manifest> {
+  readonly manifest: Manifest;
+  readonly folder: string;
 }
 
 /**
- * @param files sha256 by name, from the manifest
- * @returns one sentence a file that is missing or differs
+ * The folder of a data set and its manifest, checked against the schema of its kind.
+ * @throws WorkbenchError `data` when no such data set was imported, it is of another kind, or its manifest is bad
  */
-export async function alteredFiles(folder: string, files: Readonly<Record<string, string>>): Promise<string[]> {
-  const problems: string[] = [];
-  for (const [name, sha256] of Object.entries(files)) {
-    const file = join(folder, name);
-    if (!existsSync(file)) problems.push(`${file} is missing`);
-    else if ((await sha256File(file)) !== sha256)
-      problems.push(`${file} was altered: its sha256 differs from the manifest`);
+export function openImported<Manifest>(
+  name: string,
+  kind: DatasetKind,
+  schema: z.ZodType<Manifest>,
+  options: LocateOptions = {},
+): ImportedDataset<Manifest> {
+  const { raw, folder, file, kind: found } = readRaw(name, options);
+  if (found !== kind) {
+    const walked = found === 'links' ? ' Links are walked with env.id=kgwalk/LinkQuery-v1.' : '';
+    throw new WorkbenchError('data', `expected a data set of ${kind}, got "${name}" of ${found}, at ${file}`, {
+      hint: remedy[kind] + walked,
+    });
   }
-  return problems;
+  return { manifest: ofShape(raw, schema, { ...about, place: file }), folder };
 }
 
-const hint = 'Import the data set again.';
+function readRaw(name: string, { home }: LocateOptions) {
+  const folder = datasetFolder(name, home);
+  const file = join(folder, manifestFileName);
+  if (!existsSync(file)) {
+    const near = nearestName(name, importedNames({ home }));
+    throw new WorkbenchError('data', `expected an imported data set, got "${name}", at ${folder}`, {
+      hint: near ? `Did you mean "${near}"?` : `Import it: kgwalk datasets import FORMAT --from DIR --name ${name}`,
+    });
+  }
+  const raw = parseJson(readTextFile(file, about.what), { ...about, place: file });
+  // Manifests of dialogues are older than kinds and state none.
+  const stated = (raw as { kind?: unknown } | null)?.kind;
+  const kind: DatasetKind = stated === 'questions' || stated === 'links' ? stated : 'dialogues';
+  return { raw, folder, file, kind };
+}
 
 /**
  * One value a line.
@@ -202,3 +174,110 @@ export function alteredFile(file: string): WorkbenchError {
     hint,
   });
 }
+
+/** What a check found. */
+export interface DatasetCheck {
+  /** How many files there are. */
+  files: number;
+  /** One sentence a problem; none when all is well. */
+  problems: string[];
+}
+
+/** Compares files with the manifest and, where they are as they were, what `compare` reads of them: counts and hashes. */
+export async function checkImported(
+  { folder, manifest: { files } }: ImportedDataset<{ files: Readonly<Record<string, string>> }>,
+  compare: (expectEqual: (what: string, expected: unknown, got: unknown) => void) => Promise<void>,
+): Promise<DatasetCheck> {
+  const problems = await alteredFiles(folder, files);
+  const checked = { files: Object.keys(files).length, problems };
+  if (problems.length > 0) return checked;
+  try {
+    await compare((what, expected, got) => {
+      if (expected !== got) problems.push(`expected ${what} ${String(expected)}, got ${String(got)}, at ${folder}`);
+    });
+  } catch (error) {
+    if (!(error instanceof WorkbenchError)) throw error;
+    problems.push(error.message);
+  }
+  return checked;
+}
+
+/**
+ * @param files sha256 by name, from the manifest
+ * @returns one sentence a file that is missing or differs
+ */
+export async function alteredFiles(folder: string, files: Readonly<Record<string, string>>): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [name, sha256] of Object.entries(files)) {
+    const file = join(folder, name);
+    if (!existsSync(file)) problems.push(`${file} is missing`);
+    else if ((await sha256File(file)) !== sha256)
+      problems.push(`${file} was altered: its sha256 differs from the manifest`);
+  }
+  return problems;
+}
+
+/**
+ * Writes a data set beside the one of that name, then puts it in its place. When that fails nothing is left of the new one and the
+ * old one stays; what a killed process left behind is cleared by the next call for the same folder.
+ * @param fill writes all files but the manifest
+ * @param describe the manifest, given the sha256 of the files by name
+ * @returns the manifest
+ * @throws WorkbenchError `usage` for a bad name and while another process replaces a data set of the same home, `failure` when the disk refuses
+ */
+export async function writeDataset<Manifest>(
+  name: string,
+  home: string | undefined,
+  fill: (folder: string) => void,
+  describe: (files: Record<string, string>) => Promise<Manifest>,
+): Promise<Manifest> {
+  const folder = datasetFolder(name, home);
+  const root = dirname(folder);
+  const temporary = join(root, `.${name}.new`);
+  const old = join(root, `.${name}.old`);
+  try {
+    mkdirSync(root, { recursive: true });
+    const unlock = lockFolder(root);
+    try {
+      rmSync(temporary, { recursive: true, force: true });
+      if (existsSync(old) && !existsSync(folder)) renameSync(old, folder);
+      mkdirSync(temporary);
+      fill(temporary);
+      const files: Record<string, string> = {};
+      for (const file of readdirSync(temporary).sort()) files[file] = await sha256File(join(temporary, file));
+      const manifest = await describe(files);
+      writeFileAtomic(join(temporary, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
+      // A folder that is not empty cannot be renamed over: the old one steps aside, for a moment.
+      rmSync(old, { recursive: true, force: true });
+      if (existsSync(folder)) renameSync(folder, old);
+      renameSync(temporary, folder);
+      rmSync(old, { recursive: true, force: true });
+      return manifest;
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+      unlock();
+    }
+  } catch (error) {
+    throw writeError(error, folder);
+  }
+}
+
+/** What a manifest says of the files that a data set is made from. */
+export async function describeSources(files: readonly string[]): Promise<z.output<typeof sourcesSchema>> {
+  const sources = files.map(async (file) => ({
+    file: basename(file),
+    bytes: statSync(file).size,
+    sha256: await sha256File(file),
+  }));
+  return Promise.all(sources);
+}
+
+/** What a manifest says of a graph. */
+export function describeGraph(graph: Graph, note: string): z.output<typeof graphSchema> {
+  const { numEntities: entities, numRelations: relations, numEdges: triples, hash, madeFrom } = graph;
+  return { entities, relations, triples, ...(madeFrom.length > 0 && { madeFrom: [...madeFrom] }), hash, note };
+}
+
+/** Values as JSON, one a line. */
+export const jsonLines = (values: readonly unknown[]): Buffer[] =>
+  values.map((value) => Buffer.from(`${JSON.stringify(value)}\n`));

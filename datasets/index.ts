@@ -3,7 +3,6 @@ export {
   checkDialogueDataset,
   type DialogueDataset,
   type DialogueManifest,
-  listDialogueDatasets,
   loadDialogueDataset,
 } from './dialogues/dialogue-dataset.js';
 export { splitNames } from './walk-sample.js';
@@ -11,7 +10,18 @@ export { type DemoImport, type DemoImportOptions, importDemo } from './demo/impo
 export { type DemoSettings, demoSettings } from './demo/settings.js';
 export { writeDemoRelease, type WrittenRelease } from './demo/write-release.js';
 export type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
-export { importOpenDialKg, type ImportOptions } from './opendialkg/import.js';
+export { importOpenDialKg } from './opendialkg/import.js';
+export type { AnyImportOptions, Importer, ImportOptions, Release } from './importer.js';
+export { importerOf, importers, releases } from './importers.js';
+export {
+  checkDataset,
+  type DatasetTypes,
+  type KindOfDataset,
+  kindOf,
+  kindsOfDatasets,
+  listDatasets,
+  loadDataset,
+} from './dataset.js';
 export {
   type DialogueFile,
   type FileSamples,
@@ -19,7 +29,7 @@ export {
   readDialogues,
   samplesOfFile,
 } from './opendialkg/read-dialogues.js';
-export { type DatasetKind, datasetKind, type LocateOptions } from './imported-dataset.js';
+export { type DatasetCheck, type DatasetKind, datasetKind, type LocateOptions } from './imported-dataset.js';
 export {
   excludedTopics,
   type GoldAnswer,
@@ -31,13 +41,11 @@ export {
 } from './question.js';
 export {
   checkQuestionDataset,
-  listQuestionDatasets,
   loadQuestionDataset,
   parseDatasetName,
   type QuestionDataset,
   type SelectQuestions,
 } from './questions/question-dataset.js';
-export { type QuestionImporter, questionImporters } from './questions/importers.js';
 export { markedTopics, type StoredQuestion } from './questions/stored-question.js';
 export type { HoldOut, QuestionManifest, QuestionSplit, SplitRole } from './questions/question-manifest.js';
 export { type QuestionStatistics, questionStatistics, type SubsetStatistics } from './questions/question-statistics.js';
@@ -63,10 +71,9 @@ export {
   type LinkDataset,
   type LinkManifest,
   linksHash,
-  listLinkDatasets,
   loadLinkDataset,
 } from './links/link-dataset.js';
-export { importLinks, type LinkImportOptions } from './links/import-links.js';
+export { importLinks } from './links/import-links.js';
 export { linkStatistics, type LinkStatistics, type RelationStatistics } from './links/link-statistics.js';
 export { readLinkData, type LinkData } from './links/read-splits.js';
 export { resolveEntity, resolveRelation } from './links/resolve-names.js';

@@ -1,54 +1,44 @@
 /** Imports the user's own graph and questions. */
-import { GraphBuilder } from '../../src/kg/build-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { silentProgress } from '../../src/run/progress.js';
-import type { ImportOptions } from '../opendialkg/import.js';
+import {
+  type AnyImportOptions,
+  type Importer,
+  inSteps,
+  collectTriples,
+  requiredFile,
+  separatorOf,
+} from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { LineProblems, requiredFile, separatorOf } from '../release-files.js';
 import { readNTriples } from './read-n-triples.js';
 import { readCustomQuestions } from './read-questions.js';
-
-/** As of every importer, and whether labels of N-Triples become names. */
-export interface CustomImportOptions extends ImportOptions {
-  /** Of N-Triples: labels are names and aliases instead of edges. Default true. */
-  labels?: boolean;
-}
 
 /**
  * Reads `triples.nt`, `.tsv`, `.txt` or `.csv` (also `.gz`) and `questions.jsonl` of a folder. One subset `all`; splits are those that the
  * questions name, or hash partitions where they name none.
  * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
  */
-export async function importCustom(options: CustomImportOptions): Promise<QuestionManifest> {
-  const { from, name = 'custom', home, labels = true, progress = silentProgress } = options;
+export async function importCustom(options: AnyImportOptions): Promise<QuestionManifest> {
+  const { from, name = 'custom', home, labels = true, progress } = options;
   const triples = requiredFile(from, tripleFiles, 'triples');
   const questions = requiredFile(from, ['questions.jsonl'], 'questions');
-  const line = progress('import', 3, 'steps');
-  try {
+  return inSteps(progress, 3, async (done) => {
     const { graph, aliases, resolve, note } = await readCustomGraph(triples, labels);
-    line.update(1, 'graph built');
+    done('graph built');
     const files = readCustomQuestions(questions, { graph, resolve });
-    line.update(2, 'questions read');
-    const manifest = await writeQuestionDataset(
-      {
-        name,
-        format: 'custom',
-        licence: 'as its source says',
-        graphs: [{ graph, note }],
-        subsets: [{ name: 'all', graph: graph.name, files }],
-        aliases,
-        sources: [triples, questions],
-      },
-      home,
-    );
-    line.update(3, 'written');
-    return manifest;
-  } finally {
-    line.finish();
-  }
+    done('questions read');
+    const parts = {
+      ...{ name, format: 'custom', licence: 'as its source says', aliases, sources: [triples, questions] },
+      graphs: [{ graph, note }],
+      subsets: [{ name: 'all', graph: graph.name, files }],
+    };
+    return writeQuestionDataset(parts, home);
+  });
 }
+
+/** As `importers.ts` lists it. */
+export const custom: Importer<'questions'> = { name: 'custom', kind: 'questions', import: importCustom };
 
 /** A graph with what is known of its names. */
 export interface CustomGraph {
@@ -82,14 +72,7 @@ export async function readCustomGraph(file: string, labels: boolean): Promise<Cu
 }
 
 async function readDelimited(file: string): Promise<CustomGraph> {
-  const builder = new GraphBuilder();
-  const problems = new LineProblems(file);
-  const options = {
-    separator: await separatorOf(file),
-    onProblem: (line: number, problem: string) => problems.add(line, problem),
-  };
-  await builder.addFile(file, options);
-  problems.throwIfAny();
+  const builder = await collectTriples(file, await separatorOf(file));
   const addInverses = !builder.hasInverses;
   return {
     graph: builder.build('graph', { addInverses }),

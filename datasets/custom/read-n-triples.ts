@@ -3,7 +3,7 @@ import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { Graph, inversePrefix } from '../../src/kg/graph.js';
 import { readLines } from '../../src/kg/read-lines.js';
 import { printable } from '../../src/run/printable.js';
-import { LineProblems } from '../release-files.js';
+import { LineProblems } from '../importer.js';
 import type { CustomGraph } from './import.js';
 
 const nameProperties = new Set([

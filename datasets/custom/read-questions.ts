@@ -1,10 +1,9 @@
 /** The user's own questions, one JSON object a line. */
 import { z } from 'zod';
-import { printable } from '../../src/run/printable.js';
-import { nearestName } from '../../src/run/printable.js';
-import { LineProblems, textRows } from '../release-files.js';
+import { nearestName, printable } from '../../src/run/printable.js';
+import { partName } from '../imported-dataset.js';
+import { LineProblems, textRows } from '../importer.js';
 import { locatedTopic, markedTopics, type StoredQuestion } from '../questions/stored-question.js';
-import { partName } from '../dialogues/dialogue-dataset.js';
 import type { ImportedFile } from '../questions/write-question-dataset.js';
 import type { CustomGraph } from './import.js';
 

@@ -6,12 +6,12 @@ import { type ProgressReporter, silentProgress } from '../../src/run/progress.js
 import type { DialogueManifest } from '../dialogues/dialogue-dataset.js';
 import { importOpenDialKg } from '../opendialkg/import.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
-import { writeQuestionDataset } from '../questions/write-question-dataset.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
+import { writeQuestionDataset } from '../questions/write-question-dataset.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
 import type { DemoQuestion, DemoSubset } from './questions.js';
 import { demoSettings, type DemoSettings } from './settings.js';
-import { demoContents, releaseFiles, writeDemoRelease, type DemoContents } from './write-release.js';
+import { demoContents, type DemoContents, releaseFiles, writeDemoRelease } from './write-release.js';
 
 /** Which world, under which name, and where. */
 export interface DemoImportOptions {

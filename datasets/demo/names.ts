@@ -1,6 +1,6 @@
 /** What everything in the demo world is called: names made from type and number alone, no table kept, and short forms of them. */
-import { people, type EntityType } from './schema.js';
-import { fill, nameWords, type Manner } from './words.js';
+import { type EntityType, people } from './schema.js';
+import { fill, type Manner, nameWords } from './words.js';
 
 /** Whether it is called by a given name and a family name. */
 export const isPerson = (type: EntityType): boolean => (people as readonly EntityType[]).includes(type);

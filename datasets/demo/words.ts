@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { readTextFile } from '../../src/run/files.js';
 import { packageRoot } from '../../src/run/locations.js';
 import type { Rng } from '../../src/run/seeds.js';
-import { entityTypes, relationNames, type Direction, type RelationName } from './schema.js';
+import { type Direction, entityTypes, type RelationName, relationNames } from './schema.js';
 
 const texts = z.array(z.string()).min(1);
 const oneWay = z.strictObject({ kinds: z.string().optional(), ask: texts, noun: texts });

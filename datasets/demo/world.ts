@@ -1,9 +1,9 @@
 /** The demo world: its facts as a stream, of which nothing is kept but sizes and the facts of one subject, and its graph in memory. */
 import { GraphBuilder } from '../../src/kg/build-graph.js';
-import { inverseName, type Graph } from '../../src/kg/graph.js';
+import { type Graph, inverseName } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
-import { aliasesOf, worldNames, type Names } from './names.js';
-import { people, typeSizes, type EntityType, type RelationName } from './schema.js';
+import { aliasesOf, type Names, worldNames } from './names.js';
+import { type EntityType, people, type RelationName, typeSizes } from './schema.js';
 import type { DemoSettings } from './settings.js';
 import { chance, skewed } from './words.js';
 

@@ -1,13 +1,13 @@
 /** Writes a demo world as the files that `datasets import opendialkg` and `datasets import custom` read. */
-import { join } from 'node:path';
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { inverseName } from '../../src/kg/graph.js';
 import { writeError, writeFileAtomic, writeFully } from '../../src/run/files.js';
 import type { Progress } from '../../src/run/progress.js';
 import type { Dialogue } from '../dialogue.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
 import { demoDialogues } from './dialogues.js';
-import { demoQuestions, type DemoQuestion } from './questions.js';
+import { type DemoQuestion, demoQuestions } from './questions.js';
 import type { DemoSettings } from './settings.js';
 import { demoFacts, demoWorld, type DemoWorld } from './world.js';
 

@@ -1,11 +1,11 @@
 /** What a data set looks like on one of its graphs: sizes, difficulty, and what train gives away. */
-import { sampled } from '../../src/run/seeds.js';
-import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { countReachable } from '../../src/kg/frontier.js';
+import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
+import { drawn } from '../../src/run/seeds.js';
 import type { Dialogue, PathAction, Sender } from '../dialogue.js';
-import type { DialogueDataset } from './dialogue-dataset.js';
 import { type SplitName, splitNames, walkSamples } from '../walk-sample.js';
+import type { DialogueDataset } from './dialogue-dataset.js';
 
 /** Figures of one split. */
 export interface SplitStatistics {

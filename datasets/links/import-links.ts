@@ -1,15 +1,11 @@
 /** Imports triples whose links are to be predicted, from files the user has. */
-import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
-import { sha256File, writeFileAtomic } from '../../src/run/files.js';
-import { silentProgress } from '../../src/run/progress.js';
-import { graphFileName, manifestFileName } from '../dialogues/dialogue-dataset.js';
+import { writeFileAtomic } from '../../src/run/files.js';
+import { datasetFolder, describeSources, graphFileName, jsonLines, writeDataset } from '../imported-dataset.js';
+import { type AnyImportOptions, type Importer, inSteps } from '../importer.js';
 import { splitNames } from '../walk-sample.js';
-import { datasetFolder, replaceFolder } from '../imported-dataset.js';
-import type { ImportOptions } from '../opendialkg/import.js';
-import { drawnSplits, findLinkFiles, type LinkFiles, readSplits, type ReadSplits } from './read-splits.js';
 import {
   labelFileName,
   linkGraphName,
@@ -18,13 +14,8 @@ import {
   tripleFileName,
   writeTripleFile,
 } from './link-dataset.js';
+import { drawnSplits, findLinkFiles, readSplits, type ReadSplits } from './read-splits.js';
 import { LinkReader, readEntityLabels, type ReadTriples } from './read-triples.js';
-
-/** As of every importer, and whether splits may share triples. */
-export interface LinkImportOptions extends ImportOptions {
-  /** Keep triples that stand in two splits, and count them, rather than refuse the data. Default false. */
-  allowOverlap?: boolean;
-}
 
 /**
  * Reads train, valid and test, or one file of which valid and test are drawn (`findLinkFiles`, `drawSplits`), and names where there
@@ -32,51 +23,47 @@ export interface LinkImportOptions extends ImportOptions {
  * @throws WorkbenchError `data` for broken lines, no triple in a split, fewer than two entities in train, and splits that overlap; `usage` for
  *   a bad name, `failure` when the disk refuses
  */
-export async function importLinks(options: LinkImportOptions): Promise<LinkManifest> {
-  const { from, name = 'triples', home, allowOverlap = false, progress = silentProgress } = options;
-  const folder = datasetFolder(name, home);
+export async function importLinks(options: AnyImportOptions): Promise<LinkManifest> {
+  const { from, name = 'triples', home, allowOverlap = false, progress } = options;
+  datasetFolder(name, home);
   const files = findLinkFiles(from);
-  const line = progress('import', 3, 'steps');
-  try {
+  return inSteps(progress, 3, async (done) => {
     const reader = new LinkReader();
     const splits = await readSplits(reader, files, allowOverlap);
-    line.update(1, 'triples read');
+    done('triples read');
     const graph = reader.graphOf(linkGraphName, splits.train.triples.columns(), [basename(files.train)]);
     const named = files.names === undefined ? noLabels : await readEntityLabels(files.names, reader.entities);
-    line.update(2, 'graph built');
-    const manifest = await replaceFolder(folder, async (temporary) => {
-      writeGraphFile(join(temporary, graphFileName(linkGraphName)), graph);
-      for (const split of splitNames)
-        writeTripleFile(join(temporary, tripleFileName(split)), splits[split].triples.columns());
-      if (named.labels.size > 0) {
-        const lines = [...named.labels].map((label) => Buffer.from(`${JSON.stringify(label)}\n`));
-        writeFileAtomic(join(temporary, labelFileName), lines);
+    done('graph built');
+    const fill = (folder: string) => {
+      writeGraphFile(join(folder, graphFileName(linkGraphName)), graph);
+      for (const split of splitNames) {
+        writeTripleFile(join(folder, tripleFileName(split)), splits[split].triples.columns());
       }
-      const written: Record<string, string> = {};
-      for (const file of readdirSync(temporary).sort()) written[file] = await sha256File(join(temporary, file));
-      const description = linkManifestSchema.parse({
+      if (named.labels.size > 0) writeFileAtomic(join(folder, labelFileName), jsonLines([...named.labels]));
+    };
+    const { train, valid, test, names } = files;
+    const { numEntities: entities, numRelations, numEdges: edges, madeFrom, hash } = graph;
+    return writeDataset(name, home, fill, async (written) =>
+      linkManifestSchema.parse({
         schemaVersion: 1,
         kind: 'links',
         name,
         format: 'triples',
         licence: 'as its source says',
-        ...(files.valid === undefined && { drawn: drawnSplits }),
+        ...(valid === undefined && { drawn: drawnSplits }),
         splits: describeSplits(graph, splits),
         overlaps: splits.overlaps,
-        graph: describeGraph(graph),
-        names: { ...countNames(named.labels, graph.numEntities), unused: named.unused },
-        sources: await describeSources(files),
+        graph: { entities, relations: numRelations / 2, edges, madeFrom: [...madeFrom], hash },
+        names: { ...countNames(named.labels, entities), unused: named.unused },
+        sources: await describeSources([train, valid, test, names].filter((file) => file !== undefined)),
         files: written,
-      });
-      writeFileAtomic(join(temporary, manifestFileName), `${JSON.stringify(description, null, 2)}\n`);
-      return description;
-    });
-    line.update(3, 'written');
-    return manifest;
-  } finally {
-    line.finish();
-  }
+      }),
+    );
+  });
 }
+
+/** As `importers.ts` lists it. */
+export const triples: Importer<'links'> = { name: 'triples', kind: 'links', import: importLinks };
 
 const noLabels = { labels: new Map<number, string>(), unused: 0 };
 
@@ -88,19 +75,6 @@ function describeSplits(graph: Graph, splits: ReadSplits): LinkManifest['splits'
   });
   const judged = (split: ReadTriples) => ({ ...read(split), ...countJudged(graph, split.triples.columns()) });
   return { train: read(splits.train), valid: judged(splits.valid), test: judged(splits.test) };
-}
-
-function describeGraph({ numEntities, numRelations, numEdges, madeFrom, hash }: Graph): LinkManifest['graph'] {
-  return { entities: numEntities, relations: numRelations / 2, edges: numEdges, madeFrom: [...madeFrom], hash };
-}
-
-async function describeSources({ train, valid, test, names }: LinkFiles): Promise<LinkManifest['sources']> {
-  const sources: LinkManifest['sources'] = [];
-  for (const file of [train, valid, test, names]) {
-    if (file === undefined) continue;
-    sources.push({ file: basename(file), bytes: statSync(file).size, sha256: await sha256File(file) });
-  }
-  return sources;
 }
 
 /** What the manifest says of triples that are judged, beside how they were read. */

@@ -6,110 +6,23 @@ import { z } from 'zod';
 import { knownAnswers, type KnownAnswers, withInverses } from '../../src/embedding/known-answers.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { configHash } from '../../src/run/config.js';
-import { WorkbenchError } from '../../src/run/errors.js';
 import { readError, writeFileAtomic } from '../../src/run/files.js';
 import { madeFrom } from '../../src/run/provenance.js';
-import { filesSchema } from '../dialogues/dialogue-dataset.js';
 import {
   alteredFile,
-  alteredFiles,
-  datasetFolder,
-  everyDataset,
+  checkImported,
+  count,
+  type DatasetCheck,
+  filesSchema,
+  type ImportedDataset,
   type LocateOptions,
+  openImported,
   readImportedGraph,
   readImportedLines,
-  readManifest,
+  sha256,
+  sourcesSchema,
 } from '../imported-dataset.js';
 import type { SplitName } from '../walk-sample.js';
-
-/** An imported data set of links, in memory. All of it is shared by whoever loaded it: nothing may be written to. */
-export interface LinkDataset {
-  readonly manifest: LinkManifest;
-  readonly folder: string;
-  /**
-   * Edges of train and their inverses; entities and relations of all splits, so that some may have no edge. Plain relations are
-   * `0 .. numRelations / 2 - 1`; the inverse of r is `r + numRelations / 2` and asks for heads.
-   */
-  readonly graph: Graph;
-  /** Triples by the graph's ids, each once, in the order of the source; relations are plain. */
-  readonly train: TripleColumns;
-  readonly valid: TripleColumns;
-  readonly test: TripleColumns;
-  /** Display name of each entity; its id in the source where it has none. Several may share one. Made when first asked for. */
-  readonly labels: readonly string[];
-  /** Answers in any split, of plain and of inverse relations: what filtered ranks leave out. Made when first asked for. */
-  readonly known: KnownAnswers;
-  /** Answers in train alone: what a training walk may be told. Made when first asked for. */
-  readonly trainKnown: KnownAnswers;
-}
-
-/**
- * @throws WorkbenchError `data` when no such data set was imported, it is of another kind, or a file is missing or altered
- */
-export async function loadLinkDataset(name: string, options: LocateOptions = {}): Promise<LinkDataset> {
-  const folder = datasetFolder(name, options.home);
-  const manifest = readManifest(name, 'links', linkManifestSchema, options);
-  const { hash, edges, madeFrom: files } = manifest.graph;
-  madeFrom('edge list', `graph ${linkGraphName}`, { hash, triples: edges, files });
-  const graph = await readImportedGraph(folder, linkGraphName, hash);
-  const read = (split: SplitName) => {
-    const name = tripleFileName(split);
-    const triples = readTripleFile(folder, name, {
-      sha256: manifest.files[name],
-      count: manifest.splits[split].triples,
-    });
-    if (!isOf(graph, triples)) throw alteredFile(join(folder, name));
-    return triples;
-  };
-  const [train, valid, test] = [read('train'), read('valid'), read('test')];
-  const plain = graph.numRelations / 2;
-  const labels = once(() => labelsOf(folder, manifest, graph));
-  const known = once(() => withInverses(knownAnswers([train, valid, test]), plain));
-  const trainKnown = once(() => withInverses(knownAnswers([train]), plain));
-  return {
-    ...{ manifest, folder, graph, train, valid, test },
-    get labels() {
-      return labels();
-    },
-    get known() {
-      return known();
-    },
-    get trainKnown() {
-      return trainKnown();
-    },
-  };
-}
-
-/** Manifests of all imported data sets of links, by name. A folder whose manifest cannot be read is left out. */
-export function listLinkDatasets(options: LocateOptions = {}): LinkManifest[] {
-  return everyDataset((name) => readManifest(name, 'links', linkManifestSchema, options), options);
-}
-
-function labelsOf(folder: string, { files }: LinkManifest, graph: Graph): readonly string[] {
-  if (!Object.hasOwn(files, labelFileName)) return graph.entityNames;
-  const labels = [...graph.entityNames];
-  for (const [entity, label] of readImportedLines(folder, labelFileName, files, labelSchema)) {
-    if (entity >= labels.length) throw alteredFile(join(folder, labelFileName));
-    labels[entity] = label;
-  }
-  return labels;
-}
-
-/** Whether all ids are those of the graph's entities and plain relations: a folder may come from anywhere. */
-function isOf({ numEntities, numRelations }: Graph, { heads, relations, tails }: TripleColumns): boolean {
-  const within = (column: Int32Array, count: number) => column.every((id) => id >= 0 && id < count);
-  return within(heads, numEntities) && within(relations, numRelations / 2) && within(tails, numEntities);
-}
-
-const labelSchema = z.tuple([z.int().min(0), z.string()]);
-
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
-}
-
-const count = z.number().int().min(0);
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const readSchema = z.strictObject({
   /** Distinct ones. */
@@ -168,9 +81,7 @@ export const linkManifestSchema = z.strictObject({
     /** Names of ids that no triple has. */
     unused: count,
   }),
-  /** The files it was imported from. */
-  sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
-  /** sha256 of every other file of the folder. */
+  sources: sourcesSchema,
   files: filesSchema,
 });
 
@@ -189,24 +100,93 @@ export const tripleFileName = (split: SplitName): string => `triples-${split}.bi
 /** Name of the file of display names; absent where no entity has one. */
 export const labelFileName = 'labels.jsonl';
 
+/** An imported data set of links, in memory. All of it is shared by whoever loaded it: nothing may be written to. */
+export interface LinkDataset extends ImportedDataset<LinkManifest> {
+  /**
+   * Edges of train and their inverses; entities and relations of all splits, so that some may have no edge. Plain relations are
+   * `0 .. numRelations / 2 - 1`; the inverse of r is `r + numRelations / 2` and asks for heads.
+   */
+  readonly graph: Graph;
+  /** Triples by the graph's ids, each once, in the order of the source; relations are plain. */
+  readonly train: TripleColumns;
+  readonly valid: TripleColumns;
+  readonly test: TripleColumns;
+  /** Display name of each entity; its id in the source where it has none. Several may share one. Made when first asked for. */
+  readonly labels: readonly string[];
+  /** Answers in any split, of plain and of inverse relations: what filtered ranks leave out. Made when first asked for. */
+  readonly known: KnownAnswers;
+  /** Answers in train alone: what a training walk may be told. Made when first asked for. */
+  readonly trainKnown: KnownAnswers;
+}
+
+/**
+ * @throws WorkbenchError `data` when no such data set was imported, it is of another kind, or a file is missing or altered
+ */
+export async function loadLinkDataset(name: string, options: LocateOptions = {}): Promise<LinkDataset> {
+  const { manifest, folder } = openImported(name, 'links', linkManifestSchema, options);
+  const { hash, edges, madeFrom: files } = manifest.graph;
+  madeFrom('edge list', `graph ${linkGraphName}`, { hash, triples: edges, files });
+  const graph = await readImportedGraph(folder, linkGraphName, hash);
+  const read = (split: SplitName) => {
+    const file = join(folder, tripleFileName(split));
+    const triples = readTripleFile(file, manifest.files[tripleFileName(split)], manifest.splits[split].triples);
+    if (!isOf(graph, triples)) throw alteredFile(file);
+    return triples;
+  };
+  const [train, valid, test] = [read('train'), read('valid'), read('test')];
+  const plain = graph.numRelations / 2;
+  const labels = once(() => labelsOf(folder, manifest, graph));
+  const known = once(() => withInverses(knownAnswers([train, valid, test]), plain));
+  const trainKnown = once(() => withInverses(knownAnswers([train]), plain));
+  return {
+    ...{ manifest, folder, graph, train, valid, test },
+    get labels() {
+      return labels();
+    },
+    get known() {
+      return known();
+    },
+    get trainKnown() {
+      return trainKnown();
+    },
+  };
+}
+
+function labelsOf(folder: string, { files }: LinkManifest, graph: Graph): readonly string[] {
+  if (!Object.hasOwn(files, labelFileName)) return graph.entityNames;
+  const labels = [...graph.entityNames];
+  for (const [entity, label] of readImportedLines(folder, labelFileName, files, labelSchema)) {
+    if (entity >= labels.length) throw alteredFile(join(folder, labelFileName));
+    labels[entity] = label;
+  }
+  return labels;
+}
+
+/** Whether all ids are those of the graph's entities and plain relations: a folder may come from anywhere. */
+function isOf({ numEntities, numRelations }: Graph, { heads, relations, tails }: TripleColumns): boolean {
+  const within = (column: Int32Array, count: number) => column.every((id) => id >= 0 && id < count);
+  return within(heads, numEntities) && within(relations, numRelations / 2) && within(tails, numEntities);
+}
+
+const labelSchema = z.tuple([z.int().min(0), z.string()]);
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
 /** Writes all heads, then all relations, then all tails: int32 as they lie in memory, which is little-endian. */
 export function writeTripleFile(file: string, { heads, relations, tails }: TripleColumns): void {
   writeFileAtomic(file, [heads, relations, tails].map(bytesOf));
 }
 
-/**
- * Reads what `writeTripleFile` wrote.
- * @param sha256 of the file, from the manifest
- * @param count triples that it must hold
- * @throws WorkbenchError `data` for a file that is missing or is not the one that was imported
- */
-function readTripleFile(
-  folder: string,
-  name: string,
-  { sha256, count }: { sha256: string | undefined; count: number },
-): TripleColumns {
-  const file = join(folder, name);
-  const bytes = contentsOf(file);
+function readTripleFile(file: string, sha256: string | undefined, count: number): TripleColumns {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw readError(error, file, 'a file of an imported data set');
+  }
   if (createHash('sha256').update(bytes).digest('hex') !== sha256 || bytes.length !== 12 * count) {
     throw alteredFile(file);
   }
@@ -216,14 +196,6 @@ function readTripleFile(
     return column;
   });
   return { heads: heads!, relations: relations!, tails: tails! };
-}
-
-function contentsOf(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw readError(error, file, 'a file of an imported data set');
-  }
 }
 
 const bytesOf = (column: Int32Array) => new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
@@ -247,30 +219,15 @@ export function linkNotes({ splits, overlaps, drawn }: Pick<LinkManifest, 'split
 
 /**
  * Compares files, hashes and counts with the manifest.
- * @returns how many files there are, and one sentence a problem; none when all is well
  * @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read
  */
-export async function checkLinkDataset(
-  name: string,
-  options: LocateOptions = {},
-): Promise<{ files: number; problems: string[] }> {
-  const folder = datasetFolder(name, options.home);
-  const manifest = readManifest(name, 'links', linkManifestSchema, options);
-  const files = Object.keys(manifest.files).length;
-  const problems = await alteredFiles(folder, manifest.files);
-  if (problems.length > 0) return { files, problems };
-  try {
-    const { graph, labels } = await loadLinkDataset(name, options);
-    const expectEqual = (what: string, expected: number, got: number) => {
-      if (expected !== got) problems.push(`expected ${what} ${expected}, got ${got}, at ${folder}`);
-    };
+export async function checkLinkDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
+  const imported = openImported(name, 'links', linkManifestSchema, options);
+  return checkImported(imported, async (expectEqual) => {
+    const { graph, labels, manifest } = await loadLinkDataset(name, options);
     expectEqual('edges', manifest.graph.edges, graph.numEdges);
     expectEqual('entities', manifest.graph.entities, graph.numEntities);
     expectEqual('relations', manifest.graph.relations, graph.numRelations / 2);
     expectEqual('display names', manifest.graph.entities, labels.length);
-  } catch (error) {
-    if (!(error instanceof WorkbenchError)) throw error;
-    problems.push(error.message);
-  }
-  return { files, problems };
+  });
 }

@@ -1,6 +1,6 @@
 /** What a data set of links looks like: sizes, hubs, how many answers a query has, and of what kind its relations are. */
 import type { TripleColumns } from '../../src/kg/graph.js';
-import { spreadOf, type Spread } from '../../src/metrics/ranks.js';
+import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
 import type { LinkDataset, LinkManifest } from './link-dataset.js';
 
 /** Whether heads have one tail or many, and tails one head or many. */

@@ -5,7 +5,7 @@ import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { Rng } from '../../src/run/seeds.js';
-import { firstFile, requiredFile } from '../release-files.js';
+import { firstFile, requiredFile } from '../importer.js';
 import type { LinkManifest } from './link-dataset.js';
 import { LinkReader, type ReadTriples, TripleSet } from './read-triples.js';
 

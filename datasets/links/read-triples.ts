@@ -4,7 +4,7 @@ import { NameTable } from '../../src/kg/name-table.js';
 import { readLines } from '../../src/kg/read-lines.js';
 import { readTripleBatches } from '../../src/kg/read-triples.js';
 import { printable } from '../../src/run/printable.js';
-import { LineProblems, separatorOf } from '../release-files.js';
+import { LineProblems, separatorOf } from '../importer.js';
 
 /** What a file of triples held. */
 export interface ReadTriples {

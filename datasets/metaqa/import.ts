@@ -1,68 +1,74 @@
 /** Imports MetaQA from the folder of its release. */
 import { join } from 'node:path';
-import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { inverseName } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import { silentProgress } from '../../src/run/progress.js';
-import type { ImportOptions } from '../opendialkg/import.js';
+import {
+  firstFile,
+  type Importer,
+  inSteps,
+  LineProblems,
+  collectTriples,
+  requiredFile,
+  textRows,
+} from '../importer.js';
+import type { ImportOptions } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { firstFile, LineProblems, requiredFile, textRows } from '../release-files.js';
 
 /**
  * Reads `kb.txt` and, of `{1,2,3}-hop/`, whichever of `qa_train.txt`, `qa_dev.txt`, `qa_test.txt` there are (also under `vanilla/`), with
  * their `qa_…_qtype.txt`. Inverse relations are added. Subsets `1-hop`, `2-hop`, `3-hop` on one graph `kb`.
  * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
  */
-export async function importMetaQa(options: ImportOptions): Promise<QuestionManifest> {
-  const { from, name = 'metaqa', home, progress = silentProgress } = options;
+export async function importMetaQa({
+  from,
+  name = 'metaqa',
+  home,
+  progress,
+}: ImportOptions): Promise<QuestionManifest> {
   const kb = requiredFile(from, ['kb.txt'], "MetaQA's knowledge base");
   const files = findQuestionFiles(from);
-  const line = progress('import', files.length + 2, 'steps');
-  try {
-    const { graph, duplicates } = await readGraph(kb);
-    line.update(1, 'graph built');
-    const subsets = new Map<string, Record<string, ReturnType<typeof readMetaQaQuestions>>>();
-    files.forEach((file, index) => {
+  return inSteps(progress, files.length + 2, async (done) => {
+    const builder = await collectTriples(kb, '|');
+    const duplicates = builder.numTriples - builder.build('kb').numEdges;
+    const graph = builder.build('kb', { addInverses: true });
+    done('graph built');
+    const subsets = new Map<string, Record<string, ImportedFile>>();
+    for (const file of files) {
       const subset = `${file.hops}-hop`;
       subsets.set(subset, { ...subsets.get(subset), [file.file]: readMetaQaQuestions(file) });
-      line.update(index + 2, `${subset} ${file.file}`);
-    });
-    const manifest = await writeQuestionDataset(
-      {
-        name,
-        format: 'metaqa',
-        licence: 'CC BY 3.0 (MetaQA, over the WikiMovies knowledge base)',
-        graphs: [
-          {
-            graph,
-            note: `inverses (~relation) were added; ${duplicates} repeated lines merged; films of one title, and a film and a person of one name, are one entity`,
-          },
-        ],
-        subsets: [...subsets].map(([subset, of]) => ({ name: subset, graph: graph.name, files: of })),
-        heldTypes,
-        sources: [kb, ...files.flatMap(({ questions, types }) => (types ? [questions, types] : [questions]))],
-      },
-      home,
-    );
-    line.update(files.length + 2, 'written');
-    return manifest;
-  } finally {
-    line.finish();
-  }
+      done(`${subset} ${file.file}`);
+    }
+    const note = `inverses (~relation) were added; ${duplicates} repeated lines merged; films of one title, and a film and a person of one name, are one entity`;
+    const parts = {
+      ...{ name, format: 'metaqa', licence: 'CC BY 3.0 (MetaQA, over the WikiMovies knowledge base)', heldTypes },
+      graphs: [{ graph, note }],
+      subsets: [...subsets].map(([subset, of]) => ({ name: subset, graph: graph.name, files: of })),
+      sources: [kb, ...files.flatMap(({ questions, types }) => (types ? [questions, types] : [questions]))],
+    };
+    return writeQuestionDataset(parts, home);
+  });
 }
 
-async function readGraph(kb: string) {
-  const builder = new GraphBuilder();
-  const problems = new LineProblems(kb);
-  const options = { separator: '|', onProblem: (line: number, problem: string) => problems.add(line, problem) };
-  await builder.addFile(kb, options);
-  problems.throwIfAny();
-  const duplicates = builder.numTriples - builder.build('kb').numEdges;
-  return { graph: builder.build('kb', { addInverses: true }), duplicates };
-}
+/** As `importers.ts` lists it. */
+export const metaqa: Importer<'questions'> = {
+  name: 'metaqa',
+  kind: 'questions',
+  import: importMetaQa,
+  release: {
+    name: 'metaqa',
+    about: 'questions about films, 1 to 3 hops',
+    licence: 'CC BY 3.0',
+    page: 'https://github.com/yuyuz/MetaQA',
+    files: [],
+    byHand: [
+      'The page links to a folder on Google Drive, which gives files to browsers alone.',
+      'Take kb.txt and, of 1-hop, 2-hop and 3-hop, qa_train.txt, qa_dev.txt, qa_test.txt (folder vanilla) and their _qtype.txt.',
+    ],
+  },
+};
 
 function findQuestionFiles(folder: string): QuestionFile[] {
   const found = [1, 2, 3].flatMap((hops) =>

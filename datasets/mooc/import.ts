@@ -6,7 +6,8 @@ import { executeChain, relationRange } from '../../src/kg/frontier.js';
 import { type Graph, unknownId } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
-import type { ImportOptions } from '../opendialkg/import.js';
+import type { Importer } from '../importer.js';
+import type { ImportOptions } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
@@ -50,11 +51,14 @@ export async function importMooc({ from, name = 'mooc', home }: ImportOptions): 
   );
 }
 
+/** As `importers.ts` lists it. */
+export const mooc: Importer<'questions'> = { name: 'mooc', kind: 'questions', import: importMooc };
+
 /** One kind: `{}` stands for the topic, `{claimed}` for the claimed end of a statement. */
 interface QuestionForm {
   /** Relation names from the topic on, direction-qualified. */
   chain: readonly string[];
-  query: string;
+  query?: string;
   statement: string;
 }
 
@@ -101,27 +105,22 @@ const oneHopForms: readonly QuestionForm[] = [
 const multiHopForms: readonly QuestionForm[] = [
   {
     chain: ['teacher_teaches_course', '~school_offers_course'],
-    query: 'which schools offer a course that the teacher {} teaches',
     statement: 'the teacher {} teaches a course that the school {claimed} offers',
   },
   {
     chain: ['school_offers_course', '~teacher_teaches_course'],
-    query: 'which teachers teach a course that the school {} offers',
     statement: 'the school {} offers a course that the teacher {claimed} teaches',
   },
   {
     chain: ['teacher_teaches_course', '~teacher_teaches_course'],
-    query: 'which teachers teach a course together with the teacher {}',
     statement: 'the teacher {} teaches a course together with the teacher {claimed}',
   },
   {
     chain: ['prerequisite_of', 'prerequisite_of'],
-    query: 'which concepts build on a concept that requires {}',
     statement: 'the concept {} is a prerequisite of a prerequisite of {claimed}',
   },
   {
     chain: ['prerequisite_of', 'concept_major'],
-    query: 'which fields hold a concept that requires {}',
     statement: 'the concept {} is a prerequisite of a concept of the field {claimed}',
   },
 ];
@@ -179,7 +178,7 @@ function questionsOf(
     if (subset === '1-hop-query') {
       if (entities.length > maxAnswers) continue;
       const answers = Array.from(entities, (entity) => ({ name: graph.entityNames[entity]! }));
-      questions.push({ id, ...withTopic(form.query, name), answers, chains: [form.chain], type });
+      questions.push({ id, ...withTopic(form.query!, name), answers, chains: [form.chain], type });
       continue;
     }
     const truth = questions.length % 2 === 0;

@@ -1,18 +1,19 @@
 /** Imports OpenDialKG, or a data set in its format, from files the user has. */
-import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
-import { sha256File, writeFileAtomic } from '../../src/run/files.js';
-import { type ProgressReporter, silentProgress } from '../../src/run/progress.js';
+import { writeFileAtomic } from '../../src/run/files.js';
 import type { Dialogue } from '../dialogue.js';
+import { dialogueFileName, type DialogueManifest } from '../dialogues/dialogue-dataset.js';
 import {
-  type DialogueManifest,
-  dialogueFileName,
+  datasetFolder,
+  describeGraph,
+  describeSources,
   graphFileName,
-  manifestFileName,
-} from '../dialogues/dialogue-dataset.js';
+  jsonLines,
+  writeDataset,
+} from '../imported-dataset.js';
+import { filesAt, type Importer, type ImportOptions, inSteps } from '../importer.js';
 import { splitNames } from '../walk-sample.js';
-import { datasetFolder, replaceFolder } from '../imported-dataset.js';
 import {
   findReleaseFiles,
   importDialogues,
@@ -22,53 +23,50 @@ import {
   type ReleaseFiles,
 } from './read-release.js';
 
-/** What every importer is given. */
-export interface ImportOptions {
-  /** Folder of the release; each importer says which files it looks for. */
-  from: string;
-  /** Name to import under. Default the format, such as `opendialkg`. An existing data set of that name is replaced when all went well. */
-  name?: string;
-  /** Default `KGWALK_HOME`. */
-  home?: string;
-  progress?: ProgressReporter;
-}
-
 /**
  * Reads and checks everything, then writes `<home>/datasets/<name>/`: `dataset.json`, `dialogues.<split>.jsonl`,
  * `graph-<graph>.bin`. Nothing is written where the data is bad.
  * @throws WorkbenchError `data` (file, line or row, reason), `usage` for a bad name, `failure` when the disk refuses
  */
 export async function importOpenDialKg(options: ImportOptions & { origin?: ImportOrigin }): Promise<DialogueManifest> {
-  const { from, name = 'opendialkg', home, progress = silentProgress, origin } = options;
-  const folder = datasetFolder(name, home);
+  const { from, name = 'opendialkg', home, progress, origin } = options;
+  datasetFolder(name, home);
   const files = findReleaseFiles(from);
-  const line = progress('import', 3, 'steps');
-  try {
+  return inSteps(progress, 3, async (done) => {
     const dialogues = await importDialogues(files.dialogues);
-    line.update(1, 'dialogues read');
+    done('dialogues read');
     const graphs = await importGraphs(files);
-    line.update(2, 'graphs built');
-    const manifest = await replaceFolder(folder, async (temporary) => {
+    done('graphs built');
+    const fill = (folder: string) => {
       for (const split of splitNames) {
-        writeFileAtomic(join(temporary, dialogueFileName(split)), dialogueLines(dialogues.splits[split]));
+        writeFileAtomic(join(folder, dialogueFileName(split)), jsonLines(dialogues.splits[split]));
       }
-      for (const { graph } of graphs) writeGraphFile(join(temporary, graphFileName(graph.name)), graph);
-      const written: Record<string, string> = {};
-      for (const file of readdirSync(temporary).sort()) written[file] = await sha256File(join(temporary, file));
-      const description = await describeImport(name, files, dialogues, graphs, written, origin);
-      writeFileAtomic(join(temporary, manifestFileName), `${JSON.stringify(description, null, 2)}\n`);
-      return description;
-    });
-    line.update(3, 'written');
-    return manifest;
-  } finally {
-    line.finish();
-  }
+      for (const { graph } of graphs) writeGraphFile(join(folder, graphFileName(graph.name)), graph);
+    };
+    return writeDataset(name, home, fill, (written) => describeImport(name, files, dialogues, graphs, written, origin));
+  });
 }
 
-function dialogueLines(dialogues: readonly Dialogue[]): string {
-  return dialogues.map((dialogue) => `${JSON.stringify(dialogue)}\n`).join('');
-}
+/** As `importers.ts` lists it. */
+export const opendialkg: Importer<'dialogues'> = {
+  name: 'opendialkg',
+  kind: 'dialogues',
+  import: importOpenDialKg,
+  release: {
+    name: 'opendialkg',
+    about: 'dialogues whose turns walk a graph of films, books, music and sports',
+    licence: 'CC-BY-NC-4.0 (non-commercial use)',
+    page: 'https://github.com/facebookresearch/opendialkg',
+    files: filesAt(
+      'https://raw.githubusercontent.com/facebookresearch/opendialkg/e596daeaf599028aba82c71a488f7abce3099d80/data',
+      {
+        'opendialkg.csv': { gitBlob: 'dd056aeb80149bdd8632f4fec506d15f43b51f5e' },
+        'opendialkg_triples.txt': { gitBlob: '585ad6949971f13c4d87fd93c56962b780d43c2c' },
+        'opendialkg_relations.txt': { sha256: '408a547dcaf008ee18141e7cb59643e6a6a5850b81bcb9375cc8db35b057f5a3' },
+      },
+    ),
+  },
+};
 
 /** Shown at import and kept in the manifest. */
 const releaseLicence = 'CC-BY-NC-4.0 (OpenDialKG: give credit, non-commercial use only)';
@@ -113,9 +111,9 @@ async function describeImport(
       ]),
     ),
     graphs: Object.fromEntries(
-      graphs.map((imported) => [imported.graph.name, describeGraph(imported, named, origin?.note)]),
+      graphs.map((imported) => [imported.graph.name, describeImportedGraph(imported, named, origin?.note)]),
     ),
-    sources: await Promise.all(sources.map(describeSource)),
+    sources: await describeSources(sources),
     files: written,
     ...(origin && { generated: origin.generated }),
   };
@@ -129,7 +127,7 @@ function countDialogues(dialogues: readonly Dialogue[]) {
   };
 }
 
-function describeGraph(
+function describeImportedGraph(
   { graph, blankLines, inversesAdded }: ImportedGraph,
   named: ReadonlySet<string>,
   origin: string | undefined,
@@ -141,19 +139,8 @@ function describeGraph(
     notes.push('restricted to dialogue entities, evaluation dialogues included: entity-level counts leak');
   if (graph.name === 'wide') notes.push('united with the triples of graph dialogue');
   if (inversesAdded) notes.push('inverses (~relation) were added: the source holds one direction');
-  return {
-    entities: graph.numEntities,
-    relations: graph.numRelations,
-    triples: graph.numEdges,
-    blankLines,
-    madeFrom: [...graph.madeFrom],
-    hash: graph.hash,
-    note: notes.join('; '),
-  };
-}
-
-async function describeSource(file: string) {
-  return { file: basename(file), bytes: statSync(file).size, sha256: await sha256File(file) };
+  const { entities, relations, triples, ...rest } = describeGraph(graph, notes.join('; '));
+  return { entities, relations, triples, blankLines, ...rest };
 }
 
 function namedEntities(dialogues: readonly Dialogue[]): ReadonlySet<string> {

@@ -1,13 +1,20 @@
 /** Imports PathQuestion (PQ-2H and PQ-3H), each subset on its own small graph. */
-import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import { silentProgress } from '../../src/run/progress.js';
-import type { ImportOptions } from '../opendialkg/import.js';
+import {
+  filesAt,
+  firstFile,
+  type Importer,
+  inSteps,
+  LineProblems,
+  collectTriples,
+  requiredFile,
+  textRows,
+} from '../importer.js';
+import type { ImportOptions } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { locatedTopic, type StoredQuestion } from '../questions/stored-question.js';
 import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { firstFile, LineProblems, requiredFile, textRows } from '../release-files.js';
 
 /**
  * Reads `PQ-2H.txt` with `2H-kb.txt`, and `PQ-3H.txt` with `3H-kb.txt`, whichever are there. Inverse relations are added. The release has
@@ -15,8 +22,12 @@ import { firstFile, LineProblems, requiredFile, textRows } from '../release-file
  * parent), so topics stay.
  * @throws WorkbenchError `data` (file, every broken line), `usage` for a bad name, `failure` when the disk refuses
  */
-export async function importPathQuestion(options: ImportOptions): Promise<QuestionManifest> {
-  const { from, name = 'pathquestion', home, progress = silentProgress } = options;
+export async function importPathQuestion({
+  from,
+  name = 'pathquestion',
+  home,
+  progress,
+}: ImportOptions): Promise<QuestionManifest> {
   const found = [2, 3].flatMap((hops) => {
     const questions = firstFile(from, [`PQ-${hops}H.txt`]);
     return questions === undefined ? [] : [{ hops, subset: `${hops}H`, questions }];
@@ -26,44 +37,50 @@ export async function importPathQuestion(options: ImportOptions): Promise<Questi
       hint: 'Give the folder that holds PQ-2H.txt, 2H-kb.txt, PQ-3H.txt and 3H-kb.txt.',
     });
   }
-  const line = progress('import', found.length + 1, 'steps');
-  try {
+  return inSteps(progress, found.length + 1, async (done) => {
     const imported = [];
     for (const { hops, subset, questions } of found) {
       const kb = requiredFile(from, [`${subset}-kb.txt`], `the knowledge base of PQ-${subset}`);
-      const graph = await readGraph(kb, subset);
+      const graph = (await collectTriples(kb)).build(subset, { addInverses: true });
       imported.push({ subset, graph, file: readPathQuestions(questions, subset, hops), sources: [kb, questions] });
-      line.update(imported.length, subset);
+      done(subset);
     }
-    return await writeQuestionDataset(
-      {
+    const parts = {
+      ...{
         name,
         format: 'pathquestion',
         licence: 'for research use (PathQuestion, over Freebase)',
-        graphs: imported.map(({ graph }) => ({ graph, note: 'inverses (~relation) were added' })),
-        subsets: imported.map(({ subset, graph, file }) => ({
-          name: subset,
-          graph: graph.name,
-          files: { all: file },
-        })),
         topicsReturn: true,
-        sources: imported.flatMap(({ sources }) => sources),
       },
-      home,
-    );
-  } finally {
-    line.finish();
-  }
+      graphs: imported.map(({ graph }) => ({ graph, note: 'inverses (~relation) were added' })),
+      subsets: imported.map(({ subset, graph, file }) => ({ name: subset, graph: graph.name, files: { all: file } })),
+      sources: imported.flatMap(({ sources }) => sources),
+    };
+    return writeQuestionDataset(parts, home);
+  });
 }
 
-async function readGraph(kb: string, subset: string) {
-  const builder = new GraphBuilder();
-  const problems = new LineProblems(kb);
-  const onProblem = (line: number, problem: string) => problems.add(line, problem);
-  await builder.addFile(kb, { onProblem });
-  problems.throwIfAny();
-  return builder.build(subset, { addInverses: true });
-}
+/** As `importers.ts` lists it. */
+export const pathquestion: Importer<'questions'> = {
+  name: 'pathquestion',
+  kind: 'questions',
+  import: importPathQuestion,
+  release: {
+    name: 'pathquestion',
+    about: 'questions of 2 and 3 hops with gold paths, on small parts of Freebase',
+    licence: 'none stated; for research use',
+    page: 'https://github.com/zmtkeke/IRN',
+    files: filesAt(
+      'https://raw.githubusercontent.com/zmtkeke/IRN/32f70d311978bfc1b911c60dff3e9d291b9a2447/PathQuestion',
+      {
+        'PQ-2H.txt': { sha256: '86f4a060a6d8a3d496671e6cfa73bf15b7f71422e9b49eefebc3f8fbe3618aef' },
+        '2H-kb.txt': { sha256: '1e8d8e7f950d7d0fe949b377b065b569c5b84d87273ec1600331f5ba985145d7' },
+        'PQ-3H.txt': { sha256: 'e0c5da286a830111e18122ad14ac195dc6bf90d42e2ec5c0c96522b51f16c69f' },
+        '3H-kb.txt': { sha256: '27eb687c67086eb684a43f524cc9560f76f52161e1a038b6be45ff2a24c50374' },
+      },
+    ),
+  },
+};
 
 /**
  * Each line is `question TAB main(answer/answer/) TAB topic#relation#entity#…#<end>#main`: all names in the parentheses are right, and

@@ -4,13 +4,13 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import {
-  alteredFiles,
-  datasetFolder,
-  everyDataset,
+  checkImported,
+  type DatasetCheck,
+  type ImportedDataset,
   type LocateOptions,
+  openImported,
   readImportedGraph,
   readImportedLines,
-  readManifest,
 } from '../imported-dataset.js';
 import type { QuestionSample } from '../question.js';
 import {
@@ -36,9 +36,7 @@ export interface SelectQuestions {
 }
 
 /** An imported question data set. */
-export interface QuestionDataset {
-  manifest: QuestionManifest;
-  folder: string;
+export interface QuestionDataset extends ImportedDataset<QuestionManifest> {
   /** Names of its parts, in the order of the import. */
   subsets: readonly string[];
   /** All its splits, hold-outs included. */
@@ -68,8 +66,7 @@ export interface QuestionDataset {
  * @throws WorkbenchError `data` when no such data set was imported, it holds dialogues, or its manifest cannot be read
  */
 export function loadQuestionDataset(name: string, options: LocateOptions = {}): QuestionDataset {
-  const folder = datasetFolder(name, options.home);
-  const manifest = readManifest(name, 'questions', questionManifestSchema, options);
+  const { manifest, folder } = openImported(name, 'questions', questionManifestSchema, options);
   const subsets = Object.keys(manifest.subsets);
   const storedQuestions = (subset: string, file: string) =>
     readImportedLines(folder, questionFileName(subset, file), manifest.files, storedQuestionSchema);
@@ -111,11 +108,6 @@ export function loadQuestionDataset(name: string, options: LocateOptions = {}): 
   };
 }
 
-/** Manifests of all imported question data sets, by name. A folder whose manifest cannot be read is left out. */
-export function listQuestionDatasets(options: LocateOptions = {}): QuestionManifest[] {
-  return everyDataset((name) => readManifest(name, 'questions', questionManifestSchema, options), options);
-}
-
 /** `metaqa/2-hop` → the data set `metaqa` and its subset; `metaqa` alone means all subsets. */
 export function parseDatasetName(text: string): { name: string; subsets?: readonly string[] } {
   const slash = text.indexOf('/');
@@ -137,21 +129,18 @@ function graphOf({ name, subsets }: QuestionManifest, wanted: readonly string[])
   });
 }
 
-/** Compares files, hashes and counts with the manifest. @returns one sentence a problem; empty when all is well */
-export async function checkQuestionDataset(dataset: QuestionDataset): Promise<string[]> {
-  const { folder, manifest } = dataset;
-  const problems = await alteredFiles(folder, manifest.files);
-  if (problems.length > 0) return problems;
-  try {
-    for (const [subset, { graph: name, files }] of Object.entries(manifest.subsets)) {
+/**
+ * Compares files, hashes and counts with the manifest.
+ * @throws WorkbenchError `data` when no such data set was imported, or its manifest cannot be read
+ */
+export async function checkQuestionDataset(name: string, options: LocateOptions = {}): Promise<DatasetCheck> {
+  const dataset = loadQuestionDataset(name, options);
+  const { subsets, graphs } = dataset.manifest;
+  return checkImported(dataset, async (expectEqual) => {
+    for (const [subset, { graph: name, files }] of Object.entries(subsets)) {
       for (const file of Object.keys(files)) dataset.storedQuestions(subset, file);
-      const { hash } = await dataset.loadGraph([subset]);
-      const expected = manifest.graphs[name]?.hash;
-      if (hash !== expected) problems.push(`expected graph ${name} of hash ${expected}, got ${hash}, at ${folder}`);
+      const graph = await dataset.loadGraph([subset]);
+      expectEqual(`graph ${name} of hash`, graphs[name]?.hash, graph.hash);
     }
-  } catch (error) {
-    if (!(error instanceof WorkbenchError)) throw error;
-    problems.push(error.message);
-  }
-  return problems;
+  });
 }

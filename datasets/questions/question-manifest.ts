@@ -4,12 +4,10 @@ import { z } from 'zod';
 import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import { filesSchema, generatedSchema, partName } from '../dialogues/dialogue-dataset.js';
+import { count, filesSchema, generatedSchema, graphSchema, partName, sourcesSchema } from '../imported-dataset.js';
 import { maskedQuestion } from '../question.js';
 import type { StoredQuestion } from './stored-question.js';
 
-const count = z.number().int().min(0);
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const releaseFileSchema = z.strictObject({
   questions: count,
   /** Items that were not imported, by reason. */
@@ -25,19 +23,6 @@ const subsetSchema = z.strictObject({
   graph: partName,
   /** By release file: `train`, `dev`, `test`, or `all` for a release without splits. */
   files: z.record(partName, releaseFileSchema),
-});
-
-const graphSchema = z.strictObject({
-  entities: count,
-  relations: count,
-  /** Distinct edges, inverses included. */
-  triples: count,
-  /** The source files that its triples were read from; absent in older imports, and for graphs that a program made. */
-  madeFrom: z.array(z.string()).optional(),
-  /** Equals `Graph.hash`. */
-  hash: sha256,
-  /** What one must know before trusting a score on this graph. */
-  note: z.string(),
 });
 
 /** The shape of a question data set's `dataset.json`; unknown keys are refused. */
@@ -62,9 +47,7 @@ export const questionManifestSchema = z
     topicsReturn: z.boolean(),
     /** Question types that the hold-out `type` keeps for test; empty where it is not offered. */
     heldTypes: z.array(z.string()),
-    /** The files it was imported from. */
-    sources: z.array(z.strictObject({ file: z.string(), bytes: count, sha256 })),
-    /** sha256 of every other file of the folder. */
+    sources: sourcesSchema,
     files: filesSchema,
     generated: generatedSchema.optional(),
   })

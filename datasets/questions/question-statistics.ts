@@ -1,6 +1,5 @@
 /** What a question data set looks like: sizes, answers, templates, and how far its graph carries its gold. */
-import { type FrontierStepper, frontierStepper } from '../../src/kg/frontier.js';
-import { type Frontier, initialFrontier } from '../../src/kg/frontier.js';
+import { type Frontier, type FrontierStepper, frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
 import { sampled } from '../../src/run/seeds.js';

@@ -1,14 +1,11 @@
 /** Storing a question data set: the one way in for every importer. */
-import { statSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { sha256File, writeFileAtomic } from '../../src/run/files.js';
-import { printable } from '../../src/run/printable.js';
-import type { Graph } from '../../src/kg/graph.js';
+import { join } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
-import { datasetFolder, replaceFolder } from '../imported-dataset.js';
-import { graphFileName, manifestFileName } from '../dialogues/dialogue-dataset.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { writeFileAtomic } from '../../src/run/files.js';
+import { printable } from '../../src/run/printable.js';
+import { describeGraph, describeSources, graphFileName, jsonLines, writeDataset } from '../imported-dataset.js';
 import { aliasFileName, questionFileName, type QuestionManifest, questionManifestSchema } from './question-manifest.js';
 import { isWithin, type StoredQuestion } from './stored-question.js';
 
@@ -62,7 +59,7 @@ export interface QuestionDatasetParts {
  */
 export async function writeQuestionDataset(parts: QuestionDatasetParts, home?: string): Promise<QuestionManifest> {
   checkQuestions(parts);
-  return replaceFolder(datasetFolder(parts.name, home), async (folder) => {
+  const fill = (folder: string) => {
     for (const { graph } of parts.graphs) writeGraphFile(join(folder, graphFileName(graph.name)), graph);
     for (const { name, files } of parts.subsets) {
       for (const [file, { questions }] of Object.entries(files)) {
@@ -71,21 +68,12 @@ export async function writeQuestionDataset(parts: QuestionDatasetParts, home?: s
     }
     const aliases = [...(parts.aliases ?? [])].map(([entity, names]) => ({ entity, names }));
     if (aliases.length > 0) writeFileAtomic(join(folder, aliasFileName), jsonLines(aliases));
-    const written: Record<string, string> = {};
-    for (const file of (await readdir(folder)).sort()) written[file] = await sha256File(join(folder, file));
-    const manifest = await describe(parts, written);
-    writeFileAtomic(join(folder, manifestFileName), `${JSON.stringify(manifest, null, 2)}\n`);
-    return manifest;
-  });
+  };
+  return writeDataset(parts.name, home, fill, (written) => describe(parts, written));
 }
 
 async function describe(parts: QuestionDatasetParts, written: Record<string, string>): Promise<QuestionManifest> {
   const graphs = new Map(parts.graphs.map(({ graph }) => [graph.name, graph]));
-  const sources = parts.sources.map(async (file) => ({
-    file: basename(file),
-    bytes: statSync(file).size,
-    sha256: await sha256File(file),
-  }));
   return questionManifestSchema.parse({
     schemaVersion: 1,
     kind: 'questions',
@@ -102,7 +90,7 @@ async function describe(parts: QuestionDatasetParts, written: Record<string, str
     graphs: Object.fromEntries(parts.graphs.map(({ graph, note }) => [graph.name, describeGraph(graph, note)])),
     topicsReturn: parts.topicsReturn ?? false,
     heldTypes: parts.heldTypes ?? [],
-    sources: await Promise.all(sources),
+    sources: await describeSources(parts.sources),
     files: written,
     ...(parts.generated && { generated: parts.generated }),
   });
@@ -116,11 +104,6 @@ function countFile({ questions, dropped = {} }: ImportedFile, graph: Graph) {
     topicsNotInGraph: questions.filter(({ topics }) => topics.every(unknown)).length,
     answersNotInGraph: questions.reduce((sum, { answers }) => sum + answers.filter(unknown).length, 0),
   };
-}
-
-function describeGraph(graph: Graph, note: string) {
-  const { numEntities: entities, numRelations: relations, numEdges: triples, hash, madeFrom } = graph;
-  return { entities, relations, triples, ...(madeFrom.length > 0 && { madeFrom }), hash, note };
 }
 
 function checkQuestions({ name, subsets }: QuestionDatasetParts): void {
@@ -145,8 +128,4 @@ function checkQuestions({ name, subsets }: QuestionDatasetParts): void {
       hint: 'Check that the folder holds the files of this format.',
     });
   }
-}
-
-function jsonLines(values: readonly unknown[]): Buffer[] {
-  return values.map((value) => Buffer.from(`${JSON.stringify(value)}\n`));
 }

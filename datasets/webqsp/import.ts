@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { unknownId } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readJsonFile } from '../../src/run/read-json.js';
-import type { ImportOptions } from '../opendialkg/import.js';
+import type { Importer } from '../importer.js';
+import type { ImportOptions } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
-import type { ImportedFile } from '../questions/write-question-dataset.js';
-import { writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { freebaseNote, readFreebaseGraph, type FreebaseGraph } from './freebase-graph.js';
+import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
+import { type FreebaseGraph, freebaseNote, readFreebaseGraph } from './freebase-graph.js';
 
 const parseSchema = z.object({
   PotentialTopicEntityMention: z.string().nullable(),
@@ -61,6 +61,25 @@ export async function importWebQsp({ from, name = 'webqsp', home }: ImportOption
     home,
   );
 }
+
+/** As `importers.ts` lists it. */
+export const webqsp: Importer<'questions'> = {
+  name: 'webqsp',
+  kind: 'questions',
+  import: importWebQsp,
+  release: {
+    name: 'webqsp',
+    about: 'questions of people, with their meaning over Freebase',
+    licence: 'Microsoft Research data licence; Freebase: CC BY',
+    page: 'https://www.microsoft.com/en-us/download/details.aspx?id=52763',
+    files: [],
+    byHand: [
+      'Download and unpack WebQSP.zip; take data/WebQSP.train.json and data/WebQSP.test.json.',
+      'Put the triples around the questions’ topics beside them: freebase_named_triples.tsv (head, relation, tail) and,',
+      'where ids have names, mid2name.tsv (id, name), separated by tabs.',
+    ],
+  },
+};
 
 function importFile(released: readonly ReleasedQuestion[], freebase: FreebaseGraph): ImportedFile {
   const dropped = { 'no parse with answers': 0 };

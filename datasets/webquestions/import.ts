@@ -5,13 +5,12 @@ import { z } from 'zod';
 import { NameIndex } from '../../src/kg/name-index.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { readJsonFile } from '../../src/run/read-json.js';
-import type { ImportOptions } from '../opendialkg/import.js';
+import type { Importer } from '../importer.js';
+import type { ImportOptions } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import type { StoredQuestion } from '../questions/stored-question.js';
-import type { ImportedFile } from '../questions/write-question-dataset.js';
-import { writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { freebaseNote, readFreebaseGraph } from '../webqsp/freebase-graph.js';
-import type { FreebaseGraph } from '../webqsp/freebase-graph.js';
+import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';
+import { type FreebaseGraph, freebaseNote, readFreebaseGraph } from '../webqsp/freebase-graph.js';
 
 const releaseSchema = z.array(z.object({ url: z.string(), targetValue: z.string(), utterance: z.string() }));
 type ReleasedQuestion = z.output<typeof releaseSchema>[number];
@@ -53,6 +52,24 @@ export async function importWebQuestions({
     home,
   );
 }
+
+/** As `importers.ts` lists it. */
+export const webquestions: Importer<'questions'> = {
+  name: 'webquestions',
+  kind: 'questions',
+  import: importWebQuestions,
+  release: {
+    name: 'webquestions',
+    about: 'questions of people with answers by name',
+    licence: 'CC BY 4.0; Freebase: CC BY',
+    page: 'https://nlp.stanford.edu/software/sempre/',
+    files: [],
+    byHand: [
+      'Take webquestions.examples.train.json and webquestions.examples.test.json.',
+      'Put triples of Freebase beside them, as for webqsp.',
+    ],
+  },
+};
 
 function findFiles(folder: string): { split: string; path: string }[] {
   let names: string[];

@@ -42,7 +42,7 @@ describe('data sets as they are stored', () => {
         const dataset = loadDialogueDataset('opendialkg', { home });
         dataset.loadDialogues('train');
         await dataset.loadGraph();
-        return checkDialogueDataset(dataset);
+        return checkDialogueDataset('opendialkg', { home });
       };
       await withstands(inputs, read, { place: 'at' });
     },
@@ -60,7 +60,7 @@ describe('data sets as they are stored', () => {
         const graph = await dataset.loadGraph();
         dataset.aliases(graph);
         for (const { name: split, holdOut } of dataset.splits()) dataset.questions(graph, { split, holdOut });
-        return checkQuestionDataset(dataset);
+        return checkQuestionDataset('custom', { home });
       };
       await withstands(inputs, read, { place: 'at' });
     },

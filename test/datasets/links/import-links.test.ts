@@ -2,13 +2,14 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { importLinks, type LinkImportOptions } from '../../../datasets/links/import-links.js';
+import type { AnyImportOptions } from '../../../datasets/importer.js';
+import { importLinks } from '../../../datasets/links/import-links.js';
 import { loadLinkDataset } from '../../../datasets/links/link-dataset.js';
 import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { tinyLinkFiles, tinyLinkNames, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
-async function imported(files: Record<string, string | Uint8Array>, options: Partial<LinkImportOptions> = {}) {
+async function imported(files: Record<string, string | Uint8Array>, options: Partial<AnyImportOptions> = {}) {
   const home = folderWith({});
   const manifest = await importLinks({ from: folderWith(files), name: 'tiny', home, ...options });
   return { home, manifest, dataset: await loadLinkDataset('tiny', { home }) };

@@ -1,11 +1,8 @@
+import { listDatasets } from '../../../datasets/dataset.js';
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  checkDialogueDataset,
-  listDialogueDatasets,
-  loadDialogueDataset,
-} from '../../../datasets/dialogues/dialogue-dataset.js';
+import { checkDialogueDataset, loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { splitOf } from '../../../datasets/opendialkg/read-release.js';
 import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
 import {
@@ -45,8 +42,8 @@ describe('importing a release', () => {
     expect(dataset.loadDialogues('train').map(({ id }) => id)).toEqual(['train-1', 'train-2']);
     const graph = await dataset.loadGraph('wide');
     expect(graph.hash).toBe(manifest.graphs.wide!.hash);
-    expect(await checkDialogueDataset(dataset)).toEqual([]);
-    expect(listDialogueDatasets({ home }).map(({ name }) => name)).toEqual(['opendialkg']);
+    expect(await checkDialogueDataset('opendialkg', { home })).toMatchObject({ problems: [] });
+    expect(listDatasets(['dialogues'], { home }).map(({ name }) => name)).toEqual(['opendialkg']);
   });
 
   test('gives equal bytes for equal sources', async () => {
@@ -175,7 +172,7 @@ describe('importing again', () => {
     await expect(importFiles({ ...releaseFiles, 'test.csv': '' }, home)).rejects.toMatchObject({ code: 'data' });
     const dataset = loadDialogueDataset('opendialkg', { home });
     expect(dataset.manifest).toEqual(before);
-    expect(await checkDialogueDataset(dataset)).toEqual([]);
+    expect(await checkDialogueDataset('opendialkg', { home })).toMatchObject({ problems: [] });
     await importFiles(releaseFiles, home);
     expect(readdirSync(join(home, 'datasets'))).toEqual(['opendialkg']);
   });
@@ -189,7 +186,8 @@ describe('a data set that was damaged', () => {
     const file = join(dataset.folder, 'dialogues.train.jsonl');
     const [first] = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, `${first}\n`);
-    expect(await checkDialogueDataset(dataset)).toEqual([expect.stringMatching(/dialogues\.train\.jsonl was altered/)]);
+    const { problems } = await checkDialogueDataset('opendialkg', { home });
+    expect(problems).toEqual([expect.stringMatching(/dialogues\.train\.jsonl was altered/)]);
     expect(() => dataset.loadDialogues('train')).toThrow(/got one that was altered, at .*dialogues\.train\.jsonl/);
     writeFileSync(join(dataset.folder, 'dataset.json'), '{"schemaVersion": 9}');
     expect(() => loadDialogueDataset('opendialkg', { home })).toThrow(/expected a data set manifest of this version/);

@@ -6,12 +6,12 @@ import { importMetaQa } from '../../../datasets/metaqa/import.js';
 import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
 import {
   checkQuestionDataset,
-  listQuestionDatasets,
   loadQuestionDataset,
   parseDatasetName,
 } from '../../../datasets/questions/question-dataset.js';
 import { type QuestionDatasetParts, writeQuestionDataset } from '../../../datasets/questions/write-question-dataset.js';
-import { listDialogueDatasets, loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
+import { listDatasets } from '../../../datasets/dataset.js';
+import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import { folderWith, releaseFiles } from '../../fixtures/tiny-release.js';
 import { tinyMetaQa } from '../../fixtures/tiny-questions.js';
@@ -90,7 +90,7 @@ describe('a question data set', () => {
       },
     ]);
     expect([...dataset.aliases(graph)]).toEqual([[1, ['Norge', 'Noreg']]]);
-    expect(listQuestionDatasets({ home })).toEqual([manifest]);
+    expect(listDatasets(['questions'], { home })).toEqual([manifest]);
   });
 
   test('is no data set of dialogues, and the other way round', async () => {
@@ -102,7 +102,7 @@ describe('a question data set', () => {
     );
     expect(() => loadQuestionDataset('opendialkg', { home })).toThrow('expected a data set of questions');
     expect(
-      [listDialogueDatasets({ home }), listQuestionDatasets({ home })].map((found) => found.map(({ name }) => name)),
+      (['dialogues', 'questions'] as const).map((kind) => listDatasets([kind], { home }).map(({ name }) => name)),
     ).toEqual([['opendialkg'], ['toy']]);
   });
 
@@ -141,10 +141,12 @@ describe('a question data set', () => {
   test('that was altered is found out', async () => {
     await importMetaQa({ from: folderWith(tinyMetaQa), home });
     const dataset = loadQuestionDataset('metaqa', { home });
-    expect(await checkQuestionDataset(dataset)).toEqual([]);
+    expect(await checkQuestionDataset('metaqa', { home })).toMatchObject({ problems: [] });
     const file = join(dataset.folder, 'questions.2-hop.dev.jsonl');
     writeFileSync(file, readFileSync(file, 'utf8').replace('acts', 'acted'));
-    expect(await checkQuestionDataset(dataset)).toEqual([`${file} was altered: its sha256 differs from the manifest`]);
+    expect(await checkQuestionDataset('metaqa', { home })).toMatchObject({
+      problems: [`${file} was altered: its sha256 differs from the manifest`],
+    });
     writeFileSync(file, '{"id": \n');
     const graph = await dataset.loadGraph();
     expect(() => dataset.questions(graph, { split: 'dev-train' })).toThrow(

@@ -1,0 +1,63 @@
+/** Every format that `kgwalk datasets import` reads, and getting the releases that can be had from an address. */
+import { join } from 'node:path';
+import { downloadFile, type DownloadOptions } from '../src/run/download.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { confined, kgwalkHome } from '../src/run/locations.js';
+import { nearestName, printable } from '../src/run/printable.js';
+import { custom } from './custom/import.js';
+import type { Importer, Release } from './importer.js';
+import { triples } from './links/import-links.js';
+import { metaqa } from './metaqa/import.js';
+import { mooc } from './mooc/import.js';
+import { opendialkg } from './opendialkg/import.js';
+import { pathquestion } from './pathquestion/import.js';
+import { webqsp } from './webqsp/import.js';
+import { webquestions } from './webquestions/import.js';
+
+/** One folder and one entry here: a new data set. */
+export const importers: readonly Importer[] = [
+  ...[opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc],
+  ...[custom, triples],
+];
+
+/** Releases of others, in alphabetical order. Addresses name commits; hashes are of the content there, those of git are its own ids. */
+export const releases: readonly Release[] = importers
+  .flatMap(({ release }) => release ?? [])
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** @throws WorkbenchError `usage` that lists the formats */
+export function importerOf(format: string): Importer {
+  const found = importers.find(({ name }) => name === format);
+  if (found) return found;
+  const formats = importers.map(({ name }) => name).join(', ');
+  throw new WorkbenchError('usage', `expected a format (${formats}), got "${printable(format, 80)}"`, {
+    hint: 'Other data in the shape of one of these: import it as that format, with --name NAME.',
+  });
+}
+
+/** @throws WorkbenchError `usage` that names the nearest release */
+export function releaseOf(name: string): Release {
+  const found = releases.find((release) => release.name === name);
+  if (found) return found;
+  const names = releases.map((release) => release.name);
+  const near = nearestName(name, names);
+  throw new WorkbenchError('usage', `expected the name of a release, got ${JSON.stringify(name)}`, {
+    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Releases: ${names.join(', ')}. The demo data: kgwalk datasets demo.`,
+  });
+}
+
+/**
+ * Downloads a release into `<home>/downloads/<name>`; files that are there already do not come again.
+ * @returns the folder
+ * @throws what `downloadFile` throws
+ */
+export async function downloadRelease(
+  { name, files }: Release,
+  { home = kgwalkHome(), ...options }: Pick<DownloadOptions, 'progress' | 'signal'> & { home?: string } = {},
+): Promise<string> {
+  const folder = join(home, 'downloads', name);
+  for (const { name: file, ...source } of files) {
+    await downloadFile({ ...source, ...options, file: confined(folder, file), label: file });
+  }
+  return folder;
+}
