@@ -2,7 +2,7 @@
 import { countReachable } from '../../src/kg/frontier.js';
 import { type Graph, inversePrefix } from '../../src/kg/graph.js';
 import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
-import { drawn } from '../../src/run/seeds.js';
+import { sampled } from '../../src/run/seeds.js';
 import type { Dialogue, PathAction, Sender } from '../dialogue.js';
 import { type SplitName, splitNames, walkSamples } from '../walk-sample.js';
 import type { DialogueDataset } from './dialogue-dataset.js';
