@@ -56,6 +56,8 @@ export interface ReleaseFile {
 export interface Importer<K extends DatasetKind = DatasetKind> {
   name: string;
   kind: K;
+  /** Whether it takes `allowOverlap`: splits of links alone are held against each other. */
+  mayOverlap?: true;
   /** Absent for data of the user's own. */
   release?: Release;
   import(options: AnyImportOptions): Promise<DatasetTypes[K]['manifest']>;

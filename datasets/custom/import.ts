@@ -1,5 +1,4 @@
 /** Imports the user's own graph and questions. */
-import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import {
   type AnyImportOptions,
@@ -11,7 +10,7 @@ import {
 } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { writeQuestionDataset } from '../questions/write-question-dataset.js';
-import { readNTriples } from './read-n-triples.js';
+import { type CustomGraph, readNTriples } from './read-n-triples.js';
 import { readCustomQuestions } from './read-questions.js';
 
 /**
@@ -39,17 +38,6 @@ export async function importCustom(options: AnyImportOptions): Promise<QuestionM
 
 /** As `importers.ts` lists it. */
 export const custom: Importer<'questions'> = { name: 'custom', kind: 'questions', import: importCustom };
-
-/** A graph with what is known of its names. */
-export interface CustomGraph {
-  graph: Graph;
-  /** Further names, by the name in the graph. */
-  aliases: ReadonlyMap<string, readonly string[]>;
-  /** The graph's name of an entity or relation that was written as an IRI (with or without `<>`); other names unchanged. */
-  resolve: (name: string) => string;
-  /** What one must know before trusting a score on it. */
-  note: string;
-}
 
 /** Files of triples that are looked for, the first found is read. */
 const tripleFiles: readonly string[] = ['nt', 'tsv', 'txt', 'csv'].flatMap((extension) => [

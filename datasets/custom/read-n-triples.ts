@@ -4,7 +4,17 @@ import { Graph, inversePrefix } from '../../src/kg/graph.js';
 import { readLines } from '../../src/kg/read-lines.js';
 import { printable } from '../../src/run/printable.js';
 import { LineProblems } from '../importer.js';
-import type { CustomGraph } from './import.js';
+
+/** A graph with what is known of its names. */
+export interface CustomGraph {
+  graph: Graph;
+  /** Further names, by the name in the graph. */
+  aliases: ReadonlyMap<string, readonly string[]>;
+  /** The graph's name of an entity or relation that was written as an IRI (with or without `<>`); other names unchanged. */
+  resolve: (name: string) => string;
+  /** What one must know before trusting a score on it. */
+  note: string;
+}
 
 const nameProperties = new Set([
   'http://www.w3.org/2000/01/rdf-schema#label',

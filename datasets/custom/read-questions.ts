@@ -5,7 +5,7 @@ import { partName } from '../imported-dataset.js';
 import { LineProblems, textRows } from '../importer.js';
 import { locatedTopic, markedTopics, type StoredQuestion } from '../questions/stored-question.js';
 import type { ImportedFile } from '../questions/write-question-dataset.js';
-import type { CustomGraph } from './import.js';
+import type { CustomGraph } from './read-n-triples.js';
 
 const name = z.string().min(1).max(2000);
 

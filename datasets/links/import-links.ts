@@ -63,7 +63,7 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
 }
 
 /** As `importers.ts` lists it. */
-export const triples: Importer<'links'> = { name: 'triples', kind: 'links', import: importLinks };
+export const triples: Importer<'links'> = { name: 'triples', kind: 'links', mayOverlap: true, import: importLinks };
 
 const noLabels = { labels: new Map<number, string>(), unused: 0 };
 
