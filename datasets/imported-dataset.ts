@@ -21,7 +21,9 @@ export interface LocateOptions {
 /** What a data set holds: dialogues with paths (OpenDialKG's format), questions with answers, or links: triples to be predicted. */
 export type DatasetKind = 'dialogues' | 'questions' | 'links';
 
+/** A number of things in a manifest. */
 export const count = z.number().int().min(0);
+/** A hash in a manifest, hex. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** Of subsets, release files and graphs: they become parts of file names. */
 export const partName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/i);
