@@ -26,10 +26,11 @@ export function registerCheck(datasets: Command): void {
 }
 
 async function check(name: string, { run, split, evaluations, json = false }: CheckFlags): Promise<void> {
-  const { datasetKind } = await import('../datasets/imported-dataset.js');
-  const { loadTask } = await import('../tasks/index.js');
-  const task = await loadTask(datasetKind(name));
+  const { checkDataset } = await import('../datasets/dataset.js');
   if (run !== undefined) {
+    const { datasetKind } = await import('../datasets/imported-dataset.js');
+    const { loadTask } = await import('../tasks/index.js');
+    const task = await loadTask(datasetKind(name));
     const found = await task.leaks(name, await checkedOf(run, evaluations), split);
     printShown(found, json);
     return throwIfFound(found);
@@ -39,7 +40,7 @@ async function check(name: string, { run, split, evaluations, json = false }: Ch
       hint: 'Without a run the whole data set is checked.',
     });
   }
-  const { files, problems } = await task.check(name);
+  const { files, problems } = await checkDataset(name);
   if (json) printJson({ name, problems });
   if (problems.length > 0) {
     throw new WorkbenchError('data', problems.join('\n'), { hint: 'Import the data set again.' });

@@ -47,31 +47,18 @@ export function register(program: Command): void {
 
 async function listAll({ json }: { json?: boolean }): Promise<void> {
   const { loadTask } = await import('../tasks/index.js');
-  const { listDialogueDatasets } = await import('../datasets/dialogues/dialogue-dataset.js');
-  const { listQuestionDatasets } = await import('../datasets/questions/question-dataset.js');
-  const { listLinkDatasets } = await import('../datasets/links/link-dataset.js');
-  const { datasetKind } = await import('../datasets/imported-dataset.js');
-  const all = [...listDialogueDatasets(), ...listQuestionDatasets(), ...listLinkDatasets()];
-  const manifests = all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const { kindOf, listDatasets } = await import('../datasets/dataset.js');
+  const manifests = listDatasets().sort((a, b) => (a.name < b.name ? -1 : 1));
   if (json) return printJson(manifests);
   if (manifests.length === 0)
     return printLine('none; make one: kgwalk datasets demo; get one: kgwalk datasets get opendialkg');
-  const rows = manifests.map(async (manifest) =>
-    (await loadTask(datasetKind(manifest.name))).listed(manifest as never),
-  );
+  const rows = manifests.map(async (manifest) => (await loadTask(kindOf(manifest.name))).listed(manifest as never));
   printTable(await Promise.all(rows));
 }
 
 async function describeOne(text: string, { graph, json }: StatsFlags): Promise<void> {
-  const { datasetKind } = await import('../datasets/imported-dataset.js');
-  const { parseDatasetName } = await import('../datasets/questions/question-dataset.js');
+  const { kindOf } = await import('../datasets/dataset.js');
   const { loadTask } = await import('../tasks/index.js');
-  const task = await loadTask(datasetKind(parseDatasetName(text).name));
+  const task = await loadTask(kindOf(text));
   printShown(await task.statistics(text, { graph }), json);
 }
-
-const statisticsPrinters: Record<DatasetKind, (statistics: never) => void> = {
-  dialogues: printDialogueStatistics,
-  questions: printQuestionStatistics,
-  links: printLinkStatistics,
-};

@@ -2,8 +2,7 @@
 import { statSync } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
-import { listDialogueDatasets } from '../datasets/dialogues/dialogue-dataset.js';
-import { listQuestionDatasets } from '../datasets/questions/question-dataset.js';
+import { listDatasets } from '../datasets/dataset.js';
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';

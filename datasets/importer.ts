@@ -6,7 +6,7 @@ import { readLines } from '../src/kg/read-lines.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readTextFile } from '../src/run/files.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
-import type { DatasetTypes } from './dataset.js';
+import type { Manifests } from './dataset.js';
 import type { DatasetKind } from './imported-dataset.js';
 
 /** What every importer is given. */
@@ -60,7 +60,7 @@ export interface Importer<K extends DatasetKind = DatasetKind> {
   mayOverlap?: true;
   /** Absent for data of the user's own. */
   release?: Release;
-  import(options: AnyImportOptions): Promise<DatasetTypes[K]['manifest']>;
+  import(options: AnyImportOptions): Promise<Manifests[K]>;
 }
 
 /** @param hashes of the files of one folder, by name */

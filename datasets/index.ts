@@ -13,15 +13,7 @@ export type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
 export { importOpenDialKg } from './opendialkg/import.js';
 export type { AnyImportOptions, Importer, ImportOptions, Release } from './importer.js';
 export { importerOf, importers, releases } from './importers.js';
-export {
-  checkDataset,
-  type DatasetTypes,
-  type KindOfDataset,
-  kindOf,
-  kindsOfDatasets,
-  listDatasets,
-  loadDataset,
-} from './dataset.js';
+export { checkDataset, kindOf, listDatasets, type Manifests } from './dataset.js';
 export {
   type DialogueFile,
   type FileSamples,

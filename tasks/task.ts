@@ -178,8 +178,6 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   statistics(name: string, flags: { graph?: string }): Promise<Shown>;
   /** Name of the graph that a run walks; undefined where its data set is no longer imported. */
   graphOf(run: RunInfo): string | undefined;
-  /** Files of a data set, and what is wrong with them. */
-  check(name: string): Promise<{ files: number; problems: string[] }>;
   /** What a run, or a kept evaluation, knows of a split. @param folder of the evaluation; else the run is checked */
   leaks(name: string, of: { run: RunInfo } | { folder: string }, split: string | undefined): Promise<LeakCheck>;
 }

@@ -1,8 +1,7 @@
 /** The quickstart from an empty machine to a page: every step by the functions of the command that it stands for. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { manifestFileName } from '../../datasets/dialogues/dialogue-dataset.js';
-import { datasetFolder } from '../../datasets/imported-dataset.js';
+import { datasetFolder, manifestFileName } from '../../datasets/imported-dataset.js';
 import type { RunSettings } from '../../presets/schema.js';
 import { embeddedModelName, lastingModelName, modelFile } from '../../src/llm/model-files.js';
 import { configDifferences, refuseDifferences } from '../../src/run/config.js';

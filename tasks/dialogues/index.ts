@@ -18,7 +18,7 @@ import { predictionsFile } from './predictions.js';
 import { pretrainDialogues } from './pretrain.js';
 import type { DialogueRow } from './row.js';
 import { dialogueMeasure } from './score.js';
-import { checkDialogues, dialoguesImported, dialogueStatistics, listedDialogues } from './statistics.js';
+import { dialoguesImported, dialogueStatistics, listedDialogues } from './statistics.js';
 import { openDialogueData } from './training-data.js';
 
 /** The task of dialogues. */
@@ -44,7 +44,6 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   listed: listedDialogues,
   statistics: dialogueStatistics,
   graphOf: ({ config }) => dataSettings.parse(config.data ?? {}).graph,
-  check: checkDialogues,
   leaks(name, of, split) {
     if ('run' in of) return dialogueLeaks(name, of.run, split);
     throw new WorkbenchError('usage', 'expected a run of dialogues, got an evaluation', { hint: 'Check its run.' });

@@ -1,6 +1,6 @@
 /** What an import and the statistics of a data set of dialogues look like in words. */
 import type { DialogueManifest } from '../../datasets/dialogues/dialogue-dataset.js';
-import { checkDialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import {
   type DialogueStatistics,
   type SplitStatistics,
@@ -97,10 +97,4 @@ export async function dialogueStatistics(name: string, { graph = 'dialogue' }: {
 export function listedDialogues({ name, splits, graphs, licence }: DialogueManifest): Record<string, string> {
   const samples = Object.values(splits).map(({ paths }) => paths);
   return { name, holds: `paths ${samples.join(' / ')}`, graphs: Object.keys(graphs).join(', '), licence };
-}
-
-/** Files of a data set, and what is wrong with them. */
-export async function checkDialogues(name: string): Promise<{ files: number; problems: string[] }> {
-  const dataset = loadDialogueDataset(name);
-  return { files: Object.keys(dataset.manifest.files).length, problems: await checkDialogueDataset(dataset) };
 }

@@ -12,7 +12,7 @@ import { linkLearning } from './learn.js';
 import { pretrainLinks } from './pretrain.js';
 import type { LinkRow } from './row.js';
 import { linkMeasure, type LinkSample } from './score.js';
-import { checkLinks, linksImported, linkStatistics, listedLinks } from './statistics.js';
+import { linksImported, linkStatistics, listedLinks } from './statistics.js';
 import { openLinkTrainingData } from './training-data.js';
 
 /** The task of link queries. */
@@ -35,7 +35,6 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   listed: listedLinks,
   statistics: linkStatistics,
   graphOf: () => 'train',
-  check: checkLinks,
   leaks(name, of, split) {
     if ('run' in of) return runLeaks(name, of.run, split);
     throw new WorkbenchError('usage', 'expected a run over links, got an evaluation', { hint: 'Check its run.' });

@@ -1,6 +1,6 @@
 /** What an import and the statistics of a data set of links look like in words. */
 import type { LinkManifest } from '../../datasets/links/link-dataset.js';
-import { checkLinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
+import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { type LinkStatistics, linkStatistics as statisticsOf } from '../../datasets/links/link-statistics.js';
 import type { Spread } from '../../src/metrics/ranks.js';
 import { type Shown, ShownPage } from '../task.js';
@@ -99,6 +99,3 @@ export function listedLinks({ name, splits, licence }: LinkManifest): Record<str
   const { train, valid, test } = splits;
   return { name, holds: `links ${train.triples} / ${valid.triples} / ${test.triples}`, graphs: 'train', licence };
 }
-
-/** Files of a data set, and what is wrong with them. */
-export const checkLinks = (name: string): Promise<{ files: number; problems: string[] }> => checkLinkDataset(name);

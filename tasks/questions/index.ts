@@ -4,7 +4,8 @@ import { questionAgents } from '../../agents/question-agents.js';
 import { questionText } from '../../agents/relation-walker/question-vectors.js';
 import { entityTexts, relationTexts } from '../../agents/walker/vectors.js';
 import type { QuestionSample } from '../../datasets/question.js';
-import { listQuestionDatasets, parseDatasetName } from '../../datasets/questions/question-dataset.js';
+import { listDatasets } from '../../datasets/dataset.js';
+import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
 import { relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
@@ -18,7 +19,7 @@ import { questionLearning } from './learn.js';
 import type { QuestionRow } from './row.js';
 import { questionMeasure, unionShown } from './score.js';
 import { traceOf } from './show.js';
-import { checkQuestions, listedQuestions, questionsImported, questionStatistics } from './statistics.js';
+import { listedQuestions, questionsImported, questionStatistics } from './statistics.js';
 import { loadTrainingQuestions } from './training-data.js';
 
 /** The task of questions. */
@@ -50,10 +51,9 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   statistics: questionStatistics,
   graphOf(run) {
     const { name, subsets } = parseDatasetName(datasetOf(run) ?? '');
-    const manifest = listQuestionDatasets().find((one) => one.name === name);
+    const manifest = listDatasets(['questions']).find((one) => one.name === name);
     return manifest?.subsets[subsets?.[0] ?? Object.keys(manifest.subsets)[0]!]?.graph;
   },
-  check: checkQuestions,
   leaks: (name, of, split) => ('run' in of ? runLeaks(name, of.run, split) : evaluationLeaks(name, of.folder, split)),
 };
 

@@ -1,9 +1,5 @@
 /** What an import and the statistics of a question data set look like in words. */
-import {
-  checkQuestionDataset,
-  loadQuestionDataset,
-  parseDatasetName,
-} from '../../datasets/questions/question-dataset.js';
+import { loadQuestionDataset, parseDatasetName } from '../../datasets/questions/question-dataset.js';
 import type { QuestionManifest } from '../../datasets/questions/question-manifest.js';
 import {
   type QuestionStatistics,
@@ -128,10 +124,4 @@ export function listedQuestions({ name, subsets, labels, graphs, licence }: Ques
   });
   const holds = ['questions', counts.join(', '), ...labels.map((label) => `(${label})`)].join(' ');
   return { name, holds, graphs: Object.keys(graphs).join(', '), licence };
-}
-
-/** Files of a data set, and what is wrong with them. */
-export async function checkQuestions(name: string): Promise<{ files: number; problems: string[] }> {
-  const dataset = loadQuestionDataset(name);
-  return { files: Object.keys(dataset.manifest.files).length, problems: await checkQuestionDataset(dataset) };
 }
