@@ -100,6 +100,7 @@ export function refuseOtherSamples<R extends Row>(named: readonly Compared<R>[],
   for (const { name, rows, record } of named) {
     const same =
       record.task === reference.record.task &&
+      record.split === reference.record.split &&
       record.hashes.graph === graph &&
       record.hashes.dataset === dataset &&
       rows.length === reference.rows.length &&

@@ -8,7 +8,6 @@ import type { Example, Section } from '../../src/run/evaluation.js';
 import { isRight, type QuestionRow } from './row.js';
 
 /** One event in words. */
-/** One event in words. */
 export function eventText(event: TraceEvent, graph: Graph): string {
   const named = (entities: readonly number[]) => entities.map((entity) => graph.entityNames[entity] ?? '?').join('; ');
   const chain = (relations: readonly number[]) => relations.map((id) => graph.relationNames[id] ?? '?').join(' → ');

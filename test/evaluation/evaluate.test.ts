@@ -2,12 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import type { Agent, Answer } from '../../agents/agent.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import { compareEvaluations } from '../../evaluation/compare.js';
-import { evaluateAgent } from '../../evaluation/evaluate.js';
-import { seenEntities } from '../../evaluation/outcome.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import type { Path } from '../../src/kg/graph.js';
+import { loadConfig } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
+import { checkArkCount } from '../../tasks/dialogues/ark-count.js';
+import { seenEntities } from '../../tasks/dialogues/row.js';
+import { dialogueMeasure } from '../../tasks/dialogues/score.js';
+import { evaluatedDialogues } from '../fixtures/evaluated.js';
 import { finalEntities } from '../fixtures/final-entities.js';
 
 const director = namedWalk('Heat', 'directed_by', 'Mann');
@@ -51,7 +54,7 @@ const toy = agentOf((task) => {
 
 describe('an evaluation', () => {
   test('B-CRUSE-1: keeps every sample in the denominator and says why golds were missed', async () => {
-    const { record, rows, failures } = await evaluateAgent(toy, samples, options);
+    const { record, rows, failures } = await evaluatedDialogues(toy, samples, options);
     expect(record.n).toBe(6);
     expect(rows.map(({ path }) => path)).toEqual([1, 2, 0, 0, 0, 0]);
     expect(record.metrics['path@1']).toMatchObject({ value: 1 / 6, n: 6 });
@@ -64,12 +67,12 @@ describe('an evaluation', () => {
       'not-ranked': 1,
     });
     expect(failures).toEqual([{ id: 'broken', message: 'no more memory' }]);
-    expect(record.cost).toEqual({ encodes: 8 });
+    expect(record.cost).toEqual({ encodes: { mean: 8 / 6, median: 2, p95: 2, max: 2, total: 8 } });
     expect(Object.keys(record.metrics)).toHaveLength(5 * 5 + 2);
   });
 
   test('B-CRUSE-1: asks a failing batch again one by one, so that neighbours keep their answers', async () => {
-    const { rows } = await evaluateAgent(toy, [samples[5]!, samples[0]!], options);
+    const { rows } = await evaluatedDialogues(toy, [samples[5]!, samples[0]!], options);
     expect(rows.map(({ path }) => path)).toEqual([0, 1]);
   });
 
@@ -80,18 +83,18 @@ describe('an evaluation', () => {
       expect(Object.keys(task)).not.toContain('gold');
       return answerOf(task, director);
     });
-    await evaluateAgent(curious, samples, options);
+    await evaluatedDialogues(curious, samples, options);
     expect(asked).toEqual(['hit', 'second', 'two', 'nowhere', 'broken']);
   });
 
   test('reaching the target of a gold that the graph lacks is no hit', async () => {
     const lacking = sampleOf('x', [[world.entityId('Heat'), -1, world.entityId('Mann')]]);
-    const { rows } = await evaluateAgent(toy, [lacking], options);
+    const { rows } = await evaluatedDialogues(toy, [lacking], options);
     expect(rows[0]).toMatchObject({ path: 0, target: 0, miss: 'gold-not-in-graph' });
   });
 
   test('slices by hops, sender, seen target and place in the dialogue', async () => {
-    const { slices } = (await evaluateAgent(toy, samples, options)).record;
+    const { slices } = (await evaluatedDialogues(toy, samples, options)).record;
     expect(slices['hops=2']!['path@1']).toEqual({ value: 0, low: 0, high: 0, n: 1 });
     expect(slices['sender=user']!['path@3']!.value).toBe(1);
     expect(slices['target=seen']!['path@1']!.n).toBe(2); // Pacino, and Heat, which Lonely's triple happens to end in
@@ -101,12 +104,14 @@ describe('an evaluation', () => {
   });
 
   test('B-MIN-1: reports coverage beside the score', async () => {
-    const { coverage } = (await evaluateAgent(toy, samples, options)).record;
+    const coverageIn = async (more = {}) =>
+      (await evaluatedDialogues(toy, samples, { ...options, ...more })).record.details.coverage as Record<string, number>;
+    const coverage = await coverageIn();
     expect(coverage.goldInGraph).toBeCloseTo(4 / 6, 12);
     expect(coverage.reachable).toBeCloseTo(4 / 6, 12);
     expect(coverage.startHasEdges).toBeCloseTo(5 / 6, 12);
     expect(coverage.meanActions).toBeCloseTo((5 * 4) / 6, 12);
-    const oneHop = (await evaluateAgent(toy, samples, { ...options, horizon: 1 })).record.coverage;
+    const oneHop = await coverageIn({ horizon: 1 });
     expect(oneHop.reachable).toBeCloseTo(3 / 6, 12);
   });
 
@@ -116,28 +121,30 @@ describe('an evaluation', () => {
       ...answerOf(task),
       paths: Array.from({ length: 40 }, (_, i) => ({ path: i === 35 ? director : [[0, i, i] as const], logProb: -i })),
     }));
-    expect((await evaluateAgent(flood, [samples[0]!], options)).rows[0]!.path).toBe(0);
-    expect((await evaluateAgent(eager, [samples[0]!], options)).rows[0]!.path).toBe(0);
+    expect((await evaluatedDialogues(flood, [samples[0]!], options)).rows[0]!.path).toBe(0);
+    expect((await evaluatedDialogues(eager, [samples[0]!], options)).rows[0]!.path).toBe(0);
   });
 
   test('shows where the best walk leaves the gold', async () => {
-    const { examples } = (await evaluateAgent(toy, samples, options)).record;
-    const byId = Object.fromEntries(examples!.map((example) => [example.id, example]));
+    const { examples } = (await evaluatedDialogues(toy, samples, options)).record;
+    const byId = Object.fromEntries(examples.map((example) => [example.id, example]));
     expect(byId.hit).not.toHaveProperty('firstWrongHop');
     expect(byId.second!.firstWrongHop).toBe(0);
     expect(byId.two!.firstWrongHop).toBe(1);
-    expect(byId.nowhere!.gold).toEqual([['Heat', 'starred', '?']]);
+    expect(byId.nowhere!.goldWalk).toEqual([['Heat', 'starred', '?']]);
+    expect(byId.nowhere!.gold).toEqual(['Heat —starred→ ?']);
   });
 
   test('has the same bytes again', async () => {
-    const text = async () => JSON.stringify((await evaluateAgent(toy, samples, options)).record);
+    const text = async () => JSON.stringify((await evaluatedDialogues(toy, samples, options)).record);
     expect(await text()).toBe(await text());
   });
 
   test('B-ARK-9: refuses no samples and a beam narrower than the largest k', async () => {
-    await expect(evaluateAgent(toy, [], options)).rejects.toMatchObject({ code: 'data' });
-    const narrow = { ...options, settings: { ...settings, beamWidth: 20 } };
-    await expect(evaluateAgent(toy, samples, narrow)).rejects.toMatchObject({ code: 'config' });
+    await expect(evaluatedDialogues(toy, [], options)).rejects.toMatchObject({ code: 'data' });
+    expect(() => loadConfig(evaluationSettings, { overrides: ['beamWidth=20'] })).toThrow(
+      expect.objectContaining({ code: 'config' }),
+    );
     expect(evaluationSettings.safeParse({ beamWidth: 20 }).success).toBe(false);
   });
 
@@ -145,9 +152,9 @@ describe('an evaluation', () => {
     const wrong = agentOf(() => {
       throw new WorkbenchError('native', 'expected a backend, got none');
     });
-    await expect(evaluateAgent(wrong, samples, options)).rejects.toMatchObject({ code: 'native' });
+    await expect(evaluatedDialogues(wrong, samples, options)).rejects.toMatchObject({ code: 'native' });
     const signal = AbortSignal.abort(new WorkbenchError('stopped', 'stopped by the user'));
-    await expect(evaluateAgent(toy, samples, { ...options, signal })).rejects.toMatchObject({ code: 'stopped' });
+    await expect(evaluatedDialogues(toy, samples, { ...options, signal })).rejects.toMatchObject({ code: 'stopped' });
   });
 });
 
@@ -162,7 +169,7 @@ describe('an evaluation that also counts as LLM-ARK’s code does', () => {
   const counted = { ...options, count: 'ark' as const };
 
   test('has both counts of the same samples, failures and unreachable golds as misses of both', async () => {
-    const { record, rows } = await evaluateAgent(walker, samples, counted);
+    const { record, rows } = await evaluatedDialogues(walker, samples, counted);
     const missed = { path: 0, target: 0, anyTarget: 0 };
     expect(rows.map(({ ark }) => ark)).toEqual([
       { path: 1, target: 1, anyTarget: 1 },
@@ -170,8 +177,8 @@ describe('an evaluation that also counts as LLM-ARK’s code does', () => {
       { path: 2, target: 1, anyTarget: 2 },
       ...[missed, missed, missed],
     ]);
-    const strict = await evaluateAgent(walker, samples, options);
-    expect(record).toMatchObject({ count: 'ark', metrics: strict.record.metrics });
+    const strict = await evaluatedDialogues(walker, samples, options);
+    expect(record.metrics).toMatchObject(strict.record.metrics);
     expect(strict.rows).toEqual(rows.map(({ ark: _, ...row }) => row));
     expect(Object.keys(record.metrics)).toHaveLength(5 * (5 + 3) + 2);
     expect(record.metrics['ark-target@1']!.value).toBe(3 / 6);
@@ -185,46 +192,49 @@ describe('an evaluation that also counts as LLM-ARK’s code does', () => {
       seen.push(task.id);
       return answerOf(task, director);
     }, 'naming');
-    await expect(evaluateAgent(naming, samples, counted)).rejects.toMatchObject({
+    await expect(evaluatedDialogues(naming, samples, counted)).rejects.toMatchObject({
       code: 'usage',
       message: 'expected an agent that walks step by step, got naming, at --count ark',
     });
     // At its first answers, not at its last.
     expect(seen).toHaveLength(settings.batchSize);
     const usage = { code: 'usage', message: expect.stringContaining('--count ark') };
-    await expect(evaluateAgent(walker, samples, { ...counted, horizon: 3 })).rejects.toMatchObject(usage);
-    const narrow = { ...settings, ks: [1], beamWidth: 19 };
-    await expect(evaluateAgent(walker, samples, { ...counted, settings: narrow })).rejects.toMatchObject(usage);
+    const { beamWidth } = settings;
+    expect(() => checkArkCount({ horizon: 2, beamWidth })).not.toThrow();
+    expect(() => checkArkCount({ horizon: 3, beamWidth })).toThrow(expect.objectContaining(usage));
+    expect(() => checkArkCount({ horizon: 2, beamWidth: 19 })).toThrow(expect.objectContaining(usage));
   });
 
   test('is compared by what both were counted for', async () => {
     const named = [
-      { name: 'a', ...(await evaluateAgent(walker, samples, counted)) },
-      { name: 'b', ...(await evaluateAgent(walker, samples, options)) },
+      { name: 'a', ...(await evaluatedDialogues(walker, samples, counted)) },
+      { name: 'b', ...(await evaluatedDialogues(walker, samples, options)) },
     ];
-    const [comparison] = compareEvaluations(named, settings);
-    expect(Object.keys(comparison!.differences)).toEqual(Object.keys(named[1]!.record.metrics));
+    for (const against of [0, 1]) {
+      const [comparison] = compareEvaluations(dialogueMeasure, named, settings, against);
+      expect(Object.keys(comparison!.differences)).toEqual(Object.keys(named[1]!.record.metrics));
+    }
   });
 });
 
 describe('a comparison', () => {
   const many = Array.from({ length: 120 }, (_, i) => sampleOf(`s${i}`, i % 3 ? director : star));
   test('tests each agent against the last on the same samples', async () => {
-    const first = await evaluateAgent(
+    const first = await evaluatedDialogues(
       agentOf((task) => answerOf(task, director, star)),
       many,
       options,
     );
-    const last = await evaluateAgent(
+    const last = await evaluatedDialogues(
       agentOf((task) => answerOf(task, star, director)),
       many,
       options,
     );
     const named = [
-      { name: 'first', rows: first.rows },
-      { name: 'last', rows: last.rows },
+      { name: 'first', ...first },
+      { name: 'last', ...last },
     ];
-    const [comparison, ...rest] = compareEvaluations(named, { ks: [1, 3], resamples: 500 });
+    const [comparison, ...rest] = compareEvaluations(dialogueMeasure, named, { resamples: 500 });
     expect(rest).toEqual([]);
     expect(comparison).toMatchObject({ agent: 'first', against: 'last' });
     expect(comparison!.differences['path@1']!.value).toBeCloseTo(1 / 3, 12);
@@ -233,11 +243,13 @@ describe('a comparison', () => {
   });
 
   test('refuses other samples', async () => {
-    const { rows } = await evaluateAgent(toy, samples, options);
+    const whole = await evaluatedDialogues(toy, samples, options);
     const named = [
-      { name: 'a', rows },
-      { name: 'b', rows: rows.slice(1) },
+      { name: 'a', ...whole },
+      { name: 'b', ...whole, rows: whole.rows.slice(1) },
     ];
-    expect(() => compareEvaluations(named, { ks: [1], resamples: 10 })).toThrow(/expected the samples of b/);
+    expect(() => compareEvaluations(dialogueMeasure, named, { resamples: 10 })).toThrow(
+      'expected the dialogues of b, got others, at a',
+    );
   });
 });

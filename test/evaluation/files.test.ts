@@ -5,10 +5,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
-import { evaluateAgent, type Evaluation } from '../../evaluation/evaluate.js';
-import { writePredictions } from '../../evaluation/predictions-file.js';
-import { saveEvaluation } from '../../evaluation/save-evaluation.js';
+import { evaluationFiles, saveEvaluation } from '../../evaluation/keep.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
+import { predictionsFile } from '../../tasks/dialogues/predictions.js';
+import { dialogueMeasure } from '../../tasks/dialogues/score.js';
+import { evaluatedDialogues } from '../fixtures/evaluated.js';
+import { readJsonLines } from '../../src/run/json-lines.js';
 import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
 
 const samples = [
@@ -16,7 +18,7 @@ const samples = [
   sampleOf('b', [[world.entityId('Lonely'), 0, 0]]),
 ];
 let folder = '';
-let evaluation: Evaluation;
+let evaluation: Awaited<ReturnType<typeof evaluatedDialogues>>;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'kgwalk-evaluation-'));
@@ -25,7 +27,7 @@ beforeAll(async () => {
     train: samples.slice(0, 1),
     ranking: { beamWidth: 30 },
   } as never);
-  evaluation = await evaluateAgent(agent, samples, {
+  evaluation = await evaluatedDialogues(agent, samples, {
     graph: world,
     settings: evaluationSettings.parse({ resamples: 20 }),
     seenTargets: new Set(),
@@ -35,23 +37,39 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('a run keeps the record as JSON and the rows as Arrow, with equal bytes each time', async () => {
-  const file = await saveEvaluation(folder, 'valid-best', evaluation);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(evaluation.record);
-  const arrow = readFileSync(join(folder, 'evaluations', 'valid-best.arrow'));
+  const files = evaluationFiles(join(folder, 'evaluations', 'valid-best'));
+  await saveEvaluation(files, evaluation, dialogueMeasure);
+  expect(JSON.parse(readFileSync(files.evaluation, 'utf8'))).toEqual(evaluation.record);
+  expect(readJsonLines(files.answers, dialogueMeasure.row)).toEqual(evaluation.rows);
+  const arrow = readFileSync(files.rows);
   const rows = tableFromIPC(arrow)
     .toArray()
     .map((row) => row!.toJSON());
   expect(rows[0]).toMatchObject({ id: 'a', hops: 1, path: 1, target: 1, seen: false, first: true, miss: '' });
   expect(rows[1]).toMatchObject({ id: 'b', path: 0, miss: 'start-without-edges' });
   expect(rows[1]!.log_prob).toBeNaN();
-  await saveEvaluation(folder, 'again', evaluation);
-  expect(readFileSync(join(folder, 'evaluations', 'again.arrow')).equals(arrow)).toBe(true);
+  const again = evaluationFiles(join(folder, 'evaluations', 'again'));
+  await saveEvaluation(again, evaluation, dialogueMeasure);
+  for (const name of ['evaluation', 'answers', 'rows'] as const) {
+    expect(readFileSync(again[name]).equals(readFileSync(files[name]))).toBe(true);
+  }
 });
 
+function predict(name: string): string {
+  const file = join(folder, name);
+  const predictions = predictionsFile(file);
+  const data = { samples, graph: world };
+  // In another order than that of the samples.
+  [1, 0].forEach((i) => {
+    const answer = evaluation.answers[i];
+    predictions.take(samples[i]!, answer && { answer }, data);
+  });
+  predictions.write();
+  return file;
+}
+
 test('predictions are names, one sample a line of JSON or one path a line of CSV', () => {
-  const predictions = { samples, answers: evaluation.answers, graph: world };
-  const jsonl = join(folder, 'predictions.jsonl');
-  writePredictions(jsonl, predictions);
+  const jsonl = predict('predictions.jsonl');
   const [first, second] = readFileSync(jsonl, 'utf8')
     .trim()
     .split('\n')
@@ -61,8 +79,7 @@ test('predictions are names, one sample a line of JSON or one path a line of CSV
   expect(first.answers[0].entity).toBe('Mann');
   expect(second.paths).toEqual([]);
 
-  const csv = join(folder, 'predictions.csv');
-  writePredictions(csv, predictions);
+  const csv = predict('predictions.csv');
   const rows = parse(readFileSync(csv, 'utf8'), { columns: true }) as Record<string, string>[];
   expect(rows).toHaveLength(10 + 1);
   expect(rows[0]).toMatchObject({ id: 'a', rank: '1', target: 'Mann' });
@@ -71,7 +88,5 @@ test('predictions are names, one sample a line of JSON or one path a line of CSV
 });
 
 test('predictions need a name whose format is known', () => {
-  expect(() => writePredictions(join(folder, 'x.txt'), { samples, answers: [], graph: world })).toThrow(
-    /\.jsonl or \.csv/,
-  );
+  expect(() => predictionsFile(join(folder, 'x.txt'))).toThrow(/\.jsonl or \.csv/);
 });

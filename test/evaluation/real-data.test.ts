@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
 import { readDialogues } from '../../datasets/opendialkg/read-dialogues.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
-import { evaluateAgent } from '../../evaluation/evaluate.js';
 import { countsByName, entityCounts, goldShareByCount } from '../../evaluation/leaks/count-shares.js';
-import { seenEntities } from '../../evaluation/outcome.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { GraphBuilder } from '../../src/kg/build-graph.js';
 import { readTriples } from '../../src/kg/read-triples.js';
+import { seenEntities } from '../../tasks/dialogues/row.js';
+import { evaluatedDialogues } from '../fixtures/evaluated.js';
 
 const root = env.KGWALK_TEST_DATA;
 const onRealData = root === undefined ? describe.skip : describe;
@@ -53,7 +53,7 @@ onRealData('on OpenDialKG', () => {
       const agent = await dialogueAgents.create(name, { graph, train, ranking: settings } as never);
       const about = { dataset: 'opendialkg', split: 'valid', turns: 'all' };
       const options = { graph, settings, seenTargets: seenEntities(train), about };
-      return (await evaluateAgent(agent, samples, options)).record.metrics;
+      return (await evaluatedDialogues(agent, samples, options)).record.metrics;
     };
     const popularity = await score('popularity');
     expect(popularity['path@1']!.value).toBeGreaterThan(0.12);

@@ -13,7 +13,7 @@ import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import type { AnswerDecision } from '../../src/llm/decision.js';
 import { openLlamaModel } from '../../src/llm/llama-model.js';
 import { embeddedModelFile } from '../../src/llm/model-files.js';
-import { about, answerOf, harbour, id, questionOf } from '../evaluation/questions/toy-harbour.js';
+import { about, answerOf, harbour, id, questionOf } from '../fixtures/toy-harbour.js';
 import { tally } from '../fixtures/long-tests.js';
 import { tinyLlama } from '../fixtures/tiny-llama.js';
 import { folderWith } from '../fixtures/tiny-release.js';

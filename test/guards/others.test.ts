@@ -10,7 +10,7 @@ import { evaluationSettings } from '../../evaluation/settings.js';
 import { executeChain, frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
 import { hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../src/metrics/path-hits.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { agentOf, id, options, questionOf } from '../evaluation/questions/toy-harbour.js';
+import { agentOf, id, options, questionOf } from '../fixtures/toy-harbour.js';
 import { graphOf, sampleOf } from '../fixtures/toy-walks.js';
 import { finalEntities } from '../fixtures/final-entities.js';
 

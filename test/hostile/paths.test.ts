@@ -9,13 +9,12 @@ import { alteredFiles, datasetFolder } from '../../datasets/imported-dataset.js'
 import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import { evaluationName, readAsked } from '../../evaluation/questions/evaluation-folder.js';
+import { evaluationFolder, readAsked } from '../../evaluation/keep.js';
 import { downloadedModelFile } from '../../src/llm/model-files.js';
 import { wantedModel } from '../../src/llm/download-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { confined } from '../../src/run/locations.js';
 import { openRun, runId } from '../../src/run/run-folder.js';
-import { madeUpAnswers } from '../fixtures/made-up-evaluations.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { nasty } from '../fixtures/spoilt.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -42,6 +41,12 @@ const outside = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
+/** What is asked where every word is the same one. */
+const evaluationOfAll = (name: string) => ({
+  ...({ schemaVersion: 2, kind: 'evaluation', task: name, agent: name, run: name, checkpoint: name } as const),
+  ...{ about: { dataset: name, subsets: [name], split: name }, resamples: 1, hashes: {} },
+});
+
 /** The path, or undefined where the name was refused. */
 function pathOf(name: () => string): string | undefined {
   try {
@@ -58,15 +63,11 @@ describe('a name leads nowhere but into its folder', () => {
     ['of a model', downloadedModelFile, () => join(env.KGWALK_HOME!, 'models')],
     ['of anything confined', (name) => confined('/base', name), () => '/base'],
     ['of a run to be', (name) => join('/runs', runId(name, 1)), () => '/runs'],
+    ['of an evaluation to be', (name) => evaluationFolder(evaluationOfAll(name), { root: '/e' }), () => '/e'],
     [
-      'of an evaluation to be',
-      (name) => {
-        const about = madeUpAnswers(name, 0.3, { dataset: name, subsets: [name], split: name });
-        const asked = { agent: name, run: name, checkpoint: name, about, hopsGiven: true, resamples: 1 };
-        const hashes = { graph: 'a', dataset: 'd' };
-        return join('/e', evaluationName({ schemaVersion: 1, kind: 'question-evaluation', ...asked, hashes } as never));
-      },
-      () => '/e',
+      'of an evaluation of a run to be',
+      (name) => evaluationFolder(evaluationOfAll(name), { runFolder: '/runs/one' }),
+      () => '/runs/one/evaluations',
     ],
   ])('%s', (_what, place, folder) => {
     fc.assert(

@@ -7,11 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { LeakReport } from '../../evaluation/leaks/leak-report.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { forkSettings } from '../../trainers/fork.js';
-import { train } from '../../trainers/train.js';
+import { forkSettings, train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
-import { tinySettings } from '../fixtures/tiny-training.js';
+import { evaluationOf, tinySettings } from '../fixtures/tiny-training.js';
 
 const previousHome = env.KGWALK_HOME;
 let home: string;
@@ -91,14 +90,15 @@ describe('a clean run', () => {
   test('is compared with agents that were evaluated beside it', async () => {
     await kgwalk('compare', 'popularity', run, '--split', 'test');
     const { artifacts, targets, counts } = await report();
-    const ofPopularity = artifacts.filter(({ of }) => of === 'test-popularity').map(({ name }) => name);
+    const names = ['popularity-opendialkg-test', 'test-best'].map((name) => basename(evaluationOf(run, name)));
+    const [popularity, best] = names;
+    const ofPopularity = artifacts.filter(({ of }) => of === popularity).map(({ name }) => name);
     expect(ofPopularity).toEqual(['graph dialogue', 'relation sequences', 'tails of walks']);
-    expect(targets.map(({ evaluation, verdict }) => [evaluation, verdict])).toEqual([
-      ['test-best', 'too few'],
-      ['test-popularity', 'too few'],
-    ]);
-    expect(counts.find(({ count }) => count === 'entity')!.usedBy).toEqual(['test-popularity']);
-    expect(counts.find(({ count }) => count === 'edge')!.usedBy).toEqual(['run', 'test-best']);
+    expect(targets.map(({ evaluation, verdict }) => [evaluation, verdict])).toEqual(
+      names.map((name) => [name, 'too few']),
+    );
+    expect(counts.find(({ count }) => count === 'entity')!.usedBy).toEqual([popularity]);
+    expect(counts.find(({ count }) => count === 'edge')!.usedBy).toEqual(['run', best]);
   });
 });
 
@@ -145,7 +145,7 @@ describe('what is not known', () => {
       const [from, folder] = [join(home, `from-${notes}`), join(home, `fork-${notes}`)];
       cpSync(run, from, { recursive: true });
       if (!notes) rmSync(join(from, 'provenance.json'));
-      const settings = forkSettings(openRun(from), ['ppo.updates=1']);
+      const settings = await forkSettings(openRun(from), ['ppo.updates=1']);
       await train({ settings, folder, fork: { run: from, checkpoint: 'clone' } });
       return kgwalk('datasets', 'check', 'opendialkg', '--run', folder);
     };

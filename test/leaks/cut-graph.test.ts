@@ -2,14 +2,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { rankingAgent } from '../../agents/baselines/baseline.js';
 import { memoryBaseline, popularityBaseline } from '../../agents/baselines/frequency.js';
-import { evaluateAgent } from '../../evaluation/evaluate.js';
 import { entityCounts } from '../../evaluation/leaks/count-shares.js';
 import { leakReport } from '../../evaluation/leaks/leak-report.js';
 import { seenUnseen, type ScoredTarget } from '../../evaluation/leaks/seen-unseen.js';
-import { seenEntities } from '../../evaluation/outcome.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import type { Agent } from '../../agents/agent.js';
 import { collectProvenance, ProvenanceNotes } from '../../src/run/provenance.js';
+import { seenEntities } from '../../tasks/dialogues/row.js';
+import { evaluatedDialogues } from '../fixtures/evaluated.js';
 import { cutWorld } from './planted-world.js';
 
 const { graph, train, test: samples, known } = cutWorld();
@@ -20,7 +20,7 @@ async function reportOn(agentOf: () => Agent) {
   const notes = new ProvenanceNotes();
   const agent = collectProvenance(notes, agentOf);
   const about = { dataset: 'cut', split: 'test', turns: 'all' };
-  const { rows } = await evaluateAgent(agent, samples, { graph, settings, seenTargets: seenEntities(train), about });
+  const { rows } = await evaluatedDialogues(agent, samples, { graph, settings, seenTargets: seenEntities(train), about });
   const scored = rows.map(({ dialogue, seen, path }) => ({ cluster: dialogue, seen, score: Number(path === 1) }));
   const targets = [seenUnseen({ evaluation: 'run', agent: agent.name, metric: 'path@1' }, scored)];
   const agents = [{ of: 'run', own: true, record: notes.record() }];

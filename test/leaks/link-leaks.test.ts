@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { importLinks } from '../../datasets/links/import-links.js';
 import { loadLinkDataset, type LinkDataset } from '../../datasets/links/link-dataset.js';
-import { linkLeaks } from '../../evaluation/leaks/link-leaks.js';
+import { linkLeaks } from '../../tasks/links/leaks.js';
 import type { ProvenanceRecord } from '../../src/run/provenance.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';

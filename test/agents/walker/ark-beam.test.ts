@@ -17,12 +17,12 @@ import {
   type WalkState,
 } from '../../../envs/dialogue-walk/rules.js';
 import { stateTextSettings } from '../../../envs/settings.js';
-import { evaluateAgent } from '../../../evaluation/evaluate.js';
 import { evaluationSettings } from '../../../evaluation/settings.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { Graph, type Path, type Triple } from '../../../src/kg/graph.js';
 import { arkRanks, type ArkRanks } from '../../../src/metrics/ark-ranks.js';
 import { Rng, subSeed } from '../../../src/run/seeds.js';
+import { evaluatedDialogues } from '../../fixtures/evaluated.js';
 import { toyFeaturizer } from '../../fixtures/toy-walker.js';
 
 const rules: WalkRules = { horizon: 2, equalAtStep1: false };
@@ -220,7 +220,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
       randomBaseline({ graph, train: [], ranking }),
     ];
     for (const agent of agents) {
-      const { metrics } = (await evaluateAgent(agent, samples, { ...options, count: 'ark' })).record;
+      const { metrics } = (await evaluatedDialogues(agent, samples, { ...options, count: 'ark' })).record;
       const of = (key: string) => metrics[key]!.value;
       for (const k of [1, 5, 25]) {
         expect(of(`target-any@${k}`)).toBeGreaterThan(of(`target@${k}`) + 0.05);
@@ -248,7 +248,7 @@ describe('LLM-ARK’s beam out of the strict one', () => {
         const ranking = { beamWidth: settings.beamWidth, arkBeam: count === 'ark' };
         const agent = walkerAgent(perStep ? reading : policy, { name: 'noise', ...ranking });
         const options = { graph, settings, seenTargets: new Set<number>(), about, count };
-        const { answers } = await evaluateAgent(agent, some, options);
+        const { answers } = await evaluatedDialogues(agent, some, options);
         return { scored: scored.states, encoded: { ...encoder.counters, seconds: 0 }, answers };
       };
       const [strict, both] = [await evaluate('strict'), await evaluate('ark')];

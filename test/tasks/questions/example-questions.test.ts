@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { evaluateQuestions } from '../../../evaluation/questions/evaluate-questions.js';
-import { agentOf, chainOf, id, options, questionOf } from './toy-harbour.js';
+import { evaluatedQuestions } from '../../fixtures/evaluated.js';
+import { agentOf, chainOf, id, options, questionOf } from '../../fixtures/toy-harbour.js';
 
 const builders = ['sailed', 'built_by'];
 const samples = Array.from({ length: 20 }, (_, i) =>
@@ -9,20 +9,21 @@ const samples = Array.from({ length: 20 }, (_, i) =>
     : questionOf(`q${i}`, 'Tamsin', ['Ivo', 'Ada'], { chain: builders, type: 'builder' }),
 );
 
+const examplesOf = async (...asked: [Parameters<typeof evaluatedQuestions>[0], typeof samples]) =>
+  (await evaluatedQuestions(...asked, options)).record.examples;
+
 describe('worked questions', () => {
   test('are the same for every agent, and not those that went well', async () => {
-    const silent = await evaluateQuestions(
+    const silent = await examplesOf(
       agentOf(() => ({})),
       samples,
-      options,
     );
-    const right = await evaluateQuestions(
+    const right = await examplesOf(
       agentOf(() => ({ entities: [id('Ada'), id('Ivo')] })),
       samples,
-      options,
     );
-    expect(silent.examples).toHaveLength(8);
-    expect(right.examples.map((example) => example.id)).toEqual(silent.examples.map((example) => example.id));
+    expect(silent).toHaveLength(8);
+    expect(right.map((example) => example.id)).toEqual(silent.map((example) => example.id));
   });
 
   test('hold names, what was right and said, the way there, and what the agent did', async () => {
@@ -33,42 +34,42 @@ describe('worked questions', () => {
       evidence: Array.from({ length: 30 }, (_, i) => ['Tamsin', 'sailed', `ship ${i}`] as const),
       stop: 'covered',
     }));
-    const { examples } = await evaluateQuestions(agent, samples.slice(0, 1), options);
+    const examples = await examplesOf(agent, samples.slice(0, 1));
     expect(examples).toMatchObject([
       {
         id: 'q0',
-        type: 'builder',
-        question: 'q0 of Tamsin?',
+        asked: ['q0 of Tamsin?'],
         topics: ['Tamsin'],
         gold: ['Ivo', 'Ada'],
         golds: 2,
-        goldChain: builders,
-        answers: 22,
         right: true,
-        exact: false,
-        chain: builders,
-        stop: 'covered',
-        calls: [],
       },
     ]);
-    expect(examples[0]!.answer).toHaveLength(12);
-    expect(examples[0]!.evidence).toHaveLength(12);
+    const { answers, lines } = examples[0]!;
+    expect(answers).toHaveLength(12);
+    expect(answers.slice(0, 2)).toEqual([
+      { text: 'Ivo', right: true },
+      { text: 'Sea', right: false },
+    ]);
+    const facts = lines!.filter((line) => line.startsWith('Tamsin —sailed→ ship '));
+    expect(facts).toHaveLength(12);
+    const chain = builders.join(' → ');
+    expect(lines).toEqual([`gold chain: ${chain}`, `chain: ${chain}`, ...facts, 'covered · 0 calls']);
   });
 
   test('say yes or no to a statement, and why an agent broke', async () => {
-    const said = await evaluateQuestions(
+    const said = await examplesOf(
       agentOf(() => ({ truth: true })),
       samples.slice(7, 8),
-      options,
     );
-    expect(said.examples).toMatchObject([{ gold: ['false'], golds: 1, answer: ['true'], answers: 1, right: false }]);
+    expect(said).toMatchObject([{ gold: ['false'], golds: 1, answers: [{ text: 'true', right: false }], right: false }]);
     const broken = agentOf(({ id: name }) => {
       if (name === 'q7') throw new Error('no more memory');
       return {};
     });
-    const { examples } = await evaluateQuestions(broken, samples.slice(6, 8), options);
+    const examples = await examplesOf(broken, samples.slice(6, 8));
     const [crash] = examples.filter((example) => example.id === 'q7');
-    expect(crash).toMatchObject({ answer: [], right: false, stop: 'crashed', miss: 'crashed' });
-    expect(crash!.steps.at(-1)).toBe('crashed: no more memory');
+    expect(crash).toMatchObject({ answers: [], right: false, miss: 'crashed' });
+    expect(crash!.lines!.slice(-2)).toEqual(['crashed: no more memory', 'crashed · 0 calls']);
   });
 });

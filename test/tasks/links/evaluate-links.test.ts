@@ -2,14 +2,17 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { tableFromIPC } from 'apache-arrow';
 import { scorerRanker, uniformWalk, walkRanker } from '../../../agents/link-agents.js';
-import { answerDistances, tooFar } from '../../../evaluation/links/answer-distances.js';
-import { evaluateLinkRanker, type EvaluateLinksOptions } from '../../../evaluation/links/evaluate-links.js';
-import { readLinkRows, writeLinkRows } from '../../../evaluation/links/link-rows.js';
 import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
 import { Graph } from '../../../src/kg/graph.js';
-import { linkEvaluationRecord } from '../../../src/run/link-schemas.js';
+import { evaluationRecord } from '../../../src/run/evaluation.js';
+import { readJsonLines } from '../../../src/run/json-lines.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { rowLine } from '../../../evaluation/keep.js';
+import { answerDistances, tooFar } from '../../../tasks/links/distances.js';
+import { linkArrow, linkRow } from '../../../tasks/links/row.js';
+import { evaluatedLinks } from '../../fixtures/evaluated.js';
 import { followsChain } from '../../fixtures/scripted-link-actor.js';
 import { tinyLinkNames, tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
@@ -22,11 +25,6 @@ const world = {
   labels,
   known: withInverses(tiny.known, plain),
   trainKnown: withInverses(knownAnswers([tiny.train]), plain),
-};
-const options: EvaluateLinksOptions = {
-  about: { agent: 'walker', dataset: 'tiny', split: 'test', hashes: { graph: graph.hash, dataset: 'd' } },
-  directions: ['tail', 'head'],
-  horizon: 2,
 };
 
 describe('answerDistances', () => {
@@ -77,12 +75,13 @@ describe('answerDistances', () => {
   });
 });
 
-describe('evaluateLinkRanker', () => {
+describe('an evaluation of link queries', () => {
   const right = walkRanker(followsChain(graph, 'born_in', 'lies_in'), graph, { beamWidth: 8, horizon: 2 });
 
   test('a walker that knows the rule is right on tails; figures of each direction and both', async () => {
-    const { record, rows, speed } = await evaluateLinkRanker(right, world, tiny.test, options);
-    const { tail, head, both } = record.directions;
+    const { record, rows } = await evaluatedLinks(right, world, tiny.test);
+    const { 'direction=tail': tail, 'direction=head': head } = record.slices;
+    const both = record.metrics;
     expect(tail).toMatchObject({
       mrr: { value: 1, low: 1, high: 1, n: 2 },
       'hits@1': { value: 1 },
@@ -92,52 +91,54 @@ describe('evaluateLinkRanker', () => {
       'reachable@2': { value: 1 },
     });
     expect(head!.mrr!.value).toBeLessThan(1);
-    expect(both!.mrr!.value).toBeCloseTo((tail!.mrr!.value + head!.mrr!.value) / 2, 12);
-    expect(both!.mrr!.n).toBe(4);
-    expect(record).toMatchObject({ n: 2, unseen: { entities: 0, relations: 0 }, cost: {} });
-    expect(linkEvaluationRecord.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
-    expect([...rows.asksHead]).toEqual([0, 0, 1, 1]);
-    expect(speed.queriesPerSecond).toBeGreaterThan(0);
+    expect(both.mrr!.value).toBeCloseTo((tail!.mrr!.value + head!.mrr!.value) / 2, 12);
+    expect(both.mrr!.n).toBe(4);
+    expect(record).toMatchObject({ n: 4, details: { unseen: { entities: 0, relations: 0 } }, cost: {} });
+    expect(evaluationRecord.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
+    expect(rows.map(({ direction }) => direction)).toEqual(['tail', 'tail', 'head', 'head']);
   });
 
   test('keeps the chains that were used and queries worked out in names', async () => {
-    const { record } = await evaluateLinkRanker(right, world, tiny.test, { ...options, directions: ['tail'] });
-    expect(record.directions.both).toBeUndefined();
-    expect(record.chains).toEqual([
+    const { record } = await evaluatedLinks(right, world, tiny.test, { directions: ['tail'] });
+    expect(record.slices).toEqual({});
+    expect(record.metrics.mrr!.n).toBe(2);
+    expect(record.details.chains).toEqual([
       { relation: 'citizen_of', chain: ['born_in', 'lies_in'], uses: 2, right: 2, precision: 1 },
     ]);
     expect(record.examples).toHaveLength(2);
-    expect(record.examples![0]).toMatchObject({
-      head: 'Ivy Stone',
-      relation: 'citizen_of',
-      answer: 'Northland',
+    const example = record.examples.find(({ id }) => id === 'tail/0')!;
+    expect(example).toMatchObject({
+      asked: ['(Ivy Stone, citizen_of, ?)'],
+      gold: ['Northland'],
+      right: true,
       rank: 1,
     });
-    expect(record.examples![0]!.answers[0]).toMatchObject({
-      entity: 'Northland',
+    expect(example.answers[0]).toMatchObject({
+      text: 'Ivy Stone -[born_in]-> Glass Harbor -[lies_in]-> Northland',
       right: true,
-      known: false,
-      path: [
-        ['Ivy Stone', 'born_in', 'Glass Harbor'],
-        ['Glass Harbor', 'lies_in', 'Northland'],
-      ],
+      score: expect.not.stringContaining('known'),
     });
+    expect(example.walks![0]).toEqual([
+      ['Ivy Stone', 'born_in', 'Glass Harbor'],
+      ['Glass Harbor', 'lies_in', 'Northland'],
+    ]);
   });
 
   test('a question that train answers is told by the first answer beyond it', async () => {
     // p0 is a citizen of c0 in train; asked for heads of c0, those known from train are passed over.
     const walker = walkRanker(followsChain(graph, '~citizen_of'), graph, { beamWidth: 8, horizon: 1 });
-    const { record } = await evaluateLinkRanker(walker, world, tiny.test, { ...options, directions: ['head'] });
-    expect(record.chains).toEqual([{ relation: '~citizen_of', chain: [], uses: 1, right: 0, precision: 0 }]);
+    const { record } = await evaluatedLinks(walker, world, tiny.test, { directions: ['head'] });
+    expect(record.details.chains).toEqual([{ relation: '~citizen_of', chain: [], uses: 1, right: 0, precision: 0 }]);
   });
 
   test('walks at random: what they know is where one can get', async () => {
     const random = scorerRanker(uniformWalk(graph, 2), graph);
-    const { record } = await evaluateLinkRanker(random, world, tiny.test, options);
-    expect(record.directions.tail!.mrr!.value).toBeGreaterThan(1 / 16);
-    expect(record.directions.tail!.mrr!.value).toBeLessThan(1);
-    expect(record.directions.tail!['sum-mrr']).toBeUndefined();
-    expect(record.chains).toBeUndefined();
+    const { record } = await evaluatedLinks(random, world, tiny.test);
+    const tail = record.slices['direction=tail']!;
+    expect(tail.mrr!.value).toBeGreaterThan(1 / 16);
+    expect(tail.mrr!.value).toBeLessThan(1);
+    expect(tail['sum-mrr']).toBeUndefined();
+    expect(record.details.chains).toBeUndefined();
     const scores = new Float64Array(graph.numEntities);
     uniformWalk(graph, 3).scoreTails(4, 0, scores);
     expect(scores.reduce((sum, score) => sum + Math.exp(score), 0)).toBeCloseTo(1, 12);
@@ -151,29 +152,47 @@ describe('evaluateLinkRanker', () => {
       tails: graph.tails.slice(0, 0),
     });
     const walker = walkRanker(followsChain(fewer), fewer, { beamWidth: 2, horizon: 2 });
-    const { record } = await evaluateLinkRanker(walker, { ...world, graph: fewer }, tiny.test, options);
-    expect(record.unseen).toEqual({ entities: 4, relations: 4 });
+    const { record } = await evaluatedLinks(walker, { ...world, graph: fewer }, tiny.test);
+    expect(record.details.unseen).toEqual({ entities: 4, relations: 4 });
     // Only the head is reached; fourteen others tie with the answer.
-    expect(record.directions.tail!.mrr!.value).toBeCloseTo(1 / 9, 12);
+    expect(record.slices['direction=tail']!.mrr!.value).toBeCloseTo(1 / 9, 12);
   });
 
   test('no triples are refused', async () => {
     const none = { heads: new Int32Array(0), relations: new Int32Array(0), tails: new Int32Array(0) };
-    await expect(evaluateLinkRanker(right, world, none, options)).rejects.toMatchObject({ code: 'data' });
+    await expect(evaluatedLinks(right, world, none)).rejects.toMatchObject({ code: 'data' });
   });
 });
 
 describe('rows', () => {
-  test('are read as they were written; another file is refused', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'kgwalk-rows-'));
-    const file = join(folder, 'rows.arrow');
+  test('are read as they were written, and stand in columns; another file is refused', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'kgwalk-rows-')), 'answers.jsonl');
     for (const directions of [['tail'], ['tail', 'head']] as const) {
       const random = scorerRanker(uniformWalk(graph, 2), graph);
-      const { rows } = await evaluateLinkRanker(random, world, tiny.test, { ...options, directions });
-      await writeLinkRows(file, rows);
-      expect(await readLinkRows(file)).toEqual(rows);
+      const walker = walkRanker(followsChain(graph, 'born_in'), graph, { beamWidth: 4, horizon: 2 });
+      for (const [ranker, more] of [
+        [random, []],
+        [walker, ['sum_rank', 'reached']],
+      ] as const) {
+        const { rows } = await evaluatedLinks(ranker, world, tiny.test, { directions });
+        writeFileSync(file, rows.map(rowLine).join(''));
+        expect(readJsonLines(file, linkRow)).toEqual(rows);
+        const table = tableFromIPC(await linkArrow(rows));
+        const column = (name: string) => [...(table.getChild(name)!.toArray() as Iterable<number>)];
+        expect(table.schema.fields.map(({ name }) => name)).toEqual([
+          ...['asks_head', 'head', 'relation', 'answer', 'rank', 'distance'],
+          ...more,
+        ]);
+        expect(column('asks_head')).toEqual(rows.map(({ direction }) => Number(direction === 'head')));
+        for (const key of ['head', 'relation', 'answer', 'rank', 'distance'] as const) {
+          expect(column(key)).toEqual(rows.map((row) => row[key]));
+        }
+        if (ranker !== walker) continue;
+        expect(column('sum_rank')).toEqual(rows.map(({ sumRank }) => sumRank));
+        expect(column('reached')).toEqual(rows.map(({ reached }) => Number(reached)));
+      }
     }
-    writeFileSync(file, 'other');
-    await expect(readLinkRows(file)).rejects.toMatchObject({ code: 'data' });
+    writeFileSync(file, 'other\n');
+    expect(() => readJsonLines(file, linkRow)).toThrow(expect.objectContaining({ code: 'data' }));
   });
 });

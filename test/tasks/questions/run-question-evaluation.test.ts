@@ -1,21 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { QuestionAgent } from '../../../agents/question-agent.js';
-import type { AskedEvaluation } from '../../../evaluation/questions/evaluation-folder.js';
-import { evaluationFiles, evaluationName } from '../../../evaluation/questions/evaluation-folder.js';
-import { openReplayCalls } from '../../../evaluation/questions/replay-calls.js';
-import { replayEvaluation } from '../../../evaluation/questions/replay.js';
-import { evaluateSettings, runQuestionEvaluation } from '../../../evaluation/questions/run-question-evaluation.js';
+import { questionAsker } from '../../../evaluation/ask.js';
+import { type AskedEvaluation, evaluationFiles, evaluationFolder, keepEvaluation } from '../../../evaluation/keep.js';
+import { replayEvaluation } from '../../../evaluation/replay.js';
+import { NameIndex } from '../../../src/kg/name-index.js';
 import { openCompletionStore } from '../../../src/llm/client/completion-store.js';
 import type { AnswerDecision } from '../../../src/llm/decision.js';
 import type { Completion, LanguageModel } from '../../../src/llm/language-model.js';
 import { openServerModel } from '../../../src/llm/server-model.js';
 import { Rng } from '../../../src/run/seeds.js';
+import { questionScorer } from '../../../tasks/questions/score.js';
 import { chatServer, says } from '../../fixtures/chat-server.js';
 import { scriptedModel } from '../../fixtures/scripted-model.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { about, answerOf, harbour, id, questionOf } from './toy-harbour.js';
+import { about, answerOf, harbour, id, questionOf } from '../../fixtures/toy-harbour.js';
 
 const samples = Array.from({ length: 6 }, (_, i) => questionOf(`q${i}`, 'Tamsin', i % 2 ? ['Ivo'] : ['Ada']));
 
@@ -50,29 +50,29 @@ const wise = () =>
   scriptedModel((decision) => ({ answers: decision.questionId === 'q3' ? ['Skarn'] : ['Ivo', 'Ada'] }));
 
 const settings: AskedEvaluation = {
-  schemaVersion: 1,
-  kind: 'question-evaluation',
+  schemaVersion: 2,
+  kind: 'evaluation',
+  task: 'questions',
   agent: 'twice',
   about: { ...about, model: 'scripted', budget: 5 },
   modelId: 'scripted',
-  hopsGiven: true,
   resamples: 20,
   hashes: { graph: harbour.hash, dataset: 'd'.repeat(64) },
 };
+const scorer = questionScorer({ graph: harbour, names: new NameIndex(harbour), budget: 5, topicGiven: true });
+const nameOf = (what: AskedEvaluation) => basename(evaluationFolder(what, {}));
 const results = ['answers', 'traces', 'rows', 'evaluation'] as const;
 
 async function run<Model extends LanguageModel>(root: string, model: Model, signal?: AbortSignal) {
-  const done = await runQuestionEvaluation(twice, samples, { asked: settings, model, root, graph: harbour, signal });
+  const folder = evaluationFolder(settings, { root });
+  const asked = { asked: settings, folder, model, signal };
+  const done = await keepEvaluation(questionAsker(twice), samples, scorer, asked);
   const files = evaluationFiles(done.folder);
   return { ...done, files, model, bytes: results.map((name) => readFileSync(files[name])) };
 }
 
-const replayOf = async (folder: string, question?: string) => {
-  const files = evaluationFiles(folder);
-  const calls = openReplayCalls(files, settings);
-  const options = { ...evaluateSettings(settings), graph: harbour, openCalls: calls.openCalls };
-  return replayEvaluation(twice, samples, files, options, question).finally(() => calls.close());
-};
+const replayOf = (folder: string, only?: string) =>
+  replayEvaluation(questionAsker(twice), samples, scorer, { asked: { ...settings, folder }, only });
 
 describe('an evaluation in its folder', () => {
   test('cut at any byte of its completions and run again asks only what is missing, and ends with the same bytes', async () => {
@@ -88,7 +88,7 @@ describe('an evaluation in its folder', () => {
     for (let i = 0; i < 12; i++) {
       const cut = completions.subarray(0, rng.integer(completions.length + 1));
       const kept = lines(cut.subarray(0, cut.lastIndexOf(0x0a) + 1)).length;
-      const root = folderWith({ [join(evaluationName(settings), 'completions.jsonl')]: cut });
+      const root = folderWith({ [join(nameOf(settings), 'completions.jsonl')]: cut });
       const again = await run(root, wise());
       expect(again.model.asked).toHaveLength(12 - kept);
       expect(again.bytes).toEqual(whole.bytes);
@@ -123,19 +123,20 @@ describe('an evaluation in its folder', () => {
   });
 
   test('a prompted agent without a model is refused', async () => {
-    const missing = runQuestionEvaluation(twice, samples, { asked: settings, root: folderWith({}), graph: harbour });
+    const asked = { asked: settings, folder: evaluationFolder(settings, { root: folderWith({}) }) };
+    const missing = keepEvaluation(questionAsker(twice), samples, scorer, asked);
     await expect(missing).rejects.toThrow('expected a language model for agent twice, got none, at --model');
   });
 
   test('its name tells agent, data and split, and changes with everything that is asked', () => {
-    expect(evaluationName(settings)).toMatch(/^twice-toy-toy-valid-[0-9a-f]{8}$/);
+    expect(nameOf(settings)).toMatch(/^twice-toy-toy-valid-[0-9a-f]{8}$/);
     const others: AskedEvaluation[] = [
       { ...settings, modelId: 'other' },
-      { ...settings, hopsGiven: false },
+      { ...settings, about: { ...settings.about, hopsWithheld: true } },
       { ...settings, about: { ...settings.about, budget: null } },
       { ...settings, about: { ...settings.about, switches: { a: 1 } } },
     ];
-    expect(new Set([settings, ...others].map(evaluationName)).size).toBe(5);
+    expect(new Set([settings, ...others].map(nameOf)).size).toBe(5);
   });
 });
 
@@ -155,7 +156,7 @@ test('a server that keeps to the schema now and then gives the same bytes cut, g
   for (const end of ends.filter((_, i) => i % 4 === 2)) {
     const cut = completions.subarray(0, end);
     const asked = cut.toString().split('"line":"completion"').length - 1;
-    const again = await ask(folderWith({ [join(evaluationName(settings), 'completions.jsonl')]: cut }), asked);
+    const again = await ask(folderWith({ [join(nameOf(settings), 'completions.jsonl')]: cut }), asked);
     expect(again.bytes).toEqual(whole.bytes);
   }
   expect(await replayOf(whole.folder)).toMatchObject({ identical: true });

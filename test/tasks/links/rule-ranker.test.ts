@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { evaluateLinkRanker } from '../../../evaluation/links/evaluate-links.js';
-import { ruleBaseline } from '../../../evaluation/links/rule-ranker.js';
+import { ruleBaseline } from '../../../tasks/links/rules.js';
 import { knownAnswers, withInverses } from '../../../src/embedding/known-answers.js';
+import { evaluatedLinks } from '../../fixtures/evaluated.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
 
 const { graph, train, valid, test: asked, known } = tinyLinkWorld();
@@ -11,17 +11,16 @@ const world = {
   known: withInverses(known, plain),
   trainKnown: withInverses(knownAnswers([train]), plain),
 };
-const about = { agent: 'rules', dataset: 'tiny', split: 'test', hashes: { graph: graph.hash, dataset: '' } };
 
 describe('the baseline of rules', () => {
   test('answers what follows from a rule, and shows the rule as its chain', async () => {
     const { ranker } = await ruleBaseline(world);
-    const { record } = await evaluateLinkRanker(ranker, world, asked, { about, directions: ['tail'], resamples: 10 });
-    expect(record.directions.tail!['hits@1']!.value).toBe(1);
-    expect(record.chains).toEqual([
+    const { record } = await evaluatedLinks(ranker, world, asked, { directions: ['tail'] });
+    expect(record.metrics['hits@1']!.value).toBe(1);
+    expect(record.details.chains).toEqual([
       { relation: 'citizen_of', chain: ['born_in', 'lies_in'], uses: 2, right: 2, precision: 1 },
     ]);
-    expect(record.examples).toBeUndefined();
+    expect(record.examples).toEqual([]);
   });
 
   test('takes rules together as valid says, or the first way where valid says nothing', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { queriesOf, questionsOf } from '../../../evaluation/links/link-queries.js';
 import { scorerRanker } from '../../../agents/link-agents.js';
-import { rankLinks, rankWalks } from '../../../evaluation/links/rank-links.js';
+import { queriesOf, questionsOf, rankLinks, rankWalks } from '../../../tasks/links/ranks.js';
 import { filteredRank } from '../../../src/metrics/ranks.js';
 import { withInverses } from '../../../src/embedding/known-answers.js';
 import { Rng } from '../../../src/run/seeds.js';

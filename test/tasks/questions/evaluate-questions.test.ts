@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QuestionTask } from '../../../datasets/question.js';
-import { compareQuestionEvaluations, refuseMixture, unionOf } from '../../../evaluation/questions/compare-questions.js';
-import { drawQuestions } from '../../../evaluation/questions/draw-questions.js';
-import { evaluateQuestions } from '../../../evaluation/questions/evaluate-questions.js';
+import { compareEvaluations, refuseMixture } from '../../../evaluation/compare.js';
 import { BudgetSpent } from '../../../src/llm/decision.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { about, agentOf, answerOf, chainOf, id, options, questionOf } from './toy-harbour.js';
+import { questionMeasure, unionFigures } from '../../../tasks/questions/score.js';
+import { evaluatedQuestions } from '../../fixtures/evaluated.js';
+import { agentOf, answerOf, chainOf, id, options, questionOf } from '../../fixtures/toy-harbour.js';
 
 const builders = ['sailed', 'built_by'];
 const samples = [
@@ -39,7 +39,7 @@ const toy = agentOf(({ id: name }) => {
 
 describe('an evaluation of questions', () => {
   test('B-FISKE-6, B-POG-1: has one row a question, in order, and counts a crash as a miss', async () => {
-    const { record, rows } = await evaluateQuestions(toy, samples, { ...options, concurrency: 3 });
+    const { record, rows } = await evaluatedQuestions(toy, samples, { ...options, concurrency: 3 });
     expect(rows.map((row) => row.id)).toEqual(samples.map(({ task }) => task.id));
     expect(record.n).toBe(samples.length);
     expect(rows[8]).toMatchObject({ stop: 'crashed', crash: 'no more memory', miss: 'crashed', metrics: { f1: 0 } });
@@ -54,7 +54,7 @@ describe('an evaluation of questions', () => {
   });
 
   test('says why each question was missed', async () => {
-    const { record, rows } = await evaluateQuestions(toy, samples, options);
+    const { record, rows } = await evaluatedQuestions(toy, samples, options);
     expect(Object.fromEntries(rows.map(({ id: name, miss }) => [name, miss]))).toEqual({
       right: undefined,
       half: 'wrong-answer',
@@ -90,8 +90,8 @@ describe('an evaluation of questions', () => {
         },
         { topicGiven },
       );
-    await evaluateQuestions(nosy(true), samples.slice(0, 1), options);
-    await evaluateQuestions(nosy(false), samples.slice(0, 1), { ...options, hopsGiven: false });
+    await evaluatedQuestions(nosy(true), samples.slice(0, 1), options);
+    await evaluatedQuestions(nosy(false), samples.slice(0, 1), { ...options, hopsGiven: false });
     expect(seen[0]).toEqual(samples[0]!.task);
     expect(seen[1]).toEqual({ id: 'right', subset: 'toy', question: 'right of Tamsin?', topics: [], form: 'entities' });
   });
@@ -108,9 +108,9 @@ describe('an evaluation of questions', () => {
           return answerOf({});
         },
       });
-    await evaluateQuestions(slow(true), samples, { ...options, concurrency: 4 });
+    await evaluatedQuestions(slow(true), samples, { ...options, concurrency: 4 });
     expect(most.seen).toBe(1);
-    const { rows } = await evaluateQuestions(slow(false), samples, { ...options, concurrency: 4 });
+    const { rows } = await evaluatedQuestions(slow(false), samples, { ...options, concurrency: 4 });
     expect(most.seen).toBe(4);
     expect(new Set(rows.map((row) => row.id)).size).toBe(samples.length);
   });
@@ -121,9 +121,9 @@ describe('an evaluation of questions', () => {
         if (code === 'data' && name !== 'right') return {};
         throw new WorkbenchError(code, `no ${code}`);
       });
-    await expect(evaluateQuestions(failing('failure'), samples, options)).rejects.toThrow('no failure');
-    await expect(evaluateQuestions(failing('config'), samples, options)).rejects.toThrow('no config');
-    const { record } = await evaluateQuestions(failing('data'), samples, options);
+    await expect(evaluatedQuestions(failing('failure'), samples, options)).rejects.toThrow('no failure');
+    await expect(evaluatedQuestions(failing('config'), samples, options)).rejects.toThrow('no config');
+    const { record } = await evaluatedQuestions(failing('data'), samples, options);
     expect(record.misses.crashed).toBe(1);
   });
 
@@ -135,7 +135,7 @@ describe('an evaluation of questions', () => {
       if (asked.length === 2) controller.abort();
       return {};
     });
-    const stopped = evaluateQuestions(agent, samples, { ...options, signal: controller.signal });
+    const stopped = evaluatedQuestions(agent, samples, { ...options, signal: controller.signal });
     await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
     expect(asked).toEqual(['right', 'half']);
   });
@@ -144,27 +144,14 @@ describe('an evaluation of questions', () => {
     const agent = agentOf(() => {
       throw new BudgetSpent(3);
     });
-    const { record } = await evaluateQuestions(agent, samples.slice(0, 2), options);
+    const { record } = await evaluatedQuestions(agent, samples.slice(0, 2), options);
     expect(record.misses).toEqual({ crashed: 2 });
   });
 });
 
-describe('the questions of an evaluation', () => {
-  test('leave out what nobody can be scored on, and are drawn the same way at every call', () => {
-    const unanswerable = questionOf('empty', 'Ada', []);
-    const all = drawQuestions([...samples, unanswerable]);
-    expect(all).toEqual({ samples, excluded: { 'no gold answer': 1 } });
-    const some = drawQuestions([...samples, unanswerable], 4, 1);
-    expect(some.samples).toHaveLength(4);
-    expect(some).toEqual(drawQuestions([...samples, unanswerable], 4, 1));
-    const places = some.samples.map((sample) => samples.indexOf(sample));
-    expect(places).toEqual([...places].sort((a, b) => a - b));
-  });
-});
-
 describe('a comparison', () => {
-  const evaluated = async (name: string, agent = toy, more = {}) => {
-    const { record, rows } = await evaluateQuestions(agent, samples, { ...options, about: { ...about, ...more } });
+  const evaluated = async (name: string, agent = toy) => {
+    const { record, rows } = await evaluatedQuestions(agent, samples, options);
     return { name, record, rows };
   };
 
@@ -177,12 +164,19 @@ describe('a comparison', () => {
       })),
     );
     const one = await evaluated('one');
-    const [comparison] = compareQuestionEvaluations([one, all], { resamples: 200 });
+    const [comparison] = compareEvaluations(questionMeasure, [one, all], { resamples: 200 });
     expect(comparison).toMatchObject({ agent: 'one', against: 'all' });
     expect(comparison!.differences['hit@1']!.value).toBeCloseTo(-8 / 9, 12);
     expect(comparison!.differences['hit@1']!.pValue).toBeLessThan(0.05);
-    const union = unionOf(one, all);
-    expect(Array.from(union.complete)).toEqual(union.ids.map(() => 1));
+    // What one finds alone is two of nine; together with IO, which knows all, everything.
+    const io = { ...all, record: { ...all.record, agent: 'io' } };
+    expect(unionFigures([one, io])).toMatchObject([
+      { name: 'one+io', partial: { value: 1, n: 9 }, complete: { value: 1, low: 1, high: 1, n: 9 } },
+    ]);
+    expect(unionFigures([{ ...one, name: 'again' }, { ...one, record: { ...one.record, agent: 'io' } }])).toMatchObject([
+      { name: 'again+io', complete: { value: one.record.metrics.complete!.value } },
+    ]);
+    expect(unionFigures([one, all])).toEqual([]);
   });
 
   test('refuses simulated models beside real ones, other models, budgets and questions; walkers go with all', async () => {
@@ -196,7 +190,7 @@ describe('a comparison', () => {
     );
     const one = await evaluated('one');
     const shorter = { ...one, name: 'shorter', rows: one.rows.slice(1) };
-    expect(() => compareQuestionEvaluations([shorter, one])).toThrow(
+    expect(() => compareEvaluations(questionMeasure, [shorter, one])).toThrow(
       'expected the questions of one, got others, at shorter',
     );
   });
