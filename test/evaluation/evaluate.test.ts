@@ -105,7 +105,10 @@ describe('an evaluation', () => {
 
   test('B-MIN-1: reports coverage beside the score', async () => {
     const coverageIn = async (more = {}) =>
-      (await evaluatedDialogues(toy, samples, { ...options, ...more })).record.details.coverage as Record<string, number>;
+      (await evaluatedDialogues(toy, samples, { ...options, ...more })).record.details.coverage as Record<
+        string,
+        number
+      >;
     const coverage = await coverageIn();
     expect(coverage.goldInGraph).toBeCloseTo(4 / 6, 12);
     expect(coverage.reachable).toBeCloseTo(4 / 6, 12);

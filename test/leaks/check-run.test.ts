@@ -189,7 +189,7 @@ describe('what is not known', () => {
     );
     expect((await kgwalk('datasets', 'check', 'opendialkg', '--split', 'test')).exitCode).toBe(2);
     expect((await kgwalk('datasets', 'check', 'opendialkg', '--run', 'gone')).told).toContain(
-      'expected a run, got "gone"',
+      'expected a run or an evaluation, got "gone", at --run',
     );
     await importOpenDialKg({ from: folderWith(releaseFiles), name: 'other' });
     const other = await kgwalk('datasets', 'check', 'other', '--run', run);

@@ -20,7 +20,12 @@ async function reportOn(agentOf: () => Agent) {
   const notes = new ProvenanceNotes();
   const agent = collectProvenance(notes, agentOf);
   const about = { dataset: 'cut', split: 'test', turns: 'all' };
-  const { rows } = await evaluatedDialogues(agent, samples, { graph, settings, seenTargets: seenEntities(train), about });
+  const { rows } = await evaluatedDialogues(agent, samples, {
+    graph,
+    settings,
+    seenTargets: seenEntities(train),
+    about,
+  });
   const scored = rows.map(({ dialogue, seen, path }) => ({ cluster: dialogue, seen, score: Number(path === 1) }));
   const targets = [seenUnseen({ evaluation: 'run', agent: agent.name, metric: 'path@1' }, scored)];
   const agents = [{ of: 'run', own: true, record: notes.record() }];

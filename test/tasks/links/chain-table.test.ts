@@ -59,14 +59,25 @@ describe('the chains that queries are answered by', () => {
   });
 
   test('of equal use stand in the order of their relations, a beginning before what it begins', () => {
-    const chains = chainsOf([citizen, [lives], true], [citizen, [born, lies], true], [citizen, [born], true], [citizen, [], true]);
+    const chains = chainsOf(
+      [citizen, [lives], true],
+      [citizen, [born, lies], true],
+      [citizen, [born], true],
+      [citizen, [], true],
+    );
     expect(chains.map(({ chain }) => chain)).toEqual([[], ['born_in'], ['born_in', 'lies_in'], ['lives_in']]);
   });
 
   test('of a question asked by several queries count once', () => {
     const world = { graph, labels: graph.entityNames, known: tiny.known, trainKnown: tiny.known };
     const query = { direction: 'tail', head: 0, relation: citizen, distance: 1, rank: 1, chain: [born] } as const;
-    const rows = [0, 1].map((answer): LinkRow => ({ ...query, chain: [born], id: `tail/${answer}`, answer, chainRight: true }));
+    const rows = [0, 1].map((answer): LinkRow => ({
+      ...query,
+      chain: [born],
+      id: `tail/${answer}`,
+      answer,
+      chainRight: true,
+    }));
     expect(linkScorer(world, 3).summary!(rows).details.chains).toMatchObject([{ chain: ['born_in'], uses: 1 }]);
   });
 

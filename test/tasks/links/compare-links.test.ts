@@ -88,7 +88,7 @@ describe('kept evaluations', () => {
     const dataset = { ...world, test: tiny.test, manifest: { name: 'tiny', files: {} } } as unknown as LinkDataset;
     const data = linkQuestions(dataset, 'test', tiny.test, { directions: ['tail', 'head'], horizon: 2 });
     const asked = {
-      ...{ schemaVersion: 2, kind: 'evaluation', task: 'links', agent: 'random', resamples: 50 } as const,
+      ...({ schemaVersion: 2, kind: 'evaluation', task: 'links', agent: 'random', resamples: 50 } as const),
       ...{ about: data.about, hashes: { ...data.hashes } },
     };
     const ranker = rankerAsker(walker('born_in'), dataset);

@@ -173,9 +173,12 @@ describe('a comparison', () => {
     expect(unionFigures([one, io])).toMatchObject([
       { name: 'one+io', partial: { value: 1, n: 9 }, complete: { value: 1, low: 1, high: 1, n: 9 } },
     ]);
-    expect(unionFigures([{ ...one, name: 'again' }, { ...one, record: { ...one.record, agent: 'io' } }])).toMatchObject([
-      { name: 'again+io', complete: { value: one.record.metrics.complete!.value } },
-    ]);
+    expect(
+      unionFigures([
+        { ...one, name: 'again' },
+        { ...one, record: { ...one.record, agent: 'io' } },
+      ]),
+    ).toMatchObject([{ name: 'again+io', complete: { value: one.record.metrics.complete!.value } }]);
     expect(unionFigures([one, all])).toEqual([]);
   });
 

@@ -62,7 +62,9 @@ describe('worked questions', () => {
       agentOf(() => ({ truth: true })),
       samples.slice(7, 8),
     );
-    expect(said).toMatchObject([{ gold: ['false'], golds: 1, answers: [{ text: 'true', right: false }], right: false }]);
+    expect(said).toMatchObject([
+      { gold: ['false'], golds: 1, answers: [{ text: 'true', right: false }], right: false },
+    ]);
     const broken = agentOf(({ id: name }) => {
       if (name === 'q7') throw new Error('no more memory');
       return {};
