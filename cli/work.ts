@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { terminalProgress } from '../src/run/progress.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { type AnyTask, loadTask, taskNames } from '../tasks/index.js';
+import { allTasks, type AnyTask } from '../tasks/index.js';
 import type { Named, Work } from '../tasks/task.js';
 import { interruptSignal } from './interrupt.js';
 import { printNote } from './output.js';
@@ -28,6 +28,6 @@ export async function taskFor(named: readonly Named[], flags: EvaluationFlags): 
   const { taskOf } = await import('../tasks/named.js');
   const { refuseOtherFlags } = await import('../tasks/flags.js');
   const task = await taskOf(named, flags);
-  refuseOtherFlags(flags, task, await Promise.all(taskNames.map(loadTask)));
+  refuseOtherFlags(flags, task, await allTasks());
   return task;
 }

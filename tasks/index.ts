@@ -19,6 +19,13 @@ export const taskNames = Object.keys(tasks) as TaskName[];
 /** A task; each is loaded when it is first asked for. */
 export const loadTask = (name: TaskName): Promise<AnyTask> => tasks[name]();
 
+/** All tasks, loaded one after the other. */
+export async function allTasks(): Promise<AnyTask[]> {
+  const loaded: AnyTask[] = [];
+  for (const name of taskNames) loaded.push(await loadTask(name));
+  return loaded;
+}
+
 /** The task of an environment, as settings name it. @throws TypeError for an environment of none */
 export async function taskOfEnv(id: string): Promise<AnyTask> {
   for (const name of taskNames) {

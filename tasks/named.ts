@@ -10,7 +10,7 @@ import { nearestName } from '../src/run/printable.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { EvaluationFlags } from './flags.js';
-import { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';
+import { allTasks, type AnyTask, loadTask, type TaskName } from './index.js';
 import type { Named, Resolved, Task } from './task.js';
 
 /**
@@ -26,7 +26,7 @@ export async function taskOf(
     const kept = isRun === undefined ? foundEvaluation(name, evaluations) : undefined;
     if (kept !== undefined) return loadTask(readAsked(kept).task as TaskName);
   }
-  const tasks = await Promise.all(taskNames.map(loadTask));
+  const tasks = await allTasks();
   const having = ({ name, isRun }: Named) => (isRun === true ? [] : tasks.filter(({ agents }) => agents.has(name)));
   for (const one of named) {
     const run = having(one).length > 0 ? undefined : findRun(one.name)?.run;
