@@ -176,6 +176,7 @@ export function printed(name: string, text: string, folder: string): void {
     .replace(/(saved: .*\/).*kgwalk-test-\w+-/g, '$1')
     .replace(/(saved: .*-|-best-)[0-9a-f]{8}\b/g, '$1HASH')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/, [\d.]+ of them preparing/g, '')
     .replace(/about \d[\d,.]* (s|min|h)\b/g, 'about N min')
     .replace(/\d[\d,.]*( ?)(ms|s|min|h|MiB|MB|GB)\b/g, 'N$1$2')
     .replace(/\d[\d,.]*( [a-z]+(?:\/s| a second| an hour))/g, 'N$1')
