@@ -200,8 +200,9 @@ export class ShownPage implements Shown {
     (this.sections.at(-1)!.lines ??= []).push(text);
   }
 
-  table(rows: NonNullable<Section['rows']>): void {
-    this.sections.push({ title: '', rows });
+  /** @param title above it */
+  table(rows: NonNullable<Section['rows']>, title = ''): void {
+    this.sections.push({ title, rows });
     this.#open = true;
   }
 }

@@ -71,9 +71,10 @@ function questionStatisticsShown(statistics: QuestionStatistics): Shown {
       ...Object.fromEntries(columns.map(([subset, statistics]) => [subset, String(cell(statistics))])),
     })),
   );
-  page.line();
-  page.line(`Gold chains, executed (here topics ${topicsReturn ? 'stay' : 'leave every frontier'})`);
-  page.table(columns.flatMap(([subset, { chains }]) => chainRows(subset, chains)));
+  page.table(
+    columns.flatMap(([subset, { chains }]) => chainRows(subset, chains)),
+    `Gold chains, executed (here topics ${topicsReturn ? 'stay' : 'leave every frontier'})`,
+  );
   return page;
 }
 
