@@ -160,7 +160,7 @@ function recordOf<S extends Sample, Answer, R extends Row>(
 ): EvaluationRecord {
   const { task, agent = name, run, checkpoint, about, hashes, resamples } = subject;
   const metrics = metricsOf(measure, figures, rows, resamples);
-  const { details, sections } = summary?.(rows) ?? { details: {}, sections: [] };
+  const { details, sections, bounds } = summary?.(rows) ?? { details: {}, sections: [], bounds: undefined };
   return {
     schemaVersion: 2,
     ...{ task, agent },
@@ -173,6 +173,7 @@ function recordOf<S extends Sample, Answer, R extends Row>(
     n: rows.length,
     excluded: { ...excluded },
     metrics,
+    ...(bounds && { bounds }),
     slices: slicesOf(measure, figures, rows, resamples),
     misses: countsOf(
       rows.flatMap(({ miss }) => miss ?? []),

@@ -105,6 +105,10 @@ export interface Scorer<S extends Sample, Answer, R extends Row> {
   rowOf(sample: S, attempt: Attempt<Answer> | undefined): R;
   /** A sample worked out for the report; undefined where there is nothing to show. */
   exampleOf?(sample: S, attempt: Attempt<Answer>, row: R): Example | undefined;
-  /** What is counted beside the figures: for programs, and for people. */
-  summary?(rows: readonly R[]): { details: Record<string, unknown>; sections: Section[] };
+  /** What is counted beside the figures: for programs, and for people; by figure, what no walk can exceed. */
+  summary?(rows: readonly R[]): {
+    details: Record<string, unknown>;
+    sections: Section[];
+    bounds?: Record<string, number>;
+  };
 }

@@ -94,7 +94,7 @@ export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Ans
     missReasons: missReasons.filter((reason) => walks.selection || reason !== 'gold-edge-cut'),
     rowOf: (sample, attempt) => rowOf(sample, attempt, context),
     exampleOf: (sample, attempt, row) => exampleOf(sample, attempt, row, graph),
-    summary: () => coverageOf(samples, walks, horizon),
+    summary: () => coverageOf(samples, walks, horizon, ks),
   };
 }
 
@@ -103,12 +103,9 @@ export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Ans
  * @param samples at least one
  * @param walks the edges that may be walked
  * @param horizon most edges of a walk
+ * @param ks of path@k, which it bounds
  */
-export function coverageOf(
-  samples: readonly WalkSample[],
-  walks: WalkGraph,
-  horizon = 2,
-): { details: Record<string, unknown>; sections: Section[] } {
+export function coverageOf(samples: readonly WalkSample[], walks: WalkGraph, horizon = 2, ks: readonly number[] = []) {
   const { graph, selection } = walks;
   const share = (test: (sample: WalkSample) => boolean) => samples.filter(test).length / samples.length;
   const coverage = {
@@ -131,6 +128,7 @@ export function coverageOf(
   return {
     details: { coverage, ...(selection && { edges: selection }) },
     sections: [{ title: 'What can be answered', lines }],
+    bounds: Object.fromEntries(ks.map((k) => [`path@${k}`, coverage.reachable])),
   };
 }
 

@@ -105,7 +105,7 @@ export function linkScorer(world: ScoredWorld, horizon: number): Scorer<LinkSamp
     figures: linkFigures(horizon),
     rowOf: (sample, attempt) => rowOf(sample, attempt?.answer, world),
     exampleOf: (sample, attempt, row) => exampleOf(sample, attempt, row, world),
-    summary: (rows) => summary(rows, world),
+    summary: (rows) => summary(rows, world, horizon),
   };
 }
 
@@ -230,19 +230,24 @@ const shownChains = 3;
 function summary(
   rows: readonly LinkRow[],
   { graph }: ScoredWorld,
-): { details: Record<string, unknown>; sections: Section[] } {
+  horizon: number,
+): ReturnType<NonNullable<Scorer<never, never, LinkRow>['summary']>> {
   const chains = chainsOf(rows, graph.relationNames);
   const unseen = unseenIn(rows, graph);
   const unseenText =
     unseen.entities + unseen.relations === 0
       ? 'train has every entity and relation that is asked about'
       : `queries with what train lacks, ranked last: an entity ${unseen.entities}, a relation ${unseen.relations}`;
+  // Whoever learns no walk may rank any entity.
+  const walks = rows.some(({ reached }) => reached !== undefined);
+  const reachable = rows.filter(({ distance }) => distance <= horizon).length / rows.length;
   return {
     details: { unseen, ...(chains.length > 0 && { chains }) },
     sections: [
       ...(chains.length > 0 ? [chainSection(chains)] : []),
       { title: 'What train lacks', lines: [unseenText] },
     ],
+    ...(walks && { bounds: { mrr: reachable, ...Object.fromEntries(ks.map((k) => [`hits@${k}`, reachable])) } }),
   };
 }
 

@@ -227,7 +227,7 @@ function goldReach(graph: Graph): (sample: QuestionSample) => GoldReach {
 /** Points of the budget curve that are shown. */
 const shownPoints = 12;
 
-function summary(rows: readonly QuestionRow[]): { details: Record<string, unknown>; sections: Section[] } {
+function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<never, never, QuestionRow>['summary']>> {
   const phases = phasesOf(rows);
   const stops = countsOf(rows.map(({ stop }) => stop));
   const curve = budgetCurve(rows);
@@ -238,8 +238,12 @@ function summary(rows: readonly QuestionRow[]): { details: Record<string, unknow
   const step = Math.ceil(curve.length / shownPoints);
   const points = curve.filter((_, i) => i % step === 0 || i === curve.length - 1);
   const asked = Object.entries(phases);
+  const wanted = rows.filter(({ form }) => form === 'entities');
   return {
     details: { phases, stops, budgetCurve: curve },
+    ...(wanted.length > 0 && {
+      bounds: { 'hit@1': wanted.filter(({ reachable }) => reachable).length / wanted.length },
+    }),
     sections: [
       { title: 'Stops', lines: [counted(stops)] },
       ...(asked.length === 0
