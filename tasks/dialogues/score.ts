@@ -6,7 +6,7 @@ import type { Attempt, Measure, Scorer } from '../../evaluation/score.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Path } from '../../src/kg/graph.js';
 import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
-import type { Example, Section } from '../../src/run/evaluation.js';
+import type { Example } from '../../src/run/evaluation.js';
 import { type Figure, numberText } from '../../src/run/figures.js';
 import { dialogueArrow, dialogueRow, type DialogueRow, missReasons, type RowContext, rowOf } from './row.js';
 
