@@ -10,6 +10,7 @@ import { register as doctor } from './doctor.js';
 import { register as evaluate } from './evaluate.js';
 import { register as models } from './models.js';
 import { register as native } from './native.js';
+import { register as plugins } from './plugins.js';
 import { register as pretrain } from './pretrain.js';
 import { register as quickstart } from './quickstart.js';
 import { register as replay } from './replay.js';
@@ -19,6 +20,7 @@ import { register as train } from './train.js';
 
 /** Each adds itself to a program and loads its heavy parts only when it runs. */
 export const commands: readonly ((program: Command) => void)[] = [
+  plugins,
   quickstart,
   datasets,
   models,

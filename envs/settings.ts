@@ -1,4 +1,5 @@
 /** Settings of the environments: what each section of a configuration file may say. */
+import { rewardKinds } from './dialogue-walk/reward.js';
 import { z } from 'zod';
 
 /** The `env` section of a configuration file. */
@@ -24,10 +25,13 @@ export const envSettings = z.strictObject({
   reward: z
     .strictObject({
       kind: z
-        .enum(['target', 'path', 'first-hop'])
+        .string()
+        .refine((kind) => rewardKinds().includes(kind), {
+          error: ({ input }) => `expected a kind of reward (${rewardKinds().join(', ')}), got ${JSON.stringify(input)}`,
+        })
         .default('path')
         .describe(
-          'What earns the hit: ending at the gold target, walking exactly the gold path, or ending where the first hop of the gold path ends, which is what the code of LLM-ARK trains on (with ppo.trainHorizon=1).',
+          'What earns the hit: `target`, ending at the gold target; `path`, walking exactly the gold path; `first-hop`, ending where the first hop of the gold path ends, which is what the code of LLM-ARK trains on (with ppo.trainHorizon=1).',
         ),
       hit: z.number().min(0).max(100).default(1).describe('Reward at the end of a walk that hits.'),
       miss: z

@@ -8,7 +8,7 @@ import { numberText } from '../src/run/figures.js';
 import type { Progress } from '../src/run/progress.js';
 import { Rng } from '../src/run/seeds.js';
 import { noCalls } from './ask.js';
-import { columnsOf, metricsOf, slicesOf } from './figures.js';
+import { allFigures, columnsOf, metricsOf, slicesOf } from './figures.js';
 import type { Asker, AskOptions, Attempt, Row, Sample, Scorer } from './score.js';
 
 /** What the record says of an evaluation beyond its figures. */
@@ -155,10 +155,11 @@ export async function curveOf<S extends Sample, Answer, R extends Row>(
 function recordOf<S extends Sample, Answer, R extends Row>(
   { name, note }: Pick<Asker<never, Answer>, 'name' | 'note'>,
   rows: readonly R[],
-  { measure, figures, missReasons, summary }: Scorer<S, Answer, R>,
+  { measure, figures: declared, missReasons, summary }: Scorer<S, Answer, R>,
   { subject, excluded = {} }: Pick<EvaluateOptions<S, Answer, R>, 'subject' | 'excluded'>,
 ): EvaluationRecord {
   const { task, agent = name, run, checkpoint, about, hashes, resamples } = subject;
+  const figures = allFigures(measure, declared);
   const metrics = metricsOf(measure, figures, rows, resamples);
   const { details, sections, bounds } = summary?.(rows) ?? { details: {}, sections: [], bounds: undefined };
   return {

@@ -6,6 +6,44 @@ import type { Measure, Row } from './score.js';
 /** More values of a slice than these are not told: a table of them would say nothing. */
 const mostValues = 40;
 
+/** A figure of the user's own: its declaration, and what it makes of a row. */
+interface OwnFigure {
+  figure: Figure;
+  valueOf: (row: never) => number | undefined;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+const ownFigures = new WeakMap<Measure<any>, OwnFigure[]>();
+
+/**
+ * Adds a figure to all evaluations of a task from now on: in their records, tables, comparisons and pages.
+ * @param measure that of the task: `(await loadTask('questions')).measure`
+ * @param valueOf value of a row; undefined for rows outside the figure's denominator
+ * @throws WorkbenchError `usage` for a key that is registered already
+ */
+export function registerFigure<R extends Row>(
+  measure: Measure<R>,
+  figure: Figure,
+  valueOf: (row: R) => number | undefined,
+): void {
+  const known = ownFigures.get(measure) ?? [];
+  if (known.some((one) => one.figure.key === figure.key)) {
+    throw new WorkbenchError('usage', `expected the key of a new figure, got "${figure.key}", which is registered already`);
+  }
+  ownFigures.set(measure, [...known, { figure, valueOf }]);
+}
+
+/** The figures of a scorer, and those that were registered beside them. */
+export function allFigures<R extends Row>(measure: Measure<R>, figures: readonly Figure[]): Figure[] {
+  return [...figures, ...(ownFigures.get(measure) ?? []).map(({ figure }) => figure)];
+}
+
+/** See `Measure.valueOf`; registered figures included. */
+function valueOf<R extends Row>(measure: Measure<R>, key: string): (row: R) => number | undefined {
+  const own = ownFigures.get(measure)?.find(({ figure }) => figure.key === key);
+  return own ? (own.valueOf as (row: R) => number | undefined) : measure.valueOf(key);
+}
+
 /** One figure's column: the rows in its denominator, and the value of each, float64. */
 export interface Column<R> {
   rows: R[];
@@ -20,14 +58,14 @@ export function columnsOf<R extends Row>(
 ): Map<string, Column<R>> {
   const columns = new Map<string, Column<R>>();
   for (const key of keys) {
-    const valueOf = measure.valueOf(key);
+    const value = valueOf(measure, key);
     const counted: R[] = [];
     const values: number[] = [];
     for (const row of rows) {
-      const value = valueOf(row);
-      if (value === undefined) continue;
+      const found = value(row);
+      if (found === undefined) continue;
       counted.push(row);
-      values.push(value);
+      values.push(found);
     }
     if (counted.length > 0) columns.set(key, { rows: counted, values: Float64Array.from(values) });
   }
@@ -89,8 +127,8 @@ export function rowsBySlice<R extends Row>(
     if (only !== undefined && name !== only) continue;
     const values = new Map<string, R[]>();
     for (const row of rows) {
-      const value = valueOf(row);
-      if (value === undefined) continue;
+      const found = value(row);
+      if (found === undefined) continue;
       const own = values.get(value);
       if (own) own.push(row);
       else values.set(value, [row]);

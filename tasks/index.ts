@@ -26,11 +26,11 @@ export async function allTasks(): Promise<AnyTask[]> {
   return loaded;
 }
 
-/** The task of an environment, as settings name it. @throws TypeError for an environment of none */
+/** The task of an environment, as settings name it; of a user's own, registered by a plugin, dialogues. */
 export async function taskOfEnv(id: string): Promise<AnyTask> {
   for (const name of taskNames) {
     const task = await loadTask(name);
     if (task.learning.envIds.includes(id)) return task;
   }
-  throw new TypeError(`expected an environment of a task, got ${id}`);
+  return loadTask('dialogues');
 }
