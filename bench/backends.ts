@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { optimizerPrefix, readCheckpoint } from '../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
 import { loadPreset } from '../presets/index.js';
-import type { EvaluationRecord } from '../src/run/records.js';
+import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { backendOf } from '../src/tensor/backend.js';
 import { train } from '../tasks/train.js';
 

@@ -1,5 +1,6 @@
 /** From rows to figures: every one with its interval, for all rows and for slices of them. */
 import { bootstrapMeans } from '../src/metrics/bootstrap.js';
+import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationMetrics, Figure } from '../src/run/figures.js';
 import type { Measure, Row } from './score.js';
 
@@ -28,7 +29,10 @@ export function registerFigure<R extends Row>(
 ): void {
   const known = ownFigures.get(measure) ?? [];
   if (known.some((one) => one.figure.key === figure.key)) {
-    throw new WorkbenchError('usage', `expected the key of a new figure, got "${figure.key}", which is registered already`);
+    throw new WorkbenchError(
+      'usage',
+      `expected the key of a new figure, got "${figure.key}", which is registered already`,
+    );
   }
   ownFigures.set(measure, [...known, { figure, valueOf }]);
 }
@@ -127,8 +131,8 @@ export function rowsBySlice<R extends Row>(
     if (only !== undefined && name !== only) continue;
     const values = new Map<string, R[]>();
     for (const row of rows) {
-      const found = value(row);
-      if (found === undefined) continue;
+      const value = valueOf(row);
+      if (value === undefined) continue;
       const own = values.get(value);
       if (own) own.push(row);
       else values.set(value, [row]);

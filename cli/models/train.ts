@@ -9,7 +9,7 @@ import { curveOf } from '../../reports/series.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
-import { anyNumber } from '../../src/run/record-schemas.js';
+import { anyNumber } from '../../src/run/records.js';
 import { interruptSignal } from '../interrupt.js';
 import { printJson, printLine } from '../output.js';
 import { minutesOf, timeLimit } from '../time-limit.js';

@@ -1,6 +1,6 @@
 /** Targets that train never had must score clearly below those it had: where they do not, something gives them away. */
 import { bootstrapMeans, groupDifference } from '../../src/metrics/bootstrap.js';
-import type { Estimate } from '../../src/run/records.js';
+import type { Estimate } from '../../src/run/figures.js';
 
 /**
  * `below`: the interval of seen − unseen lies above 0; `above`: it lies below 0; `not below`: it holds 0 although there are

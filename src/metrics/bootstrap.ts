@@ -2,7 +2,7 @@
  * Intervals and tests for means over samples that come in clusters. Samples of one dialogue share speakers, topic and
  * earlier paths, so whole dialogues are resampled: intervals over single samples would be too narrow.
  */
-import type { Estimate } from '../run/records.js';
+import type { Estimate } from '../run/figures.js';
 import { Rng } from '../run/seeds.js';
 
 /** Mean of a − b with its interval and test. */

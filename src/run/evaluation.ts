@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { figure } from './figures.js';
 import { furtherKey, openObject } from './read-json.js';
-import { anyNumber } from './record-schemas.js';
+import { anyNumber } from './records.js';
 
 const text = z.string();
 const counts = z.record(text, anyNumber);

@@ -3,8 +3,7 @@ import { memoryUsage } from 'node:process';
 import { writeFileAtomic } from './files.js';
 import { openJsonLines, readJsonLines } from './json-lines.js';
 import { csvCell } from './printable.js';
-import { metricRecord, timingRecord } from './record-schemas.js';
-import type { MetricRecord, TimingRecord } from './records.js';
+import { metricRecord, type MetricRecord, timingRecord, type TimingRecord } from './records.js';
 
 /** Opens the metrics of a run for appending. Lines are in memory until `flush`, which belongs before every checkpoint. */
 export function openMetricLog(file: string) {

@@ -9,8 +9,7 @@ import { WorkbenchError } from './errors.js';
 import { readTextFile, removeLeftovers, writeError, writeFileAtomic } from './files.js';
 import { confined, runsFolder } from './locations.js';
 import { ofShape, readJsonFile } from './read-json.js';
-import { environmentRecord, runState } from './record-schemas.js';
-import type { EnvironmentRecord, RunInfo, RunState } from './records.js';
+import { environmentRecord, type EnvironmentRecord, type RunInfo, runState, type RunState } from './records.js';
 import { isLocked, lockFolder } from './run-lock.js';
 
 const configFile = 'config.yaml';

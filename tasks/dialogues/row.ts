@@ -7,7 +7,7 @@ import type { Graph } from '../../src/kg/graph.js';
 import { arkRanks } from '../../src/metrics/ark-ranks.js';
 import { pathRanks, targetRanks } from '../../src/metrics/path-hits.js';
 import { openObject } from '../../src/run/read-json.js';
-import { anyNumber } from '../../src/run/record-schemas.js';
+import { anyNumber } from '../../src/run/records.js';
 
 /** Why the gold path is not in the list; only the last says something about the agent's judgement. */
 export const missReasons = [

@@ -1,7 +1,7 @@
 /** What was found of one query, and its columns. */
 import { z } from 'zod';
 import { openObject } from '../../src/run/read-json.js';
-import { anyNumber } from '../../src/run/record-schemas.js';
+import { anyNumber } from '../../src/run/records.js';
 
 /** A line of `answers.jsonl`. */
 export const linkRow = openObject({

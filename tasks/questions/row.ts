@@ -1,7 +1,7 @@
 /** What one agent made of one question, and its columns. */
 import { z } from 'zod';
 import { openObject } from '../../src/run/read-json.js';
-import { anyNumber } from '../../src/run/record-schemas.js';
+import { anyNumber } from '../../src/run/records.js';
 
 /** Why a question was missed, the first that applies. */
 const questionMisses = [

@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { register as compare } from '../../cli/compare.js';
 import { register as evaluate } from '../../cli/evaluate.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import type { EvaluationRecord } from '../../src/run/records.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { csvOf, folderWith, longDialogue, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
 import { captureOutput } from '../fixtures/captured-output.js';
 import { useOwnHome } from '../fixtures/own-home.js';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { EvaluationRecord } from '../../src/run/records.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { csvOf, folderWith, longDialogue, releaseFiles, shortDialogue } from '../fixtures/tiny-release.js';
 import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';

@@ -3,7 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, 
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { EvaluationRecord, TimingRecord } from '../../src/run/records.js';
+import type { TimingRecord } from '../../src/run/records.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { readTimings } from '../../src/run/metric-log.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';

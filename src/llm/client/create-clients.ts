@@ -1,7 +1,6 @@
 /** The one way of agents to a language model: every call is fitted, counted, kept to the budget and remembered. */
 import { WorkbenchError } from '../../run/errors.js';
 import { madeFromTexts } from '../../run/provenance.js';
-import type { PhaseCalls } from '../../run/question-records.js';
 import { subSeed } from '../../run/seeds.js';
 import { BudgetSpent, type Decided, type Decision, type DecisionClient, type ParseStage } from '../decision.js';
 import { type Dropped, type Fitted, fitToContext, uncutReply, withoutDropped } from '../decisions/fit-to-context.js';
@@ -153,7 +152,8 @@ export interface CallTotals {
   cachedTokens: number;
   completionTokens: number;
   /** Calls by phase and by how their replies were read. */
-  phases: PhaseCalls;
+  /** Calls by phase, and by how their replies were read. */
+  phases: Record<string, { calls: number; stages: Record<string, number> }>;
 }
 
 function totalsOf(calls: readonly CallRecord[]): CallTotals {

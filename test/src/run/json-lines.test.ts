@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openJsonLines, readJsonLines } from '../../../src/run/json-lines.js';
-import { anyNumber } from '../../../src/run/record-schemas.js';
+import { anyNumber } from '../../../src/run/records.js';
 
 const logFile = () => join(mkdtempSync(join(tmpdir(), 'kgwalk-lines-')), 'deep/log.jsonl');
 

@@ -1,0 +1,47 @@
+/** When a finished walk earns its reward. Beside shaping the only part of `envs` that reads golds. */
+import type { WalkGold } from '../../datasets/walk-sample.js';
+import { canonicalPath, pathKey, type Graph, type Path } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+
+/** Where a walk is, and the edges that led there. */
+interface EndedWalk {
+  current: number;
+  path: Path;
+}
+
+/** Whether a finished walk over a gold that the graph holds earns the hit. Stays are in neither's way. */
+export type HitRule = (graph: Graph, state: EndedWalk, gold: WalkGold) => boolean;
+
+const hitRules = new Map<string, HitRule>([
+  ['target', (_, { current }, { target, targets = [target] }) => targets.includes(current)],
+  [
+    'path',
+    ({ equalRelation }, { path }, gold) => {
+      const keyOf = (walked: Path) => pathKey(canonicalPath(walked, equalRelation));
+      return keyOf(path) === keyOf(gold.path);
+    },
+  ],
+  ['first-hop', (_, { current }, { path }) => current === path[0]?.[2]],
+]);
+
+/**
+ * Makes a kind of reward known to `env.reward.kind`.
+ * @throws WorkbenchError `usage` for a name that is taken
+ */
+export function registerReward(kind: string, rule: HitRule): void {
+  if (hitRules.has(kind)) {
+    throw new WorkbenchError('usage', `expected the name of a new reward, got "${kind}", which is registered already`);
+  }
+  hitRules.set(kind, rule);
+}
+
+/** Kinds of rewards that are known, ours first. */
+export const rewardKinds = (): string[] => [...hitRules.keys()];
+
+/**
+ * Whether a finished walk hits. Stays are ignored on both sides. A gold that is not in the graph is never hit, not even
+ * when another path happens to end at its target: such samples count as misses everywhere.
+ */
+export function hitsGold(graph: Graph, state: EndedWalk, gold: WalkGold, kind: string): boolean {
+  return gold.inGraph && hitRules.get(kind)!(graph, state, gold);
+}
