@@ -7,7 +7,7 @@ import type { dialogueAgents } from '../agents/dialogue-agents.js';
 import type { linkAgents } from '../agents/link-agents.js';
 import type { questionAgents } from '../agents/question-agents.js';
 import type { registerImporter } from '../datasets/importers.js';
-import type { registerReward } from '../envs/dialogue-walk/reward.js';
+import type { registerReward } from '../envs/dialogue-walk/hits.js';
 import type { registerEnv } from '../envs/registry.js';
 import type { registerFigure } from '../evaluation/figures.js';
 import type { loadTask } from '../tasks/index.js';
@@ -72,7 +72,7 @@ async function pluginHost(): Promise<PluginHost> {
   const { questionAgents } = await import('../agents/question-agents.js');
   const { linkAgents } = await import('../agents/link-agents.js');
   const { registerEnv } = await import('../envs/registry.js');
-  const { registerReward } = await import('../envs/dialogue-walk/reward.js');
+  const { registerReward } = await import('../envs/dialogue-walk/hits.js');
   const { registerImporter } = await import('../datasets/importers.js');
   const { registerFigure } = await import('../evaluation/figures.js');
   const { loadTask } = await import('../tasks/index.js');

@@ -83,4 +83,5 @@ export { dict, discrete, ids, multiBinary, oneOf, sequence, text, vector, type S
 export { renderStateText, type StateTextFields, verbalizePath } from './dialogue-walk/state-text.js';
 export { VectorEnv, type Autoreset, type BatchedEnv, type VectorReset, type VectorStep } from './vector-env.js';
 export { walkGraph, type EdgeSelection, type WalkGraph } from './dialogue-walk/walk-graph.js';
-export { embeddingPotential, hitsGold, shapingReward, type Potential } from './dialogue-walk/reward.js';
+export { hitsGold, registerReward, rewardKinds } from './dialogue-walk/hits.js';
+export { embeddingPotential, shapingReward, type Potential } from './dialogue-walk/reward.js';

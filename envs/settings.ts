@@ -1,6 +1,6 @@
 /** Settings of the environments: what each section of a configuration file may say. */
-import { rewardKinds } from './dialogue-walk/reward.js';
 import { z } from 'zod';
+import { rewardKinds } from './dialogue-walk/hits.js';
 
 /** The `env` section of a configuration file. */
 export const envSettings = z.strictObject({

@@ -27,7 +27,8 @@ import {
 import type { EnvSettings } from '../settings.js';
 import { dict, discrete, ids, multiBinary, oneOf, relationIds, sequence, type Space, text } from '../spaces.js';
 import { renderStateText, type StateTextFields, verbalizePath } from './state-text.js';
-import { hitsGold, type Potential, shapingReward } from './reward.js';
+import { type Potential, shapingReward } from './reward.js';
+import { hitsGold } from './hits.js';
 
 /** What `makeEnv('kgwalk/OpenDialKG-v1', …)` takes. */
 export interface DialogueWalkOptions {

@@ -1,6 +1,6 @@
 /** When a finished walk earns its reward. Beside shaping the only part of `envs` that reads golds. */
 import type { WalkGold } from '../../datasets/walk-sample.js';
-import { canonicalPath, pathKey, type Graph, type Path } from '../../src/kg/graph.js';
+import { canonicalPath, type Graph, type Path, pathKey } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
 /** Where a walk is, and the edges that led there. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { actionLogProbs } from '../../../agents/actor.js';
 import { walkerActor } from '../../../agents/walker/policy.js';
-import { hitsGold } from '../../../envs/dialogue-walk/reward.js';
+import { hitsGold } from '../../../envs/dialogue-walk/hits.js';
 import { applyAction, initialState, type WalkState } from '../../../envs/dialogue-walk/rules.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { gradientsOf } from '../../../src/tensor/adamw.js';
