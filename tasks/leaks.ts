@@ -38,10 +38,29 @@ export function checkDataset(name: string, of: string | undefined, what: string)
 /** @throws WorkbenchError `data` where the graph is not the one of the run */
 export function checkGraph(hash: string, { id, environment }: RunInfo): void {
   const of = environment.hashes.graph;
-  if (of === undefined || of === hash) return;
-  throw new WorkbenchError('data', `expected the graph of run ${id} (${of.slice(0, 12)}), got ${hash.slice(0, 12)}`, {
+  if (of !== undefined && of !== hash) throw otherGraph(`run ${id}`, of, hash);
+}
+
+/** Says that what is checked walked another graph than the data set holds. */
+export function otherGraph(what: string, of = 'none', hash: string): WorkbenchError {
+  return new WorkbenchError('data', `expected the graph of ${what} (${of.slice(0, 12)}), got ${hash.slice(0, 12)}`, {
     hint: 'The data set was imported anew since then, from other files.',
   });
+}
+
+/** The finished evaluations of a split in a folder, with what their agents were made from. */
+export function evaluationsOn(
+  folder: string,
+  dataset: string,
+  split: string,
+): { name: string; folder: string; noted: NotedAgent }[] {
+  return evaluationsIn(folder)
+    .filter(({ record }) => record.dataset === dataset && record.split === split)
+    .map(({ name, folder: own, record }) => {
+      const { provenance } = evaluationFiles(own);
+      const noted = { of: name, own: record.checkpoint !== undefined, record: readProvenance(provenance) };
+      return { name, folder: own, noted };
+    });
 }
 
 /** What kept evaluations of a split say: what their agents were made from, and how targets fared that train never had. */
@@ -55,18 +74,11 @@ export function notedEvaluations<R extends Row>(
     seen,
   }: { dataset: string; split: string; metric: string; seen: (row: R) => boolean | undefined },
 ): { agents: NotedAgent[]; targets: SeenUnseen[] } {
-  const agents: NotedAgent[] = [];
-  const targets: SeenUnseen[] = [];
-  for (const { name, folder: own, record } of evaluationsIn(folder)) {
-    if (record.dataset !== dataset || record.split !== split) continue;
-    agents.push({
-      of: name,
-      own: record.checkpoint !== undefined,
-      record: readProvenance(evaluationFiles(own).provenance),
-    });
-    targets.push(targetsOf(name, readEvaluation(own, measure), measure, metric, seen));
-  }
-  return { agents, targets };
+  const found = evaluationsOn(folder, dataset, split);
+  return {
+    agents: found.map(({ noted }) => noted),
+    targets: found.map((one) => targetsOf(one.name, readEvaluation(one.folder, measure), measure, metric, seen)),
+  };
 }
 
 /** How an evaluation fared on targets that train had and on those it had not. @param seen undefined: the row has no target */

@@ -1,13 +1,12 @@
 /** Link queries: (head, relation, ?), whoever ends on the answer is paid. */
-import { linkAgents } from '../../agents/link-agents.js';
 import type { RankedQuestion } from '../../agents/link-agents.js';
-import { WorkbenchError } from '../../src/run/errors.js';
+import { linkAgents } from '../../agents/link-agents.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import type { Task, TrainingPlan } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
 import { askLink } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
-import { runLeaks } from './leaks.js';
+import { evaluationLeaks, runLeaks } from './leaks.js';
 import { linkLearning } from './learn.js';
 import { pretrainLinks } from './pretrain.js';
 import type { LinkRow } from './row.js';
@@ -35,10 +34,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   listed: listedLinks,
   statistics: linkStatistics,
   graphOf: () => 'train',
-  leaks(name, of, split) {
-    if ('run' in of) return runLeaks(name, of.run, split);
-    throw new WorkbenchError('usage', 'expected a run over links, got an evaluation', { hint: 'Check its run.' });
-  },
+  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of.run, split) : evaluationLeaks(name, of.folder, split)),
 };
 
 async function linkPlan(settings: TrainSettings): Promise<TrainingPlan> {

@@ -1,15 +1,22 @@
-/** What a run over links was made from, held against a split that it must not know. */
+/** What a run over links, or an evaluation of links, was made from, held against a split that it must not know. */
 import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
+import { evaluationFiles, readAsked } from '../../evaluation/keep.js';
 import type { Verdict } from '../../evaluation/leaks/artifact-rows.js';
+import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import type { ArtifactRecord, ProvenanceRecord } from '../../src/run/provenance.js';
+import { printable } from '../../src/run/printable.js';
+import { type ArtifactRecord, readProvenance } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { checkDataset, checkGraph, notedRun } from '../leaks.js';
+import { runFiles } from '../../src/run/run-folder.js';
+import { checkDataset, checkGraph, evaluationsOn, notedRun, otherGraph } from '../leaks.js';
+import { findRun } from '../named.js';
 import { type LeakCheck, ShownPage } from '../task.js';
 
 /** One artifact and what it notes. Triples are noted by split, as they are read by split. */
 export interface LinkArtifactRow {
+  /** Whose: `run`, or the name of an evaluation. */
+  of: string;
   kind: ArtifactRecord['kind'];
   name: string;
   /** Such as `train`, `valid` or `edges of train`. */
@@ -19,12 +26,14 @@ export interface LinkArtifactRow {
   why?: string;
 }
 
-/** What `kgwalk datasets check --run` found of a run over links, and what it cannot exclude. */
+/** What `kgwalk datasets check --run` found on links, and what it cannot exclude. */
 export interface LinkLeakReport {
   dataset: string;
   split: 'valid' | 'test';
   /** Of the split. */
   triples: number;
+  /** Of what is checked, that of which nothing is known. */
+  unknown: string[];
   artifacts: LinkArtifactRow[];
   /** What must have been made and was not noted. */
   notNoted: string[];
@@ -33,32 +42,44 @@ export interface LinkLeakReport {
   /** Triples whose pair train links the other way round, by any relation; and by the same. Told: they are no leak, and easy. */
   reversed: number;
   symmetric: number;
-  /** One sentence for each leak. */
+  /** One sentence for each leak of what is checked. */
   found: string[];
+  /** The same of agents that were evaluated beside it. */
+  foundBeside: string[];
 }
 
 /**
- * @param record of the run; undefined: it kept none
+ * @param agents the run, its evaluations on the split, and others beside them
  * @param expected kinds, or kinds and names, of what such a run makes
  */
 export function linkLeaks(
   dataset: LinkDataset,
   split: 'valid' | 'test',
-  { record, expected }: { record: ProvenanceRecord | undefined; expected: readonly string[] },
+  { agents, expected }: { agents: readonly NotedAgent[]; expected: readonly string[] },
 ): LinkLeakReport {
   const { graph, manifest } = dataset;
   const { heads, relations, tails } = dataset[split];
-  const artifacts = (record?.artifacts ?? []).map((artifact) => rowOf(artifact, graph.hash, split));
-  const made = new Set(artifacts.flatMap(({ kind, name }) => [kind, `${kind}: ${name}`]));
+  const artifacts = agents.flatMap(({ of, record }) =>
+    (record?.artifacts ?? []).map((artifact) => ({ of, ...rowOf(artifact, graph.hash, split) })),
+  );
+  const own = agents.filter((agent) => agent.own).map(({ of }) => of);
+  const ofRun = artifacts.filter(({ of }) => of === 'run');
+  const made = new Set(ofRun.flatMap(({ kind, name }) => [kind, `${kind}: ${name}`]));
   let edges = 0;
   for (let i = 0; i < heads.length; i++) if (graph.edgeIndex(heads[i]!, relations[i]!, tails[i]!) >= 0) edges++;
-  const found = artifacts.flatMap(({ kind, name, verdict, madeFrom }) =>
-    verdict === 'found' ? [`${kind} "${name}": made from ${madeFrom}`] : [],
-  );
+  const foundIn = (isOwn: boolean) =>
+    artifacts.flatMap(({ of, kind, name, verdict, madeFrom }) => {
+      const whose = agents.length > 1 ? `${of}: ` : '';
+      return verdict === 'found' && own.includes(of) === isOwn
+        ? [`${whose}${kind} "${name}": made from ${madeFrom}`]
+        : [];
+    });
+  const found = foundIn(true);
   if (edges > 0) found.push(`graph ${graph.name}: ${edges} of ${heads.length} triples of ${split} are edges of train`);
   return {
-    ...{ dataset: manifest.name, split, triples: heads.length, artifacts, edges, found },
-    notNoted: expected.filter((wanted) => !made.has(wanted)),
+    ...{ dataset: manifest.name, split, triples: heads.length, artifacts, edges, found, foundBeside: foundIn(false) },
+    unknown: own.filter((of) => !artifacts.some((artifact) => artifact.of === of)),
+    notNoted: agents.some(({ of }) => of === 'run') ? expected.filter((wanted) => !made.has(wanted)) : [],
     reversed: manifest.splits[split].reversedInTrain,
     symmetric: manifest.splits[split].symmetricInTrain,
   };
@@ -71,53 +92,79 @@ const allowedOnValid: Partial<Record<ArtifactRecord['kind'], string>> = {
   normaliser: 'two numbers were fitted to these',
 };
 
-function rowOf({ kind, name, facts = {} }: ArtifactRecord, hash: string, asked: 'valid' | 'test'): LinkArtifactRow {
+function rowOf({ kind, name, facts = {} }: ArtifactRecord, hash: string, asked: 'valid' | 'test') {
   const of = kind === 'edge list' ? facts.hash : facts.graph;
   if (of !== hash) {
-    return { kind, name, madeFrom: 'not noted', verdict: 'not known', why: 'it notes no graph, or another one' };
+    const why = 'it notes no graph, or another one';
+    return { kind, name, madeFrom: 'not noted', verdict: 'not known' as const, why };
   }
   const split = typeof facts.split === 'string' ? facts.split : 'edges of train';
   // Trainers of embeddings note how many triples they hold out to choose the epoch by.
   const heldOut = Number(facts.valid ?? facts['held out'] ?? 0) > 0;
   const row = { kind, name, madeFrom: heldOut ? `${split}; valid chose the epoch` : split };
-  if (split !== asked && !(heldOut && asked === 'valid')) return { ...row, verdict: 'none found' };
+  if (split !== asked && !(heldOut && asked === 'valid')) return { ...row, verdict: 'none found' as const };
   const why = asked === 'valid' ? allowedOnValid[kind] : undefined;
-  return why === undefined ? { ...row, verdict: 'found' } : { ...row, verdict: 'allowed', why };
+  return why === undefined ? { ...row, verdict: 'found' as const } : { ...row, verdict: 'allowed' as const, why };
 }
 
 /** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
-export async function runLeaks(name: string, run: RunInfo, split = 'test'): Promise<LeakCheck> {
-  if (split !== 'valid' && split !== 'test') {
-    throw new WorkbenchError(
-      'usage',
-      `expected a split that nothing may be made from (valid or test), got ${split}, at --split`,
-    );
-  }
+export async function runLeaks(name: string, run: RunInfo, wanted = 'test'): Promise<LeakCheck> {
+  const split = splitOf(wanted);
   checkDataset(name, dataSettings.parse(run.config.data ?? {}).dataset, `run ${run.id}`);
   const dataset = await loadLinkDataset(name);
   checkGraph(dataset.graph.hash, run);
-  const { clone, ppo } = run.state.done;
-  const expected = [
+  const beside = evaluationsOn(runFiles(run.folder).evaluations, name, split).map(({ noted }) => noted);
+  const parts = { agents: [notedRun(run), ...beside], expected: expectedOf(run) };
+  return linkCheck(`run ${run.id}`, linkLeaks(dataset, split, parts));
+}
+
+/** @param split default that of the evaluation */
+export async function evaluationLeaks(name: string, folder: string, split: string | undefined): Promise<LeakCheck> {
+  const { agent, run, about, hashes } = readAsked(folder);
+  checkDataset(name, about.dataset, 'the evaluation');
+  const asked = splitOf(split ?? about.split);
+  const dataset = await loadLinkDataset(name);
+  if (hashes.graph !== dataset.graph.hash) throw otherGraph(`evaluation of ${agent}`, hashes.graph, dataset.graph.hash);
+  const trained = run === undefined ? undefined : findRun(run)?.run;
+  const agents: NotedAgent[] = [{ of: agent, own: true, record: readProvenance(evaluationFiles(folder).provenance) }];
+  if (run !== undefined) agents.push(trained ? notedRun(trained) : { of: 'run', own: true, record: undefined });
+  const parts = { agents, expected: trained ? expectedOf(trained) : [] };
+  return linkCheck(`evaluation of ${agent}`, linkLeaks(dataset, asked, parts));
+}
+
+function splitOf(split: string): 'valid' | 'test' {
+  if (split === 'valid' || split === 'test') return split;
+  throw new WorkbenchError(
+    'usage',
+    `expected a split that nothing may be made from (valid or test), got ${split}, at --split`,
+  );
+}
+
+/** What the phases that are done have made. */
+function expectedOf({ state: { done } }: RunInfo): string[] {
+  return [
     'edge list',
-    ...(clone ? ['training: cloning'] : []),
-    ...(ppo ? ['training: policy gradient', 'choice: best checkpoint'] : []),
+    ...(done.clone ? ['training: cloning'] : []),
+    ...(done.ppo ? ['training: policy gradient', 'choice: best checkpoint'] : []),
   ];
-  const { record } = notedRun(run);
-  const report = linkLeaks(dataset, split, { record, expected });
+}
+
+function linkCheck(title: string, report: LinkLeakReport): LeakCheck {
   const page = new ShownPage(report);
-  addReport(page, report, run.id);
-  const { found, notNoted } = report;
-  const unknown = report.artifacts.length === 0 ? ['run'] : notNoted;
-  return { json: report, sections: page.sections, split, found, unknown };
+  addReport(page, report, title);
+  const { split, found, unknown, notNoted } = report;
+  return { json: report, sections: page.sections, split, found, unknown: unknown.length > 0 ? unknown : notNoted };
 }
 
 /** Artifacts with their verdicts, then what they cannot show. */
-function addReport(page: ShownPage, report: LinkLeakReport, run: string): void {
-  const { dataset, split, triples, artifacts, notNoted, found, reversed, symmetric } = report;
-  page.line(`run ${run} · ${dataset} · what does it know of split ${split} (${triples} triples)?`);
+function addReport(page: ShownPage, report: LinkLeakReport, title: string): void {
+  const { dataset, split, triples, artifacts, notNoted, found, foundBeside, reversed, symmetric } = report;
+  const several = new Set(artifacts.map(({ of }) => of)).size > 1;
+  page.line(`${printable(title)} · ${dataset} · what does it know of split ${split} (${triples} triples)?`);
   page.line();
   page.table(
-    artifacts.map(({ kind, name, madeFrom, verdict, why }) => ({
+    artifacts.map(({ of, kind, name, madeFrom, verdict, why }) => ({
+      ...(several && { of }),
       ...{ kind, name, 'made from': madeFrom || 'not noted' },
       verdict: why === undefined ? verdict : `${verdict}: ${why}`,
     })),
@@ -136,4 +183,9 @@ function addReport(page: ShownPage, report: LinkLeakReport, run: string): void {
     `- Train links the pair of ${reversed} triples of ${split} the other way round, of ${symmetric} by the same relation: these need no reasoning.`,
   );
   page.line(`- Choices made by hand after a look at ${split}.`);
+  if (foundBeside.length === 0) return;
+  page.line();
+  page.line('Found in agents that were evaluated beside it');
+  page.line();
+  for (const text of foundBeside) page.line(`- ${printable(text)}`);
 }

@@ -6,6 +6,7 @@ import { type RuleRanking, ruleRankings, ruleScorer, type RuleScorer } from '../
 import type { TripleColumns } from '../../src/kg/graph.js';
 import { sampledTriples } from '../../src/kg/graph.js';
 import { mrr } from '../../src/metrics/ranks.js';
+import { madeFrom } from '../../src/run/provenance.js';
 import { queriesOf, rankLinks } from './ranks.js';
 import type { ScoredWorld } from './score.js';
 
@@ -30,8 +31,11 @@ export async function ruleBaseline(
   const { graph, train, trainKnown } = world;
   const { horizon = mostRelations, signal } = options;
   const rules = await mineRules(graph, train, trainKnown, { ...options, horizon: Math.min(horizon, mostRelations) });
+  const { hash } = graph;
+  madeFrom('frequency table', 'rules', { graph: hash, split: 'train', triples: train.heads.length });
   let best = { ranking: ruleRankings[0] as RuleRanking, value: -1 };
   const queries = sampledTriples(world.valid, chosenOn, 'rules/valid');
+  madeFrom('choice', 'how rules are taken together', { graph: hash, split: 'valid', triples: queries.heads.length });
   for (const ranking of queries.heads.length > 0 ? ruleRankings : []) {
     const ranker = ruleRanker(ruleScorer(graph, rules, ranking), world);
     const values: number[] = [];

@@ -15,7 +15,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { cacheFolder } from '../../src/run/locations.js';
 import { backendOf } from '../../src/tensor/backend.js';
-import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
 import type { OpenedAgent, OpenOptions, Resolved } from '../task.js';
 import type { QuestionData, QuestionGraph } from './data.js';
 import type { QuestionRow } from './row.js';
@@ -31,6 +31,18 @@ export interface OpenedQuestionAgent {
   close(): Promise<void>;
 }
 
+/** @throws WorkbenchError `usage` for options that none of the agents reads */
+export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
+  if (resolved.some(({ trained }) => trained)) return;
+  for (const key of ['beamWidth', 'backend'] as const) {
+    if (flags[key] === undefined) continue;
+    const names = resolved.map(({ name }) => name).join(', ');
+    throw new WorkbenchError('usage', `expected a run with ${flagOf(key)}, got ${names}`, {
+      hint: `Leave ${flagOf(key)} out.`,
+    });
+  }
+}
+
 /** The agent with its way of being asked and scored. */
 export async function openScoredAgent(
   which: Resolved,
@@ -40,11 +52,12 @@ export async function openScoredAgent(
   const { agent, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
   const { topicGiven, prompted } = agent;
   const budget = prompted ? data.about.budget : null;
+  const beamWidth = which.trained && wholeNumber(options.flags.beamWidth, '--beam-width', 1);
   return {
     ...opened,
     asker: questionAsker(agent, data.hopsGiven),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
-    about: { topicGiven },
+    about: { topicGiven, ...(beamWidth !== undefined && { beamWidth }) },
   };
 }
 

@@ -91,7 +91,7 @@ export async function questionData(flags: EvaluationFlags, runs: readonly RunInf
 
 /** The options that ask the questions of a kept evaluation. */
 export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation): EvaluationFlags {
-  const { dataset, subsets, split, holdOut, limit, seed, budget, budgetMode, choices, hopsWithheld } = about;
+  const { dataset, subsets, split, holdOut, limit, seed, budget, budgetMode, choices, hopsWithheld, beamWidth } = about;
   return {
     dataset: `${dataset}/${(subsets as string[]).join(',')}`,
     split,
@@ -102,6 +102,7 @@ export function questionFlagsOf({ about, checkpoint = 'best' }: AskedEvaluation)
     ...(budgetMode && { budgetMode }),
     ...(choices === 'logprob' && { choices }),
     ...(hopsWithheld === true && { withholdHops: true }),
+    ...(beamWidth !== undefined && { beamWidth: String(beamWidth) }),
     ...{ checkpoint, set: [], modelSet: [] },
   };
 }

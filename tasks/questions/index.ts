@@ -11,7 +11,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { datasetOf } from '../named.js';
 import { ppoWork, type Task, type TrainingPlan } from '../task.js';
-import { openScoredAgent, openSimulated } from './agents.js';
+import { openScoredAgent, openSimulated, refuseIdle } from './agents.js';
 import { askQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
@@ -34,6 +34,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   agents: questionAgents,
   data: questionData,
   openAgent: openScoredAgent,
+  refuse: refuseIdle,
   openSimulated,
   flagsOf: questionFlagsOf,
   trace: (row, traced, { graph }) => traceOf(row, traced, graph),

@@ -39,7 +39,10 @@ const recordOf = (
 });
 
 const check = (record: ProvenanceRecord, split: 'valid' | 'test', dataset = clean) =>
-  linkLeaks(dataset, split, { record, expected: ['edge list', 'training: cloning'] });
+  linkLeaks(dataset, split, {
+    agents: [{ of: 'run', own: true, record }],
+    expected: ['edge list', 'training: cloning'],
+  });
 const verdicts = (...args: Parameters<typeof check>) => check(...args).artifacts.map(({ verdict }) => verdict);
 
 describe('what a run over links knows of a split', () => {
