@@ -1,0 +1,221 @@
+/** What commands do alike, whatever the data set holds: figures, samples, kept evaluations, going on, replays, notes. */
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { importLinks } from '../../datasets/links/import-links.js';
+import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import type { Comparison } from '../../evaluation/compare.js';
+import { evaluationFiles } from '../../evaluation/keep.js';
+import { runSettings } from '../../presets/schema.js';
+import { loadConfig } from '../../src/run/config.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { train } from '../../tasks/train.js';
+import { chatServer, says } from '../fixtures/chat-server.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
+import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { evaluationOf, tinySettings } from '../fixtures/tiny-training.js';
+import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+
+const previousHome = env.KGWALK_HOME;
+let home: string;
+const run = (task: string) => join(home, `${task}-run`);
+
+const linkText = `
+name: tiny-links
+backend: wasm
+data: { dataset: tiny }
+env: { id: kgwalk/LinkQuery-v1 }
+linkWalker: { vectorDim: 8, pathDim: 8, width: 16 }
+transe: { enabled: false }
+clone: { epochs: 1, batchSize: 16 }
+ppo: { updates: 2, samplesPerUpdate: 8, minibatchSamples: 8, explorations: 4, evalEvery: 2 }
+evaluation: { beamWidth: 32 }
+`;
+const settingsOf = {
+  dialogues: () => tinySettings(),
+  questions: () => filmSettings('ppo.updates=2'),
+  links: () => loadConfig(runSettings, { text: linkText, source: 'tiny-links' }),
+};
+
+beforeAll(async () => {
+  home = folderWith({});
+  env.KGWALK_HOME = home;
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  await importFilms();
+  await importLinks({ from: folderWith(tinyLinkFiles), name: 'tiny' });
+  for (const [task, settings] of Object.entries(settingsOf)) await train({ settings: settings(), folder: run(task) });
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+  if (previousHome === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previousHome;
+});
+
+/** Of each task an untrained agent, its data set, and the figure that comes first. */
+const tasks = [
+  ['dialogues', 'popularity', 'opendialkg', 'path@1'],
+  ['questions', 'random-chain', 'films', 'hit@1'],
+  ['links', 'random', 'tiny', 'mrr'],
+] as const;
+
+type Told = EvaluationRecord & { saved: string };
+const evaluate = (...words: string[]) => kgwalkJson<Told>('evaluate', '--encoder', 'hashed:32', ...words);
+const onLinks = (...words: string[]) => kgwalkJson<Told>('evaluate', '--dataset', 'tiny', ...words);
+const evaluated = (task: string, agent: string, dataset: string, ...words: string[]) =>
+  (task === 'links' ? onLinks : evaluate)('--agent', agent, '--dataset', dataset, ...words);
+
+/** Everything in an evaluation's folder but the clock. */
+const bytesOf = (folder: string) => {
+  const { timing: _, partial, ...files } = evaluationFiles(folder);
+  expect(existsSync(partial)).toBe(false);
+  return Object.entries(files).map(([name, file]) => [name, existsSync(file) ? readFileSync(file, 'latin1') : '']);
+};
+
+describe.each(tasks)('on %s', (task, agent, dataset, first) => {
+  test('the JSON of an evaluation has `metrics` with the task’s figures, as they are declared', async () => {
+    const record = await evaluated(task, agent, dataset);
+    expect(record).toMatchObject({ task, agent, dataset, split: 'valid' });
+    expect(record.figures[0]!.key).toBe(first);
+    expect(Object.keys(record.metrics)).toEqual(record.figures.map(({ key }) => key));
+    expect(record.metrics[first]).toMatchObject({ value: expect.any(Number), n: expect.any(Number) });
+  });
+
+  test('--limit takes every way to write a whole number', async () => {
+    const root = ['--evaluations', folderWith({})];
+    const thousand = await evaluated(task, agent, dataset, '--limit', '1e3', ...root);
+    const plain = await evaluated(task, agent, dataset, '--limit', '1000', ...root);
+    expect(thousand.saved).toBe(plain.saved);
+    const one = await evaluated(task, agent, dataset, '--limit', '1e0', ...root);
+    expect(one).toMatchObject({ limit: 1, n: task === 'links' ? 2 : 1 });
+    const refused = await kgwalk('evaluate', '--agent', agent, '--dataset', dataset, '--limit', '1.5');
+    expect([refused.exitCode, refused.told]).toEqual([2, expect.stringMatching(/whole number from 1, got .*--limit/)]);
+  });
+
+  test('the evaluation of an untrained agent is kept, and compared by name later', async () => {
+    const { saved } = await evaluated(task, agent, dataset);
+    const folder = dirname(saved);
+    expect(basename(folder)).toMatch(new RegExp(`^${agent}-${dataset}-.*[0-9a-f]{8}$`));
+    // Read, not made: a comparison of what was kept needs no data set.
+    const away = join(home, 'datasets', dataset);
+    cpSync(away, `${away}.kept`, { recursive: true });
+    rmSync(away, { recursive: true });
+    try {
+      const both = await kgwalkJson<{ agents: Told[]; comparisons: Comparison[] }>('compare', basename(folder), folder);
+      expect(both.agents.map((one) => one.agent)).toEqual([agent, agent]);
+      expect(both.comparisons[0]!.differences[first]).toMatchObject({ value: 0, pValue: 1 });
+    } finally {
+      cpSync(`${away}.kept`, away, { recursive: true });
+      rmSync(`${away}.kept`, { recursive: true });
+    }
+  });
+
+  test('one that was killed goes on from its rows, whatever byte they end at, to the same bytes', async () => {
+    const root = folderWith({});
+    const folder = dirname((await evaluated(task, agent, dataset, '--evaluations', root)).saved);
+    const whole = bytesOf(folder);
+    const files = evaluationFiles(folder);
+    const rows = readFileSync(files.answers);
+    for (const share of [0, 0.3, 0.7, 1]) {
+      for (const name of ['answers', 'rows', 'evaluation', 'provenance'] as const) rmSync(files[name]);
+      writeFileSync(files.partial, rows.subarray(0, Math.floor(share * rows.length)));
+      await evaluated(task, agent, dataset, '--evaluations', root);
+      expect(bytesOf(folder)).toEqual(whole);
+    }
+  });
+
+  test('the evaluation of a run is replayed to the byte, all of it and one sample', async () => {
+    const folder = evaluationOf(run(task), 'valid-best');
+    const all = await kgwalkJson<{ n: number; identical: boolean }>('replay', folder);
+    expect(all).toMatchObject({ identical: true, different: [], differentFiles: [] });
+    const [line] = readFileSync(evaluationFiles(folder).answers, 'utf8').split('\n');
+    const { id } = JSON.parse(line!) as { id: string };
+    const one = await kgwalkJson<{ n: number; identical: boolean }>('replay', folder, '--question', id);
+    expect(one).toMatchObject({ n: 1, identical: true, row: { id } });
+  });
+
+  test('an evaluation notes what its agent was made from, and the check of its run sees it', async () => {
+    const folder = evaluationOf(run(task), 'valid-best');
+    const notes = JSON.parse(readFileSync(evaluationFiles(folder).provenance, 'utf8')) as { artifacts: object[] };
+    expect(notes.artifacts).toContainEqual(expect.objectContaining({ kind: 'edge list' }));
+    const check = ['datasets', 'check', dataset, '--run', run(task), '--split', 'valid'];
+    const { out } = await kgwalk(...check, '--json');
+    const { artifacts } = JSON.parse(out) as { artifacts: { of: string; kind: string }[] };
+    const own = artifacts.filter(({ of }) => of === basename(folder));
+    expect(own.map(({ kind }) => kind)).toContain('edge list');
+  });
+
+  test('--backend and --beam-width are taken of a run, and refused of whoever walks no beam', async () => {
+    const root = ['--evaluations', folderWith({})];
+    const width = task === 'dialogues' ? '25' : '3';
+    const words = [run(task), '--backend', 'wasm', ...root];
+    const wide = await kgwalkJson<Told>('evaluate', ...words, '--beam-width', width);
+    expect(wide).toMatchObject({ beamWidth: Number(width), n: expect.any(Number) });
+    // What decides the result decides the folder, too.
+    expect((await kgwalkJson<Told>('evaluate', ...words)).saved).not.toBe(wide.saved);
+    expect(await kgwalkJson('replay', dirname(wide.saved))).toMatchObject({ identical: true });
+    if (task === 'dialogues') return;
+    for (const flag of [
+      ['--beam-width', '3'],
+      ['--backend', 'wasm'],
+    ]) {
+      const refused = await kgwalk('evaluate', '--agent', agent, '--dataset', dataset, ...flag);
+      expect([refused.exitCode, refused.told]).toEqual([2, expect.stringContaining(`expected a run with ${flag[0]}`)]);
+    }
+  });
+});
+
+test('figures of links are of all queries; those of a direction are slices', async () => {
+  const { metrics, slices, n } = await onLinks('--agent', 'random', '--split', 'test');
+  const [head, tail] = ['direction=head', 'direction=tail'].map((name) => slices[name]!.mrr!);
+  expect(metrics.mrr!.value).toBeCloseTo((head!.value + tail!.value) / 2, 12);
+  expect([n, metrics.mrr!.n, head!.n, tail!.n]).toEqual([4, 4, 2, 2]);
+  const one = await onLinks('--agent', 'random', '--split', 'test', '--direction', 'tail');
+  expect(one.metrics.mrr).toEqual(tail);
+});
+
+test('prompts on dialogues ask no call twice after a kill, and are replayed without a model', async () => {
+  const root = folderWith({});
+  const ask = async () => {
+    const server = await chatServer(says('Ada Quill, made_by, Glass Harbor'));
+    // The port differs from server to server, so does the name of the model, and with it the folder.
+    const model = `${server.url}#tiny`;
+    const words = ['--agent', 'ark-standard', '--model', model, '--evaluations', root];
+    return { server, model, words };
+  };
+  const { server, words } = await ask();
+  const first = await evaluate(...words);
+  const folder = dirname(first.saved);
+  const files = evaluationFiles(folder);
+  const whole = bytesOf(folder);
+  const asked = server.calls.length;
+  expect(asked).toBeGreaterThan(0);
+  expect(first.cost.calls!.total).toBe(asked);
+  const lines = readFileSync(files.completions, 'utf8').split('\n');
+  const last = lines.findLastIndex((line) => line.includes('"line":"completion"'));
+  for (const name of ['answers', 'rows', 'evaluation', 'provenance'] as const) rmSync(files[name]);
+  writeFileSync(files.completions, lines.slice(0, last).join('\n') + '\n');
+  await evaluate(...words);
+  expect(server.calls).toHaveLength(asked + 1);
+  expect(bytesOf(folder)).toEqual(whole);
+  await server.close();
+  expect(await kgwalkJson('replay', folder)).toMatchObject({ identical: true, n: first.n });
+});
+
+test('an evaluation of links alone is checked like one of questions; a leak into its agent is found', async () => {
+  const { saved } = await onLinks('--agent', 'rules', '--split', 'valid', '--evaluations', folderWith({}));
+  const folder = dirname(saved);
+  const check = (...words: string[]) => kgwalk('datasets', 'check', 'tiny', '--run', folder, ...words);
+  const clean = await check('--split', 'test');
+  expect([clean.exitCode, clean.out]).toEqual([0, expect.stringMatching(/frequency table +rules +train +none found/)]);
+  expect((await check()).out).toMatch(/choice +how rules are taken together +valid +allowed/);
+  const { provenance } = evaluationFiles(folder);
+  writeFileSync(provenance, readFileSync(provenance, 'utf8').replace('"split": "train"', '"split": "test"'));
+  const { exitCode, told } = await check('--split', 'test');
+  expect([exitCode, told]).toEqual([3, expect.stringContaining('frequency table "rules": made from test')]);
+  rmSync(provenance);
+  const silent = await check('--split', 'test');
+  expect([silent.exitCode, silent.told]).toEqual([3, expect.stringContaining('got none of rules')]);
+});
