@@ -36,4 +36,3 @@ export type { LoadedQuestionWalker } from './trained-run.js';
 export { linkBeams, type BeamActor, type BeamOptions, type ReachedEntities } from './link-walker/beam.js';
 export { loadLinkWalker, type LoadedLinkWalker, type LoadLinkWalkerOptions } from './link-walker/link-walker.js';
 export { type LinkRequest } from './link-walker/request.js';
-export { createVectorWalker, type VectorWalker, type VectorWalkerOptions } from './vector-walker/vector-walker.js';

@@ -32,13 +32,13 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/walker/pa-mlp-head.ts': 'agents/walker/heads.test.ts',
   'agents/walker/critic.ts': 'agents/walker/critic.test.ts',
   'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',
+  'agents/link-walker/host-link-walker.ts': 'agents/link-walker/host-link-walker.test.ts',
   'agents/link-walker/state-network.ts': 'agents/link-walker/network.test.ts',
   'agents/link-walker/link-walker.ts': 'agents/link-walker/network.test.ts',
-  'src/tensor/host/host-mlp.ts': 'src/tensor/host/host-mlp.test.ts',
-  'src/tensor/host/row-products.ts': 'src/tensor/host/host-mlp.test.ts',
+  'src/tensor/host/host-layers.ts': 'src/tensor/host/host-layers.test.ts',
   // The step itself, beside a scalar version of the paper's.
   'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
-  'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-mlp.test.ts',
+  'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-layers.test.ts',
 };
 
 const marks = /customGrad\(|\bslope: \(|variableGrads\(/;

@@ -21,7 +21,7 @@ const usualWalker = walkerSettings.parse({});
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(
-  learning: Pick<Learning, 'problems'>,
+  learning: Pick<Learning, 'problems' | 'networkSize'>,
   settings: TrainSettings,
   hasClone: boolean,
 ): void {
@@ -80,6 +80,10 @@ export function checkTrainSettings(
     `expected a data set alone at data.dataset, got ${data.dataset}; its parts are named by data.subsets: set data.dataset=${name} and data.subsets=[${subsets?.join(', ')}]`,
   );
   problems.push(...learning.problems(settings));
+  refuse(
+    settings.backend === 'host' && !learning.networkSize(settings, 1).onHost,
+    'expected backend=host with walks of link queries and linkWalker.pathEncoder=mean alone; set backend=auto',
+  );
   if (problems.length === 0) return;
   const list =
     problems.length === 1

@@ -128,7 +128,7 @@ async function learn<Observation, Request extends TaskRequest>(
  * are rounded to bfloat16 a last bit decides about a whole step of those: 1/16 at scores of 8 to 16.
  */
 function ratioTolerance({ parameters, precision }: Pick<Actor<never, never>, 'parameters' | 'precision'>): number {
-  if (['wasm', 'cpu'].includes(parameters.backend)) return 1e-6;
+  if (['wasm', 'cpu', 'host'].includes(parameters.backend)) return 1e-6;
   return precision === 'bf16' ? 0.25 : 1e-4;
 }
 

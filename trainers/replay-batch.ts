@@ -48,7 +48,7 @@ export async function replayBatch(
       return await replayOf({ phase: header.phase, backend, recorded }, async () => {
         let figures: Record<string, number> = {};
         const start = weightsAtStart(folder, hashes);
-        const session = { tf, run, settings, encoder, hashes, start, progress, logs: noLogs };
+        const session = { tf, host: backend === 'host', run, settings, encoder, hashes, start, progress, logs: noLogs };
         await training.run({ ...session, replayed: (now) => (figures = now) }, before);
         return figures;
       });

@@ -5,7 +5,7 @@ import { dropCheckpoints, readIndex, resolveCheckpoint } from '../checkpoints/st
 import { configDifferences, refuseDifferences } from '../src/run/config.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
-import { backendNames } from '../src/tensor/backend.js';
+import { computerNames } from '../src/tensor/backend.js';
 import type { RunLogs } from './run-logs.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
@@ -38,7 +38,7 @@ export function checkpointToResume(
  * otherwise.
  */
 export function backendToGoOnWith({ environment }: RunInfo, { backend }: TrainSettings): TrainSettings['backend'] {
-  const known = backendNames.find((name) => name === environment.backend);
+  const known = computerNames.find((name) => name === environment.backend);
   return backend === 'auto' && known ? known : backend;
 }
 

@@ -24,6 +24,8 @@ import type { TrainSettings } from './train-settings.js';
 /** One training run that is under way. */
 export interface Session {
   tf: Tf;
+  /** Whether networks are computed on the host, without the tensor library. */
+  host?: boolean;
   run: Run;
   settings: TrainSettings;
   logs: RunLogs;

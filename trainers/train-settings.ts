@@ -11,7 +11,7 @@ import { encoderSettings } from '../src/encoder/settings.js';
 import { loadConfig } from '../src/run/config.js';
 import { logSettings } from '../src/run/tensorboard.js';
 import type { RunInfo } from '../src/run/records.js';
-import { backendNames } from '../src/tensor/backend.js';
+import { computerNames } from '../src/tensor/backend.js';
 import { bilinearSettings } from './bilinear/settings.js';
 import { cloneSettings, demonstrationSettings } from './clone-settings.js';
 import { ppoSettings } from './ppo-settings.js';
@@ -31,10 +31,10 @@ export const trainSettings = z.strictObject({
     .default(0)
     .describe('The one seed of everything random. Same seed, same backend, same thread count: same bytes.'),
   backend: z
-    .enum(['auto', ...backendNames])
+    .enum(['auto', ...computerNames])
     .default('auto')
     .describe(
-      'What computes the networks: auto takes what is fast here for networks of their size. Results differ between backends in the last digits.',
+      'What computes the networks: auto takes what is fast here for networks of their size; host, SIMD kernels without a tensor library, computes walkers of link queries with linkWalker.pathEncoder=mean. Results differ between backends in the last digits.',
     ),
   data: dataSettings.prefault({}),
   env: envSettings.prefault({}),

@@ -93,7 +93,7 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
     });
     try {
       const start = weightsAtStart(run.folder, hashes);
-      const parts = { tf, run, settings, encoder, hashes, start, threads, progress, signal };
+      const parts = { tf, host: backend === 'host', run, settings, encoder, hashes, start, threads, progress, signal };
       await runPhases(training, from, parts, onTorn, evaluateBest);
     } catch (thrown) {
       const error = memoryErrorOf(thrown);

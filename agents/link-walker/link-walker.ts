@@ -6,34 +6,21 @@
 import { checkFits, type CheckpointHeader } from '../../checkpoints/checkpoint.js';
 import { type LinkDataset, linksHash, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
-import type { EdgeLists, LinkQueryObservation } from '../../envs/link-query/world.js';
 import { linkWalkSettings, type LinkWalkSettings } from '../../envs/settings.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
-import { type BackendName, backendNames, openBackend, type Tf } from '../../src/tensor/backend.js';
+import { type ComputerName, computerNames, openBackend, type Tf } from '../../src/tensor/backend.js';
 import { z } from 'zod';
 import { readsAtOnce } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
-import type { Actor, ValueNetwork } from '../actor.js';
+import type { ValueNetwork } from '../actor.js';
 import { openTrainedRun } from '../trained-run.js';
 import { createValueNetwork } from '../walker/critic.js';
 import { createPaMlpNetwork } from '../walker/pa-mlp-head.js';
-import { edgesOf, type LinkRequest, linkRequestOf, numLegal } from './request.js';
+import { computedOnHost, createHostLinkCritic, createHostLinkWalker } from './host-link-walker.js';
+import { edgesOf, type LinkActor, type LinkRequest, linkRequestOf, numLegal } from './request.js';
 import { type LinkWalkerSettings, linkWalkerSettings } from './settings.js';
 import { createStateNetwork } from './state-network.js';
-import { createVectorTables, readStartVectors, type StartVectors } from './vectors.js';
-
-/** The graph that is walked, and the vectors to start from. */
-interface LinkWalkerShape {
-  lists: EdgeLists;
-  numEntities: number;
-  /** Inverses included. */
-  numRelations: number;
-  /** With `vectors` other than `random`. */
-  start?: StartVectors | undefined;
-}
-
-/** The policy as trainers and beams see it. */
-export type LinkActor = Actor<LinkQueryObservation, LinkRequest>;
+import { createVectorTables, type LinkWalkerShape, readStartVectors } from './vectors.js';
 
 /**
  * Actions that go through the network at once. The host makes one number of each; a device copies both vectors, so that it
@@ -41,13 +28,18 @@ export type LinkActor = Actor<LinkQueryObservation, LinkRequest>;
  */
 const actionsAtOnce = (tf: Tf) => (readsAtOnce(tf) ? 2 ** 20 : 2 ** 15);
 
+/** What computes: a tensor backend, or `host`, SIMD kernels without one, where `computedOnHost` says that it can. */
+type LinkComputer = Tf | 'host';
+
 /** @param seed of the start; zeros without it, for weights to be imported */
 export function createLinkWalker(
-  tf: Tf,
+  tf: LinkComputer,
   settings: LinkWalkerSettings,
-  { lists, start, ...sizes }: LinkWalkerShape,
+  shape: LinkWalkerShape,
   seed?: number,
 ): LinkActor {
+  if (tf === 'host') return createHostLinkWalker(settings, shape, seed);
+  const { lists, start, ...sizes } = shape;
   const parameters = new ParameterSet(tf);
   const vectors = createVectorTables(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
   const states = createStateNetwork(tf, parameters, { settings, vectors, ...sizes }, seed);
@@ -83,11 +75,13 @@ export function createLinkWalker(
 
 /** A critic with vectors and path encoder of its own. */
 export function createLinkCritic(
-  tf: Tf,
+  tf: LinkComputer,
   settings: LinkWalkerSettings,
-  { start, ...sizes }: Omit<LinkWalkerShape, 'lists'>,
+  shape: Omit<LinkWalkerShape, 'lists'>,
   seed: number,
 ): ValueNetwork<LinkRequest> {
+  if (tf === 'host') return createHostLinkCritic(settings, shape, seed);
+  const { start, ...sizes } = shape;
   // Names are the critic's own: both networks are kept in one file.
   const parameters = new ParameterSet(tf, 'critic/');
   const vectors = createVectorTables(tf, parameters, { ...sizes, ...vectorsOf(settings), start }, seed);
@@ -108,7 +102,7 @@ const vectorsOf = ({ trainVectors, vectorDim, readEntities }: LinkWalkerSettings
 const runConfig = z.object({
   name: z.string(),
   seed: z.int(),
-  backend: z.enum(['auto', ...backendNames]),
+  backend: z.enum(['auto', ...computerNames]),
   data: dataSettings,
   encoder: encoderSettings,
   linkWalk: linkWalkSettings,
@@ -124,7 +118,7 @@ export interface LoadLinkWalkerOptions {
   /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: string;
   /** Default the run's own. Others differ in the last digits. */
-  backend?: BackendName | 'auto' | undefined;
+  backend?: ComputerName | 'auto' | undefined;
 }
 
 /** A trained walker, ready to walk; close it after use. */
@@ -161,9 +155,10 @@ export async function loadLinkWalker(
   const dim = trainVectors ? tensors['link.relations']?.shape[1] : undefined;
   const start = vectors === 'random' || trainVectors ? undefined : readStartVectors(folder, sizes);
   const inputs = pathDim + 2 * (start?.dim ?? dim ?? vectorDim);
-  const { tf } = await openBackend(backend ?? settings.backend, { rows: walksAtOnce, inputs, units: width });
+  const size = { rows: walksAtOnce, inputs, units: width, onHost: computedOnHost(linkWalker) };
+  const { tf, name: computer } = await openBackend(backend ?? settings.backend, size);
   const own = { ...linkWalker, ...(dim !== undefined && { vectorDim: dim }) };
-  const actor = createLinkWalker(tf, own, { lists: graph, ...sizes, start });
+  const actor = createLinkWalker(computer === 'host' ? computer : tf, own, { lists: graph, ...sizes, start });
   actor.parameters.import(tensors);
   return {
     ...{ actor, dataset, name, seed, linkWalk, header },

@@ -2,6 +2,7 @@
 import type { EdgeLists } from '../../envs/link-query/world.js';
 import type { LinkQueryObservation } from '../../envs/link-query/world.js';
 import type { Edges } from '../walker/edge-scorers.js';
+import type { Actor } from '../actor.js';
 
 /** A state of a walk. */
 export interface LinkRequest {
@@ -21,6 +22,9 @@ export interface LinkRequest {
   /** int32: the legal actions, ascending; absent where all of the list are. */
   readonly legal?: Int32Array;
 }
+
+/** The policy as trainers and beams see it. */
+export type LinkActor = Actor<LinkQueryObservation, LinkRequest>;
 
 /** Copies what the environment may write to. */
 export function linkRequestOf({ head, relation, current, hop, path, actionMask }: LinkQueryObservation): LinkRequest {
@@ -42,7 +46,7 @@ function placesOf(mask: Uint8Array): Int32Array {
 }
 
 /** Edges with the place where each state's begin. */
-interface RequestEdges extends Edges {
+export interface RequestEdges extends Edges {
   /** int32 [states + 1]. */
   offsets: Int32Array;
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type * as tfTypes from '@tensorflow/tfjs';
 import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
+import type { EdgeLists } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { writeFileAtomic } from '../../src/run/files.js';
 import { runFiles } from '../../src/run/run-folder.js';
@@ -20,6 +21,16 @@ export interface StartVectors {
   entities: Float32Array;
   /** float32 [numRelations, dim], inverses included. */
   relations: Float32Array;
+}
+
+/** The graph that is walked, and the vectors to start from. */
+export interface LinkWalkerShape {
+  lists: EdgeLists;
+  numEntities: number;
+  /** Inverses included. */
+  numRelations: number;
+  /** With `vectors` other than `random`. */
+  start?: StartVectors | undefined;
 }
 
 /** Sizes, and where the vectors start. */
@@ -51,27 +62,43 @@ export interface VectorTables {
   dots(left: Tensor2D, edges: { stateOf: Int32Array; relations: Int32Array; tails: Int32Array }): tfTypes.Tensor1D;
 }
 
-/** Adds the tables to the parameters where they are trained. @param seed of what is drawn; zeros without it */
-export function createVectorTables(
-  tf: Tf,
-  parameters: ParameterSet,
+/** A table as it starts. */
+export interface LinkTable {
+  name: 'relations' | 'entities';
+  values: Float32Array;
+  shape: [number, number];
+}
+
+/** Relations first, then entities where they have vectors. @param seed of what is drawn; zeros without it */
+export function linkTables(
   { numEntities, numRelations, train, readEntities, start, ...options }: VectorTablesOptions,
   seed?: number,
-): VectorTables {
+): LinkTable[] {
   const dim = start?.dim ?? options.dim;
-  const table = (name: string, rows: number, given: Float32Array | undefined) => {
+  const table = (name: LinkTable['name'], rows: number, given: Float32Array | undefined): LinkTable => {
     const drawn = seed !== undefined && (train || !given);
     const values = drawn
       ? normalValues(Rng.named(seed, `link-walker/${name}`), 1 / Math.sqrt(dim), rows * dim)
       : new Float32Array(rows * dim);
     if (given) values.set(given.subarray(0, rows * dim));
-    return { name, values, shape: [rows, dim] as [number, number] };
+    return { name, values, shape: [rows, dim] };
   };
-  const tables = [
+  return [
     table('relations', numRelations + 2, start?.relations.subarray(0, numRelations * dim)),
     ...(readEntities ? [table('entities', numEntities, start?.entities)] : []),
   ];
-  const made = train ? trained(tf, parameters, tables) : frozen(tf, tables, dim);
+}
+
+/** Adds the tables to the parameters where they are trained. @param seed of what is drawn; zeros without it */
+export function createVectorTables(
+  tf: Tf,
+  parameters: ParameterSet,
+  options: VectorTablesOptions,
+  seed?: number,
+): VectorTables {
+  const tables = linkTables(options, seed);
+  const dim = tables[0]!.shape[1];
+  const made = options.train ? trained(tf, parameters, tables) : frozen(tf, tables, dim);
   const [relations, entities] = made.rows;
   return {
     dim,
@@ -85,19 +112,13 @@ export function createVectorTables(
   };
 }
 
-interface Table {
-  name: string;
-  values: Float32Array;
-  shape: [number, number];
-}
-
 interface MadeTables {
   /** Reads rows of each table. */
   rows: ((ids: Int32Array) => Tensor2D)[];
   dots(left: Tensor2D, pairs: TablePairs): tfTypes.Tensor1D;
 }
 
-function trained(tf: Tf, parameters: ParameterSet, tables: readonly Table[]): MadeTables {
+function trained(tf: Tf, parameters: ParameterSet, tables: readonly LinkTable[]): MadeTables {
   const variables = tables.map(
     ({ name, shape, values }) => parameters.add(`link.${name}`, shape, values) as unknown as Tensor2D,
   );
@@ -108,8 +129,8 @@ function trained(tf: Tf, parameters: ParameterSet, tables: readonly Table[]): Ma
   };
 }
 
-function frozen(tf: Tf, tables: readonly Table[], dim: number): MadeTables {
-  const rowsOf = ({ values }: Table, ids: Int32Array) => {
+function frozen(tf: Tf, tables: readonly LinkTable[], dim: number): MadeTables {
+  const rowsOf = ({ values }: LinkTable, ids: Int32Array) => {
     const rows = new Float32Array(ids.length * dim);
     for (let i = 0; i < ids.length; i++) rows.set(values.subarray(ids[i]! * dim, (ids[i]! + 1) * dim), i * dim);
     return tf.tensor2d(rows, [ids.length, dim]);

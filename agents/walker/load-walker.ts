@@ -7,7 +7,7 @@ import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
-import { type BackendName, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
+import { type ComputerName, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
 import { contextDimOf } from './features/featurizer.js';
@@ -30,7 +30,7 @@ export interface LoadWalkerOptions {
   /** GGUF file, where it is no longer at the path that the run names. */
   modelPath?: string;
   /** Backend to compute with; default the run's own. Others differ in the last digits. */
-  backend?: BackendName | 'auto';
+  backend?: ComputerName | 'auto';
   /** Threads that walk; default 1: this one. Answers do not depend on it. */
   threads?: number;
   /** Aborted: threads stop at once; one thread alone stops between batches. */
@@ -111,7 +111,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
 const rowsOf = ({ offsets, relations, tails }: Graph): AdjacencyRows => ({ offsets, relations, tails });
 
 /** @throws WorkbenchError `usage` for backends that take several cores or a GPU by themselves and round by shapes of batches */
-async function threadableBackend(wanted: BackendName | 'auto', size: NetworkSize): Promise<BackendName> {
+async function threadableBackend(wanted: ComputerName | 'auto', size: NetworkSize): Promise<'wasm' | 'cpu'> {
   const { name } = await openBackend(wanted, size);
   if (name === 'wasm' || name === 'cpu') return name;
   throw new WorkbenchError('usage', `expected the backend wasm or cpu with several threads, got ${name}`, {

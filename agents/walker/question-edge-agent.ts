@@ -5,7 +5,7 @@ import type { WalkTask } from '../../datasets/walk-sample.js';
 import { edgeWalkTask } from '../../envs/dialogue-walk/question-edge-walk.js';
 import { initialState } from '../../envs/dialogue-walk/rules.js';
 import { executeChain } from '../../src/kg/frontier.js';
-import { type BackendName, openBackend } from '../../src/tensor/backend.js';
+import { type ComputerName, openBackend } from '../../src/tensor/backend.js';
 import type { RankedPath } from '../agent.js';
 import { chainAnswer, noAnswer, type QuestionAgent } from '../question-agent.js';
 import { walkCollector } from '../top-paths.js';
@@ -89,7 +89,7 @@ const runConfig = walkerRunSettings.extend({ evaluation: z.object({ beamWidth: z
 /** As for any walker over questions, and what computes it. */
 export interface LoadQuestionEdgeOptions extends OpenQuestionWalker {
   /** Backend to compute with; default the run's own. */
-  backend?: BackendName | 'auto';
+  backend?: ComputerName | 'auto';
 }
 
 /** @throws as `loadQuestionWalker`, and WorkbenchError `native` without a backend */

@@ -10,7 +10,7 @@ import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
 import { inSharedMemory } from '../../src/run/shared-memory.js';
 import { startWorkers } from '../../src/run/worker-pool.js';
-import { type BackendName, backendNames, openBackend } from '../../src/tensor/backend.js';
+import { type ComputerName, backendNames, openBackend } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { Agent, Answer } from '../agent.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
@@ -35,7 +35,7 @@ export const walkerRunSettings = z.object({
 /** Settings, weights and vectors, and how answers are ranked. */
 export interface WalkerParts {
   settings: z.output<typeof walkerRunSettings>;
-  backend: BackendName | 'auto';
+  backend: ComputerName | 'auto';
   tensors: StoredTensors;
   tables: FrozenTables | undefined;
   /** Its arrays are the same memory in every thread. */

@@ -95,7 +95,7 @@ function onHost(): Policy {
 /** Scores all fifty with one batched product, and reads the logits back. */
 async function onBackend(word: string): Promise<Policy | undefined> {
   const backend = backendOf(word);
-  if (backend !== 'auto' && !(await probeBackend(backend)).found) return undefined;
+  if (backend !== 'auto' && (backend === 'host' || !(await probeBackend(backend)).found)) return undefined;
   const { tf } = await openBackend(backend);
   const weights = layers.map(({ weights, rows, columns }) => tf.tensor2d(weights, [rows, columns]));
   return ({ states, candidates, offsets }, size) => {

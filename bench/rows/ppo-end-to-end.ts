@@ -1,16 +1,19 @@
 /**
- * Environment steps a second of whole rounds of PPO, rollouts and updates together, as bench/peers/sb3_ppo.py measures it:
- * 1,024 steps a round, minibatches of 256 steps, 4 epochs, policy and critic apart with two hidden layers each. The peer walks
- * with 8 environments, 128 steps each; here the round's 512 walks of two steps go side by side.
+ * Environment steps a second of whole rounds of PPO, rollouts and updates together, by the networks of `kgwalk train umls-walk`
+ * with `--backend`, `linkWalker.pathEncoder` and `linkWalker.width` as below, over frozen vectors of 64: rounds of 1,024
+ * steps, minibatches of 256, 4 epochs, policy and critic apart with two hidden layers each, as bench/peers/sb3_ppo.py
+ * measures it. The peer walks with 8 environments, 128 steps each; here a round's 512 walks of two steps go side by side.
  *
- *     node dist/bench/rows/ppo-end-to-end.js FOLDER [--hidden 64] [--explorations 1] [--backend host] [--seconds 5]
+ *     node dist/bench/rows/ppo-end-to-end.js FOLDER [--hidden 64] [--explorations 1] [--max-edges 49]
+ *       [--encoder mean] [--backend auto] [--seconds 5]
  *
  * FOLDER holds train.txt, valid.txt and test.txt with `head TAB relation TAB tail`. `--explorations` walks each query that many
- * times (fewer queries a round): states that walks share are computed once. `--backend` is `host`, or the backend that
- * large products are left to, such as `tensorflow`.
+ * times (fewer queries a round): states that walks share are computed once. `--max-edges 0` walks all edges, as training does.
  */
 import { basename } from 'node:path';
-import { createVectorWalker } from '../../agents/vector-walker/vector-walker.js';
+import { computedOnHost } from '../../agents/link-walker/host-link-walker.js';
+import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
+import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
 import { ppo } from '../../trainers/ppo.js';
@@ -22,19 +25,27 @@ import { peerWalk, rowArguments } from './peer-walk.js';
 process.env.TF_NUM_INTRAOP_THREADS = '1';
 process.env.TF_NUM_INTEROP_THREADS = '1';
 
-const defaults = { hidden: 64, explorations: 1 };
-const { folder, seconds, seed, hidden, explorations, backend } = rowArguments(defaults, { backend: 'host' });
+const defaults = { hidden: 64, explorations: 1, 'max-edges': 49 };
+const words = { encoder: 'mean', backend: 'auto' };
+const { folder, seconds, seed, hidden, explorations, encoder, backend, ...more } = rowArguments(defaults, words);
 const walks = 512;
 const settings = ppoSettings.parse({
   ...{ init: 'scratch', klCoef: 0, baseline: 'critic', gaeLambda: 0.95, gamma: 1 },
   ...{ samplesPerUpdate: walks / explorations, explorations, minibatchSamples: 128 / explorations, updateEpochs: 4 },
   ...{ learningRate: 3e-4, lrDecay: 'none', warmupUpdates: 0, adamEpsilon: 1e-5, updates: 1_000_000 },
 });
-const options = await peerWalk(folder);
-const world = linkQueryWorld(options);
-const { vectors, maxActions } = { vectors: options.vectors, maxActions: world.maxActions };
-const products = backend === 'host' ? {} : { tf: (await openBackend(backendOf(backend))).tf };
-const { actor, critic } = createVectorWalker({ vectors, maxActions, hidden: [hidden, hidden], seed, ...products });
+const { vectors, maxEdges, ...options } = await peerWalk(folder);
+const world = linkQueryWorld({ ...options, ...(more['max-edges'] > 0 && { maxEdges }) });
+const walker = linkWalkerSettings.parse({
+  ...{ vectors: 'transe', trainVectors: false, width: hidden, pathEncoder: encoder },
+});
+const size = { rows: 256, inputs: 4 * vectors.dim, units: hidden, onHost: computedOnHost(walker) };
+const { tf, name } = await openBackend(backendOf(backend), size);
+const computer = name === 'host' ? name : tf;
+const { numEntities, numRelations } = options.graph;
+const shape = { lists: world, numEntities, numRelations, start: vectors };
+const actor = createLinkWalker(computer, walker, shape, seed);
+const critic = createLinkCritic(computer, walker, shape, seed);
 
 let clock = startClock();
 let steps = 0;
@@ -59,11 +70,11 @@ await ppo({
   },
 });
 emitRate({
-  variant: backend === 'host' ? backend : `host with products of ${backend}`,
+  variant: name,
   task: 'ppo-end-to-end',
   settings: {
     ...{ data: basename(folder), envs: walks, hidden: [hidden, hidden], n_steps: world.horizon },
-    ...{ minibatch: 256, epochs: settings.updateEpochs, explorations },
+    ...{ minibatch: 256, epochs: settings.updateEpochs, explorations, max_edges: more['max-edges'] },
   },
   count: steps,
   unit: 'env steps/s',

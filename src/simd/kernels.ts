@@ -214,10 +214,6 @@ export interface Kernels {
   columnSums(g: number, m: number, n: number, sums: number): void;
   /** `out[i · n + j] = table[index[i] · n + j]` for `m` rows. */
   copyRows(out: number, table: number, index: number, m: number, n: number): void;
-  /** `out[i · n + j] += table[index[i] · n + j]` for `m` rows; `n` is a multiple of 4. */
-  addRows(out: number, table: number, index: number, m: number, n: number): void;
-  /** `table[index[i] · n + j] += g[i · n + j]` for `m` rows; `n` is a multiple of 4. */
-  scatterRows(table: number, index: number, g: number, m: number, n: number): void;
   /** `Σ g[i]²`, summed in float64; the array goes on with zeros to a multiple of 4. */
   sumSquares(g: number, count: number): number;
   /** `Σ g[i]`, summed in float64, so not finite where one of them is not; the same of its end. */

@@ -5,7 +5,22 @@ import { hostValues, onHost, readTensor, sumOf, type Tf } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
 import { HostAdamW } from './host/host-adamw.js';
 import { HostParameters } from './host/host-parameters.js';
-import type { AdamWOptions, Gather, Loss, Optimizer, Outputs, TrainedParameters } from './trainable.js';
+import type { AdamWOptions, Gather, Optimizer, Outputs, TrainedParameters } from './trainable.js';
+
+/** A loss that the host computes from the outputs of a network. */
+export interface HostLoss {
+  /** The differentiable part, called once; every parameter takes part in it. */
+  outputs(): Outputs;
+  /**
+   * Slope of the loss by every output, of the same length. Called once.
+   * @param outputs row-major; not to be changed
+   * @throws Diverged for a loss that is not finite
+   */
+  slope(outputs: Float32Array): Float32Array;
+}
+
+/** A loss on the host, or one that builds its scalar from tensors alone. Every parameter takes part. */
+export type Loss = HostLoss | (() => tfTypes.Scalar);
 
 /** One parameter after a step, and its moments. */
 type NextTensors = Record<'first' | 'second' | 'values', tfTypes.Tensor>;

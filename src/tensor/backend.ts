@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkbenchError } from '../run/errors.js';
+import { kernelsRun } from '../simd/kernels.js';
 import { nativeTensorflowOn, registerNativeTensorflow } from './native-tensorflow.js';
 import type { Tf } from './ops.js';
 import { wrongInTrainingStep } from './training-step.js';
@@ -20,19 +21,27 @@ export const backendNames = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', '
 /** One of `backendNames`. */
 export type BackendName = (typeof backendNames)[number];
 
-/** A rung or `auto` from a command line. @throws WorkbenchError `usage` for another word */
-export function backendOf(word: string): BackendName | 'auto' {
-  const name = [...backendNames, 'auto' as const].find((known) => known === word);
+/**
+ * What can be asked for to compute networks: a rung, or `host`, SIMD kernels without a tensor library, for the networks that
+ * are written for them (`agents/link-walker/host-link-walker.ts`).
+ */
+export const computerNames = [...backendNames, 'host'] as const;
+/** One of `computerNames`. */
+export type ComputerName = (typeof computerNames)[number];
+
+/** What computes, or `auto`, from a command line. @throws WorkbenchError `usage` for another word */
+export function backendOf(word: string): ComputerName | 'auto' {
+  const name = [...computerNames, 'auto' as const].find((known) => known === word);
   if (name) return name;
   throw new WorkbenchError(
     'usage',
-    `expected auto, ${backendNames.join(', ')}, got ${JSON.stringify(word)}, at --backend`,
+    `expected auto, ${computerNames.join(', ')}, got ${JSON.stringify(word)}, at --backend`,
   );
 }
 
 /** What one rung said when it was tried. */
 export interface BackendProbe {
-  name: BackendName;
+  name: ComputerName;
   found: boolean;
   /** Why it was taken or not. */
   reason: string;
@@ -47,26 +56,27 @@ const require = createRequire(import.meta.url);
 /** Those that were found to compute correctly in this process are not asked again. */
 const proven = new Set<BackendName>();
 
-/** An open backend, and why this one, as half a sentence. */
+/** An open backend, and why this one, as half a sentence. With `host` the tensor library beside it is wasm or cpu. */
 interface OpenBackend {
   tf: Tf;
-  name: BackendName;
+  name: ComputerName;
   why: string;
 }
 
 /**
  * Opens a backend.
- * @param wanted a rung, or `auto` for the first that works and is no program pretending to be a GPU
+ * @param wanted what is to compute, or `auto` for the first that works and is no program pretending to be a GPU
  * @param size of the networks, by which `auto` orders the rungs; default large ones
- * @throws WorkbenchError `native` when the wanted rung does not work
+ * @throws WorkbenchError `native` when what is wanted does not work, or does not compute networks of this kind
  */
-export async function openBackend(wanted: BackendName | 'auto' = 'auto', size?: NetworkSize): Promise<OpenBackend> {
+export async function openBackend(wanted: ComputerName | 'auto' = 'auto', size?: NetworkSize): Promise<OpenBackend> {
   const { names, why } = wanted === 'auto' ? autoOrder(size) : { names: [wanted], why: 'asked for' };
   const probes: BackendProbe[] = [];
   for (const name of names) {
-    const probe = await tryRung(name, wanted === 'auto' ? 'auto' : 'name', proven.has(name));
+    const by = wanted === 'auto' ? 'auto' : 'name';
+    const probe = name === 'host' ? await tryHost(size) : await tryRung(name, by, proven.has(name));
     if (probe.found) {
-      proven.add(name);
+      if (name !== 'host') proven.add(name);
       return { tf: await loadTf(), name, why };
     }
     probes.push(probe);
@@ -79,6 +89,16 @@ export async function openBackend(wanted: BackendName | 'auto' = 'auto', size?: 
       hint: `${remedy === undefined ? '' : `To get it: ${remedy}. `}\`kgwalk doctor\` lists the backends of this machine; \`--backend wasm\` works everywhere.`,
     },
   );
+}
+
+/** SIMD kernels, with wasm beside them for what they do not compute. */
+async function tryHost(size: NetworkSize | undefined): Promise<BackendProbe> {
+  if (!size?.onHost) {
+    const remedy = 'a walker of link queries with linkWalker.pathEncoder=mean';
+    return { name: 'host', found: false, reason: 'it does not compute these networks', remedy };
+  }
+  if (!kernelsRun()) return { name: 'host', found: false, reason: 'this Node has no WebAssembly SIMD' };
+  return { ...(await tryRung('wasm', 'name', proven.has('wasm'))), name: 'host' };
 }
 
 /** Tries one rung: loads it, makes it the active backend and compares a training step with the same in plain numbers. */
@@ -166,18 +186,26 @@ export interface NetworkSize {
   rows: number;
   inputs: number;
   units: number;
+  /** Whether the networks are written for `host`, too. */
+  onHost?: boolean;
 }
 
 /** Million multiply-adds of the largest product from which on a rung is worth its calls. */
 const worthFrom = { tensorflow: 4, gpu: 100 };
 
 /** The order to try rungs in, and why, as half a sentence. Without a size: the order for large networks. */
-export function autoOrder(size?: NetworkSize): { names: readonly BackendName[]; why: string } {
+export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[]; why: string } {
   const large: BackendName[] = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu'];
   if (size === undefined) return { names: large, why: 'the first that works' };
   const millions = (size.rows * size.inputs * size.units) / 1e6;
   const product = `its largest product is ${size.rows} × ${size.inputs} × ${size.units}, ${rounded(millions)} million multiply-adds`;
   if (millions >= worthFrom.gpu) return { names: large, why: `${product}: a GPU is worth its calls` };
+  if (size.onHost) {
+    return {
+      names: ['host', 'wasm', 'cpu', 'tensorflow'],
+      why: `${product}: SIMD kernels without a library are fastest`,
+    };
+  }
   if (millions >= worthFrom.tensorflow) {
     return {
       names: ['tensorflow', 'tensorflow-gpu', 'wasm', 'cpu'],

@@ -40,12 +40,6 @@ export interface Optimizer {
    * @throws Diverged for numbers that are not finite, and what `gather` throws; nothing has changed then
    */
   step(gather: Gather, learningRate: number): Promise<number>;
-  /**
-   * One step down the gradient of a sum of losses.
-   * @returns the gradient's global norm before clipping
-   * @throws Diverged for numbers that are not finite; nothing has changed then
-   */
-  minimize(losses: readonly HostLoss[], learningRate: number): Promise<number>;
   /** Its state for a checkpoint. @param prefix goes before every name, so that optimizers can share a file */
   exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, HostTensor> }>;
   /** Restores what `exportState` gave under the same prefix. */
@@ -55,21 +49,6 @@ export interface Optimizer {
 
 /** What a network gave: a tensor, which the caller (or its tidy) owns, or values on the host with the way back. */
 export type Outputs = tfTypes.Tensor | HostOutputs;
-
-/** A loss that the host computes from the outputs of a network. */
-export interface HostLoss {
-  /** The differentiable part, called once; every parameter takes part in it. */
-  outputs(): Outputs;
-  /**
-   * Slope of the loss by every output, of the same length. Called once.
-   * @param outputs row-major; not to be changed
-   * @throws Diverged for a loss that is not finite
-   */
-  slope(outputs: Float32Array): Float32Array;
-}
-
-/** A loss on the host, or one that builds its scalar from tensors alone. Every parameter takes part. */
-export type Loss = HostLoss | (() => tfTypes.Scalar);
 
 /** Decays, clip and what keeps divisions finite; each has a default. */
 export interface AdamWOptions {

@@ -1,5 +1,7 @@
 /** Training of a walker on link queries: pretrained scorers, cloning of shortest paths, policy gradients, and the best on valid. */
-import { createLinkCritic, createLinkWalker, type LinkActor } from '../../agents/link-walker/link-walker.js';
+import { computedOnHost } from '../../agents/link-walker/host-link-walker.js';
+import { createLinkCritic, createLinkWalker } from '../../agents/link-walker/link-walker.js';
+import type { LinkActor } from '../../agents/link-walker/request.js';
 import { writeStartVectors } from '../../agents/link-walker/vectors.js';
 import { type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { linksHash } from '../../datasets/links/link-dataset.js';
@@ -26,9 +28,11 @@ export const linkLearning: Learning = {
   envIds: [linkQueryId],
   forkPhase: 'clone',
   problems: linkProblems,
-  networkSize({ clone, ppo, linkWalk, linkWalker: { vectorDim, pathDim, width } }) {
+  networkSize({ clone, ppo, linkWalk, linkWalker }) {
+    const { vectorDim, pathDim, width } = linkWalker;
     const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
-    return { rows: states * linkWalk.horizon, inputs: pathDim + 2 * vectorDim, units: width };
+    const inputs = pathDim + 2 * vectorDim;
+    return { rows: states * linkWalk.horizon, inputs, units: width, onHost: computedOnHost(linkWalker) };
   },
   open: openLinkTraining,
 };
@@ -110,11 +114,11 @@ interface LinkSession extends Session {
 }
 
 /** A walker with the weights that a run of these settings begins with; the caller disposes it. */
-function walkerOf({ tf, settings, data, scorers }: LinkSession): LinkActor {
+function walkerOf({ tf, host, settings, data, scorers }: LinkSession): LinkActor {
   const { graph } = data.dataset;
   const { numEntities, numRelations } = graph;
   const shape = { lists: graph, numEntities, numRelations, start: scorers.start };
-  return createLinkWalker(tf, settings.linkWalker, shape, settings.seed);
+  return createLinkWalker(host ? 'host' : tf, settings.linkWalker, shape, settings.seed);
 }
 
 /** Train's queries as walks. */
@@ -128,7 +132,7 @@ function trainWalks({ settings, data }: LinkSession): LinkQueryOptions {
  * @param from a checkpoint of this phase
  */
 async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Promise<void> {
-  const { tf, settings, data, scorers } = session;
+  const { tf, host, settings, data, scorers } = session;
   const { graph } = data.dataset;
   const { numEntities, numRelations } = graph;
   const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
@@ -137,7 +141,9 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   anchor?.parameters.import(clone!.tensors);
   const shape = { numEntities, numRelations, start: scorers.start };
   const critic =
-    settings.ppo.baseline === 'critic' ? createLinkCritic(tf, settings.linkWalker, shape, settings.seed) : undefined;
+    settings.ppo.baseline === 'critic'
+      ? createLinkCritic(host ? 'host' : tf, settings.linkWalker, shape, settings.seed)
+      : undefined;
   const learner = {
     actor,
     optimizer: adamOf(actor.parameters, settings.ppo),

@@ -7,8 +7,7 @@ import type { QuestionSample, QuestionTask } from '../../../datasets/question.js
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { EncodedTexts, StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
-import { AdamW } from '../../../src/tensor/adamw.js';
-import type { HostLoss } from '../../../src/tensor/trainable.js';
+import { AdamW, type HostLoss } from '../../../src/tensor/adamw.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { firstNotFinite } from '../../../src/tensor/diverged.js';
 import { matMulConst } from '../../../src/tensor/ops.js';

@@ -12,5 +12,5 @@ export {
 } from './transe-state';
 export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain } from './transe-train';
 export { adamStep, sumAll, sumSquares } from './adam';
-export { addBias, addRows, columnSums, copyRows, scatterRows, tanhAll, tanhSlope } from './layers';
+export { addBias, columnSums, copyRows, tanhAll, tanhSlope } from './layers';
 export { matMul } from './matmul';

@@ -37,28 +37,6 @@ export function columnSums(g: usize, m: i32, n: i32, sums: usize): void {
   }
 }
 
-/** `out[i · n + j] += table[index[i] · n + j]`; `n` is a multiple of 4 */
-export function addRows(out: usize, table: usize, index: usize, m: i32, n: i32): void {
-  const bytes = (<usize>n) << 2;
-  for (let i = 0; i < m; i++, out += bytes) {
-    addRow(out, table + <usize>load<i32>(index + ((<usize>i) << 2)) * bytes, bytes);
-  }
-}
-
-/** `table[index[i] · n + j] += g[i · n + j]`; `n` is a multiple of 4 */
-export function scatterRows(table: usize, index: usize, g: usize, m: i32, n: i32): void {
-  const bytes = (<usize>n) << 2;
-  for (let i = 0; i < m; i++, g += bytes) {
-    addRow(table + <usize>load<i32>(index + ((<usize>i) << 2)) * bytes, g, bytes);
-  }
-}
-
-function addRow(out: usize, from: usize, bytes: usize): void {
-  for (let at: usize = 0; at < bytes; at += 16) {
-    v128.store(out + at, f32x4.add(v128.load(out + at), v128.load(from + at)));
-  }
-}
-
 /**
  * tanh x = 1 − 2 / (e^{2x} + 1), on |x|, with 2^f for f in [−½, ½] by its Taylor series to the 7th power.
  */

@@ -1,7 +1,7 @@
 /** AdamW for networks on the host: the same rule and the same promises as `AdamW`, in one pass of a kernel. */
 import { Diverged, firstNotFinite } from '../diverged.js';
 import type { HostTensor, StoredTensors } from '../parameters.js';
-import type { AdamWOptions, Gather, HostLoss } from '../trainable.js';
+import type { AdamWOptions, Gather } from '../trainable.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 
 /** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
@@ -21,20 +21,6 @@ export class HostAdamW {
     this.#first = same();
     this.#second = same();
     this.#before = [same(), same(), same()];
-  }
-
-  /**
-   * One step down the slope of a sum of losses, one after the other.
-   * @returns the slopes' global norm before clipping
-   * @throws Diverged for a slope, a moment or a weight that would not be finite; nothing has changed then
-   */
-  minimize(losses: readonly HostLoss[], learningRate: number): Promise<number> {
-    return this.step(async (record) => {
-      for (const loss of losses) {
-        const { values, back } = await record(() => loss.outputs());
-        back(loss.slope(values));
-      }
-    }, learningRate);
   }
 
   /** One step down the sum of what went back, as `Optimizer` says. */

@@ -114,8 +114,6 @@ export class HostParameters {
 
 /** What a network on the host computed, and the way back. */
 export interface HostOutputs {
-  /** Whether the values are those of the network's latest computation, by its present weights. */
-  current(): boolean;
   /** float32; changes with the network's next computation. */
   values: Float32Array;
   /** Adds to the slopes of all parameters. Called at most once, before the network's next computation. */

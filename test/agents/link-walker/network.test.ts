@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type * as tfTypes from '@tensorflow/tfjs';
 import { actionLogProbs } from '../../../agents/actor.js';
-import { createLinkCritic, createLinkWalker, type LinkActor } from '../../../agents/link-walker/link-walker.js';
+import { createLinkCritic, createLinkWalker } from '../../../agents/link-walker/link-walker.js';
+import type { LinkActor } from '../../../agents/link-walker/request.js';
 import { linkRequestOf, type LinkRequest } from '../../../agents/link-walker/request.js';
 import { linkWalkerSettings, pathEncoders } from '../../../agents/link-walker/settings.js';
 import { linkQueryId } from '../../../envs/link-query/world.js';

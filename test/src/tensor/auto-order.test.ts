@@ -11,6 +11,18 @@ test('a small network goes to wasm, a middling one to native TensorFlow, a large
   ]);
 });
 
+test('a network that is written for the host stays there until it is worth a GPU', () => {
+  const onHost = (rows: number) => autoOrder({ rows, inputs: 256, units: 64, onHost: true });
+  expect([onHost(1).names[0], onHost(1024).names[0], onHost(10_000).names[0]]).toEqual([
+    'host',
+    'host',
+    'tensorflow-gpu',
+  ]);
+  expect(onHost(256).why).toBe(
+    'its largest product is 256 × 256 × 64, 4.2 million multiply-adds: SIMD kernels without a library are fastest',
+  );
+});
+
 test('without a size all rungs are tried, those for large networks first; every order ends with one that always works', () => {
   expect(autoOrder().names).toEqual(backendNames);
   for (const rows of [1, 400, 10_000]) expect(autoOrder({ rows, inputs: 128, units: 128 }).names).toContain('cpu');

@@ -27,7 +27,7 @@ describe('the ladder of backends', () => {
   });
 
   test('a word is a rung, auto or a usage error', () => {
-    expect([backendOf('wasm'), backendOf('auto')]).toEqual(['wasm', 'auto']);
+    expect([backendOf('wasm'), backendOf('host'), backendOf('auto')]).toEqual(['wasm', 'host', 'auto']);
     expect(() => backendOf('cuda')).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { linkBeams } from '../../../agents/link-walker/beam.js';
-import { createLinkWalker, type LinkActor } from '../../../agents/link-walker/link-walker.js';
-import type { LinkRequest } from '../../../agents/link-walker/request.js';
+import { createLinkWalker } from '../../../agents/link-walker/link-walker.js';
+import type { LinkActor, LinkRequest } from '../../../agents/link-walker/request.js';
 import { linkWalkerSettings } from '../../../agents/link-walker/settings.js';
 import { LinkQueryEnv } from '../../../envs/link-query/link-query-env.js';
 import { linkQueryWorld, type LinkQueryOptions } from '../../../envs/link-query/world.js';

@@ -5,41 +5,42 @@ import { openKernels } from '../../../../src/simd/kernels.js';
 import { openBackend } from '../../../../src/tensor/backend.js';
 import { Diverged } from '../../../../src/tensor/diverged.js';
 import { HostAdamW } from '../../../../src/tensor/host/host-adamw.js';
-import { HostMlp } from '../../../../src/tensor/host/host-mlp.js';
+import { denseStarts, HostLayers } from '../../../../src/tensor/host/host-layers.js';
 import { HostParameters, type HostOutputs } from '../../../../src/tensor/host/host-parameters.js';
 import { ParameterSet } from '../../../../src/tensor/parameters.js';
 import { adamWOf } from '../../../../src/tensor/adamw.js';
+import type { Optimizer, Outputs } from '../../../../src/tensor/trainable.js';
 
 const normals = (rng: Rng, length: number) => Float32Array.from({ length }, () => rng.normal());
 
-/** A network of 3 inputs over 2 tables, one of them twice, and ids of `rows` inputs. */
-function small(rows: number, hidden = [8, 4], outputs = 5) {
-  const rng = Rng.named(1, 'test/mlp');
-  const arena = new Arena();
-  const [first, second] = [
-    { rows: arena.hold(normals(rng, 7 * 3)), dim: 3 },
-    { rows: arena.hold(normals(rng, 4 * 6)), dim: 6 },
+/** Three layers, the second without a bias, and `rows` inputs; every parameter is scattered. */
+function small(rows: number) {
+  const rng = Rng.named(1, 'test/layers');
+  const layers = [
+    { name: 'a', width: 8, biased: true, gain: Math.SQRT2 },
+    { name: 'b', width: 6, biased: false, gain: 1 },
+    { name: 'c', width: 5, biased: true, gain: 1 },
   ];
-  const tables = [first, second, first];
-  const network = new HostMlp({ tables, hidden, outputs, gain: 1 }, (name) => Rng.named(2, name), arena);
-  const ids = tables.map((table) => {
-    const count = table.rows.length / table.dim;
-    return Int32Array.from({ length: rows }, () => rng.integer(count));
-  });
-  return { network, tables, ids, rng };
+  const parameters = new HostParameters(denseStarts(12, layers, (name) => Rng.named(2, name)));
+  for (const { name, biased } of layers) if (biased) parameters.value(`${name}.bias`).set(normals(rng, 5));
+  const input = normals(rng, rows * 12);
+  const network = new HostLayers(parameters, 12, layers);
+  const compute = () => {
+    network.input(rows).set(input);
+    return network.compute(rows);
+  };
+  return { network, parameters, layers, input, compute, rng };
 }
 
 /** The same network in float64, without kernels. */
-function plain({ network, tables, ids }: ReturnType<typeof small>, widths: readonly number[]): number[] {
-  const { parameters } = network;
-  return Array.from(ids[0]!, (_, row) => {
-    let x = tables.flatMap(({ rows, dim }, part) => [
-      ...rows.subarray(ids[part]![row]! * dim, (ids[part]![row]! + 1) * dim),
-    ]);
-    widths.forEach((width, layer) => {
-      const [weight, bias] = [parameters.value(`${layer}`), parameters.value(`${layer}.bias`)];
+function plain({ parameters, layers, input }: ReturnType<typeof small>): number[] {
+  return Array.from({ length: input.length / 12 }, (_, row) => {
+    let x = [...input.subarray(12 * row, 12 * row + 12)];
+    layers.forEach(({ name, width, biased }, layer) => {
+      const weight = parameters.value(name);
+      const bias = biased ? parameters.value(`${name}.bias`) : new Float32Array(width);
       const sums = Array.from(bias, (b, j) => x.reduce((sum, value, i) => sum + value * weight[i * width + j]!, b));
-      x = layer < widths.length - 1 ? sums.map(Math.tanh) : sums;
+      x = layer < 2 ? sums.map(Math.tanh) : sums;
     });
     return x;
   }).flat();
@@ -108,13 +109,32 @@ test.each([
   },
 );
 
-describe('HostMlp', () => {
+describe('HostLayers', () => {
   test('computes what plain loops compute, at any number of rows', () => {
     for (const rows of [1, 6, 3, 40]) {
       const made = small(rows);
-      const { values } = made.network.compute(made.ids);
-      plain(made, [8, 4, 5]).forEach((expected, i) => expect(values[i]).toBeCloseTo(expected, 5));
+      const values = made.compute();
+      expect(values).toHaveLength(5 * rows);
+      plain(made).forEach((expected, i) => expect(values[i]).toBeCloseTo(expected, 5));
     }
+  });
+
+  test('starts orthogonal, without biases', () => {
+    const starts = denseStarts(3, [{ name: 'x', width: 7, biased: true, gain: 2 }], () => new Rng(1));
+    const { data, shape } = starts.x!;
+    expect(shape).toEqual([3, 7]);
+    for (const [a, b] of [
+      [0, 0],
+      [0, 1],
+      [1, 2],
+    ] as const) {
+      const dot = data.slice(7 * a, 7 * a + 7).reduce((sum, value, i) => sum + value * data[7 * b + i]!, 0);
+      expect(dot).toBeCloseTo(a === b ? 4 : 0, 5);
+    }
+    expect(starts['x.bias']).toEqual({ shape: [7], data: new Float32Array(7) });
+    expect(denseStarts(3, [{ name: 'x', width: 7, biased: false, gain: 2 }])).toEqual({
+      x: { shape: [3, 7], data: new Float32Array(21) },
+    });
   });
 
   test('tanh is tanh from end to end', () => {
@@ -130,48 +150,51 @@ describe('HostMlp', () => {
     expect(far[3]).toBeNaN();
   });
 
-  test('its way back is the slope of its outputs, of every parameter', () => {
+  test('its way back is the slope of its outputs, of every parameter and of the input', () => {
     const made = small(10);
-    const { network, ids, rng } = made;
-    const { parameters } = network;
+    const { network, parameters, input, rng } = made;
     const slope = normals(rng, 50);
-    const lossNow = () => plain(made, [8, 4, 5]).reduce((sum, value, i) => sum + value * slope[i]!, 0);
-    network.compute(ids).back(slope);
+    const lossNow = () => plain(made).reduce((sum, value, i) => sum + value * slope[i]!, 0);
+    made.compute();
+    network.outputSlopes(10).set(slope);
+    const ofInput = network.back(10, true)!.slice();
     const slopes = parameters.slopes.slice();
-    for (let i = 0; i < parameters.values.length; i++) {
-      const value = parameters.values[i]!;
-      parameters.values[i] = value + 1e-2;
-      const up = parameters.values[i]! - value;
-      const above = lossNow();
-      parameters.values[i] = value - up;
-      const below = lossNow();
-      parameters.values[i] = value;
-      expect(Math.abs(slopes[i]! - (above - below) / (2 * up))).toBeLessThan(2e-2);
-    }
-  });
-
-  test('refuses the way back of what it has forgotten, and layers that do not fill vectors', () => {
-    const { network, ids } = small(3);
-    const first = network.compute(ids);
-    network.compute(ids);
-    expect(first.current()).toBe(false);
-    expect(() => first.back(new Float32Array(15))).toThrow(/expected the latest computation/);
-    expect(() => small(3, [6])).toThrow(/multiple of 4, got 6/);
+    const check = (values: Float32Array, gradient: Float32Array) => {
+      for (let i = 0; i < values.length; i++) {
+        const value = values[i]!;
+        values[i] = value + 1e-2;
+        const up = values[i]! - value;
+        const above = lossNow();
+        values[i] = value - up;
+        const below = lossNow();
+        values[i] = value;
+        expect(Math.abs(gradient[i]! - (above - below) / (2 * up))).toBeLessThan(2e-2);
+      }
+    };
+    check(parameters.values, slopes);
+    check(input, ofInput);
+    made.compute();
+    network.outputSlopes(10).set(slope);
+    expect(network.back(10, false)).toBeUndefined();
+    // It adds to what is there.
+    slopes.forEach((value, i) => expect(parameters.slopes[i]).toBeCloseTo(2 * value, 4));
   });
 });
+
+/** One step down a slope by the outputs. */
+const descend = (optimizer: Optimizer, outputs: () => Outputs, slope: Float32Array, rate: number) =>
+  optimizer.step(async (record) => (await record(outputs)).back(slope), rate);
 
 describe('HostAdamW', () => {
   const shapes = {
     w: { shape: [2, 3], data: Float32Array.of(1, -2, 3, 0.5, 0, 7) },
     b: { shape: [1], data: Float32Array.of(2) },
   };
-  const outputs = (parameters: HostParameters, slope: Float32Array): HostOutputs => ({
+  const outputs = (parameters: HostParameters): HostOutputs => ({
     values: new Float32Array(7),
-    current: () => true,
     back: (by) => {
       parameters.slope('w').set(by.subarray(0, 6));
       parameters.slope('b').set(by.subarray(6));
-      void slope;
     },
   });
 
@@ -183,13 +206,13 @@ describe('HostAdamW', () => {
     for (const [name, { shape, data }] of Object.entries(shapes)) tensors.add(name, shape, data);
     const [ours, theirs] = [adamWOf(host, options), adamWOf(tensors, options)];
     const rng = Rng.named(3, 'test/adam');
-    const step = async (optimizer: typeof ours, parameters: HostParameters, slope: Float32Array) =>
-      optimizer.minimize([{ outputs: () => outputs(parameters, slope), slope: () => slope }], 0.05);
+    const step = async (optimizer: Optimizer, parameters: HostParameters, slope: Float32Array) =>
+      descend(optimizer, () => outputs(parameters), slope, 0.05);
     for (let i = 0; i < 5; i++) {
       const slope = normals(rng, 7);
       const norm = await step(ours, host, slope);
       const flat = () => tf.concat([tf.reshape(tensors.get('w'), [6]), tf.reshape(tensors.get('b'), [1])]);
-      expect(norm).toBeCloseTo(await theirs.minimize([{ outputs: flat, slope: () => slope }], 0.05), 5);
+      expect(norm).toBeCloseTo(await descend(theirs, flat, slope, 0.05), 5);
       const expected = await tensors.export();
       for (const [name, { data }] of Object.entries(await host.export())) {
         data.forEach((value, j) => expect(value).toBeCloseTo(expected[name]!.data[j]!, 5));
@@ -211,8 +234,7 @@ describe('HostAdamW', () => {
     const host = new HostParameters(shapes);
     const optimizer = new HostAdamW(host);
     const before = host.values.slice();
-    const to = (slope: Float32Array, rate: number) =>
-      optimizer.minimize([{ outputs: () => outputs(host, slope), slope: () => slope }], rate);
+    const to = (slope: Float32Array, rate: number) => descend(optimizer, () => outputs(host), slope, rate);
     await expect(to(Float32Array.of(0, 0, NaN, 0, 0, 0, 0), 0.1)).rejects.toThrow(
       /finite gradient of w, got NaN, at index 2/,
     );
