@@ -82,13 +82,19 @@ export const comparisons: readonly Comparison[] = [
     [steps('Gymnasium, 8 at once', 'gymnasium', 8), 20],
     [steps('Gymnasium, single', 'gymnasium', 1), 20],
   ]),
-  ...compare('PPO, walks and updates, 64 × 64, UMLS', 'rate', whole('SIMD on the host', 'ppo-64'), [
+  ...compare('PPO, walks and updates, 64 × 64, UMLS', 'rate', whole('host, 8 walks of a query', 'ppo-64'), [
     [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-64'), 3],
     [whole('SB3 MaskablePPO, 512 walks at a time', 'sb3-64-wide')],
   ]),
-  ...compare('PPO, walks and updates, 400 × 400, UMLS', 'rate', whole('SIMD, native TensorFlow', 'ppo-400'), [
+  ...compare('PPO, walks and updates, 64 × 64, UMLS', 'rate', whole('host, 1 walk of a query', 'ppo-64-once'), [
+    [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-64')],
+  ]),
+  ...compare('PPO, walks and updates, 400 × 400, UMLS', 'rate', whole('host, 8 walks of a query', 'ppo-400'), [
     [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-400'), 1.5],
     [whole('SB3 MaskablePPO, 512 walks at a time', 'sb3-400-wide')],
+  ]),
+  ...compare('PPO, walks and updates, 400 × 400, UMLS', 'rate', whole('host, 1 walk of a query', 'ppo-400-once'), [
+    [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-400')],
   ]),
   ...compare('PPO update, minibatch 1,024', 'rate', update('native TensorFlow', 'update-native'), [
     [update('torch eager', 'torch-eager'), 1],

@@ -185,17 +185,17 @@ class LinkNetwork {
     const edgeDim = dim * this.#tables.length;
     const input = this.#layers.input(requests.length);
     let at = 0;
-    for (const request of requests) {
-      const { relation, current, hop } = request;
-      input.fill(0, at, at + edgeDim);
-      eachStep(request, this.#noStep, (step, entity) => {
-        addRow(input, at, relations!.rows, step * dim, dim, 1);
-        if (entities) addRow(input, at + dim, entities.rows, entity * dim, dim, 1);
-      });
+    for (const { head, relation, current, hop, path } of requests) {
+      setRow(input, at, relations!, this.#noStep, dim);
+      if (entities) setRow(input, at + dim, entities, head, dim);
+      for (let step = 0; step < hop; step++) {
+        addRow(input, at, relations!.rows, path[2 * step]! * dim, dim, 1);
+        if (entities) addRow(input, at + dim, entities.rows, path[2 * step + 1]! * dim, dim, 1);
+      }
       if (hop > 0) for (let i = at; i < at + edgeDim; i++) input[i]! *= 1 / (hop + 1);
       at += edgeDim;
-      input.set(relations!.rows.subarray(relation * dim, (relation + 1) * dim), at);
-      if (entities) input.set(entities.rows.subarray(current * dim, (current + 1) * dim), at + dim);
+      setRow(input, at, relations!, relation, dim);
+      if (entities) setRow(input, at + dim, entities, current, dim);
       at += edgeDim;
     }
     return this.#layers.compute(requests.length);
@@ -209,15 +209,17 @@ class LinkNetwork {
     const dim = this.#dim;
     const edgeDim = dim * this.#tables.length;
     let at = 0;
-    for (const request of requests) {
-      const share = 1 / (request.hop + 1);
-      eachStep(request, this.#noStep, (step, entity) => {
-        addRow(relations!.slopes!, step * dim, slopes, at, dim, share);
-        if (entities) addRow(entities.slopes!, entity * dim, slopes, at + dim, dim, share);
-      });
+    for (const { head, relation, current, hop, path } of requests) {
+      const share = 1 / (hop + 1);
+      addRow(relations!.slopes!, this.#noStep * dim, slopes, at, dim, share);
+      if (entities) addRow(entities.slopes!, head * dim, slopes, at + dim, dim, share);
+      for (let step = 0; step < hop; step++) {
+        addRow(relations!.slopes!, path[2 * step]! * dim, slopes, at, dim, share);
+        if (entities) addRow(entities.slopes!, path[2 * step + 1]! * dim, slopes, at + dim, dim, share);
+      }
       at += edgeDim;
-      addRow(relations!.slopes!, request.relation * dim, slopes, at, dim, 1);
-      if (entities) addRow(entities.slopes!, request.current * dim, slopes, at + dim, dim, 1);
+      addRow(relations!.slopes!, relation * dim, slopes, at, dim, 1);
+      if (entities) addRow(entities.slopes!, current * dim, slopes, at + dim, dim, 1);
       at += edgeDim;
     }
   }
@@ -231,14 +233,8 @@ class LinkNetwork {
   }
 }
 
-/** The head as if a step had led to it, and every step of a walk. */
-function eachStep(
-  { head, hop, path }: LinkRequest,
-  noStep: number,
-  take: (relation: number, entity: number) => void,
-): void {
-  take(noStep, head);
-  for (let step = 0; step < hop; step++) take(path[2 * step]!, path[2 * step + 1]!);
+function setRow(to: Float32Array, at: number, { rows }: HeldTable, row: number, width: number): void {
+  to.set(rows.subarray(row * width, (row + 1) * width), at);
 }
 
 function addRow(to: Float32Array, at: number, from: Float32Array, begin: number, width: number, share: number): void {
