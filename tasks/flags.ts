@@ -47,7 +47,9 @@ export interface EvaluationFlags {
  * @throws WorkbenchError `usage` for anything but a whole number from `least`
  */
 export function wholeNumber(text: string, flag: string, least: number): number;
+/** The same of an option that may be absent. */
 export function wholeNumber(text: string | undefined, flag: string, least: number): number | undefined;
+/** See above. */
 export function wholeNumber(text: string | undefined, flag: string, least: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);

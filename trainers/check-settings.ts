@@ -3,7 +3,6 @@ import { walkerSettings } from '../agents/walker/settings.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { envIds } from '../envs/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { ablationProblems, walkProblems } from '../tasks/dialogues/training-data.js';
 import { ppoProblems } from './ppo-problems.js';
 import type { Learning } from './session.js';
 import type { TrainSettings } from './train-settings.js';
