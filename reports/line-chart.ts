@@ -20,7 +20,7 @@ export interface Level {
 }
 
 /** Title, axes and levels of a chart of curves. */
-export interface LineChartOptions {
+interface LineChartOptions {
   title: string;
   /** What the horizontal axis counts, with its unit. */
   xLabel: string;

@@ -29,7 +29,7 @@ interface SettingRow {
 }
 
 /** Settings compared; undefined for fewer than two of which training was evaluated. */
-export interface SettingComparison {
+interface SettingComparison {
   /** What is compared: the first figure of every table that training was evaluated by. */
   figure: Figure;
   rows: SettingRow[];
