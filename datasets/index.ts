@@ -5,6 +5,7 @@ export {
   type DialogueManifest,
   loadDialogueDataset,
 } from './dialogues/dialogue-dataset.js';
+export { madeFromSamples } from './sample-source.js';
 export { splitNames } from './walk-sample.js';
 export { type DemoImport, type DemoImportOptions, importDemo } from './demo/import.js';
 export { type DemoSettings, demoSettings } from './demo/settings.js';

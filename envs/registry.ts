@@ -49,8 +49,9 @@ type EnvId = keyof EnvTypes;
 const factories = new Map<string, { factory: EnvFactory<any, any>; batched: BatchFactory<any, any> | undefined }>();
 
 /**
- * Makes an environment known to `makeEnv` and to configuration files. An id that exists is replaced.
+ * Makes an environment known to `makeEnv` and to configuration files.
  * @param batched makes copies that are stepped together; default: a `VectorEnv` of single ones
+ * @throws WorkbenchError `usage` for an id of another form, or that is taken
  */
 export function registerEnv<Options, Observation>(
   id: string,
@@ -59,6 +60,9 @@ export function registerEnv<Options, Observation>(
 ): void {
   if (!/^[\w-]+\/[\w-]+-v\d+$/.test(id)) {
     throw new WorkbenchError('usage', `expected an id like mine/Walk-v1, got "${id}", at registerEnv`);
+  }
+  if (factories.has(id)) {
+    throw new WorkbenchError('usage', `expected the id of a new environment, got "${id}", which is registered already`);
   }
   factories.set(id, { factory, batched });
 }

@@ -6,7 +6,7 @@ import type { Level } from './line-chart.js';
 import type { Mean } from './series.js';
 
 /** One bar with its whiskers. */
-interface Bar {
+export interface Bar {
   label: string;
   figure: Mean;
   /** Of the palette, with or without opacity. Default grey, the colour of baselines. */
@@ -14,7 +14,7 @@ interface Bar {
 }
 
 /** Title, unit, and a level that no bar can exceed. */
-interface BarChartOptions {
+export interface BarChartOptions {
   title: string;
   /** Of the values; `%` are fractions that read as percent. */
   unit: Figure['unit'];

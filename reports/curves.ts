@@ -80,7 +80,7 @@ function largeKeys(trained: Trained, phase: string): string[] {
 }
 
 /** `path@1 on valid, %`, and whether values are fractions that read as percent. */
-function measureOf(
+export function measureOf(
   key: string,
   figures: readonly Figure[],
   values: readonly number[],

@@ -6,7 +6,7 @@ import { encoderOf, seedOf, type EvaluationData, type RunData, type RunGroup } f
 import { listed, plain } from './words.js';
 
 /** What all have in common, and then each by itself. */
-interface EnvironmentView {
+export interface EnvironmentView {
   /** What all runs and evaluations have in common, by subject. */
   shared: { title: string; facts: Fact[] }[];
   /** One a group of runs that differ in the seed alone, then the evaluations. */

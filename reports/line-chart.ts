@@ -20,7 +20,7 @@ export interface Level {
 }
 
 /** Title, axes and levels of a chart of curves. */
-interface LineChartOptions {
+export interface LineChartOptions {
   title: string;
   /** What the horizontal axis counts, with its unit. */
   xLabel: string;

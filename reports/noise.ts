@@ -17,7 +17,7 @@ interface NoiseRow {
 }
 
 /** The same samples under several error rates. */
-interface NoiseSet {
+export interface NoiseSet {
   /** One of the sets, for what they share. */
   set: ResultSet;
   /** Error rates, ascending, fractions. */

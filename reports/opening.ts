@@ -12,7 +12,7 @@ import { askedFacts } from './tables.js';
 import { duration, listed, plain } from './words.js';
 
 /** The first set of each data set and task, in the order of the sets: what the page is about. */
-function firstSets(sets: readonly ResultSet[]): ResultSet[] {
+export function firstSets(sets: readonly ResultSet[]): ResultSet[] {
   const keyOf = ({ about: { task, dataset } }: ResultSet) => JSON.stringify([task, dataset]);
   return sets.filter((set, i) => sets.findIndex((one) => keyOf(one) === keyOf(set)) === i);
 }

@@ -16,7 +16,7 @@ import { agentCostTable, phaseCostTable } from './tables.js';
 import { settingsKey } from './words.js';
 
 /** Paths of the page and its pictures. */
-interface Report {
+export interface Report {
   /** The page, `index.html`. */
   page: string;
   /** The charts as PNG files beside it; the page holds its own copies. */
@@ -24,7 +24,7 @@ interface Report {
 }
 
 /** Where the page goes, and what is shown beside the runs. */
-interface ReportOptions {
+export interface ReportOptions {
   /** Folder, made where it is missing; files of the same names are replaced. */
   to: string;
   /** Folders of finished evaluations. */

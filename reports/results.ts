@@ -6,7 +6,7 @@ import { average, averageSlices, meanOf, namedBy, type Figures } from './series.
 import { baselineName, labelOf, plain } from './words.js';
 
 /** Mean, median, 95th percentile, maximum and total over samples. */
-type Cost = EvaluationRecord['cost'][string];
+export type Cost = EvaluationRecord['cost'][string];
 
 /** One agent's figures on one set of samples. */
 export interface ResultRow {

@@ -145,7 +145,7 @@ export function subjectsOf(runs: readonly RunData[]): Subject[] {
 }
 
 /** The data set that a run was trained on, as its settings name it. */
-function datasetOf({ info: { config } }: RunData): string {
+export function datasetOf({ info: { config } }: RunData): string {
   const { dataset } = (config.data ?? {}) as { dataset?: unknown };
   return typeof dataset === 'string' ? dataset : 'unnamed data';
 }

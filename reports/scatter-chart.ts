@@ -15,7 +15,7 @@ export interface Point {
 }
 
 /** Title and horizontal axis. */
-interface ScatterChartOptions {
+export interface ScatterChartOptions {
   title: string;
   /** With its unit. */
   xLabel: string;
@@ -132,7 +132,7 @@ function crosses(points: readonly Point[], place: (value: number) => number, the
 }
 
 /** A rectangle, in pixels from the upper left corner. */
-interface Box {
+export interface Box {
   left: number;
   right: number;
   top: number;

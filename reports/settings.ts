@@ -29,7 +29,7 @@ interface SettingRow {
 }
 
 /** Settings compared; undefined for fewer than two of which training was evaluated. */
-interface SettingComparison {
+export interface SettingComparison {
   /** What is compared: the first figure of every table that training was evaluated by. */
   figure: Figure;
   rows: SettingRow[];

@@ -30,6 +30,12 @@ export interface NamedEvaluation<R extends Row> extends Compared<R> {
   failures: { id: string; message: string }[];
 }
 
+/** What of a task an evaluation needs; its name may be another than those of the command line. */
+export type EvaluatedTask<S extends Sample, Answer, R extends Row, D extends Data<S> = Data<S>> = Pick<
+  Task<S, Answer, R, D>,
+  'measure' | 'agents' | 'data' | 'openAgent' | 'refuse' | 'openSimulated'
+> & { readonly name: string };
+
 /** How agents are evaluated. */
 export interface EvaluateNamedOptions<S extends Sample, Answer, D> {
   /** Read evaluations that are finished, instead of making them anew. Default false. */
@@ -43,7 +49,7 @@ export interface EvaluateNamedOptions<S extends Sample, Answer, D> {
  * @throws WorkbenchError for anything that is not there or does not fit
  */
 export async function evaluateNamed<S extends Sample, Answer, R extends Row, D extends Data<S>>(
-  task: Task<S, Answer, R, D>,
+  task: EvaluatedTask<S, Answer, R, D>,
   named: readonly Named[],
   flags: EvaluationFlags,
   work: Work,
@@ -109,7 +115,7 @@ export function keepBeside(evaluations: readonly NamedEvaluation<Row>[]): void {
 
 /** Agents over one set of samples, each with what it was made from; close them after use. */
 export async function openAgents<S extends Sample, Answer, R extends Row, D extends Data<S>>(
-  task: Task<S, Answer, R, D>,
+  task: Pick<Task<S, Answer, R, D>, 'data' | 'openAgent'>,
   resolved: readonly Resolved[],
   flags: EvaluationFlags,
   work: Work,
@@ -140,7 +146,7 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
 
 /** What is asked of an agent: everything that decides the result. */
 export function askedOf<S extends Sample, Answer, R extends Row>(
-  { name: task }: Pick<Task<S, Answer, R>, 'name'>,
+  { name: task }: { name: string },
   { agent, switches, trained }: Resolved,
   { asker, about, hashes, encoder }: OpenedAgent<S, Answer, R>,
   data: Data<S>,
@@ -168,7 +174,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
 }
 
 async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<S>>(
-  task: Task<S, Answer, R, D>,
+  task: Pick<Task<S, Answer, R, D>, 'openSimulated'>,
   agents: readonly OpenedAgent<S, Answer, R>[],
   data: D,
   { model, modelSet }: EvaluationFlags,

@@ -50,7 +50,7 @@ export async function taskOf(
  * @throws WorkbenchError `usage` for a name that is neither, `config` for a switch that the agent lacks
  */
 export function resolve(
-  task: Pick<Task, 'name' | 'agents'>,
+  task: Pick<Task, 'agents'> & { readonly name: string },
   { name, isRun }: Named,
   { checkpoint, set }: Pick<EvaluationFlags, 'checkpoint' | 'set'>,
 ): Resolved {

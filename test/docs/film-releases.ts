@@ -48,6 +48,7 @@ const templates: Readonly<Record<string, readonly string[]>> = {
 export function releaseOf(format: string, given: Readonly<Record<string, string>> = {}): Record<string, string> {
   if (format === 'opendialkg') return openDialKg();
   if (format === 'metaqa') return metaQa();
+  if (format === 'capitals') return { 'capitals.tsv': given['capitals.tsv']! };
   if (format === 'triples') return { ...tinyLinkFiles };
   if (format === 'custom') {
     return { 'triples.tsv': linesOf('\t').replaceAll('release_year', 'released'), ...customQuestions(), ...given };

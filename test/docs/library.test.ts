@@ -3,6 +3,7 @@ import { quickstartLeft } from './stand-ins.js';
 
 runsAsWritten('docs/library.md', {
   before: quickstartLeft,
+  saves: { Plugins: ['longer.mjs'] },
   prints: {
     Answering: /^[01]\.\d{3} .+ → /m,
     Walking: /\d/,

@@ -1,13 +1,23 @@
 import { runsAsWritten } from './page-run.js';
+import { quickstartLeft } from './stand-ins.js';
 
 const mainJob = [
   'kgwalk datasets import opendialkg --from DIR',
   'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/first',
 ];
 
-runsAsWritten('CONTRIBUTING.md');
+runsAsWritten('CONTRIBUTING.md', {
+  before: quickstartLeft,
+  saves: {
+    'A trained agent': ['words.mjs'],
+    'A prompted agent': ['step.mjs'],
+    'A data set': ['capitals.mjs', 'capitals.tsv'],
+    'A figure': ['near.mjs'],
+  },
+  prints: { 'A task': /^five 0\.5 true\ncounting 1 true\n$/ },
+});
 runsAsWritten('docs/README.md');
-runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: 'said.json' } });
+runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: ['said.json'] } });
 runsAsWritten('docs/gpu.md');
 runsAsWritten('docs/guarantees.md');
 runsAsWritten('docs/link-queries.md', {

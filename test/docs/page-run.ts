@@ -11,15 +11,15 @@ import { parseCommand } from './parse-command.js';
 import { commandLines, isBeyondUs, shellWords } from './shell-lines.js';
 import { save, shrink, shrinkCode, withStandIns, type Surroundings } from './stand-ins.js';
 import { tellOf } from './tells.js';
-import { runTypeScript } from './typescript-examples.js';
+import { overSources, runTypeScript } from './typescript-examples.js';
 
 export interface PageOptions {
   /** Commands of other pages that this one builds on. */
   before?: readonly string[];
   /** What the code under a heading prints. */
   prints?: Readonly<Record<string, RegExp>>;
-  /** The file that a block of data under a heading becomes. */
-  saves?: Readonly<Record<string, string>>;
+  /** The files that blocks of data and plugins under a heading become, in order. */
+  saves?: Readonly<Record<string, readonly string[]>>;
 }
 
 const packageFile = join(cwd(), 'package.json');
@@ -41,6 +41,7 @@ export function runsAsWritten(page: string, { before = [], prints = {}, saves = 
       else env.KGWALK_HOME = previousHome;
     });
 
+    const saved: Record<string, number> = {};
     for (const { language, text, line, heading } of examplesOf(page)) {
       const at = `line ${line}`;
       if (language === 'bash') {
@@ -54,9 +55,10 @@ export function runsAsWritten(page: string, { before = [], prints = {}, saves = 
         test(`${at}: a block without a language holds no command`, () =>
           expect(text).not.toMatch(/^\s*(npx )?kgwalk /m));
       } else {
-        test(`${at}: data that the commands below it use`, () => {
+        const place = (saved[heading] = (saved[heading] ?? -1) + 1);
+        test(`${at}: a file that the commands below it use`, () => {
           expect(Object.keys(saves)).toContain(heading);
-          save(saves[heading]!, text, here);
+          save(saves[heading]![place]!, language === 'js' ? overSources(text) : text, here);
         });
       }
     }

@@ -2,5 +2,5 @@ import { runsAsWritten } from './page-run.js';
 
 runsAsWritten('docs/questions.md', {
   prints: { 'Two walks': /f1|\d/, 'An agent of your own': /^$/ },
-  saves: { 'Your own graph and questions': 'questions.jsonl' },
+  saves: { 'Your own graph and questions': ['questions.jsonl'] },
 });

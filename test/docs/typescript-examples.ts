@@ -65,10 +65,7 @@ export async function runTypeScript(text: string): Promise<string> {
     compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
   });
   const file = join(folderWith({}), 'example.mjs');
-  writeFileSync(
-    file,
-    outputText.replaceAll(/(from|import) '([^']+)'/g, (_, word, name) => `${word} '${found(name)}'`),
-  );
+  writeFileSync(file, overSources(outputText));
   let printed = '';
   const spy = jest.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
     printed += `${values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ')}\n`;
@@ -79,6 +76,11 @@ export async function runTypeScript(text: string): Promise<string> {
     spy.mockRestore();
   }
   return printed;
+}
+
+/** JavaScript whose imports of the library lead to its sources. */
+export function overSources(text: string): string {
+  return text.replaceAll(/(from|import) '([^']+)'/g, (_, word, name) => `${word} '${found(name as string)}'`);
 }
 
 function found(name: string): string {

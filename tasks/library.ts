@@ -1,0 +1,17 @@
+/** `kgwalk/tasks`: whole evaluations and training runs, whatever the task, as the commands make them. */
+export { type EvaluatedTask, evaluateNamed, type EvaluateNamedOptions, type NamedEvaluation } from './evaluate.js';
+export { type EvaluationFlags } from './flags.js';
+export { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';
+export { ruleBaseline } from './links/rules.js';
+export { verbalisePath } from './links/words.js';
+export { findRun, resolve } from './named.js';
+export {
+  type Data,
+  type Named,
+  type OpenedAgent,
+  type OpenOptions,
+  type Resolved,
+  type Task,
+  type Work,
+} from './task.js';
+export { forkSettings, replayBatch, train } from './train.js';

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+// @ts-expect-error plain JavaScript, a tool of the repository
+import * as tool from '../../.ci/draw-architecture.js';
+
+interface Row {
+  name: string;
+  says: string | undefined;
+  folders: string[];
+  stations: string[];
+  imports: string[];
+}
+const { draw, picture, structure } = tool as { draw(): string; picture: string; structure(): Row[] };
+
+describe('the picture of the architecture', () => {
+  const rows = structure();
+  const row = (name: string) => rows.find((one) => one.name === name)!;
+
+  test('is that of the code: `node .ci/draw-architecture.js` draws it again', () => {
+    expect(readFileSync(picture, 'utf8')).toBe(draw());
+  });
+
+  test('has a row with words for every layer, and imports that go down', () => {
+    expect(rows.map(({ name }) => name).slice(0, 4)).toEqual(['cli', 'reports', 'models', 'presets']);
+    expect(rows.filter(({ says }) => !says).map(({ name }) => name)).toEqual([]);
+    const places = new Map(rows.map(({ name }, i) => [name, i]));
+    const up = rows.flatMap(({ name, imports }) =>
+      imports.filter((other) => places.get(other)! < places.get(name)!).map((other) => `${name} → ${other}`),
+    );
+    expect(up).toEqual([]);
+  });
+
+  test('knows folders and imports of all kinds', () => {
+    expect(row('tasks').folders).toEqual(['dialogues', 'links', 'questions']);
+    expect(row('reports').imports).toEqual(['src/run']);
+    expect(row('cli').imports).toContain('reports'); // by `import()` alone
+  });
+
+  test('has the dozen stations of the page', () => {
+    const numbers = rows.flatMap(({ stations }) => stations).map(Number);
+    expect(numbers.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  });
+});
