@@ -159,7 +159,7 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
       if (afresh) rmSync(files.partial, { force: true });
       partial = openJsonLines(files.partial);
       onTorn?.(files.partial, partial.tornBytes);
-      known = new Map(readJsonLines(files.partial, scorer.measure.row).map((row) => [row.id, row]));
+      known = new Map(rowsAsWritten(files.partial, scorer.measure).map((row) => [row.id, row]));
     }
     let done = 0;
     const evaluation = await evaluate(asker, samples, scorer, {
@@ -229,6 +229,19 @@ export async function saveEvaluation<R extends Row>(
 /** A line of `answers.jsonl`; NaN and infinities by name, as in all logs. */
 export const rowLine = (row: Row): string =>
   `${JSON.stringify(row, (_, value: unknown) => (typeof value === 'number' && !Number.isFinite(value) ? String(value) : value))}\n`;
+
+/** Rows of a log that are written again: parsing orders keys by the schema, and bytes are to be equal. */
+function rowsAsWritten<R extends Row>(file: string, { row }: Pick<Measure<R>, 'row'>): R[] {
+  const written = readJsonLines<unknown>(file);
+  return readJsonLines(file, row).map((one, i) => inOrderOf(one, written[i]) as R);
+}
+
+/** A value with its keys in the order of another one that has them. */
+function inOrderOf(value: unknown, like: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const found = new Map(Object.entries(value));
+  return Object.fromEntries(Object.entries(like as object).map(([key, one]) => [key, inOrderOf(found.get(key), one)]));
+}
 
 /** A line of `traces.jsonl`. */
 export const traceLine = (id: string, { trace, calls }: Traced): string => `${JSON.stringify({ id, trace, calls })}\n`;

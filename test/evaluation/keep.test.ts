@@ -1,0 +1,129 @@
+/** Evaluations of agents that ask no model: stopped and gone on with, no row is asked twice. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { Agent } from '../../agents/agent.js';
+import { scorerRanker, uniformWalk } from '../../agents/link-agents.js';
+import type { LinkDataset } from '../../datasets/links/link-dataset.js';
+import { batchAsker } from '../../evaluation/ask.js';
+import { type AskedEvaluation, evaluationFiles, keepEvaluation } from '../../evaluation/keep.js';
+import type { Asker, Row, Sample, Scorer } from '../../evaluation/score.js';
+import { evaluationSettings } from '../../evaluation/settings.js';
+import { knownAnswers, withInverses } from '../../src/embedding/known-answers.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { dialogueScorer } from '../../tasks/dialogues/score.js';
+import { linkQuestions, rankerAsker } from '../../tasks/links/data.js';
+import { linkScorer } from '../../tasks/links/score.js';
+import { namedWalk, sampleOf, world } from '../agents/baselines/toy-world.js';
+import { finalEntities } from '../fixtures/final-entities.js';
+import { tinyLinkWorld } from '../fixtures/tiny-links.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+interface Kept<S extends Sample, Answer, R extends Row> {
+  asker: Asker<S['task'], Answer>;
+  samples: readonly S[];
+  scorer: Scorer<S, Answer, R>;
+}
+
+const director = namedWalk('Heat', 'directed_by', 'Mann');
+
+function onDialogues(): Kept<Sample, unknown, Row> {
+  const samples = Array.from({ length: 200 }, (_, i) => sampleOf(`s${i}`, director));
+  const agent: Agent = {
+    name: 'toy',
+    answer: (tasks) =>
+      Promise.resolve(
+        tasks.map(({ id, start }) => {
+          if (id === 's150') throw new Error('no more memory');
+          const paths = [{ path: director, logProb: -Number(id.slice(1)) }];
+          const answers = finalEntities(paths, start, world.equalRelation);
+          return { paths, answers, confidence: NaN, cost: { encodes: 1 } };
+        }),
+      ),
+  };
+  const { ks, beamWidth } = evaluationSettings.parse({});
+  const shared = { graph: world, walks: { graph: world }, seenTargets: new Set<number>(), withArk: false, horizon: 2 };
+  const scorer = dialogueScorer({ ...shared, ks, beamWidth, samples });
+  return { asker: batchAsker(agent, { batchSize: 10 }), samples, scorer } as unknown as Kept<Sample, unknown, Row>;
+}
+
+function onLinks(): Kept<Sample, unknown, Row> {
+  const { graph, train, known } = tinyLinkWorld();
+  const plain = graph.numRelations / 2;
+  const data = { known: withInverses(known, plain), trainKnown: withInverses(knownAnswers([train]), plain) };
+  const manifest = { name: 'tiny', files: {} };
+  const dataset = { graph, labels: graph.entityNames, ...data, manifest, test: train } as unknown as LinkDataset;
+  const { samples } = linkQuestions(dataset, 'test', train, { directions: ['tail', 'head'], horizon: 2 });
+  const ranker = { ...scorerRanker(uniformWalk(graph, 2), graph), batchSize: 3 };
+  const kept = { asker: rankerAsker(ranker, dataset), samples, scorer: linkScorer(dataset, 2) };
+  return kept as unknown as Kept<Sample, unknown, Row>;
+}
+
+const asked: AskedEvaluation = {
+  ...{ schemaVersion: 2, kind: 'evaluation', task: 'any', agent: 'toy', resamples: 20 },
+  ...{ about: { dataset: 'toy', split: 'valid' }, hashes: {} },
+};
+const compared = ['asked', 'answers', 'rows', 'evaluation', 'provenance'] as const;
+
+/** Runs an evaluation with one worked example, so that four samples are asked anew. @returns the ids that were asked */
+async function keep({ asker, ...kept }: Kept<Sample, unknown, Row>, folder: string, stopAfter = Infinity) {
+  const controller = new AbortController();
+  const ids: string[] = [];
+  const counting: typeof asker = {
+    ...asker,
+    ask: (tasks, take, options) =>
+      asker.ask(
+        tasks,
+        (place, attempt) => {
+          ids.push(tasks[place]!.id);
+          take(place, attempt);
+          if (ids.length === stopAfter) controller.abort(new WorkbenchError('stopped', 'stopped by the user'));
+        },
+        options,
+      ),
+  };
+  const options = { asked, folder, examples: 1, signal: controller.signal };
+  const done = await keepEvaluation(counting, kept.samples, kept.scorer, options).catch((error: unknown) => error);
+  const files = evaluationFiles(folder);
+  const bytes = () => compared.map((name) => readFileSync(files[name]));
+  return { ids, done, files, bytes };
+}
+
+describe.each([
+  ['dialogues', onDialogues],
+  ['links', onLinks],
+])('an evaluation on %s that was stopped', (_, made) => {
+  test('goes on without asking again what it has, and ends with the bytes of an unbroken one', async () => {
+    const whole = await keep(made(), join(folderWith({}), 'one'));
+    const count = made().samples.length;
+    expect(whole.ids).toHaveLength(count);
+    const folder = join(folderWith({}), 'one');
+    const first = await keep(made(), folder, Math.floor(count / 2));
+    expect(first.done).toMatchObject({ code: 'stopped', hint: expect.stringContaining('goes on') });
+    expect(existsSync(first.files.evaluation)).toBe(false);
+    const second = await keep(made(), folder);
+    expect(second.done).toMatchObject({ resumed: true });
+    const again = second.ids.filter((id) => first.ids.includes(id));
+    expect(again.length).toBeLessThanOrEqual(4);
+    expect(second.ids.length).toBeLessThanOrEqual(count - first.ids.length + 4);
+    expect(new Set([...first.ids, ...second.ids]).size).toBe(count);
+    expect(second.bytes()).toEqual(whole.bytes());
+    expect(existsSync(second.files.partial)).toBe(false);
+  });
+
+  test('and whose rows end in the middle of a line asks that one again', async () => {
+    const whole = await keep(made(), join(folderWith({}), 'one'));
+    const rows = readFileSync(whole.files.answers);
+    for (const share of [0.25, 0.5, 0.9]) {
+      const cut = rows.subarray(0, Math.floor(share * rows.length));
+      const folder = join(folderWith({}), 'one');
+      await keep(made(), folder, 1);
+      writeFileSync(evaluationFiles(folder).partial, cut);
+      const { ids, bytes } = await keep(made(), folder);
+      const lines = cut.toString().split('\n').length - 1;
+      expect(ids.length).toBeGreaterThanOrEqual(made().samples.length - lines);
+      expect(ids.length).toBeLessThanOrEqual(made().samples.length - lines + 4);
+      expect(bytes()).toEqual(whole.bytes());
+    }
+  });
+});
