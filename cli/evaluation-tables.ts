@@ -161,14 +161,14 @@ function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, un
 
 /** Who, on what, and what else decides the figures. */
 function headline(record: EvaluationRecord, more: readonly string[] = []): string {
-  const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n, clusters } = record;
+  const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n } = record;
   const who = run === undefined ? agent : `${run} (${checkpoint})`;
   const { subsets, turns, holdOut, horizon, beamWidth, topicGiven, hopsWithheld } = record as Record<string, unknown>;
   const parts = Array.isArray(subsets) ? ` (${subsets.join(', ')})` : graph === undefined ? '' : `, graph ${graph}`;
   return [
     `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
     `split ${split}${holdOut === undefined ? '' : `, held out by ${String(holdOut)}`}`,
-    `n = ${n}${limit === undefined ? '' : `, a sample`}${clusters === 'questions' ? '' : ` of ${clusters}`}`,
+    `n = ${n}${limit === undefined ? '' : ', a sample'}`,
     ...(turns === undefined ? [] : [`turns ${String(turns)}`]),
     ...(horizon === undefined ? [] : [`horizon ${String(horizon)}`]),
     ...(beamWidth === undefined ? [] : [`beam ${String(beamWidth)}`]),

@@ -1,6 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, posix, sep } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { taskNames } from '../tasks/index.js';
+import { dialogueFigures } from '../tasks/dialogues/score.js';
+import { linkFigures } from '../tasks/links/score.js';
+import { questionFigures } from '../tasks/questions/score.js';
 // @ts-expect-error plain JavaScript, shared with the lint configuration
 import * as rules from '../layers.js';
 
@@ -125,6 +129,66 @@ describe('the architecture', () => {
           .replace(/mkdtempSync\(join\(tmpdir\(\), /g, '')
           .includes('tmpdir()');
       expect(offenders(shipped, (file) => guessable(file) && 'a name in the folder that all share')).toEqual([]);
+    });
+  });
+
+  describe('writes a task once, in tasks/', () => {
+    const shipped = sources.filter((file) => !/^(test|bench|models)\//.test(file));
+    const name = `'(?:${taskNames.join('|')})'`;
+    const env = "'kgwalk/[A-Z][^']*'|\\w*(?:dialogueWalkId|questionEdgeWalkId|relationWalkId|linkQueryId)\\b";
+    const branch = new RegExp(
+      `(?:[!=]==?|\\bcase)\\s*(?:${name}|${env})|(?:${name}|${env})\\s*[!=]==?|\\[(?:${name}|${env})[^\\]]*\\]\\.includes\\(`,
+    );
+    const branches = (code: string) => branch.exec(withoutComments(code))?.[0];
+
+    test('nothing else asks which task it has before it', () => {
+      const others = shipped.filter((file) =>
+        /^(cli|trainers|evaluation|reports|checkpoints|src|presets)\//.test(file),
+      );
+      expect(others.length).toBeGreaterThan(100);
+      expect(offenders(others, (file) => branches(text(file)))).toEqual([]);
+    });
+
+    test.each([
+      "if (task.name === 'links') return;",
+      "const one = 'questions' !== kind ? 1 : 2;",
+      "switch (kind) { case 'dialogues': }",
+      'const overEdges = settings.env.id !== relationWalkId;',
+      'return env?.id === questionEdgeWalkId ? 1 : 2;',
+      "if (id == 'kgwalk/LinkQuery-v1') return;",
+      "if (['dialogues', 'questions'].includes(kind)) return;",
+    ])('sees %j', (code) => expect(branches(code)).toBeDefined());
+
+    test.each(["// if (kind === 'links')", "const names = ['dialogues', 'links'];", "if (word === 'link') return;"])(
+      'lets %j be',
+      (code) => expect(branches(code)).toBeUndefined(),
+    );
+
+    /** Product files that spell a figure's key as a text of its own, with `eval/` before it or without. */
+    const spelling = (key: string) => {
+      const spelled = new RegExp(`['"\`/]${key.replace(/[.]/g, '\\$&')}['"\`]`);
+      return shipped.filter((file) => spelled.test(withoutComments(text(file))));
+    };
+
+    test('a figure of dialogues is named where it is counted, and nowhere else', () => {
+      const keys = dialogueFigures([1, 3, 5, 10, 25], true).flatMap(({ key }) => (key === 'mrr' ? [] : [key]));
+      expect(keys).toContain('path@1');
+      // The tables of LLM-ARK's paper are of dialogues, whoever draws them.
+      const may = ['tasks/dialogues/score.ts', 'reports/llm-ark.ts'];
+      const elsewhere = keys.flatMap((key) => spelling(key).filter((file) => !may.includes(file)));
+      expect(elsewhere).toEqual([]);
+      expect(spelling('path@1')).toEqual(['tasks/dialogues/score.ts']);
+    });
+
+    // What computes a metric names it, too; TransE is tested on dialogues by the ranks that links have.
+    test.each<[string, readonly { key: string }[], string[]]>([
+      ['questions', questionFigures, ['src/metrics/answers.ts']],
+      ['links', linkFigures(3), ['src/embedding/rank-links.ts', 'tasks/dialogues/pretrain.ts']],
+    ])('figures of %s stay in the folder of the task', (task, figures, metrics) => {
+      const keys = figures.flatMap(({ key }) => (/[@.-]/.test(key) ? [key] : []));
+      expect(keys.length).toBeGreaterThan(4);
+      const elsewhere = (file: string) => !file.startsWith(`tasks/${task}/`) && !metrics.includes(file);
+      expect(keys.flatMap((key) => spelling(key).filter(elsewhere))).toEqual([]);
     });
   });
 

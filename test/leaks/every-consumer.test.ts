@@ -10,26 +10,43 @@ const handsOn: Record<string, string> = {
   'agents/question-agent.ts': 'says what agents may ask for',
   'agents/walker/inputs.ts': 'gives train to the walk counts',
   'envs/dialogue-walk/dialogue-walk-env.ts': 'holds the samples of a trainer or an evaluation, rewards walks of them',
+  'envs/dialogue-walk/hits.ts': 'scores a walk',
   'envs/dialogue-walk/question-edge-walk.ts': 'turns questions into walks',
   'envs/dialogue-walk/reward.ts': 'scores a walk',
   'envs/relation-walk/relation-walk-env.ts': 'holds the samples of a trainer or an evaluation',
   'envs/relation-walk/rules.ts': 'scores an answer',
+  'tasks/dialogues/agents.ts': 'gives train to untrained agents',
+  'tasks/dialogues/data.ts': 'loads the split that is evaluated, and train',
+  'tasks/dialogues/edge-notes.ts': 'says how many golds are left to walk',
+  'tasks/dialogues/index.ts': 'counts what a training would read',
+  'tasks/dialogues/predictions.ts': 'writes golds beside what was predicted',
+  'tasks/dialogues/row.ts': 'scores an answer',
+  'tasks/dialogues/score.ts': 'scores answers',
+  'tasks/dialogues/training-data.ts': 'loads the splits',
+  'tasks/leaks.ts': 'tells what others noted',
+  'tasks/links/agents.ts': 'gives train and valid to the trainers of embeddings, and to the rules',
+  'tasks/links/data.ts': 'loads the split that is evaluated',
+  'tasks/links/leaks.ts': 'tells what others noted',
+  'tasks/links/score.ts': 'scores answers',
+  'tasks/links/training-data.ts': 'loads the splits',
+  'tasks/questions/agents.ts': 'gives train to untrained agents',
+  'tasks/questions/data.ts': 'loads the split that is evaluated, and train',
+  'tasks/questions/edge-walk.ts': 'gives train to the environment, scores walks',
+  'tasks/questions/index.ts': 'counts what a training would read',
+  'tasks/questions/leaks.ts': 'tells what others noted',
+  'tasks/questions/relation-walk.ts': 'gives train to the scale and the environment',
+  'tasks/questions/score.ts': 'scores answers',
+  'tasks/questions/show.ts': 'shows golds beside what was said',
+  'tasks/questions/training-data.ts': 'loads the splits',
+  'tasks/questions/walk.ts': 'says what a walk brings',
+  'tasks/task.ts': 'says what a task has',
   'trainers/clone.ts': 'takes walks, noted where they were made',
-  'trainers/dialogues/data.ts': 'loads the splits',
-  'trainers/dialogues/samples-of-split.ts': 'loads a split',
-  'trainers/dialogues/training.ts': 'gives the splits to the phases',
   'trainers/embeddings/link-scorers.ts': 'gives train and valid to the trainers of embeddings',
   'trainers/expected-reward.ts': 'takes gold walks, noted where they were made',
   'trainers/index.ts': 'names what others import',
-  'trainers/links/data.ts': 'loads the splits',
-  'trainers/links/learner.ts': 'gives train to the environment, noted by the phases',
-  'trainers/questions/edge-walk.ts': 'gives train to the environment, scores walks',
-  'trainers/questions/load-questions.ts': 'loads the splits',
-  'trainers/questions/relation-walk.ts': 'gives train to the scale and the environment',
-  'trainers/questions/walk.ts': 'says what a walk brings',
 };
 
-const sources = ['agents', 'trainers', 'envs'].flatMap((folder) =>
+const sources = ['agents', 'trainers', 'envs', 'tasks'].flatMap((folder) =>
   (readdirSync(folder, { recursive: true }) as string[])
     .filter((file) => file.endsWith('.ts'))
     .map((file) => join(folder, file).split(sep).join('/')),
@@ -43,7 +60,7 @@ const codeOf = (file: string) =>
 
 test('every file that reads samples or golds notes what it makes of them, or is known to hand them on', () => {
   const readers = sources.filter((file) =>
-    /\b(WalkSample|QuestionSample|gold|LinkDataset|LinkTrainingData|ScoredData)\b|\btrain\(\)/.test(codeOf(file)),
+    /\b(WalkSample|QuestionSample|gold|LinkDataset|LinkTrainingData|ScoredData|ScoredWorld)\b|\btrain\(\)/.test(codeOf(file)),
   );
   const silent = readers.filter((file) => !/\bmadeFrom(Samples)?\(/.test(codeOf(file)));
   // A new file here: call `madeFromSamples` in the loop that reads the samples, or say above why it makes nothing of them.
