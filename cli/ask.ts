@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addQuestionOptions } from './input-options.js';
+import { addQuestionOptions } from './options.js';
 import { printShown } from './output.js';
 
 /** Adds `kgwalk ask`. */

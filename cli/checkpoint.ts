@@ -1,6 +1,16 @@
 /** `kgwalk checkpoint list|show|export`: the checkpoints of a run. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ExportOptions, JsonOption } from './checkpoint-actions.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { printJson, printLine, printTable } from './output.js';
+
+interface JsonOption {
+  json?: boolean;
+}
+
+interface ExportOptions extends JsonOption {
+  to: string;
+}
 
 /** Adds `kgwalk checkpoint`. */
 export function register(program: Command): void {
@@ -11,14 +21,14 @@ export function register(program: Command): void {
     .description('the checkpoints that were kept')
     .argument('<run>', 'name or folder of a run')
     .option('--json', 'as JSON')
-    .action(async (run: string, options: JsonOption) => (await actions()).list(run, options));
+    .action(list);
   command
     .command('show')
     .description('what a checkpoint is, was trained on and scores')
     .argument('<run>', 'name or folder of a run')
     .argument(...which)
     .option('--json', 'its header and the shapes of its tensors as JSON')
-    .action(async (run: string, name: string, options: JsonOption) => (await actions()).show(run, name, options));
+    .action(show);
   command
     .command('export')
     .description(
@@ -28,9 +38,64 @@ export function register(program: Command): void {
     .argument(...which)
     .requiredOption('--to <file>', 'where to write, ending in .safetensors')
     .option('--json', 'the paths as JSON')
-    .action(async (run: string, name: string, options: ExportOptions) =>
-      (await actions()).exportTo(run, name, options),
-    );
+    .action(exportTo);
 }
 
-const actions = () => import('./checkpoint-actions.js');
+/** The checkpoints of a run, and which of them `best`, `last` and `clone` name. */
+async function list(run: string, { json }: JsonOption): Promise<void> {
+  const { readIndex } = await import('../checkpoints/store.js');
+  const { checkpoints, ...pointers } = readIndex(await folderOf(run));
+  const names = Object.entries(pointers).map(([pointer, { name }]) => [pointer, name] as const);
+  if (json) return printJson({ ...Object.fromEntries(names), checkpoints });
+  const keys = [...new Set(checkpoints.flatMap(({ metrics }) => Object.keys(metrics)))];
+  const isLoss = (key: string) => key.endsWith('loss');
+  const listed = [...keys.filter((key) => !isLoss(key)).slice(0, 3), ...keys.filter(isLoss)];
+  printTable(
+    checkpoints.map(({ name, phase, step, metrics }) => ({
+      name,
+      phase,
+      step,
+      ...Object.fromEntries(listed.map((key) => [key, metrics[key] && Number(metrics[key].toFixed(4))])),
+      is: names.flatMap(([pointer, to]) => (to === name ? [pointer] : [])).join(' '),
+    })),
+  );
+}
+
+/** The model card of a checkpoint; its header and shapes as JSON. */
+async function show(run: string, which: string, { json }: JsonOption): Promise<void> {
+  const { readCheckpoint } = await import('../checkpoints/checkpoint.js');
+  const { modelCard } = await import('../checkpoints/model-card.js');
+  const { name, file } = await checkpointOf(run, which);
+  const checkpoint = readCheckpoint(file);
+  if (!json) return printLine(modelCard(name, checkpoint).trimEnd());
+  const shapes = Object.entries(checkpoint.tensors).map(([tensor, { shape }]) => [tensor, shape]);
+  printJson({ name, file, header: checkpoint.header, tensors: Object.fromEntries(shapes) });
+}
+
+/** Writes weights and header to a file of the user's, with the model card beside it. */
+async function exportTo(run: string, which: string, { to, json }: ExportOptions): Promise<void> {
+  if (!to.endsWith('.safetensors')) {
+    throw new WorkbenchError('usage', `expected a name that ends in .safetensors, got ${to}, at --to`);
+  }
+  const { readCheckpoint, weightsOnly, writeCheckpoint } = await import('../checkpoints/checkpoint.js');
+  const { modelCard } = await import('../checkpoints/model-card.js');
+  const { writeFileAtomic } = await import('../src/run/files.js');
+  const { name, file } = await checkpointOf(run, which);
+  const checkpoint = weightsOnly(readCheckpoint(file, { finite: true }));
+  const weights = resolve(to);
+  const card = weights.replace(/\.safetensors$/, '.md');
+  writeCheckpoint(weights, checkpoint);
+  writeFileAtomic(card, modelCard(name, checkpoint));
+  if (json) printJson({ weights, card });
+  else [weights, card].forEach((path) => printLine(path));
+}
+
+async function folderOf(run: string): Promise<string> {
+  const { openRun } = await import('../src/run/run-folder.js');
+  return openRun(run).folder;
+}
+
+async function checkpointOf(run: string, which: string) {
+  const { resolveCheckpoint } = await import('../checkpoints/store.js');
+  return resolveCheckpoint(await folderOf(run), which);
+}

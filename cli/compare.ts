@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Measure, Row } from '../evaluation/score.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addInputOptions } from './input-options.js';
+import { addInputOptions } from './options.js';
 import { printJson, printLine } from './output.js';
 
 /** Adds `kgwalk compare`. */

@@ -1,7 +1,7 @@
 /** `kgwalk config explain|show`: what a settings key means, and what a preset resolves to. */
 import type { Command } from 'commander';
 import { printJson, printLine, printTable } from './output.js';
-import { repeatable } from './repeatable.js';
+import { repeatable } from './options.js';
 
 /** Adds `kgwalk config`. */
 export function register(program: Command): void {

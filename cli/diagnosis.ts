@@ -8,7 +8,7 @@ import { packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
 import { autoOrder, backendNames, type BackendProbe, probeBackend } from '../src/tensor/backend.js';
 import type { Finding } from './doctor.js';
-import { freeBytes } from './free-space.js';
+import { freeBytes } from '../src/run/files.js';
 import { megabytes } from './models/files.js';
 
 /** Runs all checks, one after the other; takes a second or two, as it loads every native part. */

@@ -2,9 +2,8 @@
 import { type Command, Option } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addInputOptions } from './input-options.js';
+import { addInputOptions, addThreadsOption } from './options.js';
 import { printJson, printLine } from './output.js';
-import { addThreadsOption } from './threads.js';
 
 /** Adds `kgwalk evaluate`. */
 export function register(program: Command): void {

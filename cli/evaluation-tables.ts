@@ -13,7 +13,10 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
   printLine(headline(record));
   printLine();
   printFigures(record);
-  const columns = tableFigures(figures, [metrics, ...Object.values(slices)]);
+  const columns = [
+    ...tableFigures(figures, [metrics, ...Object.values(slices)]),
+    ...figures.filter(({ key, unit }) => unit === 'calls' && metrics[key]!.value > 0),
+  ];
   if (Object.keys(slices).length > 0) {
     printLine();
     printTable(
@@ -50,12 +53,14 @@ function printFigures({ figures, metrics }: EvaluationRecord): void {
     families.set(family, [...(families.get(family) ?? []), figure]);
   }
   const atK = [...families].filter(([, own]) => own.length > 1);
+  const kOf = ({ key }: Figure) => Number(key.replace(/^.*@/, ''));
+  const ks = [...new Set(atK.flatMap(([, own]) => own.map(kOf)))].sort((a, b) => a - b);
   const shown = (figure: Figure) => intervalText(metrics[figure.key], figure.unit);
   if (atK.length > 0) {
     printTable(
       atK.map(([family, own]) => ({
         metric: family,
-        ...Object.fromEntries(own.map((figure) => [figure.key.replace(/^.*@/, 'k='), shown(figure)])),
+        ...Object.fromEntries(ks.map((k) => [`k=${k}`, own.filter((figure) => kOf(figure) === k).map(shown)[0]])),
       })),
     );
     printLine();
@@ -79,11 +84,12 @@ export function printComparison(
   const { note: _note, run: _run, topicGiven: _topicGiven, ...shown } = prompted[0] ?? first!;
   printLine(headline({ ...shown, agent: `${evaluations.length} agents` }, told));
   printLine();
-  const figures = tableFigures(
-    first!.figures,
-    records.map(({ metrics }) => metrics),
+  const measured = records.map(({ metrics }) => metrics);
+  const figures = tableFigures(first!.figures, measured);
+  const beside = first!.figures.filter(
+    ({ key, place, unit }) => place === 'table' && unit !== 'calls' && measured.some((metrics) => metrics[key]),
   );
-  printTable(evaluations.map((one) => comparedRow(one, figures, comparisons, against, shared)));
+  printTable(evaluations.map((one) => comparedRow(one, figures, beside, comparisons, against, shared)));
   const slices = new Set(comparisons.flatMap((comparison) => Object.keys(comparison.slices ?? {})));
   for (const slice of slices) {
     printLine();
@@ -111,6 +117,7 @@ export function printComparison(
 function comparedRow(
   { name, record, speed }: NamedEvaluation<SampleRow>,
   figures: readonly Figure[],
+  beside: readonly Figure[],
   comparisons: readonly Comparison[],
   against: string,
   [models, budgets]: readonly ReadonlySet<string>[],
@@ -125,6 +132,7 @@ function comparedRow(
     ...(budgets!.size > 1 && { budget: model === undefined ? '-' : budgetText(record).replace('budget ', '') }),
     ...figureCells(figures, metrics),
     ...(asksModels && {
+      ...Object.fromEntries(beside.map(({ key, unit }) => [key, valueText(metrics[key], unit)])),
       'calls mean/p95/max': cost.calls && `${cost.calls.mean.toFixed(1)} / ${cost.calls.p95} / ${cost.calls.max}`,
       tokens: ((cost.promptTokens?.mean ?? 0) + (cost.completionTokens?.mean ?? 0)).toFixed(0),
       'ms/sample': speed && speed.remembered <= speed.asked ? speed.msPerQuestion.toFixed(1) : '',
@@ -168,7 +176,7 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
   return [
     `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
     `split ${split}${holdOut === undefined ? '' : `, held out by ${String(holdOut)}`}`,
-    `n = ${n}${limit === undefined ? '' : ', a sample'}`,
+    `n = ${n}${limit === undefined ? '' : ', a seeded sample'}`,
     ...(turns === undefined ? [] : [`turns ${String(turns)}`]),
     ...(horizon === undefined ? [] : [`horizon ${String(horizon)}`]),
     ...(beamWidth === undefined ? [] : [`beam ${String(beamWidth)}`]),

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { argv, exit, stderr, stdout, umask } from 'node:process';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { commands } from './commands.js';
-import { describeFailure, printUsageError } from './failure.js';
+import { describeFailure, printUsageError } from './output.js';
 
 const firstSteps = `
 First steps:

@@ -1,7 +1,7 @@
 /** `kgwalk models …`: the models that are here and how to get others. */
 import type { Command } from 'commander';
 import type { TrainModelFlags } from './models/train.js';
-import { repeatable } from './repeatable.js';
+import { repeatable } from './options.js';
 
 /** Adds the `models` commands to `program`. */
 export function register(program: Command): void {

@@ -1,6 +1,6 @@
 /** `kgwalk native …`: the native part of TensorFlow, which is faster than WebAssembly and can use a GPU. */
 import type { Command } from 'commander';
-import { repeatable } from './repeatable.js';
+import { repeatable } from './options.js';
 
 /** Adds the `native` commands to `program`. */
 export function register(program: Command): void {

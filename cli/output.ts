@@ -1,7 +1,11 @@
-/** Results on standard output: aligned tables for people, JSON for programs; and what is said beside them. */
+/** Results on standard output: aligned tables for people, JSON for programs; what is said beside them, and how a failure ends. */
 import { stderr, stdout } from 'node:process';
+import { CommanderError } from 'commander';
+import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import type { Section } from '../src/run/evaluation.js';
 import { printable, printableLines } from '../src/run/printable.js';
+import { masked } from '../src/run/secrets.js';
+import { memoryErrorOf } from '../src/run/stop.js';
 
 /** One row of a table; `undefined` is an empty cell. */
 export type Row = Record<string, string | number | undefined>;
@@ -68,4 +72,36 @@ export function printSections(sections: readonly Section[]): void {
 export function printShown({ json, sections }: { json: unknown; sections: readonly Section[] }, asJson = false): void {
   if (asJson) printJson(json);
   else printSections(sections);
+}
+
+/** Exit status and text of an error; commander's own messages are printed by commander, so their text is empty. */
+interface Failure {
+  exitCode: number;
+  text: string;
+}
+
+/**
+ * Describes an error for the user, without the secrets that a bad word on the command line or a server's answer may hold.
+ * @param json one JSON object `{error: {code, message, hint?}}` instead of lines
+ */
+export function describeFailure(thrown: unknown, json: boolean): Failure {
+  const error = memoryErrorOf(thrown);
+  if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
+  const said = (text: string) => printableLines(masked(text));
+  const message = said(error instanceof Error ? error.message : String(error));
+  if (error instanceof WorkbenchError) {
+    const { code, exitCode } = error;
+    const hint = error.hint === undefined ? undefined : said(error.hint);
+    const lines = hint === undefined ? `error: ${message}` : `error: ${message}\nhint: ${hint}`;
+    return { exitCode, text: json ? JSON.stringify({ error: { code, message, hint } }) : lines };
+  }
+  const stack = said((error instanceof Error ? error.stack : undefined) ?? String(error));
+  return { exitCode: 1, text: json ? JSON.stringify({ error: { code: 'bug', message, stack } }) : stack };
+}
+
+/** Prints what commander says about wrong usage, as JSON where that was asked for. */
+export function printUsageError(text: string, json: boolean): void {
+  const clean = printableLines(masked(text));
+  const message = clean.trim().replace(/^error: /, '');
+  stderr.write(json ? `${JSON.stringify({ error: { code: 'usage', message } })}\n` : clean);
 }

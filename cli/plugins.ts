@@ -12,7 +12,7 @@ import type { registerEnv } from '../envs/registry.js';
 import type { registerFigure } from '../evaluation/figures.js';
 import type { loadTask } from '../tasks/index.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { repeatable } from './repeatable.js';
+import { repeatable } from './options.js';
 
 /** What a plugin registers with: its file exports a function `plugin` that is given this. */
 export interface PluginHost {

@@ -1,8 +1,8 @@
 /** `kgwalk pretrain PRESET`: entity and relation vectors of a graph, kept for every run that fits them. */
 import type { Command } from 'commander';
 import { printShown } from './output.js';
-import { repeatable } from './repeatable.js';
-import { addThreadsOption, threadsOf } from './threads.js';
+import { addThreadsOption, repeatable } from './options.js';
+import { threadsOf } from '../tasks/flags.js';
 
 interface PretrainFlags {
   set: string[];

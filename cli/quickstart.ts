@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printNote } from './output.js';
-import { repeatable } from './repeatable.js';
+import { repeatable } from './options.js';
 
 interface QuickstartFlags {
   runDir?: string;
@@ -40,7 +40,7 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   const { overallProgress } = await import('./quickstart/overall-progress.js');
   const { promptedAgents, quickstart, quickstartFolder, quickstartPlan, usableModel } =
     await import('./quickstart/quickstart.js');
-  const { interruptSignal } = await import('./interrupt.js');
+  const { interruptSignal } = await import('./work.js');
   const questions = wholeNumber(flags.questions, '--questions', 1);
   const seed = flags.seed === undefined ? undefined : wholeNumber(flags.seed, '--seed', 0);
   const model = await usableModel(flags.model);

@@ -36,7 +36,8 @@ async function summary(run: ListedRun) {
   const { config, state, environment } = run;
   const { datasetOf } = await import('../tasks/named.js');
   const { taskOfEnv } = await import('../tasks/index.js');
-  const env = (config['env'] ?? {}) as { id?: string };
+  // What an earlier version trained without naming its environment walks dialogues.
+  const { id = 'kgwalk/OpenDialKG-v1' } = (config['env'] ?? {}) as { id?: string };
   const dataset = datasetOf(run);
   return {
     run: run.id,
@@ -45,7 +46,7 @@ async function summary(run: ListedRun) {
     preset: config['name'] as string,
     seed: config['seed'] as number,
     dataset,
-    graph: env.id === undefined ? undefined : await (await taskOfEnv(env.id)).graphOf(run),
+    graph: (await taskOfEnv(id)).graphOf(run),
     started: environment.started,
     problem: state.reason,
   };

@@ -3,9 +3,8 @@ import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printNote, printTable } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
-import { repeatable } from './repeatable.js';
-import { addThreadsOption, threadsOf } from './threads.js';
-import { minutesOf, timeLimit } from './time-limit.js';
+import { addThreadsOption, minutesOf, repeatable, timeLimit } from './options.js';
+import { threadsOf } from '../tasks/flags.js';
 
 /** Adds `kgwalk train`. */
 export function register(program: Command): void {

@@ -1,10 +1,11 @@
 /** What stands beside the work of a command: a person at a terminal, who stops by Ctrl-C. */
 import { basename } from 'node:path';
+import process, { exit, stderr } from 'node:process';
+import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import { terminalProgress } from '../src/run/progress.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { allTasks, type AnyTask } from '../tasks/index.js';
 import type { Named, Work } from '../tasks/task.js';
-import { interruptSignal } from './interrupt.js';
 import { printNote } from './output.js';
 
 /** Progress lines and notes go to standard error; Ctrl-C finishes the step and saves. */
@@ -30,4 +31,25 @@ export async function taskFor(named: readonly Named[], flags: EvaluationFlags): 
   const task = await taskOf(named, flags);
   refuseOtherFlags(flags, task, await allTasks());
   return task;
+}
+
+let controller: AbortController | undefined;
+
+/**
+ * The signal of this process, aborted by the first SIGINT or SIGTERM; the same at every call. A command that takes it
+ * must look at it between steps, save, and throw `stopped` (`throwIfStopped`), which exits with 130.
+ * Commands that never ask for it keep the system's behaviour.
+ */
+export function interruptSignal(): AbortSignal {
+  if (controller) return controller.signal;
+  controller = new AbortController();
+  const { signal } = controller;
+  const interrupted = () => {
+    if (signal.aborted) exit(exitCodes.stopped);
+    stderr.write('\nstopping after this step; press Ctrl-C again to stop at once\n');
+    controller?.abort(new WorkbenchError('stopped', 'stopped by the user'));
+  };
+  process.on('SIGINT', interrupted);
+  process.on('SIGTERM', interrupted);
+  return signal;
 }

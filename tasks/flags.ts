@@ -1,6 +1,8 @@
 /** The options of commands that evaluate, compare and ask, as the command line gives them. */
 import { WorkbenchError } from '../src/run/errors.js';
 
+const mostThreads = 256;
+
 /** Options of `evaluate`, `compare` and `ask`; a task names those that it reads. */
 export interface EvaluationFlags {
   agent?: string;
@@ -55,6 +57,17 @@ export function wholeNumber(text: string | undefined, flag: string, least: numbe
   const value = Number(text);
   if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
   throw new WorkbenchError('usage', `expected a whole number from ${least}, got ${text}, at ${flag}`);
+}
+
+/** Processor threads, 1 by default. @throws WorkbenchError `usage` unless it is a whole number from 1 to 256 */
+export function threadsOf(text: string | undefined): number {
+  if (text === undefined) return 1;
+  const threads = Number(text);
+  if (/^\d+$/.test(text) && threads >= 1 && threads <= mostThreads) return threads;
+  throw new WorkbenchError(
+    'usage',
+    `expected a whole number from 1 to ${mostThreads}, got ${JSON.stringify(text)}, at --threads`,
+  );
 }
 
 /** The option of a key: `--beam-width` of `beamWidth`. */

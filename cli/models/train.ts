@@ -10,10 +10,9 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
 import { anyNumber } from '../../src/run/records.js';
-import { interruptSignal } from '../interrupt.js';
+import { interruptSignal, terminalWork } from '../work.js';
 import { printJson, printLine } from '../output.js';
-import { minutesOf, timeLimit } from '../time-limit.js';
-import { terminalWork } from '../work.js';
+import { minutesOf, timeLimit } from '../options.js';
 
 /** The options of `kgwalk models train`. */
 export interface TrainModelFlags {

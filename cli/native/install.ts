@@ -10,8 +10,8 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { nativeAddon, nativeFolder, nativePackage } from '../../src/tensor/native-tensorflow.js';
 import type { Finding } from '../doctor.js';
-import { freeBytes } from '../free-space.js';
-import { interruptSignal } from '../interrupt.js';
+import { freeBytes } from '../../src/run/files.js';
+import { interruptSignal } from '../work.js';
 import { printJson, printLine, printNote } from '../output.js';
 import { cudaWheels, downloadWheels, mustRun, runTool, tensorflowWheel, unpackWheel } from './wheels.js';
 

@@ -12,6 +12,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeSync,
 } from 'node:fs';
@@ -221,4 +222,12 @@ export function isRunning(id: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
+}
+
+/** Bytes that are free where `folder` is, or will be. */
+export function freeBytes(folder: string): number {
+  let place = folder;
+  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
+  const { bavail, bsize } = statfsSync(place);
+  return bavail * bsize;
 }

@@ -24,7 +24,7 @@ import { backendOf } from '../../src/tensor/backend.js';
 import { pretrainEmbeddings, readTable, runTableFile } from '../../trainers/transe/pretrain.js';
 import { transeSettings } from '../../trainers/transe/settings.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
-import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { type EvaluationFlags, threadsOf } from '../flags.js';
 import type { OpenedAgent, OpenOptions, Resolved, Work } from '../task.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount } from './ark-count.js';
 import type { DialogueEvaluationData } from './data.js';
@@ -51,7 +51,7 @@ export function refuseIdle(resolved: readonly Resolved[], { model, threads, coun
     });
   }
   if (count === 'ark' && naming) refuseArkCount(naming.name);
-  if ((wholeNumber(threads, '--threads', 1) ?? 1) > 1 && !resolved.some(({ trained }) => trained)) {
+  if (threadsOf(threads) > 1 && !resolved.some(({ trained }) => trained)) {
     throw new WorkbenchError('usage', `expected a run with --threads ${threads}, got agent ${resolved[0]!.name}`, {
       hint: 'Untrained agents answer on one thread: leave --threads out.',
     });
@@ -105,7 +105,7 @@ async function openWalker(
     ...{ checkpoint, beamWidth, twoHopBonus, arkBeam: withArk },
     ...(modelPath !== undefined && { modelPath }),
     ...(backend !== undefined && { backend: backendOf(backend) }),
-    threads: wholeNumber(threads, '--threads', 1) ?? 1,
+    threads: threadsOf(threads),
     ...(work.signal && { signal: work.signal }),
   });
   const weights = await sha256File(resolveCheckpoint(run.folder, checkpoint).file);

@@ -1,6 +1,11 @@
 /** What ranks entities, opened: a run, an embedding, rules, or walks at random. */
-import { type LinkAgentResources, linkAgents } from '../../agents/link-agents.js';
-import { type LinkRanker, type RankedQuestion, walkRanker } from '../../agents/link-agents.js';
+import {
+  type LinkAgentResources,
+  linkAgents,
+  type LinkRanker,
+  type RankedQuestion,
+  walkRanker,
+} from '../../agents/link-agents.js';
 import { loadLinkWalker } from '../../agents/link-walker/link-walker.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { LinkDataset } from '../../datasets/links/link-dataset.js';
@@ -10,7 +15,7 @@ import { sha256File } from '../../src/run/files.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
 import { settingsOfRun, trainSettings } from '../../trainers/train-settings.js';
-import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
+import { type EvaluationFlags, flagOf, threadsOf, wholeNumber } from '../flags.js';
 import type { OpenedAgent, OpenOptions, Resolved } from '../task.js';
 import { type LinkData, rankerAsker } from './data.js';
 import type { LinkRow } from './row.js';
@@ -123,7 +128,7 @@ function resourcesOf(dataset: LinkDataset, horizon: number, { flags, runs, work 
           : run
             ? settingsOfRun(run)
             : trainSettings.parse({});
-      const threads = wholeNumber(flags.threads, '--threads', 1) ?? 1;
+      const threads = threadsOf(flags.threads);
       const { scorer, file } = await openLinkScorer(kind, dataset, settings, { threads, progress, signal });
       return { scorer, file, seed: settings.seed };
     },

@@ -6,10 +6,11 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
 import { Command } from 'commander';
 import { register } from '../../cli/evaluate.js';
-import { refuseOtherKind } from '../../cli/input-options.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
-import type { EvaluationRecord } from '../../src/run/records.js';
-import { train } from '../../trainers/train.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { refuseOtherFlags } from '../../tasks/flags.js';
+import { allTasks, loadTask } from '../../tasks/index.js';
+import { train } from '../../tasks/train.js';
 import { captureOutput } from '../fixtures/captured-output.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -105,7 +106,9 @@ describe('kgwalk evaluate --count ark', () => {
     expect([captured.text, warned]).toEqual(['', '']);
   });
 
-  test('questions have no such counting', () => {
-    expect(() => refuseOtherKind({ count: 'ark' }, 'questions')).toThrow(/got --count, which is for dialogues/);
+  test('questions have no such counting', async () => {
+    const flags = { checkpoint: 'best', set: [], modelSet: [], count: 'ark' as const };
+    const [questions, tasks] = [await loadTask('questions'), await allTasks()];
+    expect(() => refuseOtherFlags(flags, questions, tasks)).toThrow(/got --count, which is for dialogues/);
   });
 });

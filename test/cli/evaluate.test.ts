@@ -33,11 +33,12 @@ beforeEach(async () => {
 describe('kgwalk evaluate', () => {
   test('prints metrics, slices and coverage, and the same as JSON', async () => {
     const text = await kgwalk('evaluate', '--agent', 'memory');
-    expect(text).toMatch(/memory on toy, graph dialogue, split valid, turns all: n = 2, beam 30/);
+    expect(text).toMatch(/^memory on toy, graph dialogue · split valid · n = 2 · turns all · beam 30\n/);
     expect(text).toMatch(/path@k +100\.0 \[100\.0, 100\.0\]/);
     expect(text).toMatch(/hops=2 +1 /);
     const record = await evaluateJson('--agent', 'memory');
     expect(record).toMatchObject({ agent: 'memory', dataset: 'toy', split: 'valid', n: 2, count: 'strict' });
+    expect(record).toMatchObject({ schemaVersion: 2, task: 'dialogues', clusters: 'dialogues' });
     expect(record.metrics['path@1']).toEqual({ value: 1, low: 1, high: 1, n: 2 });
     expect(record.slices['sender=assistant']!['target@1']!.n).toBe(1);
   });
@@ -46,7 +47,7 @@ describe('kgwalk evaluate', () => {
     expect(await evaluateJson('--agent', 'random', '--split', 'test')).toMatchObject({
       n: 1,
       misses: { 'start-without-edges': 1 },
-      coverage: { startHasEdges: 0 },
+      details: { coverage: { startHasEdges: 0 } },
     });
     const wide = await evaluateJson('--agent', 'random', '--graph', 'wide', '--turns', 'assistant', '--split', 'train');
     expect(wide).toMatchObject({ graph: 'wide', turns: 'assistant', n: 2 });

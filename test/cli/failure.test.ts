@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CommanderError } from 'commander';
-import { describeFailure } from '../../cli/failure.js';
+import { describeFailure } from '../../cli/output.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
 const missing = new WorkbenchError('data', 'expected a file, got nothing, at a.csv', { hint: 'Check the name.' });

@@ -10,8 +10,7 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { lockFolder } from '../../src/run/run-lock.js';
-import { forkSettings } from '../../trainers/fork.js';
-import { train } from '../../trainers/train.js';
+import { forkSettings, train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
@@ -90,7 +89,7 @@ describe('a fork', () => {
     const [parent, whole, broken] = [newFolder(), newFolder(), newFolder()];
     await forked(walks, '3', parent, 'ppo.updates=2');
     await forked(parent, 'last', whole, 'ppo.learningRate=0.01');
-    const settings = forkSettings(openRun(parent), ['ppo.learningRate=0.01']);
+    const settings = await forkSettings(openRun(parent), ['ppo.learningRate=0.01']);
     const source = { run: parent, checkpoint: 'last' };
     const stops = [stopAt('encode messages', 0), stopAt('ppo', 1), stopAt('ppo', 1)] as const;
     const begun = train({ settings, folder: broken, fork: source, ...stops[0] });
@@ -136,7 +135,7 @@ describe('a fork', () => {
     expect(weightsOf(checkpoint(folder, 'last'))).toEqual(weightsOf(checkpoint(films, 'best')));
     const [whole, broken] = [newFolder(), newFolder()];
     await forked(films, '2', whole, 'seed=5');
-    const settings = forkSettings(openRun(films), ['seed=5']);
+    const settings = await forkSettings(openRun(films), ['seed=5']);
     const begun = train({ settings, folder: broken, fork: { run: films, checkpoint: '2' }, ...stopAt('ppo', 1) });
     await expect(begun).rejects.toMatchObject({ code: 'stopped' });
     await kgwalk('train', '--resume', '--run-dir', broken);

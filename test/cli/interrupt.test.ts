@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { expect, test } from '@jest/globals';
-import { interruptSignal } from '../../cli/interrupt.js';
+import { interruptSignal } from '../../cli/work.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
 test('the first Ctrl-C aborts the one signal of the process, which exits with 130', () => {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { linkPlan } from '../../cli/links/training-plan.js';
 import { runSettings } from '../../presets/schema.js';
 import { loadConfig } from '../../src/run/config.js';
+import { links } from '../../tasks/links/index.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
@@ -75,7 +75,7 @@ describe('kgwalk datasets, on links', () => {
 
 describe('the plan of training on links', () => {
   const planOf = (...overrides: string[]) =>
-    linkPlan(loadConfig(runSettings, { overrides: ['data.dataset=tiny', ...overrides] }));
+    links.plan(loadConfig(runSettings, { overrides: ['data.dataset=tiny', ...overrides] }));
 
   test('counts queries, updates and steps', async () => {
     await importTiny();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Comparison } from '../../evaluation/compare.js';
 import type { QuestionEvaluationRecord } from '../../src/run/records.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith } from '../fixtures/tiny-release.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { readEvents } from '../fixtures/event-files.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';

@@ -3,8 +3,15 @@ import { join } from 'node:path';
 import { stderr, stdout } from 'node:process';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { describeFailure, printUsageError } from '../../cli/failure.js';
-import { formatTable, printJson, printLine, printNote, printTable } from '../../cli/output.js';
+import {
+  describeFailure,
+  formatTable,
+  printJson,
+  printLine,
+  printNote,
+  printTable,
+  printUsageError,
+} from '../../cli/output.js';
 import { overallProgress } from '../../cli/quickstart/overall-progress.js';
 import { configHash } from '../../src/run/config.js';
 import { packageRoot } from '../../src/run/locations.js';
@@ -141,7 +148,7 @@ test('escaping leaves JSON the same JSON', () => {
 });
 
 test('nothing of the command line writes to a terminal but through what escapes', () => {
-  const own = ['cli/output.ts', 'cli/failure.ts', 'cli/main.ts', 'cli/interrupt.ts'];
+  const own = ['cli/output.ts', 'cli/main.ts', 'cli/work.ts'];
   const sources = ['cli', 'src', 'agents', 'datasets', 'envs', 'evaluation', 'models', 'reports', 'trainers'].flatMap(
     (folder) =>
       readdirSync(join(packageRoot(), folder), { recursive: true, encoding: 'utf8' })

@@ -1,8 +1,8 @@
-/** Options that `evaluate`, `compare` and `ask` share; which of them a task reads is the task’s to say. */
+/** Options that several commands share; which of those of `evaluate`, `compare` and `ask` a task reads is the task’s to say. */
 import { type Command, Option } from 'commander';
-import { repeatable } from './repeatable.js';
+import { WorkbenchError } from '../src/run/errors.js';
 
-/** Adds the shared options. */
+/** Adds what `evaluate` and `compare` share. */
 export function addInputOptions(command: Command): Command {
   return addQuestionOptions(
     command
@@ -79,4 +79,29 @@ export function addQuestionOptions(command: Command): Command {
     )
     .option('--seed <n>', 'questions: seed of agents and simulated models; the sample of --limit never changes')
     .option('--withhold-hops', 'questions: do not tell agents how many relations the data set’s split says');
+}
+
+/** For commander: gathers the values of an option that may be given several times, in order. */
+export function repeatable(value: string, earlier: string[]): string[] {
+  return [...earlier, value];
+}
+
+/** The minutes that an option says. @throws WorkbenchError `usage` unless it is a number above 0 */
+export function minutesOf(text: string, flag: string): number {
+  if (Number(text) > 0) return Number(text);
+  throw new WorkbenchError('usage', `expected a number above 0, got ${JSON.stringify(text)}, at ${flag}`);
+}
+
+/** Aborted after that many minutes; does not keep the process alive. */
+export function timeLimit(minutes: number): AbortSignal {
+  const longestTimer = 2 ** 31 - 1;
+  return AbortSignal.timeout(Math.min(Math.ceil(minutes * 60_000), longestTimer));
+}
+
+/**
+ * Adds `--threads N`: how a command is run, not what it does, so it is no setting and no checkpoint knows it.
+ * @param what what the threads share, for the help
+ */
+export function addThreadsOption(command: Command, what: string): Command {
+  return command.option('--threads <n>', `processor threads that share ${what} (default 1); no byte depends on it`);
 }
