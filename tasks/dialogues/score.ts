@@ -30,7 +30,7 @@ export function dialogueFigures(ks: readonly number[], withArk = false): Figure[
   const atK = names.flatMap((name) =>
     ks.map((k): Figure => {
       const main = (name === 'path' || name === 'target') && shown.has(k);
-      const place = main || (name === 'ark-target' && k === ks[0]) ? 'main' : undefined;
+      const place = main || (/^ark-(path|target)$/.test(name) && k === ks[0]) ? 'main' : undefined;
       const key = `${name}@${k}`;
       return {
         ...{ key, title: `${ranks[name]!.title}@${k}`, unit: '%', better: 'high', tested: true },

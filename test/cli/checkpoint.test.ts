@@ -30,7 +30,7 @@ beforeEach(() => {
       step,
       epoch: 0,
       trainer: { rng: [1] },
-      metrics: { 'eval/path@1': path1 },
+      metrics: { 'eval/loss': 1.5, 'eval/path@1': path1, 'eval/path@5': 0.6, 'eval/mrr': 0.4, 'eval/target@1': 0.5 },
     };
     const data = new Float32Array([step]);
     const tensors = { w: { shape: [1], data }, 'optimizer/m': { shape: [1], data } };
@@ -53,9 +53,9 @@ async function kgwalk(...args: string[]): Promise<string> {
 test('checkpoint list shows what was kept and what best and last are', async () => {
   const lines = (await kgwalk('checkpoint', 'list', run)).trimEnd().split('\n');
   expect(lines.map((line) => line.split(/\s+/))).toEqual([
-    ['name', 'phase', 'step', 'eval/path@1', 'eval/target@1', 'eval/loss', 'is'],
-    ['ppo-000010', 'ppo', '10', '0.3', 'best'],
-    ['ppo-000020', 'ppo', '20', '0.2', 'last'],
+    ['name', 'phase', 'step', 'eval/path@1', 'eval/path@5', 'eval/mrr', 'eval/loss', 'is'],
+    ['ppo-000010', 'ppo', '10', '0.3', '0.6', '0.4', '1.5', 'best'],
+    ['ppo-000020', 'ppo', '20', '0.2', '0.6', '0.4', '1.5', 'last'],
   ]);
 });
 

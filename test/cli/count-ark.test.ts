@@ -29,7 +29,8 @@ async function evaluate(...words: string[]): Promise<string> {
   await program.parseAsync(['node', 'kgwalk', 'evaluate', ...words]);
   return captured.text;
 }
-const recordOf = async (...words: string[]) => JSON.parse(await evaluate(...words, '--json')) as EvaluationRecord;
+const recordOf = async (...words: string[]) =>
+  JSON.parse(await evaluate(...words, '--json')) as EvaluationRecord & { saved: string; speed: object };
 
 beforeEach(async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
@@ -40,7 +41,15 @@ const arkKeys = ['ark-path', 'ark-target', 'target-any'].flatMap((name) =>
 );
 
 /** The record without what `--count ark` adds. */
-function strictPart({ count: _, metrics, slices, ...rest }: EvaluationRecord) {
+function strictPart({
+  count: _,
+  saved: _saved,
+  speed: _speed,
+  figures: _figures,
+  metrics,
+  slices,
+  ...rest
+}: Awaited<ReturnType<typeof recordOf>>) {
   const without = (figures: object) => Object.entries(figures).filter(([key]) => !arkKeys.includes(key));
   return {
     ...rest,
@@ -53,10 +62,11 @@ describe('kgwalk evaluate --count ark', () => {
   test('of a run keeps the strict figures to the bit, adds the others everywhere, and warns', async () => {
     const folder = join(folderWith({}), 'run');
     await train({ settings: tinySettings('data.dataset=toy'), folder });
-    const file = join(folder, 'evaluations', 'valid-best.json');
     const strict = await recordOf(folder, '--split', 'valid');
+    const { saved: file } = strict;
     expect(warned).not.toContain('warning');
-    const [saved, arrow] = [readFileSync(file, 'utf8'), readFileSync(file.replace('.json', '.arrow'))];
+    const rowsOf = (evaluation: string) => readFileSync(join(evaluation, '..', 'rows.arrow'));
+    const [saved, arrow] = [readFileSync(file, 'utf8'), rowsOf(file)];
     const both = await recordOf(folder, '--split', 'valid', '--count', 'ark');
     expect(warned.match(/^warning: .*LLM-ARK.*$/gm)).toHaveLength(1);
     expect(both.count).toBe('ark');
@@ -65,12 +75,10 @@ describe('kgwalk evaluate --count ark', () => {
       expect(Object.keys(figures)).toEqual(expect.arrayContaining(arkKeys));
     }
     expect(both.metrics['ark-path@1']!.n).toBe(both.n);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ count: 'ark', metrics: both.metrics });
+    expect(both.saved).not.toBe(file);
+    expect(JSON.parse(readFileSync(both.saved, 'utf8'))).toMatchObject({ count: 'ark', metrics: both.metrics });
     const columns = (bytes: Uint8Array) => tableFromIPC(bytes).schema.fields.map(({ name }) => name);
-    expect(columns(readFileSync(file.replace('.json', '.arrow')))).toEqual([
-      ...columns(arrow),
-      ...['ark_path', 'ark_target', 'target_any'],
-    ]);
+    expect(columns(rowsOf(both.saved))).toEqual([...columns(arrow), ...['ark_path', 'ark_target', 'target_any']]);
     // And back: without it the evaluation is what it was.
     await evaluate(folder, '--split', 'valid', '--count', 'strict');
     expect(readFileSync(file, 'utf8')).toBe(saved);
@@ -83,9 +91,11 @@ describe('kgwalk evaluate --count ark', () => {
   });
 
   test('of a baseline prints both side by side, and writes what each slot held', async () => {
-    const words = ['--agent', 'memory', '--dataset', 'toy', '--count', 'ark'];
+    const words = ['--agent', 'memory', '--dataset', 'toy', '--evaluations', folderWith({}), '--count', 'ark'];
     const text = await evaluate(...words);
-    expect(text).toMatch(/k +path@k +ark-path@k +target@k +target-any@k +ark-target@k/);
+    for (const key of ['path', 'ark-path', 'target', 'target-any', 'ark-target']) {
+      expect(text).toMatch(new RegExp(`^${key}@k +100\\.0 \\[`, 'm'));
+    }
     expect(text).toMatch(/slice .* ark-path@1 +ark-target@1/);
     expect(await evaluate(...words.slice(0, -2))).not.toContain('ark');
     const predictions = join(folderWith({}), 'out.jsonl');

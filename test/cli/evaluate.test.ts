@@ -13,6 +13,7 @@ import { useOwnHome } from '../fixtures/own-home.js';
 
 useOwnHome();
 const captured = captureOutput();
+let kept = '';
 
 async function kgwalk(...words: string[]): Promise<string> {
   captured.text = '';
@@ -20,13 +21,14 @@ async function kgwalk(...words: string[]): Promise<string> {
   evaluate(program);
   compare(program);
   program.commands.forEach((command) => command.exitOverride().configureOutput({ writeErr: () => {} }));
-  await program.parseAsync(['node', 'kgwalk', ...words, '--dataset', 'toy']);
+  await program.parseAsync(['node', 'kgwalk', ...words, '--dataset', 'toy', '--evaluations', kept]);
   return captured.text;
 }
 const evaluateJson = async (...words: string[]) =>
   JSON.parse(await kgwalk('evaluate', ...words, '--json')) as EvaluationRecord;
 
 beforeEach(async () => {
+  kept = folderWith({});
   await importOpenDialKg({ from: folderWith(releaseFiles), name: 'toy' });
 });
 

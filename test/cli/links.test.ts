@@ -5,9 +5,9 @@ import { Command } from 'commander';
 import { register as ask } from '../../cli/ask.js';
 import { register as compare } from '../../cli/compare.js';
 import { register as evaluate } from '../../cli/evaluate.js';
+import type { Comparison } from '../../evaluation/compare.js';
 import { importLinks } from '../../datasets/links/import-links.js';
-import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
-import { linkEvaluationRecord } from '../../src/run/link-schemas.js';
+import { type EvaluationRecord, evaluationRecord } from '../../src/run/evaluation.js';
 import { captureOutput } from '../fixtures/captured-output.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
@@ -28,7 +28,11 @@ async function kgwalk(...words: string[]): Promise<string> {
 const onTiny = (...words: string[]) =>
   kgwalk(...words, '--dataset', 'tiny', ...(words[0] === 'ask' ? [] : ['--evaluations', kept]));
 const evaluateJson = async (...words: string[]) =>
-  JSON.parse(await onTiny('evaluate', ...words, '--json')) as LinkEvaluationRecord & { saved: string; speed: object };
+  JSON.parse(await onTiny('evaluate', ...words, '--json')) as EvaluationRecord & {
+    saved: string;
+    speed: object;
+    failures: object[];
+  };
 
 beforeEach(async () => {
   kept = folderWith({});
@@ -38,31 +42,32 @@ beforeEach(async () => {
 describe('kgwalk evaluate on links', () => {
   test('prints figures of each direction, what can be reached, and where it is kept', async () => {
     const text = await onTiny('evaluate', '--agent', 'random', '--split', 'test');
-    expect(text).toMatch(/^random on tiny · split test · n = 2 triples · horizon 3 · knows no relation/);
-    for (const direction of [/tail \(h, r, \?\) +0\.\d{3} \[/, /head \(\?, r, t\) +0\.\d{3} \[/, /both +0\.\d{3} \[/]) {
+    expect(text).toMatch(/^random \[knows no relation\] on tiny, graph train · split test · n = 4 · horizon 3\n/);
+    for (const direction of [/direction=tail +2 +0\.\d{3} /, /direction=head +2 +0\.\d{3} /, /mrr +0\.\d{3} \[/]) {
       expect(text).toMatch(direction);
     }
-    expect(text).toMatch(/reached by +≤ 1 edges[^]*both +0\.000 +1\.000 +1\.000/);
-    expect(text).toMatch(/queries a second/);
+    expect(text).toMatch(/metric +k=1 +k=2 +k=3 +k=10\n[^]*reachable@k +0\.000 \[.*\] +1\.000 \[.*\] +1\.000 \[/);
+    expect(text).toMatch(/ ms a sample/);
     expect(text).toMatch(/saved: .*random-tiny-test-[0-9a-f]{8}/);
   });
 
   test('keeps the record and its rows, without a clock: again, the same bytes', async () => {
     const first = await evaluateJson('--agent', 'random');
-    const { saved, speed, ...record } = first;
-    expect(record).toMatchObject({ agent: 'random', dataset: 'tiny', split: 'valid', n: 2, horizon: 3 });
+    const { saved, speed, failures, ...record } = first;
+    expect(failures).toEqual([]);
+    expect(record).toMatchObject({ agent: 'random', dataset: 'tiny', split: 'valid', n: 4, horizon: 3 });
+    expect(record).toMatchObject({ metrics: { mrr: { n: 4 } }, slices: { 'direction=tail': { mrr: { n: 2 } } } });
     expect(speed).toMatchObject({ seconds: expect.any(Number) });
-    const bytes = () => ['evaluation.json', 'rows.arrow'].map((file) => readFileSync(join(saved, file)));
+    const bytes = () => ['evaluation.json', 'rows.arrow'].map((file) => readFileSync(join(saved, '..', file)));
     const before = bytes();
-    expect(linkEvaluationRecord.parse(JSON.parse(before[0]!.toString()))).toEqual(record);
+    expect(evaluationRecord.parse(JSON.parse(before[0]!.toString()))).toEqual(record);
     await onTiny('evaluate', '--agent', 'random');
     expect(bytes()).toEqual(before);
   });
 
   test('takes a direction and a seeded sample, kept apart', async () => {
     const tails = await evaluateJson('--agent', 'random', '--direction', 'tail', '--limit', '1');
-    expect(tails).toMatchObject({ n: 1, limit: 1, directions: { tail: { mrr: { n: 1 } } } });
-    expect(Object.keys(tails.directions)).toEqual(['tail']);
+    expect(tails).toMatchObject({ n: 1, limit: 1, directions: ['tail'], metrics: { mrr: { n: 1 } }, slices: {} });
     const both = await evaluateJson('--agent', 'random');
     expect(both.saved).not.toBe(tails.saved);
     expect(existsSync(tails.saved)).toBe(true);
@@ -70,8 +75,8 @@ describe('kgwalk evaluate on links', () => {
 
   test.each([
     [['evaluate', '--agent', 'random', '--split', 'train'], /valid or test, got train/],
-    [['evaluate', '--agent', 'random', '--limit', '0'], /whole number from 1, got "0", at --limit/],
-    [['evaluate', '--agent', 'nobody'], /expected an agent or a run, got "nobody"/],
+    [['evaluate', '--agent', 'random', '--limit', '0'], /whole number from 1, got 0, at --limit/],
+    [['evaluate', '--agent', 'nobody'], /expected an agent, got "nobody"/],
     [['evaluate', '--agent', 'random', '--beam-width', '8'], /expected a run with --beam-width, got random/],
     [['evaluate', '--agent', 'random', '--config', 'x'], /expected transe or bilinear with --config/],
     [
@@ -83,7 +88,7 @@ describe('kgwalk evaluate on links', () => {
     [['ask', '--agent', 'random', 'Ada Quil', 'born_in'], /expected an entity of tiny, got "Ada Quil"/],
     [['ask', '--agent', 'random', 'Milton', 'lies_in'], /the name of 2: t1, t2/],
     [['ask', '--agent', 'random', 'p0', 'born'], /expected a relation of tiny/],
-    [['ask', '--agent', 'random', 'p0', 'born_in', '--top', 'x'], /got "x", at --top/],
+    [['ask', '--agent', 'random', 'p0', 'born_in', '--top', 'x'], /got x, at --top/],
   ])('refuses %j', async (words, message) => {
     await expect(onTiny(...words)).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
   });
@@ -117,9 +122,11 @@ describe('kgwalk ask on links', () => {
 
 describe('rules', () => {
   test('find what they were mined for; ask tells the rule, and leaves out what none leads to', async () => {
-    const { directions, chains } = await evaluateJson('--agent', 'rules', '--split', 'test', '--direction', 'tail');
-    expect(directions.tail!.mrr!.value).toBe(1);
-    expect(chains).toContainEqual(expect.objectContaining({ relation: 'citizen_of', chain: ['born_in', 'lies_in'] }));
+    const { metrics, details } = await evaluateJson('--agent', 'rules', '--split', 'test', '--direction', 'tail');
+    expect(metrics.mrr!.value).toBe(1);
+    expect(details.chains).toContainEqual(
+      expect.objectContaining({ relation: 'citizen_of', chain: ['born_in', 'lies_in'] }),
+    );
     const text = await onTiny('ask', '--agent', 'rules', 'p8', 'citizen_of');
     expect(text).toMatch(/ 1 +Northland .*born_in → lies_in/);
     expect(text.trim().split('\n').length).toBeLessThan(6);
@@ -129,18 +136,24 @@ describe('rules', () => {
 describe('kgwalk compare on links', () => {
   test('takes kept evaluations, and tests each against the last', async () => {
     const { saved } = await evaluateJson('--agent', 'random');
-    const text = await onTiny('compare', saved, 'random');
+    const folder = join(saved, '..');
+    const text = await onTiny('compare', folder, 'random');
     expect(text).toMatch(/2 agents on tiny/);
     expect(text).toMatch(/mrr − random/);
-    const { comparisons } = JSON.parse(await onTiny('compare', saved, 'random', '--json')) as {
-      comparisons: { direction: string; differences: Record<string, { value: number; pValue: number }> }[];
+    const { comparisons } = JSON.parse(await onTiny('compare', folder, 'random', '--json')) as {
+      comparisons: Comparison[];
     };
-    expect(comparisons.map(({ direction }) => direction)).toEqual(['tail', 'head', 'both']);
+    expect(Object.keys(comparisons[0]!.slices!)).toEqual(['direction=head', 'direction=tail']);
+    for (const differences of Object.values(comparisons[0]!.slices!)) {
+      expect(differences.mrr).toMatchObject({ value: 0, pValue: 1 });
+    }
     expect(comparisons[0]!.differences.mrr).toMatchObject({ value: 0, pValue: 1 });
   });
 
   test('refuses other queries', async () => {
     const { saved } = await evaluateJson('--agent', 'random', '--split', 'test');
-    await expect(onTiny('compare', saved, 'random')).rejects.toThrow(/expected the queries of random, got others/);
+    await expect(onTiny('compare', join(saved, '..'), 'random')).rejects.toThrow(
+      /expected the questions of random, got others/,
+    );
   });
 });
