@@ -1,7 +1,7 @@
 /** `kgwalk train --replay-batch FILE`: what a run saw at the step where it diverged, and what is seen there now. */
 import { dirname, resolve } from 'node:path';
 import { printable } from '../src/run/printable.js';
-import type { Replay } from '../trainers/replay.js';
+import type { Replay } from '../trainers/replay-batch.js';
 import type { RecordedStep } from '../trainers/saved-step.js';
 import { printJson, printLine, printTable, type Row } from './output.js';
 

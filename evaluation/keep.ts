@@ -3,7 +3,7 @@
  * killed one had asked is not asked again, and a finished one can be compared later.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import { type CompletionStore, openCompletionStore } from '../src/llm/client/completion-store.js';
@@ -33,7 +33,10 @@ const asked = openObject({
   schemaVersion: z.literal(2),
   kind: z.literal('evaluation'),
   task: text,
-  /** Name of the agent; of a trained one, the name or folder of its run stands beside it. */
+  /**
+   * Name of the agent; of a trained one the checkpoint, and of an evaluation that is not kept in its run's folder the name or folder
+   * of the run: see `runOf`.
+   */
   agent: text,
   run: text.optional(),
   checkpoint: text.optional(),
@@ -198,6 +201,11 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   }
 }
 
+/** Name or folder of the run of an evaluation; undefined for untrained agents. A run's own are in its folder, wherever it is moved to. */
+export function runOf({ run, checkpoint, folder }: AskedEvaluation & { folder: string }): string | undefined {
+  return run ?? (checkpoint === undefined ? undefined : resolve(folder, '../..'));
+}
+
 /** What a client of a model needs to know of an evaluation. */
 export function clientSettings({
   about,
@@ -275,14 +283,17 @@ export function readAsked(nameOrFolder: string, root = evaluationsFolder()): Ask
   return { ...readJsonFile(file, asWritten(asked), 'what an evaluation of this version asked'), folder };
 }
 
-/** The folder of an evaluation, given it or its name, begun or finished; undefined where there is none. */
+const recordName = basename(evaluationFiles('').evaluation);
+
+/** The folder of an evaluation, given it, its record's file or its name, begun or finished; undefined where there is none. */
 export function foundEvaluation(
   nameOrFolder: string,
   root = evaluationsFolder(),
   which: 'begun' | 'finished' = 'finished',
 ): string | undefined {
   const file = which === 'begun' ? 'asked' : 'evaluation';
-  return [resolve(nameOrFolder), resolve(root, nameOrFolder)].find((one) => existsSync(evaluationFiles(one)[file]));
+  const name = basename(nameOrFolder) === recordName ? dirname(nameOrFolder) : nameOrFolder;
+  return [resolve(name), resolve(root, name)].find((one) => existsSync(evaluationFiles(one)[file]));
 }
 
 /** The finished evaluations in a folder, such as a run's `evaluations`, by name. */

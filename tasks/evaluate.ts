@@ -40,6 +40,8 @@ export type EvaluatedTask<S extends Sample, Answer, R extends Row, D extends Dat
 export interface EvaluateNamedOptions<S extends Sample, Answer, D> {
   /** Read evaluations that are finished, instead of making them anew. Default false. */
   reuse?: boolean;
+  /** What the progress line is called. Default the name of each agent. */
+  label?: string;
   /** Told of every sample as it ends. */
   onAttempt?: (sample: S, attempt: Attempt<Answer> | undefined, data: D) => void;
 }
@@ -53,7 +55,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   named: readonly Named[],
   flags: EvaluationFlags,
   work: Work,
-  { reuse = false, onAttempt }: EvaluateNamedOptions<S, Answer, D> = {},
+  { reuse = false, label, onAttempt }: EvaluateNamedOptions<S, Answer, D> = {},
 ): Promise<NamedEvaluation<R>[]> {
   const resolved = named.map((one) => resolve(task, one, flags));
   await task.refuse?.(resolved, flags);
@@ -66,16 +68,20 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       const opened = agents[i]!;
       const runFolder = which.trained?.run.folder;
       const { prompted } = opened.asker;
-      const asked = askedOf(task, which, opened, data, prompted ? model : undefined);
+      // The record of a run's own evaluation does not say where the run lies: it is the same wherever that is.
+      const run = which.trained && { run: runName(which.trained.run) };
+      const own = runFolder !== undefined && flags.evaluations === undefined;
+      const asked = askedOf(task, which, opened, data, { own, model: prompted ? model : undefined });
       const folder = evaluationFolder(asked, {
         ...(flags.evaluations !== undefined && { root: flags.evaluations }),
         ...(runFolder !== undefined && { runFolder }),
       });
       if (reuse && foundEvaluation(folder)) {
-        evaluations.push({ name: which.name, runFolder, failures: [], ...readEvaluation(folder, task.measure) });
+        const kept = readEvaluation(folder, task.measure);
+        evaluations.push({ ...kept, name: which.name, runFolder, failures: [], record: { ...kept.record, ...run } });
         continue;
       }
-      const line = evaluationProgress(which.name, data.samples.length, task.measure.clusters, work);
+      const line = evaluationProgress(label ?? which.name, data.samples.length, task.measure.clusters, work);
       const evaluation = await keepEvaluation(opened.asker, data.samples, opened.scorer, {
         ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
         ...{ onCall: line.called, onTorn: work.torn, signal: work.signal, afresh: onAttempt !== undefined },
@@ -92,7 +98,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
         const count = evaluation.failures.length;
         work.note(`${which.name}: failed on ${count} samples, counted as misses; ${first.id}: ${first.message}`);
       }
-      evaluations.push({ ...evaluation, name: which.name, runFolder });
+      evaluations.push({ ...evaluation, name: which.name, runFolder, record: { ...evaluation.record, ...run } });
     }
     return evaluations;
   } finally {
@@ -144,20 +150,24 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
   }
 }
 
-/** What is asked of an agent: everything that decides the result. */
+/**
+ * What is asked of an agent: everything that decides the result.
+ * @param kept.own whether it is kept in its run's folder, which it need not name
+ */
 export function askedOf<S extends Sample, Answer, R extends Row>(
   { name: task }: { name: string },
   { agent, switches, trained }: Resolved,
   { asker, about, hashes, encoder }: OpenedAgent<S, Answer, R>,
   data: Data<S>,
-  model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined,
+  { own, model }: { own: boolean; model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined },
 ): AskedEvaluation {
   return {
     schemaVersion: 2,
     kind: 'evaluation',
     task,
     agent: agent ?? asker.name,
-    ...(trained && { run: runName(trained.run), checkpoint: trained.checkpoint }),
+    ...(trained && !own && { run: runName(trained.run) }),
+    ...(trained && { checkpoint: trained.checkpoint }),
     about: {
       ...data.about,
       ...(model && { model: model.name, simulated: model.simulated }),

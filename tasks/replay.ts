@@ -1,5 +1,5 @@
 /** Opens what a kept evaluation named, to run it again. */
-import type { AskedEvaluation } from '../evaluation/keep.js';
+import { type AskedEvaluation, runOf } from '../evaluation/keep.js';
 import type { Row, Sample } from '../evaluation/score.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { openAgents } from './evaluate.js';
@@ -58,7 +58,9 @@ export async function openReplayed(
   }
 }
 
-function resolvedOf({ agent, run, checkpoint, about }: AskedEvaluation): Resolved {
+function resolvedOf(asked: AskedEvaluation & { folder: string }): Resolved {
+  const { agent, checkpoint, about } = asked;
+  const run = runOf(asked);
   if (run === undefined) return { name: agent, agent, switches: about.switches ?? {} };
   const found = findRun(run);
   if (found) return { name: run, switches: {}, trained: { run: found.run, checkpoint: checkpoint! } };

@@ -2,8 +2,7 @@
 import { silentProgress } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
 import { forkSettings as forkOf } from '../trainers/fork.js';
-import { replayBatch as replayOf, type ReplayOptions } from '../trainers/replay-batch.js';
-import type { Replay } from '../trainers/replay.js';
+import { type Replay, replayBatch as replayOf, type ReplayOptions } from '../trainers/replay-batch.js';
 import { settingsOfRun, type TrainSettings } from '../trainers/train-settings.js';
 import { type TrainOptions, trainRun } from '../trainers/train.js';
 import { evaluateNamed } from './evaluate.js';
@@ -29,9 +28,8 @@ async function evaluateOnValid(task: AnyTask, folder: string, options: TrainOpti
     ...task.validFlags?.(settings),
   };
   const preset = () => Promise.resolve(settings);
-  await evaluateNamed(task, [{ name: folder, isRun: true }], flags, {
-    ...{ progress, signal, note: onNote, torn: onTorn, preset },
-  });
+  const work = { progress, signal, note: onNote, torn: onTorn, preset };
+  await evaluateNamed(task, [{ name: folder, isRun: true }], flags, work, { label: 'evaluate the best on valid' });
 }
 
 /** The settings of a fork: see `trainers/fork.ts`. @throws WorkbenchError `config` */

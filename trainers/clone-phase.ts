@@ -1,10 +1,9 @@
 /** The cloning phase of a run, whatever is cloned: evaluates and saves every epoch, and goes on where a run was stopped. */
-import { checkFits, readCheckpoint, type Checkpoint } from '../checkpoints/checkpoint.js';
-import { resolveCheckpoint } from '../checkpoints/store.js';
+import type { Checkpoint } from '../checkpoints/checkpoint.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { endOfStep } from './saved-step.js';
-import { beginWith, restoreTrainee, saveTrainee, traineeCheckpoint, type Session, type Trainee } from './session.js';
 import type { CloneCourse } from './clone.js';
+import { endOfStep } from './saved-step.js';
+import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee, traineeCheckpoint } from './session.js';
 
 /** Updates between two records of the metric log. */
 const logEvery = 10;
@@ -83,15 +82,4 @@ export async function clonePhase(
       traineeCheckpoint(session, trainee, { phase: 'clone', step, epoch: epochsDone }),
     );
   }
-}
-
-/**
- * The clone that a run made: what PPO begins with and is kept near.
- * @throws WorkbenchError `data` for a clone of other data or another encoder, put into the folder by hand
- */
-export function readClone({ run, hashes }: Pick<Session, 'run' | 'hashes'>): Checkpoint {
-  const { file } = resolveCheckpoint(run.folder, 'clone');
-  const clone = readCheckpoint(file);
-  checkFits(clone.header, hashes, file);
-  return clone;
 }

@@ -1,7 +1,7 @@
 /** Where a policy goes when it always takes its most likely action: cheap figures for learning curves. */
 import { setImmediate } from 'node:timers/promises';
 import { actionLogProbs, type Actor } from '../agents/actor.js';
-import type { VectorEnv } from '../envs/vector-env.js';
+import type { BatchedEnv } from '../envs/vector-env.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { argmaxSegment } from '../src/tensor/categorical.js';
 
@@ -25,7 +25,7 @@ export interface GreedyOptions {
  */
 export async function greedyWalks<Observation, Request>(
   actor: Actor<Observation, Request>,
-  envs: VectorEnv<Observation>,
+  envs: BatchedEnv<Observation>,
   samples: Int32Array,
   { onProgress, signal }: GreedyOptions = {},
 ): Promise<GreedyWalk<Observation>[]> {

@@ -1,13 +1,14 @@
 /** The PPO phase of a run, whatever is walked: evaluates, saves, gives up, and goes on where a run was stopped. */
 import type { TaskRequest } from '../agents/actor.js';
-import type { Checkpoint, JsonObject } from '../checkpoints/checkpoint.js';
+import { checkFits, type Checkpoint, type JsonObject, readCheckpoint } from '../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../checkpoints/store.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { adamWOf } from '../src/tensor/adamw.js';
 import type { Optimizer, TrainedParameters } from '../src/tensor/trainable.js';
-import { endOfStep } from './saved-step.js';
-import { restoreTrainee, saveTrainee, traineeCheckpoint, type Session, type Trainee } from './session.js';
-import type { PpoOptions, PpoUpdate } from './ppo.js';
 import type { PpoSettings } from './ppo-settings.js';
+import type { PpoOptions, PpoUpdate } from './ppo.js';
+import { endOfStep } from './saved-step.js';
+import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee, traineeCheckpoint } from './session.js';
 
 /** What a phase gives to the algorithm that trains in it. */
 export type PpoShared = Pick<
@@ -23,7 +24,9 @@ export interface PpoPhase {
   evaluate: () => Promise<Record<string, number>>;
   /** Trains from `startUpdate` until the last update or until `onUpdate` says so. */
   train: (shared: PpoShared) => Promise<void>;
-  /** A checkpoint of this phase to go on from. */
+  /** What it begins with: see `firstWeights`. */
+  first: Checkpoint | undefined;
+  /** A checkpoint of this phase to go on from instead. */
   from: Checkpoint | undefined;
 }
 
@@ -33,16 +36,35 @@ interface Patience {
   evaluationsWithoutGain: number;
 }
 
+/**
+ * The weights that PPO begins with and is kept near, whatever the task: with `ppo.init=clone` those of the run's clone, which in a
+ * fork that clones nothing are those that were forked; else those that were forked. A run that forks nothing draws its own.
+ * @throws WorkbenchError `data` for a clone of other data or another encoder, put into the folder by hand
+ */
+export function firstWeights({
+  run,
+  settings,
+  hashes,
+  start,
+}: Pick<Session, 'run' | 'settings' | 'hashes' | 'start'>): Checkpoint | undefined {
+  if (settings.ppo.init === 'scratch') return start;
+  const { file } = resolveCheckpoint(run.folder, 'clone');
+  const clone = readCheckpoint(file);
+  checkFits(clone.header, hashes, file);
+  return clone;
+}
+
 /** The optimizer that the settings of PPO ask for. */
 export function adamOf(parameters: TrainedParameters, { adamEpsilon, maxGradNorm }: PpoSettings): Optimizer {
   return adamWOf(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
 }
 
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
-export async function ppoPhase(session: Session, { trainee, evaluate, train, from }: PpoPhase): Promise<void> {
+export async function ppoPhase(session: Session, { trainee, evaluate, train, first, from }: PpoPhase): Promise<void> {
   const { logs, signal, replayed } = session;
   const { seed, ppo: settings, checkpoint } = session.settings;
   if (from) restoreTrainee(trainee, from);
+  else if (first) beginWith(trainee, first);
   const startUpdate = from?.header.step ?? 0;
   // There where advantages are measured from it.
   let averageReturn = from?.header.trainer.averageReturn as number | undefined;

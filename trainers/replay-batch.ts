@@ -1,19 +1,32 @@
 /** `kgwalk train --replay-batch`: the step that a run diverged at, made once more from the state that was saved before it. */
 import { basename } from 'node:path';
-import { checkFits, readCheckpoint, type Checkpoint } from '../checkpoints/checkpoint.js';
+import { checkFits, type Checkpoint, readCheckpoint } from '../checkpoints/checkpoint.js';
 import { configHash } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
-import { openRun, runFiles, type Run } from '../src/run/run-folder.js';
+import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
+import { openRun, type Run, runFiles } from '../src/run/run-folder.js';
 import { lockFolder } from '../src/run/run-lock.js';
 import { openBackend } from '../src/tensor/backend.js';
+import { Diverged } from '../src/tensor/diverged.js';
 import { weightsAtStart } from './fork.js';
-import type { RunLogs } from './run-logs.js';
-import { replayOf, type Replay } from './replay.js';
-import { recordedStep, type RecordedStep } from './saved-step.js';
-import { checkpointConfig, type Learning } from './session.js';
-import { encoderOf, hashesOf } from './train.js';
+import { recordedStep, type RecordedStep, recordOf, sameStep } from './saved-step.js';
+import { checkpointConfig, type Learning, type RunLogs } from './session.js';
 import type { TrainSettings } from './train-settings.js';
+import { encoderOf, hashesOf } from './train.js';
+
+/** A step as it was recorded and as it is here. */
+export interface Replay {
+  phase: string;
+  backend: string;
+  /** What the run saw. */
+  recorded: RecordedStep;
+  /** What is seen here; absent where every number is finite. */
+  seen?: RecordedStep;
+  /** Where every number is finite: the figures of the step. */
+  figures?: Record<string, number>;
+  /** Whether both are equal, bit by bit. */
+  same: boolean;
+}
 
 /** Which saved step of which run. */
 export interface ReplayOptions {
@@ -57,6 +70,20 @@ export async function replayBatch(
     }
   } finally {
     await encoder.dispose();
+  }
+}
+
+/** @param run makes the step; returns its figures, or throws that it diverged */
+export async function replayOf(
+  about: Pick<Replay, 'phase' | 'backend' | 'recorded'>,
+  run: () => Record<string, number> | Promise<Record<string, number>>,
+): Promise<Replay> {
+  try {
+    return { ...about, figures: await run(), same: false };
+  } catch (error) {
+    if (!(error instanceof Diverged)) throw error;
+    const seen = recordOf(error.step);
+    return { ...about, seen, same: sameStep(seen, about.recorded) };
   }
 }
 

@@ -1,12 +1,12 @@
 /** Going on with a run: what must be as it was, and which checkpoint it goes on from. */
-import { checkFits, readCheckpoint, type Checkpoint, type CheckpointHashes } from '../checkpoints/checkpoint.js';
-import { compareEntries, type CheckpointEntry } from '../checkpoints/keeper.js';
+import { checkFits, type Checkpoint, type CheckpointHashes, readCheckpoint } from '../checkpoints/checkpoint.js';
+import { type CheckpointEntry, compareEntries } from '../checkpoints/keeper.js';
 import { dropCheckpoints, readIndex, resolveCheckpoint } from '../checkpoints/store.js';
 import { configDifferences, refuseDifferences } from '../src/run/config.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import { computerNames } from '../src/tensor/backend.js';
-import type { RunLogs } from './run-logs.js';
+import type { RunLogs } from './session.js';
 import { plainSettings, settingsOfRun, type TrainSettings } from './train-settings.js';
 
 /**

@@ -1,25 +1,23 @@
 /** One training run from data to a finished folder. What is walked brings its own phases; the rest is here. */
 import type { Checkpoint, CheckpointHashes } from '../checkpoints/checkpoint.js';
 import { readIndex } from '../checkpoints/store.js';
-import { noEncoder } from '../src/encoder/state-encoder.js';
 import { openEncoder } from '../src/encoder/open-encoder.js';
-import type { StateEncoder } from '../src/encoder/state-encoder.js';
+import { noEncoder, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import { collectEnvironment } from '../src/run/environment.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { cacheFolder } from '../src/run/locations.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
-import { silentProgress, type ProgressReporter } from '../src/run/progress.js';
+import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import { collectProvenance, keepProvenance, ProvenanceNotes, resumeProvenance } from '../src/run/provenance.js';
-import { createRun, runIn, type Run } from '../src/run/run-folder.js';
-import { memoryErrorOf } from '../src/run/stop.js';
+import { createRun, type Run, runIn } from '../src/run/run-folder.js';
 import { masked } from '../src/run/secrets.js';
+import { memoryErrorOf } from '../src/run/stop.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
-import { forkedWeights, weightsAtStart, writeStart, type ForkSource } from './fork.js';
+import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fork.js';
 import { backendToGoOnWith, checkpointToResume, leaveLater } from './resume.js';
-import { openRunLogs } from './run-logs.js';
-import type { Learning, Session, Training } from './session.js';
+import { type Learning, openRunLogs, type Session, type Training } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** What is trained where, and from where on. */

@@ -1,10 +1,10 @@
 /** The update at which the training of the demo's model diverged, once more. */
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { replayOf, type Replay } from '../../trainers/replay.js';
+import { type Replay, replayOf } from '../../trainers/replay-batch.js';
 import { checkedStep } from '../../trainers/saved-step.js';
-import { loadTraining } from '../llama/training-checkpoint.js';
 import { optimizerFor, repeatUpdate } from '../llama/train-language-model.js';
+import { loadTraining } from '../llama/training-checkpoint.js';
 import { llamaParameters, startingWeights } from '../llama/weights.js';
 import { demoCorpora } from './demo-corpora.js';
 import type { DemoModelSettings } from './settings.js';

@@ -28,9 +28,9 @@ import { type EvaluationFlags, threadsOf } from '../flags.js';
 import type { OpenedAgent, OpenOptions, Resolved, Work } from '../task.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount } from './ark-count.js';
 import type { DialogueEvaluationData } from './data.js';
-import { leakWarning } from './edge-notes.js';
 import type { DialogueRow } from './row.js';
 import { dialogueScorer } from './score.js';
+import { leakWarning } from './training-data.js';
 
 /** Calls a sample may cost an agent that walks by prompt: one, and one more where its reply could not be read. */
 const promptBudget = { budget: 2, budgetMode: 'strict' } as const;

@@ -82,16 +82,16 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
 }
 
 /** The options that ask the samples of a kept evaluation. */
-export function dialogueFlagsOf({ about, checkpoint = 'best', hashes, run }: AskedEvaluation): EvaluationFlags {
+export function dialogueFlagsOf({ about, checkpoint, hashes }: AskedEvaluation): EvaluationFlags {
   if (hashes.data !== undefined) {
     throw new WorkbenchError('usage', 'expected an evaluation on a split, got one on a file, which is not kept');
   }
   const { dataset, graph, split, turns, limit, beamWidth, twoHopBonus, count } = about as Record<string, string>;
   return {
-    ...(run === undefined && { dataset, graph, turns }),
+    ...(checkpoint === undefined && { dataset, graph, turns }),
     ...{ split, beamWidth: String(beamWidth), twoHopBonus: String(twoHopBonus), count: count as 'strict' },
     ...(limit !== undefined && { limit: String(limit) }),
-    ...{ checkpoint, set: [], modelSet: [] },
+    ...{ checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
   };
 }
 

@@ -3,14 +3,18 @@ import { createCritic } from '../../agents/walker/critic.js';
 import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
 import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
 import { contextDimOf } from '../../agents/walker/features/featurizer.js';
-import type { EmbeddingVectors } from '../../agents/walker/vectors.js';
-import { createPolicy, inputsOf, networkShape, restoredPolicy, type WalkerInputs } from '../../agents/walker/inputs.js';
+import {
+  createPolicy,
+  inputsOf,
+  networkShape,
+  restoredPolicy,
+  slotOrder,
+  type WalkerInputs,
+} from '../../agents/walker/inputs.js';
 import type { Policy } from '../../agents/walker/policy.js';
-import { slotOrder } from '../../agents/walker/inputs.js';
-import { StateReader } from '../../agents/walker/policy.js';
-import { writeTables } from '../../agents/walker/vectors.js';
-import { encodeNames, encodeTasks } from '../../agents/walker/vectors.js';
-import { walkerActor, walkerValues } from '../../agents/walker/policy.js';
+import { StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
+import type { EmbeddingVectors } from '../../agents/walker/vectors.js';
+import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import { walkerAgent } from '../../agents/walker/walker-agent.js';
 import { type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { cloneMetric } from '../../checkpoints/keeper.js';
@@ -18,9 +22,9 @@ import { type DialogueDataset, sourcesHash } from '../../datasets/dialogues/dial
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import { dialogueWalkId } from '../../envs/dialogue-walk/dialogue-walk-env.js';
-import { makeVectorEnv } from '../../envs/registry.js';
-import { initialState, walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { embeddingPotential } from '../../envs/dialogue-walk/reward.js';
+import { initialState, walkRulesOf } from '../../envs/dialogue-walk/rules.js';
+import { makeVectorEnv } from '../../envs/registry.js';
 import { batchAsker } from '../../evaluation/ask.js';
 import { curveOf } from '../../evaluation/evaluate.js';
 import type { EmbeddingTable } from '../../src/embedding/transe.js';
@@ -28,15 +32,15 @@ import { encodeWithProgress } from '../../src/encoder/open-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { sampled } from '../../src/run/seeds.js';
 import { adamWOf } from '../../src/tensor/adamw.js';
-import { clonePhase, readClone } from '../../trainers/clone-phase.js';
+import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
 import { goldWalks, shownGolds } from '../../trainers/demonstrations.js';
 import { type BesideOptions, encodeBeside } from '../../trainers/encode-beside.js';
 import { expectedReward } from '../../trainers/expected-reward.js';
-import { adamOf, ppoPhase } from '../../trainers/ppo-phase.js';
+import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo, type PpoUpdate } from '../../trainers/ppo.js';
 import { endOfStep, recordedStep } from '../../trainers/saved-step.js';
-import { beginWith, type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
+import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { keepInRun, type Pretrained, pretrainEmbeddings, replayTransE } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
@@ -220,9 +224,9 @@ async function dialoguePpo(
   const { tf, settings, inputs, train } = session;
   const { featurizer } = inputs;
   const { graph, rules } = featurizer.parts;
-  const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
+  const first = firstWeights(session);
   const policy = createPolicy(tf, inputs, settings.seed);
-  const anchor = clone && settings.ppo.klCoef > 0 ? restoredPolicy(tf, inputs, clone.tensors) : undefined;
+  const anchor = first && settings.ppo.klCoef > 0 ? restoredPolicy(tf, inputs, first.tensors) : undefined;
   const critic =
     settings.ppo.baseline === 'critic'
       ? createCritic(tf, settings.walker, networkShape(inputs), settings.seed)
@@ -235,7 +239,6 @@ async function dialoguePpo(
       optimizer: adamOf(critic.parameters, settings.ppo),
     },
   };
-  if (clone) beginWith(learner, clone);
   const shaping = settings.env.shaping === 'transe' ? transe! : undefined;
   const envs = makeVectorEnv(
     // Ids of a user's own environment are not known to the types; `checkTrainSettings` has looked it up.
@@ -260,7 +263,7 @@ async function dialoguePpo(
     await ppoPhase(session, {
       trainee: learner,
       evaluate: () => evaluateOnValid(session, policy),
-      from,
+      ...{ first, from },
       train: (shared) =>
         exact
           ? expectedReward({ ...shared, ...learner, anchor: near, walks: goldWalks(train, graph, rules, note) })

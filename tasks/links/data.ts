@@ -105,15 +105,15 @@ export function rankerAsker(
 }
 
 /** The options that ask the queries of a kept evaluation. */
-export function linkFlagsOf({ about, run, checkpoint = 'best' }: AskedEvaluation): EvaluationFlags {
+export function linkFlagsOf({ about, checkpoint }: AskedEvaluation): EvaluationFlags {
   const { dataset, split, limit, directions, beamWidth } = about;
   const [first, second] = directions as AskedDirection[];
   return {
-    ...(run === undefined && { dataset }),
+    ...(checkpoint === undefined && { dataset }),
     ...{ split, direction: second ? 'both' : first! },
     ...(limit !== undefined && { limit: String(limit) }),
     ...(beamWidth !== undefined && { beamWidth: String(beamWidth) }),
-    ...{ checkpoint, set: [], modelSet: [] },
+    ...{ checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
   };
 }
 

@@ -11,13 +11,12 @@ import { hitsAtK, mrr } from '../../src/metrics/ranks.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { madeFrom } from '../../src/run/provenance.js';
 import { adamWOf } from '../../src/tensor/adamw.js';
-import { clonePhase, readClone } from '../../trainers/clone-phase.js';
+import { clonePhase } from '../../trainers/clone-phase.js';
 import { clone } from '../../trainers/clone.js';
 import { demonstrationsOf, shownDemonstrations } from '../../trainers/demonstrations.js';
-import { adamOf, ppoPhase } from '../../trainers/ppo-phase.js';
+import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
-import type { Learning } from '../../trainers/session.js';
-import { beginWith, type Session, type Training } from '../../trainers/session.js';
+import type { Learning, Session, Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { type AskedDirection, queriesOf, rankWalks } from './ranks.js';
 import { openScorers, type RunScorers } from './scorers.js';
@@ -135,10 +134,10 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
   const { tf, host, settings, data, scorers } = session;
   const { graph } = data.dataset;
   const { numEntities, numRelations } = graph;
-  const clone = settings.ppo.init === 'clone' ? readClone(session) : undefined;
+  const first = firstWeights(session);
   const actor = walkerOf(session);
-  const anchor = clone && settings.ppo.klCoef > 0 ? walkerOf(session) : undefined;
-  anchor?.parameters.import(clone!.tensors);
+  const anchor = first && settings.ppo.klCoef > 0 ? walkerOf(session) : undefined;
+  anchor?.parameters.import(first!.tensors);
   const shape = { numEntities, numRelations, start: scorers.start };
   const critic =
     settings.ppo.baseline === 'critic'
@@ -149,8 +148,6 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
     optimizer: adamOf(actor.parameters, settings.ppo),
     critic: critic && { network: critic, optimizer: adamOf(critic.parameters, settings.ppo) },
   };
-  const first = clone ?? session.start;
-  if (first) beginWith(learner, first);
   const envs = makeVectorEnv(
     linkQueryId,
     { ...trainWalks(session), ...(scorers.shaping && { shaping: scorers.shaping }) },
@@ -162,7 +159,7 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
     await ppoPhase(session, {
       trainee: learner,
       evaluate: () => evaluateLinksOnValid(session, actor),
-      from,
+      ...{ first, from },
       train: (shared) => ppo({ ...shared, ...learner, anchor, envs, walkable }),
     });
   } finally {

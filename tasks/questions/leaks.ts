@@ -3,7 +3,7 @@ import type { QuestionSample } from '../../datasets/question.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import type { HoldOut } from '../../datasets/questions/question-manifest.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { evaluationFiles, foundEvaluation, readAsked, readEvaluation } from '../../evaluation/keep.js';
+import { evaluationFiles, foundEvaluation, readAsked, readEvaluation, runOf } from '../../evaluation/keep.js';
 import { entitiesOf } from '../../evaluation/leaks/graph-cut.js';
 import { knownQuestions, type KnownSamples } from '../../evaluation/leaks/known-samples.js';
 import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
@@ -40,7 +40,9 @@ export async function runLeaks(name: string, run: RunInfo, split = 'test'): Prom
 
 /** @param split default that of the evaluation */
 export async function evaluationLeaks(name: string, evaluation: string, split: string | undefined): Promise<LeakCheck> {
-  const { folder, agent, run, about, hashes } = readAsked(evaluation);
+  const asked = readAsked(evaluation);
+  const { folder, agent, about, hashes } = asked;
+  const run = runOf(asked);
   checkDataset(name, about.dataset, 'the evaluation');
   const opened = await openKnown(name, about.subsets as string[], about.holdOut as HoldOut, split ?? about.split);
   const trained = run === undefined ? undefined : findRun(run)?.run;

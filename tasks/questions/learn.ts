@@ -11,14 +11,13 @@ import { diffConfig } from '../../src/run/config.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
 import { greedyWalks } from '../../trainers/greedy-walks.js';
-import { ppoPhase } from '../../trainers/ppo-phase.js';
+import { firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
-import { beginWith, type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
+import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { edgeWalk } from './edge-walk.js';
 import { relationWalk } from './relation-walk.js';
-import { loadTrainingQuestions, type TrainingQuestions } from './training-data.js';
-import type { OpenedWalk, QuestionWalk } from './walk.js';
+import { loadTrainingQuestions, type OpenedWalk, type QuestionWalk, type TrainingQuestions } from './training-data.js';
 
 /** How runs over questions train, from questions and answers alone: text vectors, PPO. */
 export const questionLearning: Learning = {
@@ -56,19 +55,18 @@ function trainingOn<Observation, Request extends TaskRequest>(
     async run(session, from) {
       const { run, settings } = session;
       run.update({ phase: 'encode' });
-      const opened = await walk.open(session);
+      const opened = await walk(session);
       const { learner, envs, walkable } = opened;
       const note = madeFromSamples('training', 'PPO');
       walkable.forEach((i) => note(train[i]!));
       try {
         logEncoding(session);
-        if (session.start) beginWith(learner, session.start);
         run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
         const chosen = evaluatedQuestions(valid.length, settings.ppo.evalSamples);
         await ppoPhase(session, {
           trainee: learner,
           evaluate: () => evaluateQuestionsOnValid(session, opened, valid, chosen),
-          from,
+          ...{ first: firstWeights(session), from },
           train: (shared) => ppo({ ...shared, ...learner, envs, walkable }),
         });
         if (!session.replayed) run.update({ done: { ...run.state.done, ppo: true } });

@@ -1,18 +1,16 @@
 /** Training of the relation walker: question vectors scaled by train alone, the network, the worlds it walks. */
-import { createRelationNetwork } from '../../agents/relation-walker/network.js';
+import { createRelationNetwork, relationActor, type RelationRequest } from '../../agents/relation-walker/network.js';
 import {
   encodeQuestions,
   scaledVectors,
   scaleOfSamples,
   unitScale,
+  writeScale,
 } from '../../agents/relation-walker/question-vectors.js';
-import { relationActor } from '../../agents/relation-walker/network.js';
-import type { RelationRequest } from '../../agents/relation-walker/network.js';
-import { writeScale } from '../../agents/relation-walker/question-vectors.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
-import { RelationWalkEnv } from '../../envs/relation-walk/relation-walk-env.js';
 import {
+  RelationWalkEnv,
   type RelationWalkObservation,
   relationWalkWorld,
   type RelationWalkWorld,
@@ -21,8 +19,7 @@ import { VectorEnv } from '../../envs/vector-env.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
 import type { Session } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
-import type { TrainingQuestions } from './training-data.js';
-import { evaluatedAtOnce, type QuestionWalk } from './walk.js';
+import { evaluatedAtOnce, type QuestionWalk, type TrainingQuestions } from './training-data.js';
 
 /** @throws WorkbenchError `data` for questions of which none can be walked */
 export function relationWalk(
@@ -36,30 +33,28 @@ export function relationWalk(
   const valid = worldOf(questions.valid);
   const copies = (world: RelationWalkWorld, count: number) =>
     new VectorEnv(Array.from({ length: count }, () => new RelationWalkEnv(world)));
-  return {
-    async open(session) {
-      const { tf, settings, encoder } = session;
-      const { vectors, scale } = await encode(session, questions);
-      const shape = { dim: vectors.dim, numRelations: graph.numRelations, horizon };
-      const actor = relationActor(createRelationNetwork(tf, settings.relationWalker, shape, settings.seed), vectors);
-      const optimizer = adamOf(actor.parameters, ppo);
-      return {
-        learner: { actor, optimizer },
-        envs: copies(train, ppo.samplesPerUpdate * ppo.explorations),
-        validEnvs: copies(valid, evaluatedAtOnce),
-        walkable: train.walkable,
-        outcomeOf: ({ info, observation }) => ({
-          f1: Number(info.f1 ?? 0),
-          hit: info.hit === true,
-          exact: info.exact === 1,
-          chain: [...observation.relations],
-        }),
-        close() {
-          optimizer.dispose();
-          actor.dispose();
-        },
-      };
-    },
+  return async (session) => {
+    const { tf, settings } = session;
+    const vectors = await encode(session, questions);
+    const shape = { dim: vectors.dim, numRelations: graph.numRelations, horizon };
+    const actor = relationActor(createRelationNetwork(tf, settings.relationWalker, shape, settings.seed), vectors);
+    const optimizer = adamOf(actor.parameters, ppo);
+    return {
+      learner: { actor, optimizer },
+      envs: copies(train, ppo.samplesPerUpdate * ppo.explorations),
+      validEnvs: copies(valid, evaluatedAtOnce),
+      walkable: train.walkable,
+      outcomeOf: ({ info, observation }) => ({
+        f1: Number(info.f1 ?? 0),
+        hit: info.hit === true,
+        exact: info.exact === 1,
+        chain: [...observation.relations],
+      }),
+      close() {
+        optimizer.dispose();
+        actor.dispose();
+      },
+    };
   };
 }
 
@@ -71,5 +66,5 @@ async function encode(
   const encoded = await encodeQuestions(encoder, tasks, { settings: relationWalker, progress, signal });
   const scale = relationWalker.standardize ? scaleOfSamples(encoded, train) : unitScale(encoded.dim);
   writeScale(run.folder, scale);
-  return { vectors: scaledVectors(tasks, encoded, scale), scale };
+  return scaledVectors(tasks, encoded, scale);
 }

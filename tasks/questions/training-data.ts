@@ -1,8 +1,13 @@
-/** The questions that a run trains or is judged on. */
+/** The questions that a run trains or is judged on, and what training needs of a walk over relations or over edges. */
+import type { TaskRequest } from '../../agents/actor.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { loadQuestionDataset, type QuestionDataset } from '../../datasets/questions/question-dataset.js';
+import type { BatchedEnv } from '../../envs/vector-env.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import type { GreedyWalk } from '../../trainers/greedy-walks.js';
+import type { Learner } from '../../trainers/ppo-step.js';
+import type { Session } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 
 /** Questions of one graph, by what they are used for. */
@@ -33,3 +38,34 @@ export async function loadTrainingQuestions({ data }: Pick<TrainSettings, 'data'
   };
   return { dataset, subsets, graph, train: questionsOf('train'), valid: questionsOf('valid') };
 }
+
+/** What a finished walk amounts to. */
+interface WalkOutcome {
+  f1: number;
+  /** First answer is right. */
+  hit: boolean;
+  exact: boolean;
+  /** Relations walked. */
+  chain: readonly number[];
+}
+
+/** A walk whose texts are encoded and whose networks are made; closed by who opened it. */
+export interface OpenedWalk<Observation, Request extends TaskRequest> {
+  learner: Learner<Observation, Request>;
+  /** Copies over the train questions, as many as a round walks. */
+  envs: BatchedEnv<Observation>;
+  /** Copies over the valid questions. */
+  validEnvs: BatchedEnv<Observation>;
+  /** int32: train questions that can be walked. */
+  walkable: Int32Array;
+  outcomeOf(walk: GreedyWalk<Observation>, sample: QuestionSample): WalkOutcome;
+  close(): void;
+}
+
+/** Opens a kind of walk over the questions of a run. */
+export type QuestionWalk<Observation, Request extends TaskRequest> = (
+  session: Session,
+) => Promise<OpenedWalk<Observation, Request>>;
+
+/** Copies of the environment that valid questions are walked in at once. */
+export const evaluatedAtOnce = 512;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import type { LinkEvaluationRecord } from '../../src/run/link-records.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -78,10 +78,10 @@ describe('kgwalk on link queries', () => {
 
   test('trains a walker that found the rule, and says what it learned', async () => {
     for (const run of runs) {
-      const record = await kgwalkJson<LinkEvaluationRecord>('evaluate', run, '--split', 'test');
-      expect(record).toMatchObject({ kind: 'links', dataset: 'tiny', split: 'test', checkpoint: 'best', n: 2 });
-      expect(record.directions.tail).toMatchObject({ mrr: { value: 1, n: 2 }, 'hits@1': { value: 1 } });
-      expect(record.chains).toContainEqual({
+      const record = await kgwalkJson<EvaluationRecord>('evaluate', run, '--split', 'test');
+      expect(record).toMatchObject({ task: 'links', dataset: 'tiny', split: 'test', checkpoint: 'best', n: 4 });
+      expect(record.slices['direction=tail']).toMatchObject({ mrr: { value: 1, n: 2 }, 'hits@1': { value: 1 } });
+      expect(record.details.chains).toContainEqual({
         ...{ relation: 'citizen_of', chain: ['born_in', 'lies_in'] },
         ...{ uses: 2, right: 2, precision: 1 },
       });
@@ -103,14 +103,14 @@ describe('kgwalk on link queries', () => {
   });
 
   test.each(['transe', 'bilinear', 'rules', 'random'])('ranks by %s, and keeps what it measured', async (agent) => {
-    const asked = await kgwalkJson<LinkEvaluationRecord & { saved: string }>(
+    const asked = await kgwalkJson<EvaluationRecord & { saved: string }>(
       ...['evaluate', '--agent', agent, '--dataset', 'tiny', '--split', 'test', ...others()],
       ...(['transe', 'bilinear'].includes(agent) ? ['--config', settings] : []),
     );
-    expect(asked).toMatchObject({ kind: 'links', split: 'test', n: 2 });
-    expect(asked.directions.both!.mrr!.n).toBe(4);
+    expect(asked).toMatchObject({ task: 'links', split: 'test', n: 4 });
+    expect(asked.metrics.mrr!.n).toBe(4);
     // The rule is in the data: whoever counts chains finds it.
-    if (agent === 'rules') expect(asked.directions.tail!.mrr!.value).toBe(1);
+    if (agent === 'rules') expect(asked.slices['direction=tail']!.mrr!.value).toBe(1);
     kept.push(asked.saved);
   });
 
@@ -195,7 +195,7 @@ describe('kgwalk on link queries', () => {
     const few = ['--set', 'ppo.updates=10'];
     const words = ['train', settings, '--set', 'data.dataset=ring', ...few, '--run-dir', among('ring')];
     expect((await kgwalk(...words)).exitCode).toBe(0);
-    const record = await kgwalkJson<LinkEvaluationRecord>('evaluate', among('ring'), '--split', 'valid');
+    const record = await kgwalkJson<EvaluationRecord>('evaluate', among('ring'), '--split', 'valid');
     expect(record).toMatchObject({ dataset: 'ring', split: 'valid' });
     const wrong = await kgwalk('evaluate', among('ring'), '--dataset', 'tiny');
     expect([wrong.exitCode, wrong.told]).toEqual([expect.any(Number), expect.stringMatching(/ring.*tiny|tiny.*ring/s)]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { csvOf, folderWith, longDialogue, releaseFiles, shortDialogue } from '../fixtures/tiny-release.js';
-import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
+import { evaluationOf, runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
 
 const previousHome = env.KGWALK_HOME;
 let home: string;
@@ -126,9 +126,10 @@ describe('kgwalk evaluate and compare', () => {
   test('find what training found', async () => {
     const record = await kgwalkJson<EvaluationRecord & { saved: string }>('evaluate', runs[0]!);
     expect(record).toMatchObject({ split: 'valid', checkpoint: 'best', n: 2, seed: 1, beamWidth: 30 });
-    const kept = JSON.parse(readFileSync(join(runs[0]!, 'evaluations/valid-best.json'), 'utf8')) as EvaluationRecord;
+    const file = join(evaluationOf(runs[0]!, 'valid-best'), 'evaluation.json');
+    const kept = JSON.parse(readFileSync(file, 'utf8')) as EvaluationRecord;
     expect(kept.metrics).toEqual(record.metrics);
-    expect(record.saved).toBe(join(runs[0]!, 'evaluations/valid-best.json'));
+    expect(record.saved).toBe(file);
   });
 
   test('take checkpoints by name and dialogues of a file, and write predictions', async () => {

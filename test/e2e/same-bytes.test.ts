@@ -2,11 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { env, execPath } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { folderWith } from '../fixtures/tiny-release.js';
-import { runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
+import { evaluationOf, runHashes, tinyOverrides } from '../fixtures/tiny-training.js';
 
 const home = folderWith({});
 const tiny = ['opendialkg-tiny', ...['data.dataset=demo', ...tinyOverrides].flatMap((one) => ['--set', one])];
@@ -60,9 +60,13 @@ test('a run and its evaluations do not depend on threads, nor on when they were 
     return folder;
   });
   const [first, ...others] = folders.map(runHashes);
-  for (const name of ['valid-best.json', 'train-best.json', 'train-best.arrow', 'train.jsonl']) {
-    expect(first).toHaveProperty([`evaluations/${name}`]);
+  for (const split of ['valid', 'train']) {
+    const kept = relative(folders[0]!, evaluationOf(folders[0]!, `${split}-best`));
+    for (const name of ['asked.json', 'evaluation.json', 'answers.jsonl', 'rows.arrow']) {
+      expect(first).toHaveProperty([`${kept}/${name}`]);
+    }
   }
+  expect(first).toHaveProperty(['evaluations/train.jsonl']);
   for (const other of others) expect(other).toEqual(first);
   const environments = folders.map((folder) => JSON.parse(readFileSync(join(folder, 'environment.json'), 'utf8')));
   expect(environments.map(({ threads }) => threads)).toEqual([1, 1, 2]);

@@ -8,7 +8,7 @@ import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.j
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 import { backendsHere } from '../fixtures/tensor-backends.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { stopAt, tinySettings } from '../fixtures/tiny-training.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { openJsonLines } from '../../src/run/json-lines.js';
 import { Rng } from '../../src/run/seeds.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 import { kgwalk } from '../fixtures/command-line.js';
 import { often, tally } from '../fixtures/long-tests.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';

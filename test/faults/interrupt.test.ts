@@ -11,7 +11,7 @@ import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { runSettings } from '../../presets/schema.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { stopAt, tinyOverrides } from '../fixtures/tiny-training.js';
 

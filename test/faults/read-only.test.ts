@@ -10,7 +10,7 @@ import { tinyLlama } from '../fixtures/tiny-llama.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
 import { stopAt, tinyOverrides, tinySettings } from '../fixtures/tiny-training.js';
 import { importFilms } from '../fixtures/toy-question-training.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 
 const previousHome = env.KGWALK_HOME;
 const disk = smallDisk(16);

@@ -3,17 +3,19 @@ import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { QuestionAgent } from '../../agents/question-agent.js';
-import { evaluationFiles } from '../../evaluation/questions/evaluation-folder.js';
-import type { AskedEvaluation } from '../../evaluation/questions/evaluation-folder.js';
-import { runQuestionEvaluation } from '../../evaluation/questions/run-question-evaluation.js';
+import { evaluationFiles } from '../../src/run/run-folder.js';
+import { questionAsker } from '../../evaluation/ask.js';
+import { type AskedEvaluation, evaluationFolder, keepEvaluation } from '../../evaluation/keep.js';
 import { openEncoderCache } from '../../src/encoder/encoder-cache.js';
 import { openLlamaEncoder } from '../../src/encoder/llama-encoder.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import type { AnswerDecision } from '../../src/llm/decision.js';
+import { NameIndex } from '../../src/kg/name-index.js';
 import { openLlamaModel } from '../../src/llm/llama-model.js';
 import { embeddedModelFile } from '../../src/llm/model-files.js';
 import { about, answerOf, harbour, id, questionOf } from '../fixtures/toy-harbour.js';
+import { questionScorer } from '../../tasks/questions/score.js';
 import { tally } from '../fixtures/long-tests.js';
 import { tinyLlama } from '../fixtures/tiny-llama.js';
 import { folderWith } from '../fixtures/tiny-release.js';
@@ -84,8 +86,14 @@ describe.each(Object.entries(changes))('a model that is %s', (_name, change) => 
       try {
         const watched = { ...model, complete: (request: never) => (onCall(++calls), model.complete(request)) };
         const asked: AskedEvaluation = { ...common, modelId: model.id };
-        const options = { asked, model: watched, root, graph: harbour };
-        return { ...(await runQuestionEvaluation(asksOnce, samples, options)), calls };
+        const folder = evaluationFolder(asked, { root });
+        const scorer = questionScorer({ ...about, graph: harbour, names: new NameIndex(harbour), budget: 1 });
+        const evaluation = await keepEvaluation(questionAsker(asksOnce), samples, scorer, {
+          asked,
+          folder,
+          model: watched,
+        });
+        return { ...evaluation, calls };
       } finally {
         await model.dispose();
       }
@@ -118,11 +126,11 @@ const asksOnce: QuestionAgent = {
 };
 
 const common: AskedEvaluation = {
-  schemaVersion: 1,
-  kind: 'question-evaluation',
+  schemaVersion: 2,
+  kind: 'evaluation',
+  task: 'questions',
   agent: 'asks-once',
   about: { ...about, model: 'demo', budget: 1 },
-  hopsGiven: true,
   resamples: 20,
   hashes: { graph: harbour.hash, dataset: 'd'.repeat(64) },
 };

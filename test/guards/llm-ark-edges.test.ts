@@ -9,7 +9,7 @@ import type { StateBatch } from '../../agents/walker/head.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { DialogueWalkEnv, dialogueWalkWorld, makeEnv, VectorEnv } from '../../envs/index.js';
 import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';
-import { leakWarning } from '../../tasks/dialogues/edge-notes.js';
+import { leakWarning } from '../../tasks/dialogues/training-data.js';
 import { pathKey } from '../../src/kg/graph.js';
 import { collectProvenance, ProvenanceNotes, unpackIds } from '../../src/run/provenance.js';
 import { subSeed } from '../../src/run/seeds.js';

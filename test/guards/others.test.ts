@@ -4,12 +4,11 @@ import fc from 'fast-check';
 import type { Agent } from '../../agents/agent.js';
 import { executed } from '../../agents/prompted/self-veqa/chains.js';
 import type { WalkTask } from '../../datasets/walk-sample.js';
-import { evaluateAgent } from '../../evaluation/evaluate.js';
-import { evaluateQuestions } from '../../evaluation/questions/evaluate-questions.js';
 import { evaluationSettings } from '../../evaluation/settings.js';
 import { executeChain, frontierStepper, initialFrontier } from '../../src/kg/frontier.js';
 import { hitAtK, pathRanks, reciprocalRank, targetRanks } from '../../src/metrics/path-hits.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { evaluatedDialogues, evaluatedQuestions } from '../fixtures/evaluated.js';
 import { agentOf, id, options, questionOf } from '../fixtures/toy-harbour.js';
 import { graphOf, sampleOf } from '../fixtures/toy-walks.js';
 import { finalEntities } from '../fixtures/final-entities.js';
@@ -45,7 +44,7 @@ test('B-KGGPT-1, B-POG-1: questions of one text, or of one long beginning, are q
     questionOf(`q${i}`, i % 2 ? 'Heron' : 'Lark', [i % 2 ? 'Ivo' : 'Ada'], { task: { question } }),
   );
   const builders = agentOf(({ topics }) => ({ entities: [id(topics[0]!.name === 'Heron' ? 'Ivo' : 'Ada')] }));
-  const { rows, record } = await evaluateQuestions(builders, samples, options);
+  const { rows, record } = await evaluatedQuestions(builders, samples, options);
   expect(rows.map((row) => row.id)).toEqual(samples.map(({ task }) => task.id));
   expect(record.n).toBe(6);
   expect(record.metrics['hit@1']).toMatchObject({ value: 1, n: 6 });
@@ -79,7 +78,7 @@ describe('B-CRUSE-1: an evaluation of dialogues', () => {
     answer: (tasks) => (tasks.some(fails) ? Promise.reject(error) : Promise.resolve(tasks.map(() => right))),
   });
   const run = (agent: Agent) =>
-    evaluateAgent(agent, samples, {
+    evaluatedDialogues(agent, samples, {
       graph,
       settings: evaluationSettings.parse({ resamples: 10, batchSize: 4 }),
       seenTargets: new Set(),

@@ -9,8 +9,7 @@ import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.j
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { forkSettings } from '../../trainers/fork.js';
-import { train } from '../../trainers/train.js';
+import { forkSettings, train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { rewriteConfig, runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
 
@@ -123,7 +122,7 @@ describe('B-ARK-14: weights of places', () => {
 
   test('are no start for a run over other lists', async () => {
     const run = unbroken[places];
-    const settings = forkSettings(openRun(run), ['env.maxOut=4']);
+    const settings = await forkSettings(openRun(run), ['env.maxOut=4']);
     const forked = train({ settings, folder: newFolder(), fork: { run, checkpoint: 'last' } });
     await expect(forked).rejects.toMatchObject({ code: 'data', message: expect.stringContaining('of slots') });
   });

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import type { RunSettings } from '../../presets/schema.js';
 import { openBackend, type Tf } from '../../src/tensor/backend.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 import { often } from '../fixtures/long-tests.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';

@@ -1,11 +1,23 @@
 import { expect, test } from '@jest/globals';
-import { networkSize } from '../../trainers/network-size.js';
+import { dialogueLearning } from '../../tasks/dialogues/learn.js';
+import { linkLearning } from '../../tasks/links/learn.js';
+import { questionLearning } from '../../tasks/questions/learn.js';
 import { trainSettings } from '../../trainers/train-settings.js';
 
-const sizeOf = (sections: object) => networkSize(trainSettings.parse(sections), 576);
+const sizeOf = (sections: object) => dialogueLearning.networkSize(trainSettings.parse(sections), 576);
 
 test('the size of networks goes by the texts that a state brings: two of a dialogue, or its own', () => {
   const dialogue = sizeOf({ walker: { width: 256 } });
   expect(dialogue).toMatchObject({ inputs: 2 * 576, units: 256 });
   expect(sizeOf({ walker: { width: 256 }, stateText: { encode: 'per-step' } })).toEqual({ ...dialogue, inputs: 576 });
+});
+
+test('questions bring one text, queries of links the vectors of a step', () => {
+  const settings = trainSettings.parse({
+    env: { id: 'kgwalk/RelationWalk-v1' },
+    relationWalker: { questionWidth: 32 },
+    linkWalker: { vectorDim: 8, pathDim: 6, width: 16 },
+  });
+  expect(questionLearning.networkSize(settings, 576)).toMatchObject({ inputs: 576, units: 32 });
+  expect(linkLearning.networkSize(settings, 576)).toMatchObject({ inputs: 2 * 8 + 6, units: 16 });
 });

@@ -5,7 +5,7 @@ import { loadWalkerRun } from '../../agents/walker/load-walker.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { readTimings } from '../../src/run/metric-log.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
 

@@ -1,5 +1,5 @@
 import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
@@ -8,9 +8,9 @@ import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { readMetrics, readTimings } from '../../src/run/metric-log.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { lockFolder } from '../../src/run/run-lock.js';
-import { train } from '../../trainers/train.js';
+import { train } from '../../tasks/train.js';
 import { csvOf, folderWith, missDialogue, releaseFiles } from '../fixtures/tiny-release.js';
-import { rewriteConfig, runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
+import { evaluationOf, rewriteConfig, runHashes, stopAt, tinySettings } from '../fixtures/tiny-training.js';
 
 const previousHome = env.KGWALK_HOME;
 let home: string;
@@ -43,8 +43,9 @@ describe('a training run', () => {
       'embeddings/transe.json',
       'embeddings/transe.safetensors',
       'embeddings/walker-tables.safetensors',
-      'evaluations/valid-best.arrow',
-      'evaluations/valid-best.json',
+      ...['answers.jsonl', 'asked.json', 'evaluation.json', 'provenance.json', 'rows.arrow'].map((name) =>
+        join(relative(unbroken, evaluationOf(unbroken, 'valid-best')), name),
+      ),
       'metrics.arrow',
       'metrics.jsonl',
       'provenance.json',

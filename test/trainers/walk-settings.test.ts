@@ -3,18 +3,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { StateReader } from '../../agents/walker/policy.js';
-import { readTargetRows } from '../../evaluation/rows-file.js';
-import { evaluationProvenance } from '../../evaluation/save-evaluation.js';
-import { evaluationRecord } from '../../src/run/evaluation-schemas.js';
+import { readEvaluation } from '../../evaluation/keep.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { readProvenance } from '../../src/run/provenance.js';
-import { readJsonFile } from '../../src/run/read-json.js';
-import type { EvaluationRecord } from '../../src/run/records.js';
-import { openRun, runFiles } from '../../src/run/run-folder.js';
-import { train } from '../../trainers/train.js';
+import { evaluationFiles, openRun, runFiles } from '../../src/run/run-folder.js';
+import { dialogueMeasure } from '../../tasks/dialogues/score.js';
+import { train } from '../../tasks/train.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
-import { tinySettings } from '../fixtures/tiny-training.js';
+import { evaluationOf, tinySettings } from '../fixtures/tiny-training.js';
 
 const home = useReleaseHome();
 let runs = 0;
@@ -28,13 +26,8 @@ async function trained(...overrides: string[]) {
     folder,
     onNote: (note) => notes.push(note),
   });
-  const best = join(runFiles(folder).evaluations, 'valid-best');
-  return {
-    folder,
-    notes,
-    record: readJsonFile(`${best}.json`, evaluationRecord, 'an evaluation'),
-    rows: `${best}.arrow`,
-  };
+  const { record, rows } = readEvaluation(evaluationOf(folder, 'valid-best'), dialogueMeasure);
+  return { folder, notes, record, rows };
 }
 
 const evaluated = (run: string, split: string) =>
@@ -48,13 +41,12 @@ describe('edges', () => {
       '3 train and 2 valid samples on graph dialogue',
       'edges topk-degree: 5 of 6 may be walked, at most 3 actions a state, 1 entities cut; gold paths that are left: 66.7 % of train, 50.0 % of valid',
     ]);
-    expect(record.edges).toEqual({ policy: 'topk-degree', maxOut: 3, entitiesCut: 1, edges: 6, kept: 5 });
-    expect(record.coverage).toMatchObject({ goldInGraph: 1, goldWalkable: 0.5, reachable: 0.5 });
+    expect(record.details.edges).toEqual({ policy: 'topk-degree', maxOut: 3, entitiesCut: 1, edges: 6, kept: 5 });
+    expect(record.details.coverage).toMatchObject({ goldInGraph: 1, goldWalkable: 0.5, reachable: 0.5 });
     expect(record.misses).toMatchObject({ 'gold-edge-cut': 1, 'gold-not-in-graph': 0 });
     const again = await evaluated(folder, 'valid');
-    for (const key of ['metrics', 'slices', 'coverage', 'edges', 'misses', 'hashes'] as const) {
-      const { checkpoint: _, ...hashes } = again.hashes;
-      expect(key === 'hashes' ? hashes : again[key]).toEqual(record[key]);
+    for (const key of ['metrics', 'slices', 'details', 'misses', 'hashes'] as const) {
+      expect(again[key]).toEqual(record[key]);
     }
     expect((await kgwalk('evaluate', folder, '--split', 'valid')).out).toContain(
       'edges topk-degree, at most 3 actions a state: gold left 50.0 %, 5 of 6 edges, 1 entities cut',
@@ -64,8 +56,8 @@ describe('edges', () => {
   test('of which none is cut leave no trace in the record', async () => {
     const { notes, record } = await trained();
     expect(notes).toEqual(['3 train and 2 valid samples on graph dialogue']);
-    expect(record).not.toHaveProperty('edges');
-    expect(record.coverage).not.toHaveProperty('goldWalkable');
+    expect(record.details).not.toHaveProperty('edges');
+    expect(record.details.coverage).not.toHaveProperty('goldWalkable');
     expect(record.misses).not.toHaveProperty('gold-edge-cut');
   });
 
@@ -73,7 +65,7 @@ describe('edges', () => {
     const { folder, notes, record } = await trained('env.edgePolicy=ark', 'env.maxOut=3');
     const warning = 'warning: edgePolicy=ark leaks: 0 edges may be walked because dialogues of valid walk them';
     expect(notes.at(-1)).toContain(warning);
-    expect(record.edges).toMatchObject({ policy: 'ark', brought: { train: 0, valid: 0, test: 0 } });
+    expect(record.details.edges).toMatchObject({ policy: 'ark', brought: { train: 0, valid: 0, test: 0 } });
     expect((await kgwalk('evaluate', folder, '--split', 'test')).told).toContain(warning);
     for (const split of ['valid', 'test']) {
       const { exitCode, told } = await kgwalk('datasets', 'check', 'opendialkg', '--run', folder, '--split', split);
@@ -124,7 +116,7 @@ describe('steps of training', () => {
       'warning: env.reward.kind=first-hop rewards the end of the first hop, not the target, as LLM-ARK’s code does',
       'warning: ppo.trainHorizon=1 trains on walks of 1 and evaluates walks of 2, as LLM-ARK’s scripts do',
     ]);
-    expect(record.coverage.reachable).toBe(1);
+    expect(record.details.coverage).toMatchObject({ reachable: 1 });
     expect(openRun(folder).config).toMatchObject({
       env: { horizon: 2, reward: { kind: 'first-hop' } },
       ppo: { trainHorizon: 1 },
@@ -161,7 +153,7 @@ describe('samples', () => {
       const again = await evaluated(folder, 'valid');
       expect(again.n).toBe(1);
       expect(again.metrics).toEqual(record.metrics);
-      const made = readProvenance(evaluationProvenance(runFiles(folder).evaluations, 'valid-best'))!;
+      const made = readProvenance(evaluationFiles(evaluationOf(folder, 'valid-best')).provenance)!;
       const counted = made.artifacts.filter(({ name }) => name === 'walk counts');
       for (const { samples } of counted) expect(made.sets[samples!]!.count).toBe(2);
       expect(counted).toHaveLength(overrides.includes('walker.head=pa-mlp') ? 0 : 1);
@@ -169,7 +161,7 @@ describe('samples', () => {
       expect((await evaluated(folder, 'test')).n).toBe(1);
       const { sets, artifacts } = readProvenance(runFiles(folder).provenance)!;
       const cloning = artifacts.find(({ name }) => name === 'cloning')!;
-      return [sets[cloning.samples!]!.ids, (await readTargetRows(rows)).map(({ dialogue }) => dialogue)];
+      return [sets[cloning.samples!]!.ids, rows.map(({ dialogue }) => dialogue)];
     };
     const ids = await idsOf();
     expect(await idsOf('walker.head=pa-mlp', 'seed=3')).toEqual(ids);

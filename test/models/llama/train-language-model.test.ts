@@ -15,7 +15,7 @@ import {
   trainLanguageModel,
   type TrainingPlace,
 } from '../../../models/llama/train-language-model.js';
-import { replayOf } from '../../../trainers/replay.js';
+import { replayOf } from '../../../trainers/replay-batch.js';
 import { recordOf } from '../../../trainers/saved-step.js';
 import { watch } from '../../../models/llama/watch.js';
 import { llamaParameters, startingWeights } from '../../../models/llama/weights.js';

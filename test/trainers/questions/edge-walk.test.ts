@@ -1,15 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
-import { evaluateQuestions } from '../../../evaluation/questions/evaluate-questions.js';
+import { readEvaluation } from '../../../evaluation/keep.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
-import type { QuestionAbout, QuestionEvaluationRecord } from '../../../src/run/records.js';
-import { train } from '../../../trainers/train.js';
+import { questionMeasure } from '../../../tasks/questions/score.js';
+import { train } from '../../../tasks/train.js';
+import { evaluatedQuestions } from '../../fixtures/evaluated.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { runHashes, stopAt } from '../../fixtures/tiny-training.js';
+import { evaluationOf, runHashes, stopAt } from '../../fixtures/tiny-training.js';
 import { filmSettings, importFilms } from '../../fixtures/toy-question-training.js';
 
 useOwnHome();
@@ -37,16 +37,16 @@ test.each(['group-mean', 'critic'])(
     const mean = (numbers: number[]) => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
     expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.1);
     expect(Math.max(...records.flatMap(({ metrics }) => metrics['train/feasibility_loss'] ?? []))).toBe(0);
-    const file = join(folder, 'evaluations/valid-best/evaluation.json');
-    const { metrics, n, ...about } = JSON.parse(readFileSync(file, 'utf8')) as QuestionEvaluationRecord;
+    const { record } = readEvaluation(evaluationOf(folder, 'valid-best'), questionMeasure);
+    const { metrics, n } = record;
     expect(n).toBeGreaterThan(5);
     expect(metrics.crashed!.value).toBe(0);
     expect(metrics.f1!.value).toBeGreaterThan(0.2);
 
     const { agent, graph, close } = await loadQuestionRun(folder, { checkpoint: 'best' });
     const samples = loadQuestionDataset('films').questions(graph, { split: 'valid' });
-    const options = { graph, about: about as QuestionAbout, hashes: { dataset: '' } };
-    const again = await evaluateQuestions(agent, samples, options);
+    const { dataset, split } = record;
+    const again = await evaluatedQuestions(agent, samples, { graph, about: { dataset, split, budget: null } });
     expect(again.record.metrics).toEqual(metrics);
     await close();
   },

@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadQuestionRun } from '../../../agents/question-agents.js';
 import { readIndex } from '../../../checkpoints/store.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
+import { readEvaluation } from '../../../evaluation/keep.js';
 import { readMetrics } from '../../../src/run/metric-log.js';
-import type { QuestionEvaluationRecord } from '../../../src/run/records.js';
 import { openRun } from '../../../src/run/run-folder.js';
-import { train } from '../../../trainers/train.js';
+import { questionMeasure } from '../../../tasks/questions/score.js';
+import { train } from '../../../tasks/train.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
-import { runHashes, stopAt } from '../../fixtures/tiny-training.js';
+import { evaluationOf, runHashes, stopAt } from '../../fixtures/tiny-training.js';
 import { filmSettings, importFilms } from '../../fixtures/toy-question-training.js';
 
 const previousHome = env.KGWALK_HOME;
@@ -51,11 +51,9 @@ describe('a training run on questions', () => {
     expect(files.filter((file) => !file.startsWith('checkpoints/'))).toEqual([
       'config.yaml',
       'embeddings/question-scale.safetensors',
-      'evaluations/valid-best/answers.jsonl',
-      'evaluations/valid-best/evaluation.json',
-      'evaluations/valid-best/examples.jsonl',
-      'evaluations/valid-best/rows.arrow',
-      'evaluations/valid-best/traces.jsonl',
+      ...['answers.jsonl', 'asked.json', 'evaluation.json', 'provenance.json', 'rows.arrow', 'traces.jsonl'].map((name) =>
+        join(relative(unbroken, evaluationOf(unbroken, 'valid-best')), name),
+      ),
       'metrics.arrow',
       'metrics.jsonl',
       'provenance.json',
@@ -72,8 +70,7 @@ describe('a training run on questions', () => {
   });
 
   test('is evaluated by the harness, which agrees with its curve', () => {
-    const file = join(unbroken, 'evaluations/valid-best/evaluation.json');
-    const record = JSON.parse(readFileSync(file, 'utf8')) as QuestionEvaluationRecord;
+    const { record } = readEvaluation(evaluationOf(unbroken, 'valid-best'), questionMeasure);
     const { best } = readIndex(unbroken);
     expect(record).toMatchObject({
       dataset: 'films',

@@ -1,0 +1,81 @@
+/** What PPO begins with: one rule for walkers of dialogues, questions and links. */
+import { join } from 'node:path';
+import { beforeAll, expect, test } from '@jest/globals';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { readIndex } from '../../checkpoints/store.js';
+import { importLinks } from '../../datasets/links/import-links.js';
+import { runSettings, type RunSettings } from '../../presets/schema.js';
+import { loadConfig } from '../../src/run/config.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { forkSettings, train } from '../../tasks/train.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+import { tinySettings } from '../fixtures/tiny-training.js';
+import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
+
+const home = useReleaseHome();
+beforeAll(async () => {
+  await importFilms();
+  await importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
+});
+
+const links = `
+name: tiny
+backend: wasm
+data: { dataset: tiny }
+env: { id: kgwalk/LinkQuery-v1 }
+linkWalker: { vectorDim: 8, pathDim: 8, width: 16 }
+transe: { enabled: false }
+clone: { epochs: 1, batchSize: 16 }
+ppo: { updates: 1, samplesPerUpdate: 8, minibatchSamples: 8, explorations: 4, evalEvery: 1 }
+evaluation: { beamWidth: 32 }
+`;
+
+type SettingsOf = (...overrides: string[]) => RunSettings;
+const linkSettings: SettingsOf = (...overrides) => loadConfig(runSettings, { text: links, overrides, source: 'tiny' });
+const short = ['ppo.updates=1', 'ppo.evalEvery=1'];
+const scratch = ['ppo.init=scratch', 'ppo.klCoef=0', 'clone.enabled=false'];
+/** The steps of PPO change nothing. */
+const still = 'ppo.learningRate=0';
+
+/** Weights of a run's checkpoint, without the state of optimizers. */
+function weightsOf(folder: string, which: 'clone' | 'last') {
+  const { tensors } = readCheckpoint(readIndex(folder)[which]!.file);
+  return Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith('optimizer/')));
+}
+
+const cases: [string, SettingsOf][] = [
+  ['dialogues', (...more) => tinySettings('transe.enabled=false', ...short, ...more)],
+  ['links', linkSettings],
+  ['questions', (...more) => filmSettings(...short, ...more)],
+];
+
+test.each(cases)(
+  'a fork of a run from scratch begins with the weights that were forked: %s',
+  async (name, settingsOf) => {
+    const [run, folder, other] = ['run', 'fork', 'other'].map((one) => join(home(), `${name}-${one}`));
+    await train({ settings: settingsOf(...scratch, 'ppo.learningRate=0.05'), folder: run! });
+    const settings = await forkSettings(openRun(run!), [still]);
+    await train({ settings, folder: folder!, fork: { run: run!, checkpoint: 'last' } });
+    expect(weightsOf(folder!, 'last')).toEqual(weightsOf(run!, 'last'));
+    // Without the fork it would begin elsewhere.
+    await train({ settings: settingsOf(...scratch, still), folder: other! });
+    expect(weightsOf(other!, 'last')).not.toEqual(weightsOf(run!, 'last'));
+  },
+);
+
+test.each(cases.slice(0, 2))(
+  'a run that clones goes on from its clone, and so does its fork: %s',
+  async (name, settingsOf) => {
+    const [run, folder] = ['cloned', 'cloned-fork'].map((one) => join(home(), `${name}-${one}`));
+    await train({ settings: settingsOf(still), folder: run! });
+    const clone = weightsOf(run!, 'clone');
+    expect(weightsOf(run!, 'last')).toEqual(clone);
+    const settings = await forkSettings(openRun(run!), ['clone.enabled=true']);
+    await train({ settings, folder: folder!, fork: { run: run!, checkpoint: 'clone' } });
+    expect(weightsOf(folder!, 'last')).toEqual(weightsOf(folder!, 'clone'));
+    // It cloned once more, from where the run had been.
+    expect(weightsOf(folder!, 'clone')).not.toEqual(clone);
+  },
+);
