@@ -8,7 +8,6 @@ import type { Graph } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
 import { answerMetrics, matchAnswers, type Matches, truthAccuracy, unionMetrics } from '../../src/metrics/answers.js';
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
-import type { Section } from '../../src/run/evaluation.js';
 import { type Estimate, type Figure, intervalText, numberText } from '../../src/run/figures.js';
 import { isRight, type PhaseCalls, questionArrow, type QuestionMiss, questionRow, type QuestionRow } from './row.js';
 import { exampleOf } from './show.js';
