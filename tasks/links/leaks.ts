@@ -1,7 +1,7 @@
 /** What a run over links, or an evaluation of links, was made from, held against a split that it must not know. */
 import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { evaluationFiles, readAsked } from '../../evaluation/keep.js';
+import { evaluationFiles, readAsked, runOf } from '../../evaluation/keep.js';
 import type { Verdict } from '../../evaluation/leaks/artifact-rows.js';
 import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -120,7 +120,9 @@ export async function runLeaks(name: string, run: RunInfo, wanted = 'test'): Pro
 
 /** @param split default that of the evaluation */
 export async function evaluationLeaks(name: string, folder: string, split: string | undefined): Promise<LeakCheck> {
-  const { agent, run, about, hashes } = readAsked(folder);
+  const kept = readAsked(folder);
+  const { agent, about, hashes } = kept;
+  const run = runOf(kept);
   checkDataset(name, about.dataset, 'the evaluation');
   const asked = splitOf(split ?? about.split);
   const dataset = await loadLinkDataset(name);
