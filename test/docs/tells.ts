@@ -16,7 +16,7 @@ const tells: Readonly<Record<string, RegExp>> = {
   doctor: /^backend wasm +ok/m,
   evaluate: / on [\w-]+.* n = [1-9]/,
   pretrain: /^scorer +split +asked/m,
-  replay: /\d+ questions?/,
+  replay: /^\d+ samples? replayed: every byte as it was saved$/m,
   report: /index\.html$/m,
   train: /runs\S+$/m,
   'train --dry-run': /^phase +work/,
