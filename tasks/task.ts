@@ -138,7 +138,7 @@ export interface LeakCheck extends Shown {
 /** All that differs between dialogues, questions and links. */
 export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row = Row, D extends Data<S> = Data<S>> {
   /** What its data sets hold. */
-  readonly name: 'dialogues' | 'questions' | 'links';
+  readonly name: string;
   /** A data set to name in hints. */
   readonly exampleDataset: string;
   /** Options that it reads beyond those that all tasks have; others are refused by name. */

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { posix } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 // @ts-expect-error plain JavaScript, a tool of the repository
 import * as tool from '../../.ci/draw-architecture.js';
@@ -34,6 +35,19 @@ describe('the picture of the architecture', () => {
     expect(row('tasks').folders).toEqual(['dialogues', 'links', 'questions']);
     expect(row('reports').imports).toEqual(['src/run']);
     expect(row('cli').imports).toContain('reports'); // by `import()` alone
+  });
+
+  test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names files and folders that are there', (page) => {
+    const folders = readdirSync('.').filter((name) => !['node_modules', 'dist', '.git'].includes(name));
+    const under = (name: string) => (statSync(name).isDirectory() ? readdirSync(name, { recursive: true }) : []);
+    const files = folders.flatMap((folder) => [
+      `/${folder}`,
+      ...under(folder).map((file) => posix.join('/', folder, String(file))),
+    ]);
+    const named = [...readFileSync(page, 'utf8').matchAll(/`((?:[\w.-]+\/)*[\w-]+\.(?:test\.ts|ts|js))`/g)];
+    const missing = named.map(([, name]) => name!).filter((name) => !files.some((file) => file.endsWith(`/${name}`)));
+    expect(missing).toEqual([]);
+    expect(named.length).toBeGreaterThan(10);
   });
 
   test('has the dozen stations of the page', () => {
