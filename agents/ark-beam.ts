@@ -67,7 +67,6 @@ function eachWalk(
   for (let edge = graph.offsets[middle]!; edge < graph.offsets[middle + 1]!; edge++) offer(edge, scoreOf(edge));
 }
 
-/** Log of the sum of what is offered. */
 function logSumOf(each: (offer: (edge: number, logProb: number) => void) => void): number {
   let max = -Infinity;
   let mass = 0;

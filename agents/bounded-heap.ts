@@ -1,7 +1,6 @@
 /** The best of a long stream of scored items, without keeping the stream. */
 
-/** An item as it was offered. */
-export interface HeapItem {
+interface HeapItem {
   a: number;
   b: number;
   value: number;
@@ -30,7 +29,6 @@ export function boundedHeap(size: number): BoundedHeap {
   const values = new Float64Array(size);
   let length = 0;
 
-  /** Whether item i ranks behind item j. */
   const behind = (i: number, j: number) => scores[i]! < scores[j]! || (scores[i] === scores[j] && ties[i]! > ties[j]!);
   const put = (i: number, score: number, tie: number, a: number, b: number, value: number) => {
     scores[i] = score;

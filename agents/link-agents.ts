@@ -69,7 +69,6 @@ export interface WalkRankerOptions {
   name?: string;
   /** Walks of a question that go on after each step but the last. */
   beamWidth: number;
-  /** Steps of a walk. */
   horizon: number;
   /** Questions walked side by side. Default 32. */
   batchSize?: number;
@@ -107,7 +106,6 @@ export function walkRanker(
 export interface LinkAgentResources {
   /** Edges of train and their inverses. */
   graph: LinkLists;
-  /** Steps of a walk. */
   horizon: number;
   /** A scorer trained on the graph, the seed it was trained by, and the file of its table. */
   embedding(kind: 'transe' | 'bilinear'): Promise<{ scorer: TailScorer; seed: number; file: string }>;

@@ -91,7 +91,6 @@ interface RelationQueries {
   tails: Int32Array;
 }
 
-/** Triples by relation. */
 function placesByRelation({ relations }: TripleColumns, numRelations: number): number[][] {
   const places: number[][] = Array.from({ length: numRelations }, () => []);
   relations.forEach((relation, place) => places[relation]!.push(place));
@@ -161,7 +160,6 @@ function frequentChains(
   ).flat();
 }
 
-/** Follows chains from some heads. */
 function measured(
   follower: ChainFollower,
   known: Pick<KnownAnswers, 'tailsOf'>,

@@ -42,7 +42,6 @@ export class AgentRegistry<Resources, Made> {
     return [...this.#entries.keys()];
   }
 
-  /** Whether a text names one of these agents, with switches or without. */
   has(text: string): boolean {
     return this.#entries.has(agentOf(text));
   }

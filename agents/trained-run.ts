@@ -20,14 +20,12 @@ import type { QuestionAgent } from './question-agent.js';
 interface TrainedRun<Settings> extends Checkpoint {
   folder: string;
   settings: Settings;
-  /** The checkpoint's file. */
   file: string;
   /** Opens the encoder; the caller disposes it. @throws WorkbenchError `data` where its file is gone */
   openEncoder(): Promise<StateEncoder>;
 }
 
-/** Which checkpoint of a run, and where its encoder's file is now. */
-export interface OpenTrainedRun {
+interface OpenTrainedRun {
   /** `best`, `last`, `clone`, a name or a step. */
   checkpoint: string;
   /** GGUF file, where it is no longer at the path that the run names. */
@@ -86,7 +84,6 @@ export interface OpenQuestionWalker extends OpenTrainedRun {
   beamWidth?: number;
 }
 
-/** What an agent over questions is made from. */
 interface QuestionRun<Settings> extends TrainedRun<Settings> {
   dataset: QuestionDataset;
   graph: Graph;

@@ -179,7 +179,6 @@ export function alteredFile(file: string): WorkbenchError {
 
 /** What a check found. */
 export interface DatasetCheck {
-  /** How many files there are. */
   files: number;
   /** One sentence a problem; none when all is well. */
   problems: string[];

@@ -42,8 +42,7 @@ export interface Release {
   byHand?: readonly string[];
 }
 
-/** One file with its address and hash. */
-export interface ReleaseFile {
+interface ReleaseFile {
   /** As the importer looks for it. */
   name: string;
   url: string;

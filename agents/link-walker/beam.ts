@@ -88,14 +88,12 @@ export async function linkBeams(
   return results;
 }
 
-/** A walk of a query and the state that it stands in. */
 interface OpenWalk {
   query: number;
   walk: number;
   request: LinkRequest;
 }
 
-/** Walks of all queries, query by query. */
 function* requestsOf(
   graph: LinkLists,
   queries: readonly HeadAndRelation[],

@@ -125,7 +125,6 @@ export interface LoadLinkWalkerOptions {
 export interface LoadedLinkWalker {
   actor: LinkActor;
   dataset: LinkDataset;
-  /** The run's name for it. */
   name: string;
   seed: number;
   linkWalk: LinkWalkSettings;

@@ -13,7 +13,6 @@ export interface LinkRequest {
   readonly relation: number;
   /** Entity id: where the walk stands. */
   readonly current: number;
-  /** Steps taken. */
   readonly hop: number;
   /** int32 [2 · hop]: relation and entity of each step; staying has the relation after the last. */
   readonly path: Int32Array;

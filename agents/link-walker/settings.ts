@@ -1,7 +1,6 @@
 /** Settings of the network that walks link queries. */
 import { z } from 'zod';
 
-/** How a walk's steps become one vector. */
 export const pathEncoders = ['mean', 'gru', 'lstm'] as const;
 
 /** The `linkWalker` section of a configuration file. */
@@ -40,5 +39,4 @@ export const linkWalkerSettings = z.strictObject({
   width: z.int().min(4).max(8192).default(128).describe('Units of each hidden layer of policy and critic.'),
 });
 
-/** Every setting with its value. */
 export type LinkWalkerSettings = z.output<typeof linkWalkerSettings>;

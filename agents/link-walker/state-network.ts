@@ -61,9 +61,7 @@ interface OpenLevel {
   entities: number[];
 }
 
-/**
- * @param sizes of the tables: `noStep` is the row of relations that stands at the first level
- */
+/** @param sizes of the tables: `noStep` is the row of relations that stands at the first level */
 export function prefixesOf(
   requests: readonly Pick<LinkRequest, 'head' | 'hop' | 'path'>[],
   sizes: { numEntities: number; noStep: number },
@@ -104,7 +102,6 @@ export function prefixesOf(
   };
 }
 
-/** Makes one vector of each beginning. */
 interface PathEncoder {
   /** Numbers of a walk's vector. */
   readonly dim: number;
@@ -188,7 +185,6 @@ function gruCell(tf: Tf, given: Tensor2D, before: CellState, recurrent: Tensor2D
   return [tf.add(tf.mul(update, hidden), tf.mul(tf.sub(1, update), candidate)) as Tensor2D];
 }
 
-/** Mean over head and steps. */
 function means(tf: Tf, steps: readonly Tensor2D[], levels: Prefixes['levels']): Tensor2D {
   const outputs: Tensor2D[] = [];
   let sum: Tensor2D | undefined;

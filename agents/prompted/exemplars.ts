@@ -4,10 +4,8 @@
  */
 import type { AnswerReply, Example } from '../../src/llm/decision.js';
 
-/** Domains that have exemplars. */
 export const domains = ['films', 'people', 'general', 'courses'] as const;
-/** What solved questions are about. */
-export type Domain = (typeof domains)[number];
+type Domain = (typeof domains)[number];
 
 interface Solved {
   question: string;

@@ -17,7 +17,7 @@ export function distinctFacts(facts: readonly NamedTriple[]): NamedTriple[] {
 }
 
 /** A reply's names as entities where the graph has them. */
-export interface GroundedNames {
+interface GroundedNames {
   /** Distinct ids in the order of the names. */
   entities: number[];
   /** Names without an entity. */

@@ -20,7 +20,6 @@ import type { RelationWalkerSettings } from './settings.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
-/** A network that scores every relation and STOP for each state of a batch. */
 export interface RelationNetwork {
   readonly parameters: ParameterSet;
   readonly shape: RelationShape;
@@ -78,7 +77,6 @@ export interface RelationRequest {
   mask: Uint8Array;
 }
 
-/** Sizes that network and batches share. */
 export interface RelationShape {
   /** Dimension of question vectors. */
   dim: number;

@@ -29,7 +29,6 @@ export interface QuestionVectors {
   rowOf: ReadonlyMap<string, number>;
 }
 
-/** What of a question is read, and who is told how far it is. */
 interface EncodeQuestionsOptions {
   settings: Pick<RelationWalkerSettings, 'keepName' | 'maxTokens'>;
   progress?: ProgressReporter;

@@ -26,7 +26,6 @@ import {
 } from './question-vectors.js';
 import { relationWalkerSettings } from './settings.js';
 
-/** The trained network with all that it walks over and reads. */
 interface RelationWalkerAgentOptions {
   name: string;
   graph: Graph;
@@ -99,7 +98,6 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
   };
 }
 
-/** A finished walk over relations. */
 interface RankedChain {
   /** The relations and the frontier they lead to. */
   node: FrontierNode;
@@ -249,7 +247,6 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
   });
 }
 
-/** What a relation walker answers with. */
 interface TrainedAgentParts {
   graph: Graph;
   frontiers: FrontierTrie;
@@ -259,7 +256,7 @@ interface TrainedAgentParts {
 }
 
 /** Weights under the settings they were trained with, as an agent. The caller keeps and disposes the encoder. */
-export function trainedAgent(
+function trainedAgent(
   tensors: StoredTensors,
   { name, relationWalk, relationWalker }: Pick<RunConfig, 'name' | 'relationWalk' | 'relationWalker'>,
   { graph, frontiers, encoder, scale, beamWidth = 1 }: TrainedAgentParts,

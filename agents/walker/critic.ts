@@ -7,7 +7,6 @@ import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
 import type { WalkerSettings } from './settings.js';
 import { createStateRows, type StateBatch, type StateRowShape } from './head.js';
 
-/** A network that values the states of a batch. */
 export interface Critic {
   readonly parameters: ParameterSet;
   /** float32 [S]; differentiable, owned by the caller. */
@@ -27,8 +26,7 @@ export function createCritic(tf: Tf, settings: WalkerSettings, shape: StateRowSh
   };
 }
 
-/** Sizes and kind of a network that values states. */
-export interface ValueNetworkOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
+interface ValueNetworkOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
   stateDim: number;
   /** Units of each hidden layer. */
   width: number;

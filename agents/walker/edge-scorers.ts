@@ -33,7 +33,6 @@ interface EdgeScorer {
    * @returns float32 [N]
    */
   rank?(outputs: { values: Float32Array; stride: number }, edges: Edges): Promise<Float32Array>;
-  /** Tells `rank` that weights changed. */
   weightsChanged(): void;
 }
 
@@ -81,7 +80,6 @@ export function frozenVectors(tf: Tf, tables: FrozenTables): MakeEdgeScorer {
   });
 }
 
-/** Sizes of trained tables, and the numbers that the forward pass reads them as. */
 interface TrainedVectorsOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
   numEntities: number;
   /** Rows of relations, that of staying included. */

@@ -5,7 +5,6 @@ import { roundedToBfloat16 } from '../../src/tensor/ops.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import type { WalkerSettings } from './settings.js';
 
-/** A network that scores legal actions. */
 export interface WalkerHead {
   readonly parameters: ParameterSet;
   /** What its logits are rounded to; default f32. */
@@ -38,7 +37,6 @@ export interface FrozenTables {
   relationDim: number;
 }
 
-/** Sizes and frozen tables that a head is built for. */
 export interface HeadShape {
   contextDim: number;
   /** Steps of a walk; a state's `hop` is below. */
@@ -91,7 +89,6 @@ export const stateScalars = [
   'messages so far / 8',
 ] as const;
 
-/** Widths of a batch's rows. */
 interface BatchShape {
   contextDim: number;
   numEdgeFeatures: number;

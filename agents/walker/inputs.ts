@@ -36,7 +36,6 @@ export interface WalkerInputs {
   maxActions?: number | undefined;
 }
 
-/** What a walker's inputs are made from. */
 interface WalkerInputOptions {
   tf: Tf;
   settings: WalkerSettings;

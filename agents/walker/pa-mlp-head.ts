@@ -41,7 +41,6 @@ export function createPaMlpHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   };
 }
 
-/** Scores edges of states; owns its parameters. */
 export interface PaMlpNetwork {
   readonly parameters: ParameterSet;
   /**
@@ -51,11 +50,9 @@ export interface PaMlpNetwork {
   logits(states: Float32Array | Tensor2D, edges: Edges): tfTypes.Tensor1D;
   /** The same on the host, in a little other digits; absent where there are no SIMD kernels, and with bf16. */
   rank?(states: Float32Array, edges: Edges): Promise<Float32Array>;
-  /** Tells `rank` that weights changed. */
   weightsChanged(): void;
 }
 
-/** What a network is built of. */
 interface PaMlpNetworkOptions extends Partial<Pick<WalkerSettings, 'precision'>> {
   /** Numbers of a state; with precision bf16 rounded already, as `state-rows` makes them. */
   stateDim: number;

@@ -66,7 +66,6 @@ export function walkerValues(critic: Critic, featurizer: Featurizer): ValueNetwo
   };
 }
 
-/** A state of a task. */
 type TaskState = Pick<StateRequest, 'task' | 'state'>;
 
 /** Full texts of states and their vectors. */
@@ -98,7 +97,6 @@ export class StateReader {
     });
   }
 
-  /** The text of each state. */
   async texts(states: readonly TaskState[]): Promise<string[]> {
     await this.#begin([...new Set(states.map(({ task }) => task))].filter((task) => !this.#beginnings.has(task)));
     return states.map(({ task, state }) => {

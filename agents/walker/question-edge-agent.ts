@@ -17,10 +17,8 @@ import { encodeTasks, readTables } from './vectors.js';
 import { beamSearch } from './walker-agent.js';
 import { walkerRunSettings } from './walker-parts.js';
 
-/** How the agent is called, how wide its beam is, and who encodes its texts. */
 interface QuestionEdgeAgentOptions {
   name: string;
-  /** Walks followed at once. */
   beamWidth: number;
   /** Encodes the texts of questions; absent where the policy's featurizer holds them already. */
   encode?: (tasks: readonly WalkTask[], signal?: AbortSignal) => Promise<TaskVectors>;
@@ -33,10 +31,7 @@ interface QuestionEdgeAgentOptions {
  *
  * Truth questions are abstained from: it finds entities. The caller keeps and disposes the policy's head.
  */
-export function questionEdgeAgent(
-  policy: Policy,
-  { name, beamWidth, encode }: QuestionEdgeAgentOptions,
-): QuestionAgent {
+function questionEdgeAgent(policy: Policy, { name, beamWidth, encode }: QuestionEdgeAgentOptions): QuestionAgent {
   const { featurizer } = policy;
   const { graph, rules } = featurizer.parts;
   const collector = walkCollector(graph, { beamWidth });

@@ -96,5 +96,4 @@ export const walkerSettings = z.strictObject({
     ),
 });
 
-/** Every setting with its value. */
 export type WalkerSettings = z.output<typeof walkerSettings>;

@@ -149,14 +149,12 @@ export function readTables(runFolder: string): FrozenTables | undefined {
 
 type TextSettings = Pick<EncoderSettings, 'lastMessageTokens' | 'windowTokens' | 'windowMessages' | 'nameTokens'>;
 
-/** How much of each text is read, who is told how far it is, and what stops it. */
 interface EncodeWalkOptions extends Pick<EncodeOptions, 'lanes'> {
   settings: TextSettings;
   progress?: ProgressReporter;
   signal?: AbortSignal | undefined;
 }
 
-/** Vectors of all names of a graph. */
 export async function encodeGraph(
   encoder: StateEncoder,
   graph: Graph,

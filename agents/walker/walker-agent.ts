@@ -12,7 +12,6 @@ import { type Ranking, walkCollector, type WalkCollector } from '../top-paths.js
 import type { TaskVectors } from './features/featurizer.js';
 import { type Policy, walkerActor } from './policy.js';
 
-/** How the agent is called, how it ranks, and who encodes its texts. */
 export interface WalkerAgentOptions {
   name: string;
   /** At least the largest k that is evaluated. */
@@ -64,7 +63,6 @@ interface PartialWalk {
   edge: number;
 }
 
-/** The walks of one task. */
 interface TaskWalks {
   task: WalkTask;
   all: PartialWalk[];

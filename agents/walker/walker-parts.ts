@@ -32,7 +32,6 @@ export const walkerRunSettings = z.object({
   walker: walkerSettings,
 });
 
-/** Settings, weights and vectors, and how answers are ranked. */
 export interface WalkerParts {
   settings: z.output<typeof walkerRunSettings>;
   backend: ComputerName | 'auto';
@@ -87,7 +86,6 @@ export async function walkerOf(
   return { policy, agent: walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam, encode }) };
 }
 
-/** Tasks for one thread. */
 export interface WalkerJob {
   tasks: WalkTask[];
   /** Of these tasks, and perhaps of others. */

@@ -5,7 +5,6 @@ import { readLines } from '../../src/kg/read-lines.js';
 import { printable } from '../../src/run/printable.js';
 import { LineProblems } from '../importer.js';
 
-/** A graph with what is known of its names. */
 export interface CustomGraph {
   graph: Graph;
   /** Further names, by the name in the graph. */
@@ -106,7 +105,6 @@ type Term =
   /** `language` in lower case, `''` for none; the data type is not kept. */
   | { kind: 'literal'; value: string; language: string };
 
-/** One triple as it was written. */
 type Statement = readonly [subject: Term, predicate: Term, object: Term];
 
 const iri = String.raw`<((?:[^\x00-\x20<>"{}|^${'`'}\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*)>`;

@@ -5,7 +5,6 @@ import { fill, type Manner, nameWords } from './words.js';
 /** Whether it is called by a given name and a family name. */
 export const isPerson = (type: EntityType): boolean => (people as readonly EntityType[]).includes(type);
 
-/** Names of the entities of one world. */
 export interface Names {
   /** Unique in the world; a film made from a book has the book's title, and both say which they are, as in OpenDialKG: `Velmar (film)`. */
   nameOf(type: EntityType, index: number): string;

@@ -16,7 +16,6 @@ const subsets = [
   { name: 'truth', hops: [1, 2], share: 0.25, chains: 40 },
 ] as const;
 
-/** Name of a subset of the demo's questions. */
 export type DemoSubset = (typeof subsets)[number]['name'];
 
 /** A question with its split and, for files of the custom format, its topics in brackets. */

@@ -32,7 +32,6 @@ const shares = {
 /** What an entity is. `genre` is of films and books, `style` of music. */
 export type EntityType = keyof typeof shares;
 
-/** All types of entities. */
 export const entityTypes = Object.keys(shares) as EntityType[];
 
 const hubs = 'country genre style sport league award language year'.split(' ');

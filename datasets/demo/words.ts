@@ -54,19 +54,16 @@ function wordsOf<T>(name: string, schema: z.ZodType<T>): () => T {
   return () => (words ??= schema.parse(parse(readTextFile(file(), 'words of the demo'))));
 }
 
-/** The words for a direction. */
 export function phrasesOf(direction: Direction): z.output<typeof oneWay> {
   return relationWords()[direction.replace('~', '') as RelationName][
     direction.startsWith('~') ? 'backward' : 'forward'
   ];
 }
 
-/** Puts values in the places of a pattern. */
 export function fill(pattern: string, values: object): string {
   return pattern.replace(/\{(\w+)\}/g, (place, name: string) => (values as Record<string, string>)[name] ?? place);
 }
 
-/** With a large first letter. */
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 /** One of `values`, each as likely. */
@@ -85,7 +82,6 @@ export function pickWeighted<T>(rng: Rng, values: readonly T[], weightOf: (value
   return values.at(-1)!;
 }
 
-/** Whether something of this probability happens. */
 export const chance = (rng: Rng, probability: number): boolean => rng.uniform() < probability;
 
 /** An index in [0, n), small ones far more often: density falls with the power `1 - 1/skew`; skew 1 is uniform. */

@@ -8,13 +8,12 @@ import type { DemoSettings } from './settings.js';
 import { chance, skewed } from './words.js';
 
 /** Something of the world: its type and its number within the type, from 0; small numbers are the well-known ones. */
-export interface Thing {
+interface Thing {
   type: EntityType;
   index: number;
 }
 
-/** One fact, by names. */
-export interface Fact {
+interface Fact {
   head: string;
   relation: RelationName;
   tail: string;
@@ -81,7 +80,7 @@ const albumOfSong: Choose = (rng, song, sizes) => {
 };
 
 /** The book of a film, or -1: every seventh film has one of its own. */
-export function bookOfFilm(film: number, sizes: Sizes): number {
+function bookOfFilm(film: number, sizes: Sizes): number {
   const book = 2 * Math.floor(film / 7) + 1;
   return film % 7 === 3 && book < sizes.book ? book : -1;
 }
@@ -243,7 +242,6 @@ function growthFor(facts: number, sizes: Sizes): number {
   return Math.max(0.1, (facts - fixed) / growing);
 }
 
-/** What dialogues and questions are made from. */
 export interface DemoWorld {
   graph: Graph;
   /** What each entity is, by id. */

@@ -24,7 +24,6 @@ export function demoContents(settings: DemoSettings, graph = 'dialogue'): DemoCo
   return { world, dialogues: demoDialogues(world, settings), questions: demoQuestions(world, settings) };
 }
 
-/** Names of the files beside the dialogues. */
 export const releaseFiles = { triples: 'triples.txt', questions: 'questions.jsonl' } as const;
 
 /** What was written. */
@@ -34,8 +33,7 @@ export interface WrittenRelease {
   questions: number;
 }
 
-/** Who is told how far it is, and what goes into the files. */
-export interface WriteOptions {
+interface WriteOptions {
   /** Told how many triples were written. */
   line?: Progress;
   /** What `demoContents` makes of the same settings, where it is at hand. */

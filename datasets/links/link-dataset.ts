@@ -94,7 +94,6 @@ export const linksHash = ({ files }: Pick<LinkManifest, 'files'>): string => con
 /** Name of the one graph of a data set of links: its training edges. */
 export const linkGraphName = 'train';
 
-/** Name of the file of a split's triples. */
 export const tripleFileName = (split: SplitName): string => `triples-${split}.bin`;
 
 /** Name of the file of display names; absent where no entity has one. */

@@ -4,7 +4,7 @@ import { type Spread, spreadOf } from '../../src/metrics/ranks.js';
 import type { LinkDataset, LinkManifest } from './link-dataset.js';
 
 /** Whether heads have one tail or many, and tails one head or many. */
-export type RelationKind = '1-1' | '1-N' | 'N-1' | 'N-N';
+type RelationKind = '1-1' | '1-N' | 'N-1' | 'N-N';
 
 /** One relation; inverses are not counted apart. */
 export interface RelationStatistics {

@@ -9,7 +9,6 @@ import { firstFile, requiredFile } from '../importer.js';
 import type { LinkManifest } from './link-dataset.js';
 import { LinkReader, type ReadTriples, TripleSet } from './read-triples.js';
 
-/** All splits, and how many triples each two share. */
 export interface ReadSplits {
   train: ReadTriples;
   valid: ReadTriples;
@@ -98,8 +97,7 @@ function empty(file: string): WorkbenchError {
   });
 }
 
-/** Paths of the files of one data set. */
-export interface LinkFiles {
+interface LinkFiles {
   /** All triples where there is neither valid nor test. */
   train: string;
   valid?: string;

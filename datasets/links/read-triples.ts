@@ -6,7 +6,6 @@ import { readTripleBatches } from '../../src/kg/read-triples.js';
 import { printable } from '../../src/run/printable.js';
 import { LineProblems, separatorOf } from '../importer.js';
 
-/** What a file of triples held. */
 export interface ReadTriples {
   /** Each once, in the order of the file. */
   triples: TripleSet;
@@ -97,7 +96,6 @@ export class TripleSet {
   /** Places in the columns plus one, 0 is free; its length is a power of two. */
   #slots = new Int32Array(128);
 
-  /** Number of triples. */
   get size(): number {
     return this.#size;
   }
@@ -119,7 +117,6 @@ export class TripleSet {
     return true;
   }
 
-  /** Whether a triple is among them. */
   has(head: number, relation: number, tail: number): boolean {
     return this.#slots[this.#slotOf(head, relation, tail)] !== 0;
   }

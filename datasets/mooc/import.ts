@@ -125,9 +125,7 @@ const multiHopForms: readonly QuestionForm[] = [
   },
 ];
 
-/** How many questions, from which seed. */
 interface GenerateOptions {
-  /** Questions of each subset. */
   count: number;
   seed: number;
 }

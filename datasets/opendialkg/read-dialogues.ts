@@ -131,7 +131,6 @@ export interface ParseCounts {
   otherActions: number;
 }
 
-/** Counts before anything was read. */
 export function emptyCounts(): ParseCounts {
   return {
     dropped: { 'blank field': 0, 'not contiguous': 0, 'empty path': 0, 'malformed path': 0 },
@@ -193,7 +192,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The error for JSON of another shape than expected. */
 function wrongShape(expected: string, got: unknown, place: string): WorkbenchError {
   return new WorkbenchError('data', `expected ${expected}, got ${shownJson(got)}, at ${place}`, {
     hint: 'A conversation is a list of {"message": …, "sender": "user" | "assistant"} and kgwalk/choose_path actions.',
@@ -204,7 +202,6 @@ function wrongShape(expected: string, got: unknown, place: string): WorkbenchErr
 export interface FileSamples {
   samples: WalkSample[];
   dialogues: number;
-  /** What was left out. */
   counts: ParseCounts;
 }
 

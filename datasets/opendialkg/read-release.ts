@@ -11,7 +11,6 @@ import type { Dialogue } from '../dialogue.js';
 import { type SplitName, splitNames } from '../walk-sample.js';
 import { dialogueExtensions, type ParseCounts, readDialogues } from './read-dialogues.js';
 
-/** Paths of the files of a release. */
 export interface ReleaseFiles {
   /** One file a split, or one file for all, which is then split by dialogue hash. */
   dialogues: Record<SplitName, string> | string;
@@ -85,7 +84,6 @@ function fileNames(folder: string): string[] {
     .sort();
 }
 
-/** Dialogues by split, with what was left out. */
 export interface ImportedDialogues {
   splitBy: 'file' | 'dialogue hash';
   splits: Record<SplitName, Dialogue[]>;
@@ -134,7 +132,6 @@ export function splitOf({ messages }: Pick<Dialogue, 'messages'>): SplitName {
   return share < 0.7 ? 'train' : share < 0.85 ? 'valid' : 'test';
 }
 
-/** A graph with what is to be known of its files. */
 export interface ImportedGraph {
   graph: Graph;
   /** Lines dropped for a blank field. */

@@ -61,10 +61,8 @@ export type QuestionManifest = z.output<typeof questionManifestSchema>;
 /** Hash of the questions and graphs as they are stored: what a checkpoint and an evaluation are tied to. */
 export const questionsHash = ({ files }: Pick<QuestionManifest, 'files'>): string => configHash(files);
 
-/** Name of the file of one subset's questions from one release file. */
 export const questionFileName = (subset: string, file: string): string => `questions.${subset}.${file}.jsonl`;
 
-/** Name of the optional file of further names of entities. */
 export const aliasFileName = 'aliases.jsonl';
 
 /** The release files of all subsets, in the order train, dev, valid, test, others. */

@@ -122,7 +122,6 @@ interface ChainScore {
  */
 export type TopicRule = 'leave' | 'leave at the end' | 'stay';
 
-/** Gold chains of a set of questions. */
 export interface GoldChainScores {
   /** Questions that have one, of both forms: what `executable` is over. */
   questions: number;
@@ -146,7 +145,6 @@ function executeUnder(
   );
 }
 
-/** Scores one set against the answers. */
 function scoreFrontier({ entities, counts }: Frontier, { answers }: Pick<QuestionGold, 'answers'>): ChainScore {
   if (entities.length === 0) return { executable: 0, hit1: 0, f1: 0, exact: 0 };
   const gold = new Set(answers.map(({ entity }) => entity));

@@ -34,7 +34,6 @@ export interface StoredQuestion {
 
 const text = z.string();
 
-/** The shape of one line of a questions file. */
 export const storedQuestionSchema: z.ZodType<StoredQuestion> = z
   .strictObject({
     id: text,
@@ -53,7 +52,6 @@ export const storedQuestionSchema: z.ZodType<StoredQuestion> = z
     message: 'a topic stands within its question',
   });
 
-/** The shape of one line of `aliases.jsonl`. */
 export const aliasesSchema = z.strictObject({ entity: text, names: z.array(text) });
 
 /** Whether a place, where there is one, is a part of the text. */

@@ -20,7 +20,6 @@ export interface ImportedFile {
 export interface QuestionDatasetParts {
   /** Folder name of the data set. */
   name: string;
-  /** Name of the importer. */
   format: string;
   licence: string;
   /** Default none; see `QuestionManifest`. */
@@ -41,7 +40,6 @@ export interface QuestionDatasetParts {
   heldTypes?: readonly string[];
   /** Further names of entities, by the name in the graph. */
   aliases?: ReadonlyMap<string, readonly string[]>;
-  /** Paths of the files that were read. */
   sources: readonly string[];
   /** Of a data set that a program made. */
   generated?: QuestionManifest['generated'];

@@ -56,7 +56,6 @@ export interface DialogueWalkObservation extends StateTextFields {
   start: number;
   /** Entity id. */
   current: number;
-  /** Steps taken. */
   hop: number;
   /** Steps taken, stays included. */
   path: Path;

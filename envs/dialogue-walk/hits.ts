@@ -3,14 +3,13 @@ import type { WalkGold } from '../../datasets/walk-sample.js';
 import { canonicalPath, type Graph, type Path, pathKey } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 
-/** Where a walk is, and the edges that led there. */
 interface EndedWalk {
   current: number;
   path: Path;
 }
 
 /** Whether a finished walk over a gold that the graph holds earns the hit. Stays are in neither's way. */
-export type HitRule = (graph: Graph, state: EndedWalk, gold: WalkGold) => boolean;
+type HitRule = (graph: Graph, state: EndedWalk, gold: WalkGold) => boolean;
 
 const hitRules = new Map<string, HitRule>([
   ['target', (_, { current }, { target, targets = [target] }) => targets.includes(current)],

@@ -60,9 +60,7 @@ export function numActions(graph: Graph, state: WalkState, rules: WalkRules): nu
   return state.done ? 0 : graph.degree(state.current) + Number(mayStay(state, rules));
 }
 
-/**
- * int32: the legal ones of the action list, ascending; undefined where all are. O(1), with `noReturn` O(degree).
- */
+/** int32: the legal ones of the action list, ascending; undefined where all are. O(1), with `noReturn` O(degree). */
 export function legalActions(graph: Graph, state: WalkState, rules: WalkRules): Int32Array | undefined {
   if (!rules.noReturn || state.done || state.current < 0) return undefined;
   const begin = graph.offsets[state.current]!;

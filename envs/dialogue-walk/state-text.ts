@@ -20,7 +20,6 @@ interface TaskTextFields {
   earlierPaths: readonly string[];
 }
 
-/** Where the walk stands. */
 interface WalkTextFields {
   startEntity: string;
   /** Steps of this walk, verbalised; empty before the first. */

@@ -167,7 +167,6 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
     this.paths[at + 1] = this.currents[i]!;
   }
 
-  /** Reward of the step that copy `i` has just taken. */
   #reward(i: number, hit: boolean | undefined): number {
     const [query, current, before] = [this.samples[i]!, this.currents[i]!, this.#potentials[i]!];
     const now = hit !== undefined ? 0 : potentialOf(this.#world, query, current);
@@ -256,7 +255,6 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
   }
 }
 
-/** The present observation of one copy. */
 class RowObservation implements LinkQueryObservation {
   readonly #batch: LinkQueryBatch;
   readonly #world: LinkQueryWorld;
@@ -313,7 +311,6 @@ class RowObservation implements LinkQueryObservation {
   }
 }
 
-/** What a batch remembers of the walks that ended. */
 interface EndedWalks {
   /** uint8 [numEnvs]: whether a copy's episode is running. */
   running: Uint8Array;

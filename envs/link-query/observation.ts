@@ -11,7 +11,6 @@ export function chosenQuery({ queries: { heads } }: LinkQueryWorld, asked: unkno
 /** What an illegal action should have been. */
 export const legalActionWords = (length: number) => `an action in [0, ${length}) that the mask allows`;
 
-/** The observation of the state that `path` led to, with the mask and the vectors that the caller made. */
 export function linkQueryObservation(
   { queries, offsets, relations, tails }: LinkQueryWorld,
   query: number,

@@ -48,7 +48,6 @@ export interface LinkQueryObservation {
   relation: number;
   /** Entity id: where the walk stands. */
   current: number;
-  /** Steps taken. */
   hop: number;
   /** int32 [2 · hop]: relation id and entity id of each step taken; a stay has the relation `graph.numRelations`. */
   path: Int32Array;

@@ -15,7 +15,6 @@ const mostDraws = 1000;
 /** Probability in 0..1 that a triple is true, by ids of the graph. */
 export type TripleProbability = (head: number, relation: number, tail: number) => number;
 
-/** Scores and whether each is of a true triple. */
 interface Labelled {
   scores: Float64Array;
   isTrue: Uint8Array;

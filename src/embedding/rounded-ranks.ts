@@ -14,7 +14,6 @@ const queryBlock = 64;
 /** Entities that are rounded at a time: their rows stay in the second-level cache. */
 const rowBlock = 512;
 
-/** A thread's memory for vectors of one size. */
 interface Room {
   /** Zeros follow so many values. */
   dim: number;

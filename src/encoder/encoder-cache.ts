@@ -9,7 +9,7 @@ import { fileStamp, sha256File } from '../run/files.js';
 import { type Lease, leasesIn, openStore, requireSpace, storeError } from './lmdb-store.js';
 
 /** Everything a vector depends on beside its text. */
-export interface VectorSpace {
+interface VectorSpace {
   /** The encoder's id. */
   encoder: string;
   /** What people call it. */
@@ -19,7 +19,6 @@ export interface VectorSpace {
   dim: number;
 }
 
-/** A text with what its vector is kept under beside it. */
 interface KeptText {
   text: string;
   budget: string;
@@ -75,7 +74,6 @@ export async function openEncoderCache(cacheFolder: string) {
     return sealed.readUInt32LE(length) === crc32(bytes, crc32(key)) ? bytes : 'damaged';
   }
 
-  /** The vectors of one space. */
   function spaceOf(space: VectorSpace) {
     const prefix = sha256(JSON.stringify([space.encoder, space.mode, space.dim])).subarray(0, prefixBytes);
     const waiting = { vectors: new Map<string, Buffer>(), tokens: new Map<string, Buffer>() };

@@ -4,7 +4,6 @@ import { semaphore } from '../llm/concurrency.js';
 import { cutBack } from '../llm/llama/prefix-cache.js';
 import { WorkbenchError } from '../run/errors.js';
 
-/** Encodes one text at a time. */
 export interface EncoderContext {
   /** The raw vector of a text's tokens; tokens evaluated (special ones included), and those that were there already. */
   encode(tokens: readonly Token[]): Promise<{ vector: ArrayLike<number>; evaluated: number; reused: number }>;

@@ -130,7 +130,6 @@ function damagedGraphFile(file: string, got: string, cause?: unknown): Workbench
   return new WorkbenchError('data', `expected a graph file, got ${got}, at ${file}`, { hint, cause });
 }
 
-/** What a graph file holds. */
 interface GraphColumns extends AdjacencyRows {
   entities: NameColumns;
   relationNames: NameColumns;

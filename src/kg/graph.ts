@@ -184,7 +184,6 @@ function sorted(numEntities: number, numRelations: number, { heads, relations, t
 /** Names or numbers that are put through the hash at once. */
 const piece = 2 ** 16;
 
-/** Feeds the JSON array of the names. */
 function hashNames(hash: Hash, names: Iterable<string>): void {
   let text = '[';
   let comma = '';
@@ -198,7 +197,6 @@ function hashNames(hash: Hash, names: Iterable<string>): void {
   hash.update(`${text}]`);
 }
 
-/** Feeds the numbers as int32. */
 function hashColumn(hash: Hash, column: RelationColumn): void {
   for (let at = 0; at < column.length; at += piece) {
     const part = column.subarray(at, at + piece);

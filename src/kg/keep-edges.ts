@@ -5,8 +5,7 @@ import type { Graph } from './graph.js';
 /** Edges that an entity with too many keeps: `most` indices in `begin .. end - 1`, each once, in any order. */
 export type ChooseEdges = (begin: number, end: number, most: number) => Int32Array;
 
-/** What was kept. */
-export interface KeptEdges {
+interface KeptEdges {
   /** The same object as the whole graph where nothing had to go. */
   graph: Graph;
   /** int32 [edges kept]: index in the whole graph of each edge, ascending; absent where nothing had to go. */

@@ -25,8 +25,7 @@ export interface TripleReport {
 export type TripleSink = (head: string, relation: string, tail: string, line: number) => void;
 
 /** Some triples as UTF-8, in the order of the file; the arrays are used again for the next ones. */
-export interface TripleBatch {
-  /** Number of triples. */
+interface TripleBatch {
   size: number;
   bytes: Buffer;
   /** int32 [4 · size]: where head and tail of each begin and end in `bytes`. */

@@ -3,8 +3,7 @@ import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
 import { type AdjacencyRows, reversedRows } from './adjacency.js';
 
-/** Which paths are asked for. */
-export interface ShortestLimits {
+interface ShortestLimits {
   /** Edges of the longest path, at least 1. */
   horizon: number;
   /**
@@ -12,7 +11,6 @@ export interface ShortestLimits {
    * head again or goes on from its tail.
    */
   hidden?: number | undefined;
-  /** Paths that are given at most. */
   most: number;
   /** Draws which of them where there are more, each as likely as any other; without it they are the first. */
   rng?: Rng | undefined;

@@ -2,7 +2,6 @@
 import { WorkbenchError } from '../run/errors.js';
 import { type AdjacencyRows, reversedRows } from './adjacency.js';
 
-/** Which paths are asked for. */
 export interface SimpleLimits {
   /** Edges of the longest path, at least 1. */
   horizon: number;
@@ -17,7 +16,7 @@ export interface SimpleLimits {
  * Told each path: relation and entity of each of its `length` steps. The array is used again for the next one.
  * Returning true ends the search.
  */
-export type PathVisitor = (path: Int32Array, length: number) => boolean | void;
+type PathVisitor = (path: Int32Array, length: number) => boolean | void;
 
 /**
  * Finds simple paths in one graph, again and again: the room that a search needs is made once. A search walks from the end

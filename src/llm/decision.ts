@@ -22,7 +22,6 @@ export interface Example<Reply> {
   context?: readonly ContextBlock[];
   /** Texts of its candidates or allowed answers, where the decision has such. */
   candidates?: readonly string[];
-  /** Texts of its targets, where the decision has targets. */
   targets?: readonly string[];
   reply: Reply;
 }

@@ -20,8 +20,7 @@ const recordSchema = z.strictObject({
   licence: z.string().optional(),
 });
 
-/** What is kept beside a downloaded model, as `NAME.json`. */
-export type ModelRecord = z.output<typeof recordSchema>;
+type ModelRecord = z.output<typeof recordSchema>;
 
 /** What is to be downloaded. */
 export interface WantedModel {

@@ -165,7 +165,6 @@ function readCompletion(reply: unknown, request: CompletionRequest, name: string
   };
 }
 
-/** What is read of a reply. */
 const tokens = z.int().min(0).nullish();
 const message = z.object({ content: z.string().nullish(), refusal: z.string().nullish() });
 const details = z.object({ cached_tokens: tokens }).nullish();

@@ -17,7 +17,6 @@ type Trouble =
   | { kind: 'refuses'; part: OptionalPart }
   | { kind: 'final'; error: WorkbenchError };
 
-/** What errors may say. */
 interface ServerAddress {
   /** Base URL and model, as the user gave them. */
   name: string;
@@ -123,7 +122,6 @@ export function backOff(tries: number, asked: number | undefined, rng: Rng): num
   return Math.round(Math.max(asked ?? 0, whole * (0.5 + rng.uniform() / 2)));
 }
 
-/** By the machine's clock. */
 export const realDelay: Delay = async (ms, signal) => {
   await setTimeout(ms, undefined, signal && { signal }).catch(() => {});
 };

@@ -144,7 +144,6 @@ function propertiesOf(schema: KeySchema): Record<string, KeySchema> {
   return Object.assign({}, ...alternatives(schema).map((one) => one.properties ?? {})) as Record<string, KeySchema>;
 }
 
-/** What there is to know of one key. */
 interface KeyExplanation {
   /** Dotted name. */
   key: string;

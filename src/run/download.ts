@@ -26,7 +26,6 @@ export interface DownloadOptions {
   acceptUnverified?: boolean | undefined;
   /** Looks at the whole file before it gets its name; what it throws leaves none. */
   check?: (path: string) => void;
-  /** For the progress line. */
   label: string;
   progress?: ProgressReporter | undefined;
   signal?: AbortSignal | undefined;
@@ -44,7 +43,7 @@ const spareBytes = 64 << 20;
 const mostRedirects = 10;
 
 /** What is there now, and who vouched for it. */
-export interface Downloaded {
+interface Downloaded {
   file: string;
   bytes: number;
   sha256: string;

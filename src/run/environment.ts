@@ -18,7 +18,7 @@ const packages = [
 ];
 
 /** What only the caller knows of where it runs. */
-export interface EnvironmentFacts {
+interface EnvironmentFacts {
   /** Of the resolved settings. */
   configHash: string;
   backend?: string;

@@ -11,7 +11,7 @@ const metrics = z.record(text, estimate);
 const cell = z.union([text, anyNumber]).optional();
 
 /** What was found beside the figures, in a form that tables and pages can show without knowing the task. */
-export const section = openObject({
+const section = openObject({
   title: text,
   /** One line each. */
   lines: z.array(text).optional(),
@@ -24,7 +24,7 @@ export const section = openObject({
 export type Section = z.output<typeof section>;
 
 /** How a sample was worked out, in names: what every example has. A task's own further keys stand beside. */
-export const example = openObject({
+const example = openObject({
   id: text,
   /** What was asked: lines of a dialogue, a question, or a query. */
   asked: z.array(text),

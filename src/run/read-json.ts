@@ -4,8 +4,7 @@ import { WorkbenchError } from './errors.js';
 import { readTextFile } from './files.js';
 import { printable } from './printable.js';
 
-/** What is expected, and where it stands. */
-export interface JsonPlace {
+interface JsonPlace {
   /** To the user, with its article: `a checkpoint index`. */
   what: string;
   /** File, and line where there are several. */

@@ -26,10 +26,8 @@ const metricShape = z.object({
 });
 /** One line of `metrics.jsonl`. No wall clock, so that equal runs have equal bytes. */
 export type MetricRecord = z.output<typeof metricShape>;
-/** Schema of `MetricRecord`. */
 export const metricRecord: z.ZodType<MetricRecord> = openObject(metricShape.shape);
 
-/** Schema of `TimingRecord`. */
 export const timingRecord = z
   .object({
     phase: text,
@@ -57,7 +55,6 @@ const stateShape = z.object({
 });
 /** `state.json`: how far a run is. */
 export type RunState = z.output<typeof stateShape>;
-/** Schema of `RunState`. */
 export const runState: z.ZodType<RunState> = asWritten(openObject(stateShape.shape));
 
 const sessionShape = z.object({
@@ -90,14 +87,12 @@ const environmentShape = sessionShape.extend({
 export type EnvironmentRecord = z.output<typeof environmentShape>;
 /** A checkpoint of another run. */
 export type ForkOrigin = NonNullable<EnvironmentRecord['forkedFrom']>;
-/** Schema of `EnvironmentRecord`. */
 export const environmentRecord: z.ZodType<EnvironmentRecord> = asWritten(
   openObject({ ...environmentShape.shape, resumed: z.array(openObject(sessionShape.shape)).optional() }),
 );
 
 /** A run as reports and listings see it. */
 export interface RunInfo {
-  /** The folder's name. */
   id: string;
   /** Absolute path. */
   folder: string;

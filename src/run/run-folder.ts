@@ -62,7 +62,6 @@ export type EvaluationFiles = ReturnType<typeof evaluationFiles>;
 /** A run that this process writes. */
 export type Run = ReturnType<typeof createRun>;
 
-/** Where a run goes, and what it is made of. */
 interface CreateRunOptions {
   folder: string;
   /** Resolved settings; no time and no run's name, so that equal runs hold equal files. */

@@ -131,7 +131,6 @@ function maskedCrc32c(bytes: Uint8Array): number {
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }
 
-/** What names one value of an event file. */
 interface Scalar {
   tag: string;
   step: number;

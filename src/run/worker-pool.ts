@@ -5,7 +5,6 @@ import { WorkbenchError } from './errors.js';
 import { collectProvenance, keepNotes, ProvenanceNotes, type ProvenanceRecord } from './provenance.js';
 import { memoryErrorOf, throwIfStopped } from './stop.js';
 
-/** Which code, on how many threads, over which data. */
 interface WorkerPoolOptions {
   /** What is done, for messages, such as `training TransE`. */
   work: string;

@@ -257,7 +257,7 @@ export async function gradientsOf(tf: Tf, loss: Loss, variables: tfTypes.Variabl
 }
 
 /** A forward pass from which nothing went back yet. */
-export interface Recording {
+interface Recording {
   /** What it gave; the recording's own. */
   readonly outputs: tfTypes.Tensor;
   /** @param slope by every output @returns one gradient a variable, in their order; the caller's to dispose. Called at most once */
@@ -271,7 +271,7 @@ export interface Recording {
  * goes back yet, and handed in again once the slope is known: reading a tensor is asynchronous on some backends.
  * @param forward every variable takes part in it
  */
-export function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
+function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
   const engine = tf.engine();
   let tape: typeof engine.state.activeTape = [];
   const run = () => {

@@ -23,7 +23,6 @@ export class ParameterSet {
     readonly prefix = '',
   ) {}
 
-  /** Name of the backend that holds them. */
   get backend(): string {
     return this.tf.getBackend();
   }

@@ -4,9 +4,8 @@ import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
 import { readTensor, type Tf } from './ops.js';
 
 /** A table that need never be whole: float32 rows `begin .. end - 1`, row-major. */
-export type RowBlocks = (begin: number, end: number) => Float32Array;
+type RowBlocks = (begin: number, end: number) => Float32Array;
 
-/** Rows held at once. */
 const blockRows = 4096;
 
 /**

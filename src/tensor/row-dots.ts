@@ -6,7 +6,6 @@
 import { Arena } from '../simd/arena.js';
 import { kernelsRun, openKernels } from '../simd/kernels.js';
 
-/** Rows of a table, of which some columns take part. */
 export interface Rows {
   /** float32, row-major. */
   values: Float32Array;
@@ -16,7 +15,6 @@ export interface Rows {
   column: number;
 }
 
-/** Which rows meet. */
 export interface RowPairs {
   /** Columns that take part. */
   width: number;

@@ -159,7 +159,7 @@ function taken<Column extends Float32Array | Int32Array>(values: Column, which: 
 }
 
 /** float32 [any, width]. */
-export interface Table {
+interface Table {
   values: Float32Array;
   width: number;
 }
@@ -171,7 +171,7 @@ export interface TablePairs {
 }
 
 /** Products with rows of the tables. */
-export interface HeldTables {
+interface HeldTables {
   /** Dot products of rows of `left`, float32 [any, sum of the widths]; float32 [m]. */
   dots(left: Float32Array, pairs: TablePairs): Float32Array;
   /** Their gradient by `left`: float32 [length], from that by each product, float32 [m]. */

@@ -10,7 +10,6 @@ export interface TrainedParameters {
   readonly backend: string;
   /** float32: a copy of what `compute` gives. */
   read(compute: () => Outputs): Promise<Float32Array>;
-  /** Copies by name. */
   export(): Promise<Record<string, HostTensor>>;
   /** @throws WorkbenchError `data` when a name or shape does not fit */
   import(tensors: StoredTensors): void;
@@ -18,7 +17,7 @@ export interface TrainedParameters {
 }
 
 /** What a network gave, and the way back: adds to the gradient of a step. Called at most once. */
-export interface Recorded {
+interface Recorded {
   /** float32, row-major; not to be changed. */
   values: Float32Array;
   /** @param slope by every output */

@@ -5,8 +5,7 @@ import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs';
 import { WorkbenchError } from '../run/errors.js';
 import type { Tf } from './ops.js';
 
-/** What WebGPU says of the device that it computes on. */
-export interface WebgpuDevice {
+interface WebgpuDevice {
   /** As its driver calls it, such as `SwiftShader driver 5.0.0`. */
   name: string;
   /** Whether it is a program on the processor, which is slower than every other backend. */

@@ -81,7 +81,6 @@ export function queryGroups({ heads, relations, tails }: TripleColumns, numPlain
   };
 }
 
-/** Candidates of the batch that was drawn last. */
 interface Candidates {
   /** int32 [count]: entities, each once. */
   readonly ids: Int32Array;
@@ -139,7 +138,6 @@ export function createCandidates(
   };
 }
 
-/** Trains batches. */
 interface BilinearStep {
   /**
    * Moves the weights by the gradient of a batch.
@@ -151,7 +149,6 @@ interface BilinearStep {
   train(queries: Int32Array, learningRate: number, rng: Rng): number;
 }
 
-/** What a step works on. */
 interface BilinearStepOptions {
   /** The memory of the kernels, which grows by the batch's. */
   arena: Arena;

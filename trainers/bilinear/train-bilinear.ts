@@ -11,7 +11,6 @@ import { trainEpochs, type EpochReport, type TableResult } from '../embeddings/e
 import { createBilinear, createBilinearStep, queryGroups, type BilinearState } from './bilinear-step.js';
 import type { BilinearSettings } from './settings.js';
 
-/** What is trained on which triples, from where on, and who is told. */
 interface BilinearOptions {
   numEntities: number;
   /** Inverses included; triples have plain relations, the first half. */

@@ -51,7 +51,6 @@ export interface TableResult<State extends TableState> {
   stopped: boolean;
 }
 
-/** How long and how fast; both models have these settings. */
 export interface EpochSettings {
   epochs: number;
   evalEvery: number;
@@ -60,7 +59,6 @@ export interface EpochSettings {
   schedule: 'linear' | 'constant';
 }
 
-/** What an epoch is made of, and who is told. */
 interface EpochSteps<State> {
   /** @returns mean loss */
   train(learningRate: number): Promise<number>;

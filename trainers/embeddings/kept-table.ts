@@ -169,7 +169,6 @@ export function hashOfTriples({ heads, relations, tails }: TripleColumns): strin
   return hash.digest('hex');
 }
 
-/** How a kind of table is read and made. */
 interface TableMaker<Saved, State extends TableState> {
   /** @throws WorkbenchError for a file that is damaged or of something else: it is then made anew, as is what follows */
   read(file: string): Saved;

@@ -28,7 +28,6 @@ import { repeatBatch, trainTransE, type TransEOptions } from './train-transe.js'
 import { forwardRelations, holdOutTriples, type HeldOut } from './triples.js';
 import { createTransE, createWork, type TransEState } from './work.js';
 
-/** How a table is made, and where it is kept. */
 interface PretrainOptions {
   settings: TransESettings;
   seed: number;
@@ -54,7 +53,6 @@ interface EpochRecord {
   metrics: Record<string, number>;
 }
 
-/** A table as it is kept, with how it came about. */
 interface SavedTable {
   /** Entity vectors have a mean L2 norm of 1. */
   table: EmbeddingTable;
@@ -64,7 +62,6 @@ interface SavedTable {
   history: EpochRecord[];
 }
 
-/** What a table is made for. */
 type TransEIdentity = TableIdentity<TransESettings>;
 
 /** A table, and whether it had to be made. */
@@ -127,7 +124,6 @@ export async function pretrainEmbeddings(graph: Graph, options: PretrainOptions)
   );
 }
 
-/** What a table is trained on. */
 function trainingData(
   { graph, settings, seed }: TransEIdentity,
   { train, valid }: HeldOut,

@@ -4,7 +4,6 @@ import { Diverged } from '../../src/tensor/diverged.js';
 import { lossValue } from './losses.js';
 import { lossEvery, openTransEKernels, placeStream, type TransEKernel, type TransEWork } from './work.js';
 
-/** The kernel of a work whose arrays are in the memory of WebAssembly. */
 export function simdKernel(work: TransEWork): TransEKernel {
   const { settings, order, losses, begun } = work;
   const { places, streams } = work.simd!;

@@ -14,7 +14,6 @@ interface HoldOutOptions {
   seed: number;
 }
 
-/** Facts in two parts that share none. */
 export interface HeldOut {
   train: TripleColumns;
   valid: TripleColumns;
@@ -182,7 +181,6 @@ export function createTripleSet(columns: TripleColumns): TripleSet {
   return { columns, slots, filter };
 }
 
-/** Whether the set holds the triple. */
 export function hasTriple(
   { columns, slots, filter }: TripleSet,
   head: number,

@@ -52,7 +52,6 @@ export function createTransE({
  */
 export const lossEvery = 32;
 
-/** Arrays of a training; threads share their memory. */
 export interface TransEWork {
   settings: TransESettings;
   seed: number;
@@ -236,7 +235,6 @@ function inArena(work: TransEWork, threads: number): TransEWork {
   return { ...held, simd };
 }
 
-/** The kernels over the work's arrays, for one of its threads. */
 export function openTransEKernels(work: TransEWork, thread: number): Kernels {
   const { memory, places, streams, scratch } = work.simd!;
   const kernels = openKernels(memory);

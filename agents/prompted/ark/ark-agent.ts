@@ -67,8 +67,7 @@ export interface TaskClient {
   cost(): Cost;
 }
 
-/** What the prompts need to be asked. */
-export interface ArkOptions {
+interface ArkOptions {
   graph: Graph;
   clientFor(taskId: string): TaskClient;
   /** Most lines of out-paths in a prompt. Default 40. */

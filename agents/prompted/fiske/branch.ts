@@ -6,7 +6,6 @@ import type { QuestionSession } from '../../question-agent.js';
 import { clueCount, type Clues, type ClueSet } from './clues.js';
 import type { FiskeSettings } from './settings.js';
 
-/** The graph, the question, its clues and its view of the model, with what is counted on the way. */
 export interface Exploration {
   graph: Graph;
   settings: FiskeSettings;
@@ -41,7 +40,6 @@ export interface Branch {
   readonly named: boolean;
 }
 
-/** Where no branch has gone yet. */
 export function startBranch(entity: number, covered: ClueSet): Branch {
   return { head: entity, covered, depth: 0, arrivals: [], named: true };
 }
@@ -142,9 +140,7 @@ export interface Step {
   walks: number;
 }
 
-/** A step that a clue speaks for. */
 export interface AcceptedStep extends Step {
-  /** All clues that are covered after it. */
   covered: ClueSet;
   /** A clue names the tail: it is no answer. */
   named: boolean;

@@ -5,10 +5,8 @@ import { type NameIndex, normalizeName } from '../../../src/kg/name-index.js';
 /** A set of clues as bits, clue i being `1 << i`. */
 export type ClueSet = number;
 
-/** The clues of one question. */
 export interface Clues {
   texts: readonly string[];
-  /** All of them. */
   all: ClueSet;
   /** Those that coverage needs: without clues that only say of what kind the answer is. */
   required: ClueSet;
@@ -65,7 +63,6 @@ export function heuristicClues(question: string, names: NameIndex): string[] {
   return [...found, ...rest];
 }
 
-/** How many clues are in the set. */
 export function clueCount(set: ClueSet): number {
   let count = 0;
   for (let rest = set; rest !== 0; rest &= rest - 1) count++;
@@ -82,11 +79,9 @@ export function clueIndices(set: ClueSet): number[] {
 /** An entity that clues name. */
 export interface StartNode {
   entity: number;
-  /** Clues that name it. */
   covered: ClueSet;
 }
 
-/** All entities that the clues of a question name. */
 interface StartNodes {
   /** In the order of the clues, then by id; each entity once. */
   starts: StartNode[];

@@ -92,11 +92,9 @@ interface MappingQuery {
   task: string;
   examples: readonly Example<MatchReply>[];
   candidates: readonly Candidate[];
-  /** Clues that are asked about. */
   clues: ClueSet;
   /** Entities that the candidates hang on. */
   heads: readonly number[];
-  /** Least score of a match. */
   threshold: number;
 }
 

@@ -15,7 +15,6 @@ import {
 import { clueCount, type ClueSet, type StartNode } from './clues.js';
 import { mappedSteps } from './expand.js';
 
-/** How an exploration ended. */
 export interface Explored {
   /** Branches that cover every clue. */
   complete: Branch[];

@@ -1,7 +1,6 @@
 /** What FiSKE asks, with solved instances from a made-up town: the answers follow from the instances alone. */
 import type { AnswerReply, Example, ExtractReply, MatchReply } from '../../../src/llm/decision.js';
 
-/** What the phase `clues` asks. */
 export const clueTask =
   'List the key phrases of the question: the names in it, and the words that say how things are related. Copy them from the question.';
 
@@ -13,7 +12,6 @@ export const clueExamples: readonly Example<ExtractReply>[] = [
   { question: 'what year was the Harbour clock built in', reply: { items: ['Harbour clock', 'year', 'built'] } },
 ];
 
-/** What the phase `relation-map` asks. */
 export const relationTask =
   'Match relations to the phrases of the question that they express. Score each match from 0 to 10. Leave out relations that express none.';
 
@@ -26,7 +24,6 @@ export const relationExamples: readonly Example<MatchReply>[] = [
   },
 ];
 
-/** What the phase `entity-map` asks. */
 export const entityTask =
   'Match entities, each given with the relation that leads to it, to the phrases of the question that they stand for. Score each match from 0 to 10. Leave out entities that stand for none.';
 
@@ -39,7 +36,6 @@ export const entityExamples: readonly Example<MatchReply>[] = [
   },
 ];
 
-/** What the phase `answer` asks of a question. */
 export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
 
 export const answerExamples: readonly Example<AnswerReply>[] = [
@@ -53,7 +49,6 @@ export const answerExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
-/** What the phase `answer` asks of a statement. */
 export const truthTask = 'Say whether the statement is true or false, from the facts.';
 
 export const truthExamples: readonly Example<AnswerReply>[] = [

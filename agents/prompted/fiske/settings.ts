@@ -64,5 +64,4 @@ export const fiskeSettings = z.strictObject({
   maxTriples: z.int().min(1).max(200).default(30).describe('Facts in the answer prompt.'),
 });
 
-/** Every switch with its value. */
 export type FiskeSettings = z.output<typeof fiskeSettings>;

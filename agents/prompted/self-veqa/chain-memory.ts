@@ -15,10 +15,8 @@ export interface MemoryEntry {
   source: { kind: 'train' | 'online'; questionId: string; round?: number };
 }
 
-/** How many examples, how many of one chain, and how unlike each other. */
 interface SelectOptions {
   shots: number;
-  /** Most examples with one chain. */
   shotsPerChain: number;
   /** Weight of unlikeness to those chosen before, in [0, 1]. */
   shotDiversity: number;
@@ -33,7 +31,6 @@ export interface ChainMemory {
   select(masked: string, options: SelectOptions): Promise<MemoryEntry[]>;
   /** @returns false where the same question and chain are known already */
   add(entry: MemoryEntry): boolean;
-  /** Encodes what is new, all at once. */
   encode(signal?: AbortSignal): Promise<void>;
 }
 

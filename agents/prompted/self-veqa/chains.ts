@@ -78,12 +78,10 @@ function everyChain(graph: Graph, shortest: number, longest: number, most: numbe
   };
 }
 
-/** Which chains are looked for. */
 interface ChainBounds {
   topics: readonly number[];
   /** Entities that never come back. */
   excluded: readonly number[];
-  /** Lengths that count. */
   shortest: number;
   longest: number;
   /** Most chains, and most prefixes of one length that are followed. */
@@ -159,7 +157,6 @@ function byIds(a: readonly number[], b: readonly number[]): number {
   return at < 0 ? a.length - b.length : a[at]! - (b[at] ?? -1);
 }
 
-/** A chain with the entities that it leads to. */
 export interface ExecutedChain {
   chain: readonly number[];
   /** In canonical order; empty where it breaks off. */

@@ -16,7 +16,7 @@ import { encodeQuestions, vectorScale } from '../../relation-walker/question-vec
 import type * as tfTypes from '@tensorflow/tfjs';
 
 /** A frozen predictor; it needs no tensors any more. */
-export interface HopClassifier {
+interface HopClassifier {
   /** Longest chain it was trained on. */
   readonly maxHops: number;
   /** Share of each number of hops, 1 first, float64 [maxHops]. @param vector float32 [dim] as the encoder gives it */

@@ -1,7 +1,6 @@
 /** What Self-VEQA asks, with solved instances from a made-up town. */
 import type { ChainsReply, Example, JudgeReply } from '../../../src/llm/decision.js';
 
-/** What the phase `propose` asks. */
 export const proposeTask =
   'Find chains of relations that lead from the entity in the question to its answer. Give the most reasonable chain first, and make every chain different. Follow the solved questions.';
 
@@ -23,7 +22,6 @@ export function proposeExamples(firstId: number): readonly Example<ChainsReply>[
   ];
 }
 
-/** What the phase `verify` asks where a chain is chosen by its number. */
 export const verifyTask =
   'Each candidate is a chain of relations with the answers that it leads to. Choose the one that answers the question, judged by the facts, and say why. If none does, choose 0 and say what is wrong.';
 

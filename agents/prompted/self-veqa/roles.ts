@@ -8,7 +8,6 @@ import { chainText, type ExecutedChain, integratedText, plainCritique } from './
 import * as prompts from './prompts.js';
 import { exampleRelations, proposeExamples, proposeTask } from './prompts.js';
 
-/** A question with the chains that may be written for it and what earlier rounds found. */
 interface ProposeQuery {
   graph: Graph;
   client: DecisionClient;
@@ -60,7 +59,6 @@ export async function propose(query: ProposeQuery): Promise<number[][] | undefin
   return reply && [...new Map(reply.chains.map((chain) => [chain.join(), chain])).values()];
 }
 
-/** A question with the chains to be judged and the facts to judge them by. */
 interface VerifyQuery {
   graph: Graph;
   client: DecisionClient;
@@ -72,11 +70,9 @@ interface VerifyQuery {
   final: boolean;
 }
 
-/** What the verifier made of the chains. */
 interface Verdict {
   /** The chain that answers the question, with the answers that count. */
   accepted?: ExecutedChain;
-  /** For the next round. */
   critique: string;
   /** Whether the reply could be read. */
   read: boolean;

@@ -84,7 +84,6 @@ interface Parts {
   predictHops: ((task: QuestionTask, signal?: AbortSignal) => Promise<number>) | undefined;
 }
 
-/** Facts that an answer carries at most. */
 const mostEvidence = 50;
 
 /** @throws what the client throws, save `BudgetSpent` */

@@ -62,5 +62,4 @@ export const selfVeqaSettings = z.strictObject({
   answersShown: z.int().min(1).max(100).default(10).describe('Names shown of where a chain leads.'),
 });
 
-/** Every switch with its value. */
 export type SelfVeqaSettings = z.output<typeof selfVeqaSettings>;

@@ -7,14 +7,12 @@ import { distinctFacts, factOf } from '../facts.js';
 /** Entities of one distance whose edges are read: hubs must not cost seconds. */
 const mostEntities = 2000;
 
-/** Around which topics, how far, and how many facts. */
 interface SubGraphQuery {
   question: string;
   topics: readonly number[];
   hops: number;
   /** Facts that are compared with the question; a distance gives at most its share. */
   candidates: number;
-  /** Facts returned. */
   triples: number;
   /** How well a relation suits the question: chooses the candidates. */
   likeness: (relation: number) => number;

@@ -16,8 +16,7 @@ export interface Beam {
   score: number;
 }
 
-/** What exploring needs. */
-export interface Exploration {
+interface Exploration {
   graph: Graph;
   settings: TogSettings;
   scorer: Scorer;

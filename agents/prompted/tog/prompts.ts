@@ -1,7 +1,6 @@
 /** What Think-on-Graph asks, in words and worked examples of an invented archipelago. */
 import type { AnswerReply, Example, JudgeReply, ScoreReply } from '../../../src/llm/decision.js';
 
-/** What the phase `relation-prune` asks. */
 export const relationTask =
   'Score each relation from 0 to 10 by how much following it from the entity helps to answer the question. 0 means that it does not help.';
 
@@ -14,7 +13,6 @@ export const relationExamples: readonly Example<ScoreReply>[] = [
   },
 ];
 
-/** What the phase `entity-prune` asks. */
 export const entityTask =
   'Score each entity from 0 to 10 by how likely it is on the way to the answer of the question. 0 means that it is not.';
 
@@ -27,7 +25,6 @@ export const entityExamples: readonly Example<ScoreReply>[] = [
   },
 ];
 
-/** What the phase `judge` asks. */
 export const judgeTask =
   'Decide whether the facts suffice to answer the question. If they do, give every answer that they show, by name.';
 
@@ -47,7 +44,6 @@ export const judgeExamples: readonly Example<JudgeReply>[] = [
   },
 ];
 
-/** What the phase `answer` asks of a question. */
 export const answerTask = 'Answer the question from the facts, by name. Give every answer that they show, best first.';
 
 export const answerExamples: readonly Example<AnswerReply>[] = [
@@ -63,7 +59,6 @@ export const answerExamples: readonly Example<AnswerReply>[] = [
   },
 ];
 
-/** What the phase `answer` asks of a statement. */
 export const truthAnswerTask = 'Say whether the statement is true or false, from the facts.';
 
 export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
@@ -77,5 +72,4 @@ export const truthAnswerExamples: readonly Example<AnswerReply>[] = [
 /** Without facts: what `finalPolicy: cot` asks once the depth is exhausted. */
 export const aloneTask = 'Answer the question. Think in one or two short sentences first.';
 
-/** The same of a statement. */
 export const aloneTruthTask = 'Say whether the statement is true or false. Think in one or two short sentences first.';

@@ -5,11 +5,9 @@ import type { Candidate, ContextBlock, DecisionClient } from '../../../src/llm/d
 import type { QuestionTask } from '../../../datasets/question.js';
 import { entityExamples, entityTask, relationExamples, relationTask } from './prompts.js';
 
-/** One list to be scored. */
-export interface ScoreQuery {
+interface ScoreQuery {
   task: QuestionTask;
   what: 'relations' | 'entities';
-  /** Where the walk stands. */
   subjects: readonly number[];
   context: readonly ContextBlock[];
   candidates: readonly Candidate[];

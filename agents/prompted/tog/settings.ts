@@ -36,5 +36,4 @@ export const togSettings = z.strictObject({
     ),
 });
 
-/** Every switch with its value. */
 export type TogSettings = z.output<typeof togSettings>;

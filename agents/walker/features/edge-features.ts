@@ -42,7 +42,6 @@ export const edgeFeatureNames = [
   'count of going on after the first edge',
 ] as const;
 
-/** What the features of edges are read from. */
 export interface EdgeFeatureSources {
   graph: Graph;
   statistics: EdgeStatistics;

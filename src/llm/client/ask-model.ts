@@ -76,7 +76,6 @@ export function modelAsker(
   };
 }
 
-/** What a failure leaves in the store. */
 export function failureOf(error: unknown): StoredFailure {
   if (!(error instanceof WorkbenchError)) {
     return { code: 'failure', message: error instanceof Error ? error.message : String(error) };

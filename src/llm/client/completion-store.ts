@@ -111,7 +111,6 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     /** Bytes of a last line that a crash left unfinished; it was cut off. */
     tornBytes: lines.tornBytes,
     readOnly,
-    /** Completions in it. */
     get size() {
       return completions.size;
     },

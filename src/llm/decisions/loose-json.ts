@@ -123,9 +123,7 @@ function skipSpace(reader: Reader): void {
 const effort = 400_000;
 const mostBlocks = 16;
 
-/**
- * The outermost balanced `{…}` and `[…]` of a text, the last first; brackets inside strings do not count.
- */
+/** The outermost balanced `{…}` and `[…]` of a text, the last first; brackets inside strings do not count. */
 export function balancedBlocks(text: string): string[] {
   const blocks: { begin: number; end: number }[] = [];
   let left = effort;

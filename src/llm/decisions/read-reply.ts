@@ -7,8 +7,7 @@ import { bareReply, linesOf } from './reply-values.js';
 /** Of a reply, the end that is looked at where it is not JSON as a whole, in UTF-16 units. */
 const longestReply = 16_384;
 
-/** A reply that was read, and how far down the ladder. */
-export interface ReadReply<D extends Decision> {
+interface ReadReply<D extends Decision> {
   reply: ReplyOf<D>;
   stage: Exclude<ParseStage, 'asked-again' | 'unparsed'>;
 }

@@ -9,7 +9,6 @@ export interface ReplyForm<D extends Decision> {
   limits?: (decision: D) => string;
   /** The JSON value that says the reply; numbers count from 1, 0 is none. */
   write: (decision: D, reply: ReplyOf<D>) => unknown;
-  /** The JSON values that may be written. */
   shape: (decision: D) => ReplyShape;
   /**
    * The reply that a JSON value says.

@@ -19,7 +19,6 @@ const replyForms: { [Kind in DecisionKind]: ReplyForm<Extract<Decision, { kind: 
   answer: answerForm,
 };
 
-/** The form of a decision's kind. */
 export function replyForm<D extends Decision>(decision: D): ReplyForm<D> {
   return replyForms[decision.kind] as unknown as ReplyForm<D>;
 }

@@ -5,7 +5,6 @@ import { WorkbenchError } from '../../run/errors.js';
 /** A metadata value that is kept; arrays are counted only. */
 type GgufValue = string | number | boolean;
 
-/** Where a tensor stands, and of what type and shape it is. */
 interface GgufTensor {
   name: string;
   /** Sizes, fastest first, as the file states them. */

@@ -2,7 +2,6 @@
 import { WorkbenchError } from '../../run/errors.js';
 import { type GgufHeader, readGgufHeader } from './read-header.js';
 
-/** A file that was found to be a text model, and how to ask it for more. */
 interface TextModelFile {
   architecture: string;
   metadata: GgufHeader['metadata'];

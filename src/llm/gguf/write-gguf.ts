@@ -6,7 +6,6 @@ import { writeFileAtomic } from '../../run/files.js';
 export type GgufEntryValue =
   string | boolean | { uint32: number } | { float32: number } | readonly string[] | Int32Array | Float32Array;
 
-/** A tensor to be written. */
 export interface GgufTensorData {
   name: string;
   /** Sizes, fastest first: a matrix that maps `in` to `out`, stored row by row, is `[in, out]`. */

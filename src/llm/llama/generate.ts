@@ -10,8 +10,7 @@ import { throwIfStopped } from '../../run/stop.js';
 import type { Completion, CompletionRequest } from '../language-model.js';
 import { batchTokens, cutBack, evaluateInSteps } from './prefix-cache.js';
 
-/** What is to be written, and what binds it. */
-export interface Generation {
+interface Generation {
   body: readonly Token[];
   request: Pick<CompletionRequest, 'maxTokens' | 'temperature' | 'seed' | 'signal'>;
   grammar: LlamaGrammarEvaluationState | undefined;

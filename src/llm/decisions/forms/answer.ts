@@ -122,7 +122,6 @@ function judged(
 
 /** Names in one list of answers: enough for nearly every question, few enough for a model that never stops. */
 export const mostAnswers = 20;
-/** Characters of one name. */
 const longestName = 100;
 
 /** How a model abstains: small ones take an empty list, where there may be one, whatever is asked. */
