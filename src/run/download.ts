@@ -43,7 +43,7 @@ const spareBytes = 64 << 20;
 const mostRedirects = 10;
 
 /** What is there now, and who vouched for it. */
-interface Downloaded {
+export interface Downloaded {
   file: string;
   bytes: number;
   sha256: string;
