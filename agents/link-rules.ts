@@ -2,8 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KnownAnswers } from '../src/embedding/known-answers.js';
 import type { AdjacencyRows } from '../src/kg/adjacency.js';
-import type { Graph, TripleColumns } from '../src/kg/graph.js';
-import { byIds } from '../src/kg/graph.js';
+import { byIds, type Graph, type TripleColumns } from '../src/kg/graph.js';
 import { SimplePaths } from '../src/kg/simple-paths.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';

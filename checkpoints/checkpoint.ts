@@ -6,8 +6,7 @@ import { writeFileAtomic } from '../src/run/files.js';
 import { printable } from '../src/run/printable.js';
 import { isShallow } from '../src/run/read-json.js';
 import { phases } from '../src/run/records.js';
-import type { ReadOptions, Tensor } from './safetensors.js';
-import { encodeSafetensors, readSafetensors } from './safetensors.js';
+import { encodeSafetensors, type ReadOptions, readSafetensors, type Tensor } from './safetensors.js';
 
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };

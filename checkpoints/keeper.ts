@@ -1,6 +1,5 @@
 /** Which checkpoints of a run are the best, the last and the clone, and which ones stay. */
-import type { Phase } from '../src/run/records.js';
-import { phases } from '../src/run/records.js';
+import { type Phase, phases } from '../src/run/records.js';
 import type { CheckpointSettings } from './settings.js';
 
 /** What the index says of one checkpoint. */

@@ -7,10 +7,8 @@ import { writeFileAtomic } from '../src/run/files.js';
 import { readJsonFile } from '../src/run/read-json.js';
 import { phases } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
-import type { Checkpoint } from './checkpoint.js';
-import { writeCheckpoint } from './checkpoint.js';
-import type { CheckpointEntry, Pointer } from './keeper.js';
-import { choosePointers, compareEntries, survivors } from './keeper.js';
+import { type Checkpoint, writeCheckpoint } from './checkpoint.js';
+import { type CheckpointEntry, choosePointers, compareEntries, type Pointer, survivors } from './keeper.js';
 import type { CheckpointSettings } from './settings.js';
 
 /** A checkpoint of a run and where it lies. */

@@ -2,8 +2,7 @@
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import type { EmbeddingTable } from '../../src/embedding/transe.js';
-import type { StateEncoder } from '../../src/encoder/state-encoder.js';
-import { dot, unitRows } from '../../src/encoder/state-encoder.js';
+import { dot, type StateEncoder, unitRows } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Agent } from '../agent.js';
 import { entityTexts, lastMessageText, relationTexts } from '../walker/vectors.js';

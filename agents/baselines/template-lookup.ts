@@ -2,12 +2,10 @@
 import { z } from 'zod';
 import { maskedQuestion, type QuestionSample, type QuestionTask } from '../../datasets/question.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
-import type { FrontierNode } from '../../envs/relation-walk/frontier-trie.js';
 import { goldSet, type GoldSet, scoreFrontier } from '../../envs/relation-walk/rules.js';
-import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { type FrontierNode, frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
-import type { StateEncoder } from '../../src/encoder/state-encoder.js';
-import { dot, unitVectors } from '../../src/encoder/state-encoder.js';
+import { dot, type StateEncoder, unitVectors } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 

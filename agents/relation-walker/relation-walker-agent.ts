@@ -2,12 +2,16 @@
 import { z } from 'zod';
 import type { QuestionTask } from '../../datasets/question.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { type FrontierNode, frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
-import { applyRelation, relationActionMask, type RelationWalkState } from '../../envs/relation-walk/rules.js';
+import { type FrontierNode, frontierTrie, type FrontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import {
+  applyRelation,
+  initialRelationState,
+  relationActionMask,
+  type RelationWalkRules,
+  type RelationWalkState,
+} from '../../envs/relation-walk/rules.js';
 import { relationWalkSettings } from '../../envs/settings.js';
-import type { FrontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
-import { initialRelationState, type RelationWalkRules } from '../../envs/relation-walk/rules.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';

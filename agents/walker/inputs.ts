@@ -1,5 +1,5 @@
 /** Everything a walker's network stands on, put together the same way for training and for answering. */
-import type { FrozenTables } from './head.js';
+import type { FrozenTables, HeadShape, WalkerHead } from './head.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkRules } from '../../envs/dialogue-walk/rules.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
@@ -16,7 +16,6 @@ import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/edge-features.js';
 import { type EmbeddingVectors, encodeNames, frozenTables, noTables, readsTables } from './vectors.js';
-import type { HeadShape, WalkerHead } from './head.js';
 import { createPaMlpHead } from './pa-mlp-head.js';
 import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';

@@ -2,13 +2,17 @@
 import type { WalkTask } from '../../datasets/walk-sample.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';
 import { legalActions, numActions } from '../../envs/dialogue-walk/rules.js';
-import { taskTextFields, walkTextFields } from '../../envs/dialogue-walk/state-text.js';
-import { taskText, walkText } from '../../envs/dialogue-walk/state-text.js';
+import {
+  taskLines,
+  taskText,
+  taskTextFields,
+  trimmedFields,
+  walkText,
+  walkTextFields,
+} from '../../envs/dialogue-walk/state-text.js';
 import type { StateTextSettings } from '../../envs/settings.js';
-import { taskLines, trimmedFields } from '../../envs/dialogue-walk/state-text.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
-import type { Graph } from '../../src/kg/graph.js';
-import { pathKey } from '../../src/kg/graph.js';
+import { type Graph, pathKey } from '../../src/kg/graph.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';

@@ -2,16 +2,16 @@
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import {
+  collectTriples,
   filesAt,
   firstFile,
   type Importer,
+  type ImportOptions,
   inSteps,
   LineProblems,
-  collectTriples,
   requiredFile,
   textRows,
 } from '../importer.js';
-import type { ImportOptions } from '../importer.js';
 import type { QuestionManifest } from '../questions/question-manifest.js';
 import { locatedTopic, type StoredQuestion } from '../questions/stored-question.js';
 import { type ImportedFile, writeQuestionDataset } from '../questions/write-question-dataset.js';

@@ -2,8 +2,7 @@
 import type { Message, Sender } from '../../datasets/dialogue.js';
 import type { WalkSample, WalkTask } from '../../datasets/walk-sample.js';
 import type { RelationColumn } from '../../src/kg/adjacency.js';
-import type { Graph } from '../../src/kg/graph.js';
-import type { Path, Triple } from '../../src/kg/graph.js';
+import type { Graph, Path, Triple } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import {

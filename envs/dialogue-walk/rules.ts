@@ -7,8 +7,7 @@
  * is Equal: staying. Every index below `numActions` is legal and no other is, so there is nothing to mask or pad; with
  * `noReturn` alone some of them are not, and `legalActions` lists those that are.
  */
-import type { Graph } from '../../src/kg/graph.js';
-import type { Path, Triple } from '../../src/kg/graph.js';
+import type { Graph, Path, Triple } from '../../src/kg/graph.js';
 import type { EnvSettings } from '../settings.js';
 
 /** What may be done in a walk. */

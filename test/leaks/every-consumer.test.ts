@@ -60,7 +60,9 @@ const codeOf = (file: string) =>
 
 test('every file that reads samples or golds notes what it makes of them, or is known to hand them on', () => {
   const readers = sources.filter((file) =>
-    /\b(WalkSample|QuestionSample|gold|LinkDataset|LinkTrainingData|ScoredData|ScoredWorld)\b|\btrain\(\)/.test(codeOf(file)),
+    /\b(WalkSample|QuestionSample|gold|LinkDataset|LinkTrainingData|ScoredData|ScoredWorld)\b|\btrain\(\)/.test(
+      codeOf(file),
+    ),
   );
   const silent = readers.filter((file) => !/\bmadeFrom(Samples)?\(/.test(codeOf(file)));
   // A new file here: call `madeFromSamples` in the loop that reads the samples, or say above why it makes nothing of them.

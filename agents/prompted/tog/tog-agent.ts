@@ -15,8 +15,13 @@ import type { QuestionTask } from '../../../datasets/question.js';
 import { type AnswerReply, BudgetSpent, type Decision } from '../../../src/llm/decision.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
 import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../facts.js';
-import type { QuestionAgent, QuestionAnswer, QuestionSession } from '../../question-agent.js';
-import type { QuestionAgentEntry, QuestionAgentResources } from '../../question-agent.js';
+import type {
+  QuestionAgent,
+  QuestionAgentEntry,
+  QuestionAgentResources,
+  QuestionAnswer,
+  QuestionSession,
+} from '../../question-agent.js';
 import { explore, type Beam } from './explore.js';
 import * as prompts from './prompts.js';
 import { modelScorer, vectorScorer, wordScorer, type Scorer } from './scorer.js';

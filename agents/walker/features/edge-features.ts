@@ -2,8 +2,7 @@
 import { madeFromSamples } from '../../../datasets/sample-source.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import type { WalkState } from '../../../envs/dialogue-walk/rules.js';
-import { type Graph, unknownId } from '../../../src/kg/graph.js';
-import type { Path } from '../../../src/kg/graph.js';
+import { type Graph, type Path, unknownId } from '../../../src/kg/graph.js';
 import {
   type DialogueScratch,
   flagMentionedEarlier,
