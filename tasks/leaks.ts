@@ -1,5 +1,5 @@
 /** Checks for leaks of a split into whatever was made from samples: what a check looks at, and what it tells. */
-import { evaluationFiles, evaluationsIn, readEvaluation } from '../evaluation/keep.js';
+import { evaluationFiles, evaluationsIn, readAsked, readEvaluation, runOf } from '../evaluation/keep.js';
 import type { ArtifactRow } from '../evaluation/leaks/artifact-rows.js';
 import { leakReport, type LeakReport, type LeakReportParts, type NotedAgent } from '../evaluation/leaks/leak-report.js';
 import { seenUnseen, type SeenUnseen } from '../evaluation/leaks/seen-unseen.js';
@@ -11,6 +11,7 @@ import { printable } from '../src/run/printable.js';
 import { readProvenance } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
+import { findRun } from './named.js';
 import { type LeakCheck, ShownPage } from './task.js';
 
 /** Parts of a report, and what stands around it. */
@@ -103,6 +104,18 @@ export const notedRun = (run: RunInfo): NotedAgent => ({
   own: true,
   record: readProvenance(runFiles(run.folder).provenance),
 });
+
+/** What an evaluation by itself asked and noted, with the run of its agent where it has one that is still there. */
+export function notedEvaluation(name: string, folder: string) {
+  const asked = readAsked(folder);
+  const { agent, about } = asked;
+  const run = runOf(asked);
+  checkDataset(name, about.dataset, 'the evaluation');
+  const trained = run === undefined ? undefined : findRun(run)?.run;
+  const agents: NotedAgent[] = [{ of: agent, own: true, record: readProvenance(evaluationFiles(folder).provenance) }];
+  if (run !== undefined) agents.push(trained ? notedRun(trained) : { of: 'run', own: true, record: undefined });
+  return { ...asked, run, title: `evaluation of ${agent}`, agents, trained };
+}
 
 /** Artifacts with their verdicts, then what they cannot show: never that there is no leak. */
 export function leakCheck(dataset: string, checked: Checked): LeakCheck {

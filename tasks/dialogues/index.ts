@@ -1,18 +1,16 @@
 /** Dialogues: walk from an entity to what the speaker names next. */
 import type { Answer } from '../../agents/agent.js';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
-import { entityTexts, lastMessageText, relationTexts, windowText } from '../../agents/walker/vectors.js';
-import { readsNames } from '../../agents/walker/vectors.js';
+import { entityTexts, lastMessageText, readsNames, relationTexts, windowText } from '../../agents/walker/vectors.js';
 import { dataSettings } from '../../datasets/settings.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
-import { WorkbenchError } from '../../src/run/errors.js';
 import { goldWalks } from '../../trainers/demonstrations.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { ppoWork, type Task, type TrainingPlan } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
 import { askDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
-import { dialogueLeaks } from './leaks.js';
+import { evaluationLeaks, runLeaks } from './leaks.js';
 import { dialogueLearning } from './learn.js';
 import { predictionsFile } from './predictions.js';
 import { pretrainDialogues } from './pretrain.js';
@@ -44,10 +42,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   listed: listedDialogues,
   statistics: dialogueStatistics,
   graphOf: ({ config }) => dataSettings.parse(config.data ?? {}).graph,
-  leaks(name, of, split) {
-    if ('run' in of) return dialogueLeaks(name, of.run, split);
-    throw new WorkbenchError('usage', 'expected a run of dialogues, got an evaluation', { hint: 'Check its run.' });
-  },
+  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of.run, split) : evaluationLeaks(name, of.folder, split)),
 };
 
 async function dialoguePlan(settings: TrainSettings): Promise<TrainingPlan> {

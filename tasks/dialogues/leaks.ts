@@ -1,21 +1,33 @@
-/** What a run over dialogues noted, and how its evaluations fared on targets that train never had. */
+/** What a run over dialogues, or an evaluation of them, noted, and how its evaluations fared on targets that train never had. */
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
+import { foundEvaluation, readEvaluation } from '../../evaluation/keep.js';
 import { knownDialogues } from '../../evaluation/leaks/known-samples.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
-import { checkDataset, checkGraph, encoderDoubt, leakCheck, notedEvaluations, notedRun } from '../leaks.js';
+import {
+  checkDataset,
+  checkGraph,
+  encoderDoubt,
+  leakCheck,
+  notedEvaluation,
+  notedEvaluations,
+  notedRun,
+  otherGraph,
+  targetsOf,
+} from '../leaks.js';
 import type { LeakCheck } from '../task.js';
 import { dialogueFigures, dialogueMeasure } from './score.js';
 
+const [main] = dialogueFigures([1]);
+
 /** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
-export async function dialogueLeaks(name: string, run: RunInfo, split = 'test'): Promise<LeakCheck> {
+export async function runLeaks(name: string, run: RunInfo, split = 'test'): Promise<LeakCheck> {
   const data = dataSettings.parse(run.config.data ?? {});
   checkDataset(name, data.dataset, `run ${run.id}`);
   const dataset = loadDialogueDataset(name);
   const graph = await dataset.loadGraph(data.graph);
   checkGraph(graph.hash, run);
-  const [main] = dialogueFigures([1]);
   const { agents, targets } = notedEvaluations(runFiles(run.folder).evaluations, dialogueMeasure, {
     ...{ dataset: name, split, metric: main!.key },
     seen: ({ seen }) => seen,
@@ -29,6 +41,26 @@ export async function dialogueLeaks(name: string, run: RunInfo, split = 'test'):
     expected: expectedOf(run),
     targets,
     cannotExclude: encoderDoubt(run.environment.hashes.encoder),
+  });
+}
+
+/** @param split default that of the evaluation */
+export async function evaluationLeaks(name: string, folder: string, wanted: string | undefined): Promise<LeakCheck> {
+  const { title, agents, trained, agent, about, hashes } = notedEvaluation(name, folder);
+  const split = wanted ?? about.split;
+  const dataset = loadDialogueDataset(name);
+  const graph = await dataset.loadGraph(about.graph!);
+  if (hashes.graph !== graph.hash) throw otherGraph(title, hashes.graph, graph.hash);
+  const asksIt = foundEvaluation(folder) !== undefined && about.split === split;
+  const evaluation = () => readEvaluation(folder, dialogueMeasure);
+  return leakCheck(name, {
+    ...{ title, note: dataset.manifest.graphs[graph.name]!.note, known: knownDialogues(dataset, graph, split) },
+    ...{ chosen: dataset.manifest.generated === undefined, agents, expected: trained ? expectedOf(trained) : [] },
+    targets: asksIt ? [targetsOf(agent, evaluation(), dialogueMeasure, main!.key, ({ seen }) => seen)] : [],
+    cannotExclude: [
+      ...(about.model === undefined ? [] : [`what the language model (${about.model}) was trained on`]),
+      ...encoderDoubt(hashes.encoder),
+    ],
   });
 }
 

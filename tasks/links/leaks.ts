@@ -1,16 +1,14 @@
 /** What a run over links, or an evaluation of links, was made from, held against a split that it must not know. */
 import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { evaluationFiles, readAsked, runOf } from '../../evaluation/keep.js';
 import type { Verdict } from '../../evaluation/leaks/artifact-rows.js';
 import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
-import { type ArtifactRecord, readProvenance } from '../../src/run/provenance.js';
+import type { ArtifactRecord } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
-import { checkDataset, checkGraph, evaluationsOn, notedRun, otherGraph } from '../leaks.js';
-import { findRun } from '../named.js';
+import { checkDataset, checkGraph, evaluationsOn, notedEvaluation, notedRun, otherGraph } from '../leaks.js';
 import { type LeakCheck, ShownPage } from '../task.js';
 
 /** One artifact and what it notes. Triples are noted by split, as they are read by split. */
@@ -120,18 +118,11 @@ export async function runLeaks(name: string, run: RunInfo, wanted = 'test'): Pro
 
 /** @param split default that of the evaluation */
 export async function evaluationLeaks(name: string, folder: string, split: string | undefined): Promise<LeakCheck> {
-  const kept = readAsked(folder);
-  const { agent, about, hashes } = kept;
-  const run = runOf(kept);
-  checkDataset(name, about.dataset, 'the evaluation');
+  const { title, agents, trained, about, hashes } = notedEvaluation(name, folder);
   const asked = splitOf(split ?? about.split);
   const dataset = await loadLinkDataset(name);
-  if (hashes.graph !== dataset.graph.hash) throw otherGraph(`evaluation of ${agent}`, hashes.graph, dataset.graph.hash);
-  const trained = run === undefined ? undefined : findRun(run)?.run;
-  const agents: NotedAgent[] = [{ of: agent, own: true, record: readProvenance(evaluationFiles(folder).provenance) }];
-  if (run !== undefined) agents.push(trained ? notedRun(trained) : { of: 'run', own: true, record: undefined });
-  const parts = { agents, expected: trained ? expectedOf(trained) : [] };
-  return linkCheck(`evaluation of ${agent}`, linkLeaks(dataset, asked, parts));
+  if (hashes.graph !== dataset.graph.hash) throw otherGraph(title, hashes.graph, dataset.graph.hash);
+  return linkCheck(title, linkLeaks(dataset, asked, { agents, expected: trained ? expectedOf(trained) : [] }));
 }
 
 function splitOf(split: string): 'valid' | 'test' {

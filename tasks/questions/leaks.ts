@@ -3,15 +3,21 @@ import type { QuestionSample } from '../../datasets/question.js';
 import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
 import type { HoldOut } from '../../datasets/questions/question-manifest.js';
 import { dataSettings } from '../../datasets/settings.js';
-import { evaluationFiles, foundEvaluation, readAsked, readEvaluation, runOf } from '../../evaluation/keep.js';
+import { foundEvaluation, readEvaluation } from '../../evaluation/keep.js';
 import { entitiesOf } from '../../evaluation/leaks/graph-cut.js';
 import { knownQuestions, type KnownSamples } from '../../evaluation/leaks/known-samples.js';
-import type { NotedAgent } from '../../evaluation/leaks/leak-report.js';
-import { readProvenance } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { runFiles } from '../../src/run/run-folder.js';
-import { checkDataset, checkGraph, encoderDoubt, leakCheck, notedEvaluations, notedRun, targetsOf } from '../leaks.js';
-import { findRun } from '../named.js';
+import {
+  checkDataset,
+  checkGraph,
+  encoderDoubt,
+  leakCheck,
+  notedEvaluation,
+  notedEvaluations,
+  notedRun,
+  targetsOf,
+} from '../leaks.js';
 import type { LeakCheck } from '../task.js';
 import type { QuestionRow } from './row.js';
 import { questionFigures, questionMeasure } from './score.js';
@@ -40,14 +46,8 @@ export async function runLeaks(name: string, run: RunInfo, split = 'test'): Prom
 
 /** @param split default that of the evaluation */
 export async function evaluationLeaks(name: string, evaluation: string, split: string | undefined): Promise<LeakCheck> {
-  const asked = readAsked(evaluation);
-  const { folder, agent, about, hashes } = asked;
-  const run = runOf(asked);
-  checkDataset(name, about.dataset, 'the evaluation');
+  const { folder, agent, run, about, hashes, title, agents } = notedEvaluation(name, evaluation);
   const opened = await openKnown(name, about.subsets as string[], about.holdOut as HoldOut, split ?? about.split);
-  const trained = run === undefined ? undefined : findRun(run)?.run;
-  const agents: NotedAgent[] = [{ of: agent, own: true, record: readProvenance(evaluationFiles(folder).provenance) }];
-  if (run !== undefined) agents.push(trained ? notedRun(trained) : { of: 'run', own: true, record: undefined });
   const model = about.simulated
     ? [`nothing of the answers: ${about.model} is simulated and knows the golds`]
     : about.model === undefined
@@ -57,8 +57,7 @@ export async function evaluationLeaks(name: string, evaluation: string, split: s
   const seen = seenAnswers(opened.known);
   return leakCheck(name, {
     ...opened,
-    title: `evaluation of ${agent}`,
-    agents,
+    ...{ title, agents },
     expected: run === undefined ? [] : ['edge list', 'training: PPO'],
     targets: asksIt ? [targetsOf(agent, readEvaluation(folder, questionMeasure), questionMeasure, metric, seen)] : [],
     cannotExclude: [...model, ...encoderDoubt(hashes.encoder)],

@@ -147,6 +147,25 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     expect(own.map(({ kind }) => kind)).toContain('edge list');
   });
 
+  test('an evaluation without a run is checked by itself', async () => {
+    const { saved } = await evaluated(task, agent, dataset, '--evaluations', folderWith({}));
+    const split = task === 'questions' ? 'valid' : 'test';
+    const words = ['datasets', 'check', dataset, '--run', dirname(saved), '--split', split];
+    const { exitCode, out, told } = await kgwalk(...words);
+    expect([exitCode, told]).toEqual([0, '']);
+    expect(out).toMatch(new RegExp(`^evaluation of ${agent} · ${dataset}.* what does it know of split ${split}`));
+    expect(out).toMatch(/edge list +graph \w+ /);
+    const elsewhere = await kgwalk(
+      'datasets',
+      'check',
+      tasks.find(([, , name]) => name !== dataset)![2],
+      ...words.slice(3),
+    );
+    expect(elsewhere.exitCode).toBe(2);
+    rmSync(evaluationFiles(dirname(saved)).provenance);
+    expect((await kgwalk(...words)).exitCode).toBe(3);
+  });
+
   test('--backend and --beam-width are taken of a run, and refused of whoever walks no beam', async () => {
     const root = ['--evaluations', folderWith({})];
     const width = task === 'dialogues' ? '25' : '3';
