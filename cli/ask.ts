@@ -43,7 +43,8 @@ type Flags = EvaluationFlags & { json?: boolean };
 
 async function ask(first: string, second: string | undefined, third: string | undefined, flags: Flags): Promise<void> {
   const { taskFor, terminalWork } = await import('./work.js');
-  const { resolve } = await import('../tasks/named.js');
+  const { findRun, resolve } = await import('../tasks/named.js');
+  const { openRun } = await import('../src/run/run-folder.js');
   const byAgent = flags.agent !== undefined;
   // An agent may be a run, too: `--agent RUN HEAD RELATION`.
   const named = { name: flags.agent ?? first, ...(!byAgent && { isRun: true }) };
@@ -52,6 +53,8 @@ async function ask(first: string, second: string | undefined, third: string | un
       hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
     });
   }
+  // Nothing but a run can be meant: this says what is missing.
+  if (!byAgent && !findRun(first)) openRun(first);
   const task = await taskFor([named], flags);
   const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);
   printShown(await task.ask(words, resolve(task, named, flags), flags, terminalWork()), flags.json);

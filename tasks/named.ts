@@ -47,8 +47,7 @@ export async function taskOf(
 
 /**
  * Looks names up and reads switches: `fiske`, `fiske:stateful=false,endFlag=false`, a run, `RUN@clone`.
- * @throws WorkbenchError `usage` for a name that is neither, `data` where a run is meant and there is none, `config` for a switch
- *   that the agent lacks
+ * @throws WorkbenchError `usage` for a name that is neither, `config` for a switch that the agent lacks
  */
 export function resolve(
   task: Pick<Task, 'agents'> & { readonly name: string },
@@ -58,7 +57,6 @@ export function resolve(
   if (isRun !== true && task.agents.has(name)) return { name, ...task.agents.parse(name, set) };
   const found = isRun === false ? undefined : findRun(name);
   if (found) return { name, switches: {}, trained: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
-  if (isRun === true) return { name, switches: {}, trained: { run: openRun(name), checkpoint } };
   const known = task.agents.names();
   const near = nearestName(name, known);
   const expected = isRun === false ? 'an agent' : 'an agent or a run';
