@@ -27,7 +27,8 @@ export const envSettings = z.strictObject({
       kind: z
         .string()
         .refine((kind) => rewardKinds().includes(kind), {
-          error: ({ input }) => `expected a kind of reward (${rewardKinds().join(', ')}), got ${JSON.stringify(input)}`,
+          error: ({ input }) =>
+            `expected a kind of reward (${rewardKinds().join(', ')}; of a plugin with --plugin FILE), got ${JSON.stringify(input)}`,
         })
         .default('path')
         .describe(

@@ -41,7 +41,11 @@ export interface DialogueEvaluationData extends Data<WalkSample> {
 export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<DialogueEvaluationData> {
   const data = dataOf(flags, runs);
   const settings = settingsOf(flags, runs);
-  const { horizon } = envSettings.parse(runs[0]?.config.env ?? {});
+  const [run] = runs;
+  const { horizon } = loadConfig(envSettings, {
+    text: JSON.stringify(run?.config.env ?? {}),
+    source: `env of ${run?.id}`,
+  });
   const { count = 'strict' } = flags;
   if (count === 'ark') checkArkCount({ horizon, beamWidth: settings.beamWidth });
   const limit = wholeNumber(flags.limit, '--limit', 1) ?? Infinity;

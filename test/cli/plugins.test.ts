@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { dialogueData } from '../../tasks/dialogues/data.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
 import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
@@ -107,12 +109,46 @@ describe('what a plugin registers is known to the command', () => {
     const words = ['train', 'opendialkg-tiny', '--run-dir', folder, ...settings.flatMap((one) => ['--set', one])];
     const refused = await kgwalk(...words);
     expect(refused.exitCode).toBe(2);
-    expect(refused.told).toContain('expected a kind of reward (target, path, first-hop), got "always"');
+    const kinds = 'target, path, first-hop; of a plugin with --plugin FILE';
+    expect(refused.told).toContain(`expected a kind of reward (${kinds}), got "always"`);
     const { exitCode, told } = await kgwalk(...words, '--plugin', file);
     expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
     const metrics = readFileSync(join(folder, 'metrics.jsonl'), 'utf8').split('\n');
     const hits = metrics.flatMap((line) => /"rollout\/hit_rate":([\d.]+)/.exec(line)?.[1] ?? []);
     expect(hits).toEqual(['1', '1', '1', '1']);
+    // A run of a plugin that this process does not know.
+    const run = openRun(folder);
+    const other = { ...run, config: { ...run.config, env: { reward: { kind: 'unheard-of' } } } };
+    const flags = { checkpoint: 'best', set: [], modelSet: [] };
+    await expect(dialogueData(flags, [other])).rejects.toThrow(
+      /expected a kind of reward .*--plugin FILE\), got "unheard-of"/,
+    );
+  });
+
+  test('an environment: a run is trained in it', async () => {
+    const envs = new URL('../../envs/index.ts', import.meta.url).href;
+    const file = pluginFile(`
+      import { DialogueWalkEnv, dialogueWalkWorld } from '${envs}';
+      class Generous extends DialogueWalkEnv {
+        step(action) {
+          const result = super.step(action);
+          return { ...result, reward: result.terminated ? 7 : 0 };
+        }
+      }
+      export const plugin = ({ registerEnv }) =>
+        registerEnv('mine/Generous-v1', (options) => {
+          const world = dialogueWalkWorld(options);
+          return () => new Generous(world);
+        });`);
+    const folder = join(folderWith({}), 'run');
+    const settings = [...tinyOverrides, 'env.id=mine/Generous-v1', 'data.dataset=opendialkg'];
+    const words = ['train', 'opendialkg-tiny', '--run-dir', folder, ...settings.flatMap((one) => ['--set', one])];
+    expect((await kgwalk(...words)).told).toMatch(/expected a known environment \(.*\), got "mine\/Generous-v1"/);
+    const { exitCode, told } = await kgwalk(...words, '--plugin', file);
+    expect([exitCode, exitCode === 0 ? '' : told]).toEqual([0, '']);
+    const metrics = readFileSync(join(folder, 'metrics.jsonl'), 'utf8').split('\n');
+    const rewards = metrics.flatMap((line) => /"rollout\/reward":([\d.]+)/.exec(line)?.[1] ?? []);
+    expect(rewards).toEqual(['7', '7', '7', '7']);
   });
 
   test('a figure: in the record, in its declarations and in tables', async () => {
