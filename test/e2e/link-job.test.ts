@@ -72,7 +72,9 @@ describe('kgwalk on link queries', () => {
     expect(exitCode).toBe(0);
     expect(out).toMatch(/^training +policy gradient +train +none found$/m);
     expect(out).toContain('found none of the 2 samples of test in 3 of 3 artifacts\n');
-    expect((await kgwalk(...check, '--split', 'valid')).out).toMatch(/^run +choice +best checkpoint +valid +allowed: /m);
+    expect((await kgwalk(...check, '--split', 'valid')).out).toMatch(
+      /^run +choice +best checkpoint +valid +allowed: /m,
+    );
     expect((await kgwalk(...check, '--split', 'train')).told).toContain('(valid or test), got train, at --split');
   });
 

@@ -21,6 +21,7 @@ test.each(Object.entries(ablations))(
   (name, keys) => {
     const [full, ablated] = ['llm-ark-2024', `llm-ark-2024-${name}`].map((preset) => loadPreset(preset));
     expect(diffConfig(full, ablated)).toEqual([...keys, 'name'].sort());
-    for (const settings of [full!, ablated!]) expect(() => checkTrainSettings(dialogueLearning, settings, false)).not.toThrow();
+    for (const settings of [full!, ablated!])
+      expect(() => checkTrainSettings(dialogueLearning, settings, false)).not.toThrow();
   },
 );
