@@ -13,7 +13,6 @@ import {
 import { relationWalkSettings } from '../../envs/settings.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
-import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
@@ -21,13 +20,7 @@ import type { StoredTensors } from '../../src/tensor/parameters.js';
 import { chainAnswer, noAnswer, type QuestionAgent } from '../question-agent.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
 import type { RelationShape } from './network.js';
-import {
-  encodeQuestions,
-  type QuestionVectors,
-  readScale,
-  scaledVectors,
-  type VectorScale,
-} from './question-vectors.js';
+import { encodeQuestions, type QuestionVectors, readScale, scaledVectors } from './question-vectors.js';
 import { relationWalkerSettings } from './settings.js';
 
 interface RelationWalkerAgentOptions {
@@ -230,7 +223,6 @@ const runConfig = z.object({
   encoder: encoderSettings,
   relationWalker: relationWalkerSettings,
 });
-type RunConfig = z.output<typeof runConfig>;
 
 /**
  * Answering needs no tensor backend: one question is read and walked on plain arrays, about a millisecond where its vector
@@ -239,43 +231,25 @@ type RunConfig = z.output<typeof runConfig>;
  * @throws as `loadQuestionWalker`, and WorkbenchError `data` for a run that has trained nothing
  */
 export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedQuestionWalker> {
-  return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, ...parts }) => {
+  return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
     const scale = readScale(folder);
     if (!scale) {
       throw new WorkbenchError('data', `expected the scale of question vectors, got none, at ${folder}`, {
         hint: 'The run stopped before it trained anything; resume it: `kgwalk train --resume --run-dir DIR`.',
       });
     }
-    const frontiers = frontierTrie(parts.graph, settings.relationWalk.memoryMegabytes * 2 ** 20);
-    return { agent: trainedAgent(tensors, settings, { ...parts, frontiers, scale, beamWidth: options.beamWidth }) };
-  });
-}
-
-interface TrainedAgentParts {
-  graph: Graph;
-  frontiers: FrontierTrie;
-  encoder: StateEncoder;
-  scale: VectorScale;
-  beamWidth?: number | undefined;
-}
-
-/** Weights under the settings they were trained with, as an agent. The caller keeps and disposes the encoder. */
-function trainedAgent(
-  tensors: StoredTensors,
-  { name, relationWalk, relationWalker }: Pick<RunConfig, 'name' | 'relationWalk' | 'relationWalker'>,
-  { graph, frontiers, encoder, scale, beamWidth = 1 }: TrainedAgentParts,
-): QuestionAgent {
-  const { horizon, hops } = relationWalk;
-  return relationWalkerAgent({
-    name,
-    graph,
-    frontiers,
-    rules: { horizon, hops },
-    network: hostNetwork(tensors, { dim: scale.mean.length, numRelations: graph.numRelations, horizon }),
-    vectors: async (tasks, signal) => {
-      const encoded = await encodeQuestions(encoder, tasks, { settings: relationWalker, signal });
-      return scaledVectors(tasks, encoded, scale);
-    },
-    beamWidth,
+    const { name, relationWalk, relationWalker } = settings;
+    const { horizon, hops, memoryMegabytes } = relationWalk;
+    const agent = relationWalkerAgent({
+      name,
+      graph,
+      frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
+      rules: { horizon, hops },
+      network: hostNetwork(tensors, { dim: scale.mean.length, numRelations: graph.numRelations, horizon }),
+      vectors: async (tasks, signal) =>
+        scaledVectors(tasks, await encodeQuestions(encoder, tasks, { settings: relationWalker, signal }), scale),
+      beamWidth: options.beamWidth ?? 1,
+    });
+    return { agent };
   });
 }

@@ -17,13 +17,6 @@ import { encodeTasks, readTables } from './vectors.js';
 import { beamSearch } from './walker-agent.js';
 import { walkerRunSettings } from './walker-parts.js';
 
-interface QuestionEdgeAgentOptions {
-  name: string;
-  beamWidth: number;
-  /** Encodes the texts of questions; absent where the policy's featurizer holds them already. */
-  encode?: (tasks: readonly WalkTask[], signal?: AbortSignal) => Promise<TaskVectors>;
-}
-
 /**
  * Inputs: the question with `[E]` for its topic, and the first topic that the graph has. Calls: none. It follows the most
  * probable walks over edges, adds up the probability of those that take the same relations, and answers with everything
@@ -31,7 +24,12 @@ interface QuestionEdgeAgentOptions {
  *
  * Truth questions are abstained from: it finds entities. The caller keeps and disposes the policy's head.
  */
-function questionEdgeAgent(policy: Policy, { name, beamWidth, encode }: QuestionEdgeAgentOptions): QuestionAgent {
+function questionEdgeAgent(
+  policy: Policy,
+  name: string,
+  beamWidth: number,
+  encode: (tasks: readonly WalkTask[], signal?: AbortSignal) => Promise<TaskVectors>,
+): QuestionAgent {
   const { featurizer } = policy;
   const { graph, rules } = featurizer.parts;
   const collector = walkCollector(graph, { beamWidth });
@@ -42,7 +40,7 @@ function questionEdgeAgent(policy: Policy, { name, beamWidth, encode }: Question
     prompted: false,
     async prepare(tasks: readonly QuestionTask[], signal) {
       const walks = tasks.map((task) => edgeWalkTask(task));
-      known = await encode?.(walks, signal);
+      known = await encode(walks, signal);
     },
     async answer(task, { trace, signal }) {
       if (task.form !== 'entities') return noAnswer('form');
@@ -50,8 +48,8 @@ function questionEdgeAgent(policy: Policy, { name, beamWidth, encode }: Question
       const { start } = walk;
       if (initialState(graph, start, rules).done) return noAnswer('no topic');
       trace({ event: 'start', entities: [start] });
-      const texts = known?.rowOf.has(task.id) ? known : await encode?.([walk], signal);
-      const reader = texts ? { ...policy, featurizer: featurizer.over(texts) } : policy;
+      const texts = known?.rowOf.has(task.id) ? known : await encode([walk], signal);
+      const reader = { ...policy, featurizer: featurizer.over(texts) };
       const [ranking] = await beamSearch(reader, [walk], beamWidth, collector);
       const { relations, probability } = likeliestRelations(ranking!.paths);
       for (const relation of relations) {
@@ -112,11 +110,9 @@ export function loadQuestionEdgeRun(
       tables: readTables(folder),
     });
     const policy = restoredPolicy(tf, inputs, tensors);
-    const agent = questionEdgeAgent(policy, {
-      name,
-      beamWidth: options.beamWidth ?? evaluation.beamWidth,
-      encode: (tasks, signal) => encodeTasks(encoder, tasks, { settings: encoderSettings, signal }),
-    });
+    const agent = questionEdgeAgent(policy, name, options.beamWidth ?? evaluation.beamWidth, (tasks, signal) =>
+      encodeTasks(encoder, tasks, { settings: encoderSettings, signal }),
+    );
     return { agent, dispose: () => policy.head.dispose() };
   });
 }

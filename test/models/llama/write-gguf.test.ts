@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readGgufHeader } from '../../../../src/llm/gguf/read-header.js';
-import { type GgufTensorData, writeGguf } from '../../../../src/llm/gguf/write-gguf.js';
-import { llamaLibrary } from '../../../../src/llm/llama-library.js';
-import { readGgufTensors } from '../../../fixtures/gguf-tensors.js';
+import { readGgufHeader } from '../../../src/llm/gguf/read-header.js';
+import { type GgufTensorData, writeGguf } from '../../../models/llama/write-gguf.js';
+import { llamaLibrary } from '../../../src/llm/llama-library.js';
+import { readGgufTensors } from '../../fixtures/gguf-tensors.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'kgwalk-gguf-'));
 const path = join(folder, 'written.gguf');

@@ -1,6 +1,6 @@
 /** Writes a GGUF model file, version 3. @source ggml docs/gguf.md */
-import { WorkbenchError } from '../../run/errors.js';
-import { writeFileAtomic } from '../../run/files.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { writeFileAtomic } from '../../src/run/files.js';
 
 /** A metadata value; a plain number has no type in the format, so each says its own. Int32Array and Float32Array are arrays. */
 export type GgufEntryValue =
