@@ -130,7 +130,6 @@ export function walkCollector(graph: Graph, { beamWidth, twoHopBonus = 0, seed =
 
 /** Scores the walks of one task; both ways to end are asked for, so their sum over a start's walks is usually 1. */
 export interface WalkScores {
-  /** Log-probability of the walk that stops after `edge`. */
   oneHop(edge: number): number;
   /** For walks that go on after edge `first`: log-probability of the whole walk, by its second edge. */
   twoHops(first: number): (second: number) => number;

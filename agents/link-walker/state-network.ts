@@ -46,7 +46,6 @@ interface PrefixLevel {
   entities: Int32Array;
 }
 
-/** Every beginning of the walks of some states. */
 interface Prefixes {
   /** By steps taken; one more than the longest walk has. */
   levels: PrefixLevel[];

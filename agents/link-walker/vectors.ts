@@ -23,7 +23,6 @@ export interface StartVectors {
   relations: Float32Array;
 }
 
-/** The graph that is walked, and the vectors to start from. */
 export interface LinkWalkerShape {
   lists: EdgeLists;
   numEntities: number;
@@ -33,7 +32,6 @@ export interface LinkWalkerShape {
   start?: StartVectors | undefined;
 }
 
-/** Sizes, and where the vectors start. */
 interface VectorTablesOptions {
   numEntities: number;
   /** Inverses included. */
@@ -62,7 +60,6 @@ export interface VectorTables {
   dots(left: Tensor2D, edges: { stateOf: Int32Array; relations: Int32Array; tails: Int32Array }): tfTypes.Tensor1D;
 }
 
-/** A table as it starts. */
 export interface LinkTable {
   name: 'relations' | 'entities';
   values: Float32Array;

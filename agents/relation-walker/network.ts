@@ -78,7 +78,6 @@ export interface RelationRequest {
 }
 
 export interface RelationShape {
-  /** Dimension of question vectors. */
   dim: number;
   numRelations: number;
   /** Relations a walk may take. */

@@ -96,7 +96,6 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
 }
 
 interface RankedChain {
-  /** The relations and the frontier they lead to. */
   node: FrontierNode;
   /** Log-probability of the walk, its STOP included. */
   logProb: number;

@@ -40,7 +40,6 @@ export interface LoadWalkerOptions {
 /** A trained walker, ready to answer; close it after use. */
 export interface LoadedWalker {
   agent: Agent;
-  /** The whole graph. */
   graph: Graph;
   /** The edges of it that the walker takes. */
   walks: WalkGraph;

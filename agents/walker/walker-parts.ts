@@ -92,7 +92,6 @@ export interface WalkerJob {
   texts: TaskVectors;
 }
 
-/** How many threads, and what stays with this one. */
 interface ThreadedWalkerOptions {
   threads: number;
   /** Encodes the texts of tasks in this thread, so that no other one opens a language model. */

@@ -6,7 +6,6 @@ import type { Direction } from './schema.js';
 import { chance, pick, pickWeighted, talk } from './words.js';
 import type { DemoWorld } from './world.js';
 
-/** One step of a conversation. */
 export interface Move {
   path: Path;
   /** Of each edge of the path. */
@@ -21,7 +20,6 @@ export interface Move {
   guessed: boolean;
 }
 
-/** What a conversation has been about. */
 export interface Memory {
   /** Entities in the order in which they came up, the last one last. */
   topics: readonly number[];

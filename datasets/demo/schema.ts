@@ -74,7 +74,6 @@ export const relationNames = [
   'plays_sport',
 ] as const;
 
-/** A relation of the demo world, forwards. */
 export type RelationName = (typeof relationNames)[number];
 
 /** A relation with its direction: what an edge of the graph carries. */

@@ -21,7 +21,6 @@ interface Fact {
   tailType: EntityType;
 }
 
-/** How facts of one relation come about. */
 interface Rule {
   from: EntityType;
   relation: RelationName;

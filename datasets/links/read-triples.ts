@@ -161,7 +161,6 @@ function hashOf(head: number, relation: number, tail: number): number {
   return hash;
 }
 
-/** Names by entity id, and what came of the file. */
 interface EntityLabels {
   /** In the order of the file; entities without a name are not among them. */
   labels: ReadonlyMap<number, string>;

@@ -24,7 +24,6 @@ export interface FreebaseGraph {
   fixture: boolean;
   /** Name of the entity with an id such as `m.06w2sn5`, as the graph writes it; undefined where it has none. */
   nameOf(mid: string): string | undefined;
-  /** The files it was read from. */
   sources: string[];
 }
 

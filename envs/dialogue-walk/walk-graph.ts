@@ -60,7 +60,6 @@ export function walkGraph(
   return { graph, selection: { ...selection, brought }, broughtBy };
 }
 
-/** A choice, and what it was told. */
 interface ArkTable {
   choose: ChooseEdges;
   /** Bits (`splitBits`) of the splits whose dialogues brought an edge of the whole graph into a list; 0: none did. */

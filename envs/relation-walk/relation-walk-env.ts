@@ -63,7 +63,6 @@ export interface RelationWalkObservation {
 export interface RelationWalkWorld extends Required<RelationWalkOptions> {
   /** int32: the samples that a seeded reset draws from: questions for entities whose topics have a legal action. */
   walkable: Int32Array;
-  /** The right answers of a sample. */
   golds(sample: number): GoldSet;
   actionSpace: Space<number>;
   observationSpace: Space<RelationWalkObservation>;

@@ -10,7 +10,6 @@ import { type Lease, leasesIn, openStore, requireSpace, storeError } from './lmd
 
 /** Everything a vector depends on beside its text. */
 interface VectorSpace {
-  /** The encoder's id. */
   encoder: string;
   /** What people call it. */
   name: string;

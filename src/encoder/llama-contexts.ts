@@ -83,7 +83,6 @@ function wholeContext(context: LlamaEmbeddingContext): EncoderContext {
 /** Places of a context that the tokens of a text never take: one stays free, and two at most are for special tokens. */
 export const reservedPlaces = 3;
 
-/** The tokens of one model. */
 export interface LlamaVocabulary {
   /** Without special tokens. */
   tokenize(text: string): Token[];

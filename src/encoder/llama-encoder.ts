@@ -33,7 +33,6 @@ import type { EncoderSettings } from './settings.js';
 export interface LlamaEncoderOptions {
   modelPath: string;
   settings: Pick<EncoderSettings, 'pooling' | 'normalize' | 'workers' | 'prefixReuse' | 'gpu'>;
-  /** The folder of all caches. */
   cacheFolder: string;
 }
 

@@ -11,7 +11,6 @@ import type { EncodedTexts, EncodeOptions, StateEncoder } from './state-encoder.
 export interface OpenEncoderOptions {
   /** Goes before `settings.model`. */
   modelPath?: string | undefined;
-  /** The folder of all caches. */
   cacheFolder: string;
 }
 

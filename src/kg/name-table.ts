@@ -43,7 +43,6 @@ export class NameTable {
     return table;
   }
 
-  /** Number of ids. */
   get size(): number {
     return this.#size;
   }

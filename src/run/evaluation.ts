@@ -70,7 +70,6 @@ export type AboutEvaluation = z.output<typeof aboutEvaluation>;
 /** `evaluation.json`: one agent on one split. Whatever went wrong is in every denominator. No wall clock. */
 export const evaluationRecord = openObject({
   schemaVersion: z.literal(2),
-  /** Name of the task. */
   task: text,
   agent: text,
   /** A fact that belongs beside the numbers, such as "uses entity counts". */

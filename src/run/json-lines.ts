@@ -73,7 +73,6 @@ export function openJsonLines(file: string) {
       hash = hashBefore(mark);
       log.cut(mark.bytes);
     },
-    /** Flushes and closes. */
     close(): void {
       try {
         flush();

@@ -99,7 +99,6 @@ export interface Kernels {
   ): void;
   /** Bytes of a place, which holds one positive; known once the settings and the table are. */
   transePlaceBytes(): number;
-  /** Bytes of a thread's scratch memory. */
   transeScratchBytes(): number;
   /** @param places as many as a call is given positives @param streams a generator a place: 16 bytes, low word first */
   transeRoom(places: number, streams: number, scratch: number): void;

@@ -18,7 +18,6 @@ export type { Tf } from './ops.js';
  * processor, WebAssembly, plain JavaScript.
  */
 export const backendNames = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu'] as const;
-/** One of `backendNames`. */
 export type BackendName = (typeof backendNames)[number];
 
 /**

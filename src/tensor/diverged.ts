@@ -1,7 +1,6 @@
 /** A training step whose numbers are not finite, found before it changes a weight. */
 import { WorkbenchError } from '../run/errors.js';
 
-/** The first number that is not finite. */
 export interface NotFinite {
   /** What holds it, such as `logits` or `gradient of trunk.1`. */
   tensor: string;

@@ -35,7 +35,6 @@ export class ParameterSet {
     return [...this.#variables.values()];
   }
 
-  /** Number of trainable scalars. */
   get size(): number {
     return this.variables.reduce((sum, variable) => sum + variable.size, 0);
   }

@@ -170,7 +170,6 @@ export interface TablePairs {
   right: readonly Int32Array[];
 }
 
-/** Products with rows of the tables. */
 interface HeldTables {
   /** Dot products of rows of `left`, float32 [any, sum of the widths]; float32 [m]. */
   dots(left: Float32Array, pairs: TablePairs): Float32Array;

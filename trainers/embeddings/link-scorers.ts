@@ -37,7 +37,6 @@ export interface OpenedScorer {
   scorer: LinkScorer;
   /** Absolute path of the kept table; a run copies it into its own folder. */
   file: string;
-  /** Whether the table was there already. */
   reused: boolean;
   /** What chose the epoch: both directions of valid, with train and valid as known answers; absent where valid has no triples. */
   metrics: LinkMetrics | undefined;

@@ -66,7 +66,6 @@ export function openShare(work: TransEWork): WorkShare {
 /** A thread's part of an epoch or of a validation. */
 export type TransEJob = Share & ({ do: 'train'; epoch: number; learningRate: number } | { do: 'rank' });
 
-/** Does epochs and validations; close it after use. */
 interface Crew {
   /** Trains an epoch in `work.order`. @param onProgress called with the positives done */
   train(epoch: number, learningRate: number, onProgress: (done: number) => void): Promise<void>;

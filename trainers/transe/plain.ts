@@ -38,7 +38,6 @@ const largest = 1e38;
 /** Draws before a negative is given up because nearly every entity is a true answer. */
 const maxDraws = 100;
 
-/** The weights, the triples, and those that are never negatives. */
 interface StepOptions {
   state: Pick<TransEState, 'table' | 'entitySquares' | 'relationSquares'>;
   settings: TransESettings;
@@ -295,7 +294,6 @@ export function createBatchStep(options: StepOptions, batch: BatchMoves) {
   };
 }
 
-/** The kernel in this thread's TypeScript. */
 export function plainKernel(work: TransEWork): TransEKernel {
   const { settings, state, train: triples, trainSet: known, order, losses, begun } = work;
   const options: StepOptions = { state, settings, triples, known };

@@ -68,7 +68,6 @@ type TransEIdentity = TableIdentity<TransESettings>;
 export interface Pretrained extends SavedTable {
   /** Absolute path of the table; a run copies it into its own folder. */
   file: string;
-  /** Whether the table was there already. */
   reused: boolean;
 }
 

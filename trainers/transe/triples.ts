@@ -5,7 +5,6 @@ import { walkSamples } from '../../datasets/walk-sample.js';
 import { type Graph, inversePrefix, pickTriples, type Triple, type TripleColumns } from '../../src/kg/graph.js';
 import { Rng } from '../../src/run/seeds.js';
 
-/** How many facts are held out, which never, and from which seed. */
 interface HoldOutOptions {
   /** Share of the facts, default 0.01. */
   share?: number;

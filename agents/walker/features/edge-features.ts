@@ -131,7 +131,6 @@ function logCount(count: number): number {
   return count === 0 ? 0 : Math.log1p(count) / 3;
 }
 
-/** Logarithms of counts around entities and edges. */
 interface EdgeStatistics {
   /** float32 [numEntities]: ln(1 + degree). */
   logDegree: Float32Array;

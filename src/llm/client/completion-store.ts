@@ -36,7 +36,6 @@ type PromptHead = Pick<CompletionRequest, 'system' | 'head'>;
 
 /** What a replay has to know of a model that is not there. */
 export type ModelCard = z.output<typeof cardShape>;
-/** Why a model gave no reply, as its error says it. */
 export type StoredFailure = z.output<typeof failureShape>;
 
 /** One line, without its checksum. */
@@ -49,7 +48,6 @@ const storedLine = z.discriminatedUnion('line', [
 ]);
 type StoredLine = z.output<typeof storedLine>;
 
-/** Everything that a completion depends on. */
 interface CompletionKey extends Omit<CompletionRequest, 'decision' | 'signal'> {
   /** `LanguageModel.id`. */
   model: string;

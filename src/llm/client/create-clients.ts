@@ -151,7 +151,6 @@ export interface CallTotals {
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
-  /** Calls by phase and by how their replies were read. */
   /** Calls by phase, and by how their replies were read. */
   phases: Record<string, { calls: number; stages: Record<string, number> }>;
 }

@@ -76,7 +76,6 @@ function fewest(most: number, fits: (count: number) => boolean): number {
   return low;
 }
 
-/** How much of each part there is to give up. */
 function sizes(decision: Decision): Dropped {
   const history = (decision.context ?? []).filter(isHistory);
   return {

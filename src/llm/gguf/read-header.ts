@@ -15,7 +15,6 @@ interface GgufTensor {
   offset: number;
 }
 
-/** All that stands before the weights. */
 export interface GgufHeader {
   version: number;
   /** Scalar entries and strings up to 64 KiB; arrays (vocabularies) are checked and left out. */

@@ -57,7 +57,6 @@ export function transeTable(
   wholeBytes = rowBytes & ~15;
 }
 
-/** @see transeTable */
 export function transeTriples(
   toHeads: usize,
   toRelations: usize,
@@ -103,17 +102,14 @@ export function transeSettings(
   placeBytes = (directionsAt + <usize>(negatives + 1) * directionBytes + 63) & ~63;
 }
 
-/** Bytes that a place takes. */
 export function transePlaceBytes(): usize {
   return placeBytes;
 }
 
-/** Bytes of scratch memory. */
 export function transeScratchBytes(): usize {
   return 256 + ((rowBytes + 15) & ~15) + <usize>(negatives + 1) * rowBytes;
 }
 
-/** @see transeTable */
 export function transeRoom(toPlaces: usize, toStreams: usize, scratch: usize): void {
   places = toPlaces;
   streams = toStreams;
@@ -142,7 +138,6 @@ export const drawnAt: usize = 12;
 /** int32: how many of those move. */
 export const movedAt: usize = 16;
 
-/** The beginning of a place. */
 export function placeOf(place: i32): usize {
   return places + <usize>place * placeBytes;
 }
@@ -177,7 +172,6 @@ export function gradientOf(place: usize): usize {
   return place + gradientAt;
 }
 
-/** The directions of those that move. */
 export function directionsOf(place: usize): usize {
   return place + directionsAt;
 }

@@ -38,7 +38,6 @@ export function transeTrain(order: usize, count: i32, learningRate: f64): i32 {
   return count;
 }
 
-/** @see transeTrain */
 export function transeGradients(order: usize, count: i32, thread: i32, threads: i32): i32 {
   for (let place = thread; place < count; place += threads) {
     draw(place, load<i32>(order + (place << 2)), streams + (place << 4));
@@ -47,17 +46,14 @@ export function transeGradients(order: usize, count: i32, thread: i32, threads: 
   return count;
 }
 
-/** @see transeTrain */
 export function transeMoves(count: i32, learningRate: f64, owner: i32, owners: i32): void {
   for (let place = 0; place < count; place++) move(placeOf(place), learningRate, owner, owners);
 }
 
-/** @see transeTrain */
 export function transeDistances(place: i32): usize {
   return distancesOf(placeOf(place));
 }
 
-/** @see transeTrain */
 export function transeDrawn(place: i32): i32 {
   return load<i32>(placeOf(place), drawnAt);
 }
@@ -103,7 +99,6 @@ function stepSize(squares: usize, row: i32, square: f64, learningRate: f64): f64
   return learningRate / sqrt<f64>(sum);
 }
 
-/** Adds `step`, with the signs that were kept, to the row. */
 function addSigns(row: usize, step: f32, direction: usize): void {
   const steps = f32x4.splat(step);
   let at: usize = 0;
@@ -118,7 +113,6 @@ function addSigns(row: usize, step: f32, direction: usize): void {
   }
 }
 
-/** Adds `step` times the values to the row. */
 function addScaled(row: usize, step: f32, values: usize): void {
   const steps = f32x4.splat(step);
   let at: usize = 0;
