@@ -15,7 +15,8 @@ import type { Asker, AskOptions, Attempt, Row, Sample, Scorer } from './score.js
 export interface EvaluationSubject {
   /** Name of the task. */
   task: string;
-  agent: string;
+  /** Default its own name. */
+  agent?: string;
   run?: string | undefined;
   checkpoint?: string | undefined;
   about: AboutEvaluation;

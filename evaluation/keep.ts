@@ -214,8 +214,8 @@ export function clientSettings({
   return { budget, budgetMode, seed, ...(about.choices === 'logprob' && { choices: 'logprob' }) };
 }
 
-/** What the record says of an evaluation beyond its figures. */
-export function subjectOf({ modelId, hashes, ...rest }: AskedEvaluation): EvaluationSubject {
+/** What the record says of an evaluation beyond its figures. An agent has the name that it gives itself: `bilinear` is ComplEx. */
+export function subjectOf({ modelId, hashes, agent: _asked, ...rest }: AskedEvaluation): EvaluationSubject {
   return { ...rest, hashes: { ...hashes, ...(modelId !== undefined && { model: modelId }) } };
 }
 

@@ -155,10 +155,10 @@ describe('kgwalk on link queries', () => {
       'TransE',
       'ComplEx',
       'relation chains',
-      '—born_in→ —lies_in→',
+      'born_in → lies_in',
       'walks that end on the answer',
-      'mean reciprocal rank on valid',
-      'Worked queries',
+      'MRR on valid',
+      'Worked examples',
       'Northland',
     ];
     expect(wanted.filter((text) => !html.includes(text))).toEqual([]);

@@ -7,7 +7,7 @@ import { env, execPath } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { tally } from '../fixtures/long-tests.js';
 import { folderWith } from '../fixtures/tiny-release.js';
-import { tinyOverrides } from '../fixtures/tiny-training.js';
+import { evaluationOf, tinyOverrides } from '../fixtures/tiny-training.js';
 
 interface Plan {
   threads: number;
@@ -120,7 +120,10 @@ describe('a thread that dies', () => {
     expect([status, stdout]).toEqual([1, '']);
     const message = 'expected the evaluation to go on, got a thread that died: it ended by itself with status 3';
     expect(stderr).toContain(message);
-    expect(readdirSync(join(folder, 'evaluations')).filter((name) => name.startsWith('train'))).toEqual([]);
+    // What was asked is there to go on with, and nothing that says it was answered.
+    const left = readdirSync(evaluationOf(folder, 'train-best'));
+    expect(left.filter((name) => ['evaluation.json', 'answers.jsonl', 'rows.arrow'].includes(name))).toEqual([]);
+    expect(JSON.parse(kgwalk(words).stdout)).toMatchObject({ misses: { 'agent-failed': 0 } });
     tally('faults injected');
   });
 });
