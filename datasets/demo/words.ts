@@ -60,7 +60,7 @@ export function phrasesOf(direction: Direction): z.output<typeof oneWay> {
   ];
 }
 
-/** Puts values in the places of a pattern. */
+/** Puts values in the places of a pattern, such as `{name}`; a place without a value stays as it is. */
 export function fill(pattern: string, values: object): string {
   return pattern.replace(/\{(\w+)\}/g, (place, name: string) => (values as Record<string, string>)[name] ?? place);
 }
