@@ -32,10 +32,6 @@ export class Arena {
     return this.#take(Float32Array, length);
   }
 
-  float64(length: number): Float64Array {
-    return this.#take(Float64Array, length);
-  }
-
   int32(length: number): Int32Array {
     return this.#take(Int32Array, length);
   }
