@@ -81,14 +81,15 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
         evaluations.push({ ...kept, name: which.name, runFolder, failures: [], record: { ...kept.record, ...run } });
         continue;
       }
+      const [main] = opened.scorer.figures;
+      const valueOf = task.measure.valueOf(main!.key);
       const line = evaluationProgress(label ?? which.name, data.samples.length, task.measure.clusters, work);
       const evaluation = await keepEvaluation(opened.asker, data.samples, opened.scorer, {
         ...{ asked, folder, notes: notes[i]!, excluded: data.excluded, examples: data.examples },
         ...{ onCall: line.called, onTorn: work.torn, signal: work.signal, afresh: onAttempt !== undefined },
         ...(prompted && { model }),
         onRow(row, sample, attempt) {
-          const [main] = opened.scorer.figures;
-          line.answered(main!, task.measure.valueOf(main!.key)(row));
+          line.answered(main!, valueOf(row));
           onAttempt?.(sample, attempt, data);
         },
       });
