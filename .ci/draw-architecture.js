@@ -30,6 +30,7 @@ const says = {
   tasks: 'what differs: dialogues, questions, links',
   presets: 'settings as YAML',
   models: 'how the model of the package is made',
+  serve: 'runs in a browser, live',
   cli: 'one file a command',
   reports: 'the page, from records alone',
 };
@@ -58,7 +59,7 @@ function stations() {
 
 /** The rows of the picture, top to bottom: each layer with the folders right inside it and the layers it imports. */
 export function structure() {
-  const names = ['cli', 'reports', ...layers.toReversed().slice(1)];
+  const names = ['cli', 'serve', 'reports', ...layers.toReversed().filter((name) => !['cli', 'serve'].includes(name))];
   const passed = stations();
   return names.map((name) => {
     const files = sourcesIn(name);
