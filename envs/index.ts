@@ -79,9 +79,27 @@ export {
   type WalkRules,
   type WalkState,
 } from './dialogue-walk/rules.js';
-export { dict, discrete, ids, multiBinary, oneOf, sequence, text, vector, type Space } from './spaces.js';
+export {
+  dict,
+  discrete,
+  ids,
+  multiBinary,
+  oneOf,
+  sequence,
+  text,
+  vector,
+  type Space,
+  type SpaceForm,
+} from './spaces.js';
 export { renderStateText, type StateTextFields, verbalizePath } from './dialogue-walk/state-text.js';
-export { VectorEnv, type Autoreset, type BatchedEnv, type VectorReset, type VectorStep } from './vector-env.js';
+export {
+  VectorEnv,
+  type Autoreset,
+  type BatchedEnv,
+  type ObservationColumns,
+  type VectorReset,
+  type VectorStep,
+} from './vector-env.js';
 export { walkGraph, type EdgeSelection, type WalkGraph } from './dialogue-walk/walk-graph.js';
 export { hitsGold, registerReward, rewardKinds } from './dialogue-walk/hits.js';
 export { embeddingPotential, shapingReward, type Potential } from './dialogue-walk/reward.js';

@@ -1,9 +1,22 @@
-/** Spaces: what an action or observation may be, as a test and a seeded draw. */
+/** Spaces: what an action or observation may be, as a test, a seeded draw, and a form that other programs can read. */
 import { relationColumn, type RelationColumn } from '../src/kg/adjacency.js';
 import type { Rng } from '../src/run/seeds.js';
 
+/** A space in plain values, for programs that cannot call `contains`: what Python makes a Gymnasium space of. */
+export type SpaceForm =
+  | { kind: 'discrete'; n: number; first: number }
+  /** float32, exactly `length`; without bounds any finite number. */
+  | { kind: 'vector'; length: number; low?: readonly number[]; high?: readonly number[] }
+  /** At most `maxLength` numbers from `low` to `high`. */
+  | { kind: 'list'; dtype: 'uint8' | 'uint16' | 'int32' | 'float64'; maxLength: number; low: number; high: number }
+  | { kind: 'text' }
+  /** Fields without a form are left out. */
+  | { kind: 'dict'; fields: Readonly<Record<string, SpaceForm>> };
+
 /** All values that an action or an observation may take. */
 export interface Space<T> {
+  /** Absent where no other program can read the values. */
+  readonly form?: SpaceForm;
   contains(value: unknown): value is T;
   /** @param mask uint8, 1 = may be drawn; indices beyond its end may not; spaces without indices ignore it */
   sample(rng: Rng, mask?: Uint8Array): T;
@@ -13,6 +26,7 @@ export interface Space<T> {
 export function discrete(n: number, first = 0): Space<number> & { readonly n: number } {
   return {
     n,
+    form: { kind: 'discrete', n, first },
     contains: (value): value is number =>
       Number.isInteger(value) && Number(value) >= first && Number(value) < first + n,
     sample(rng, mask) {
@@ -31,6 +45,7 @@ export function discrete(n: number, first = 0): Space<number> & { readonly n: nu
 /** Vectors of at most `maxLength` zeros and ones, uint8. */
 export function multiBinary(maxLength: number): Space<Uint8Array> {
   return {
+    form: { kind: 'list', dtype: 'uint8', maxLength, low: 0, high: 1 },
     contains: (value): value is Uint8Array =>
       value instanceof Uint8Array && value.length <= maxLength && value.every((bit) => bit <= 1),
     sample: (rng) => Uint8Array.from({ length: rng.integer(maxLength + 1) }, () => rng.integer(2)),
@@ -40,6 +55,7 @@ export function multiBinary(maxLength: number): Space<Uint8Array> {
 /** Lists of at most `maxLength` ids in [0, n), int32. */
 export function ids(n: number, maxLength: number): Space<Int32Array> {
   return {
+    form: { kind: 'list', dtype: 'int32', maxLength, low: 0, high: n - 1 },
     contains: (value): value is Int32Array =>
       value instanceof Int32Array && value.length <= maxLength && value.every((id) => id >= 0 && id < n),
     sample: (rng) => Int32Array.from({ length: rng.integer(maxLength + 1) }, () => rng.integer(n)),
@@ -49,6 +65,7 @@ export function ids(n: number, maxLength: number): Space<Int32Array> {
 /** Lists of at most `maxPairs` pairs of an id in [0, first) and one in [0, second), int32, flat. */
 export function idPairs(first: number, second: number, maxPairs: number): Space<Int32Array> {
   return {
+    form: { kind: 'list', dtype: 'int32', maxLength: 2 * maxPairs, low: 0, high: Math.max(first, second) - 1 },
     contains: (value): value is Int32Array =>
       value instanceof Int32Array &&
       value.length <= 2 * maxPairs &&
@@ -62,6 +79,7 @@ export function idPairs(first: number, second: number, maxPairs: number): Space<
 /** Vectors of exactly `length` finite numbers, float32. */
 export function vector(length: number): Space<Float32Array> {
   return {
+    form: { kind: 'vector', length },
     contains: (value): value is Float32Array =>
       value instanceof Float32Array && value.length === length && value.every((number) => Number.isFinite(number)),
     sample: (rng) => Float32Array.from({ length }, () => rng.normal()),
@@ -70,7 +88,9 @@ export function vector(length: number): Space<Float32Array> {
 
 /** Lists of at most `maxLength` relation ids in [0, n), in the type that a graph of n relations holds them in. */
 export function relationIds(n: number, maxLength: number): Space<RelationColumn> {
+  const dtype = relationColumn(n, 0) instanceof Uint16Array ? 'uint16' : 'int32';
   return {
+    form: { kind: 'list', dtype, maxLength, low: 0, high: n - 1 },
     contains: (value): value is RelationColumn => {
       const isColumn = value instanceof Uint16Array || value instanceof Int32Array;
       return isColumn && value.length <= maxLength && value.every((id: number) => id >= 0 && id < n);
@@ -82,6 +102,7 @@ export function relationIds(n: number, maxLength: number): Space<RelationColumn>
 /** Any string. */
 export function text(): Space<string> {
   return {
+    form: { kind: 'text' },
     contains: (value): value is string => typeof value === 'string',
     sample: (rng) => rng.uint32().toString(36),
   };
@@ -90,6 +111,7 @@ export function text(): Space<string> {
 /** One of the given values. */
 export function oneOf<T extends string | number | boolean>(...values: readonly T[]): Space<T> {
   return {
+    ...(values.every((value) => typeof value === 'string') && { form: { kind: 'text' } as const }),
     contains: (value): value is T => (values as readonly unknown[]).includes(value),
     sample: (rng) => values[rng.integer(values.length)]!,
   };
@@ -106,7 +128,11 @@ export function sequence<T>(item: Space<T>): Space<readonly T[]> {
 /** Objects with exactly these keys, each in its space. */
 export function dict<T extends object>(spaces: { readonly [K in keyof T]: Space<T[K]> }): Space<T> {
   const keys = Object.keys(spaces) as (keyof T)[];
+  const forms = (Object.entries(spaces) as [string, Space<unknown>][]).flatMap(([key, { form }]) =>
+    form ? [[key, form] as const] : [],
+  );
   return {
+    form: { kind: 'dict', fields: Object.fromEntries(forms) },
     contains: (value): value is T =>
       typeof value === 'object' &&
       value !== null &&

@@ -1,6 +1,7 @@
 /** Many copies of one environment, stepped together. */
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Env, EnvSpec, ResetResult } from './env.js';
+import type { Space } from './spaces.js';
 
 /**
  * What happens to a copy whose episode ended: `disabled`, it waits for the next `reset` (rollout collectors count on
@@ -32,11 +33,28 @@ export interface VectorStep<Observation> {
   infos: readonly Record<string, unknown>[];
 }
 
+/** Observations of all copies side by side: the environment's own arrays, changed by every step. */
+export interface ObservationColumns {
+  /** Room for a copy's actions in `masks`. */
+  maxActions: number;
+  /** int32 [numEnvs]: length of each action list. */
+  counts: Int32Array;
+  /** uint8 [numEnvs, maxActions], 1 = legal; zeros behind a list's end. */
+  masks: Uint8Array;
+  /** [numEnvs, width] by field of the observation; fields that are not of one width for all copies are not here. */
+  fields: Readonly<Record<string, Int32Array | Float32Array>>;
+}
+
 /** Copies of an environment as collectors see them: stepped one by one (`VectorEnv`), or together over columns. */
 export interface BatchedEnv<Observation, Action = number> {
   readonly spec: EnvSpec;
+  readonly actionSpace: Space<Action>;
+  /** Of one copy. */
+  readonly observationSpace: Space<Observation>;
   /** Most copies that can take part. */
   readonly numEnvs: number;
+  /** Where the copies' observations lie side by side anyway; `observations` hold the same. */
+  readonly columns?: ObservationColumns;
   /** @throws WorkbenchError `usage` for more options than copies */
   reset(options?: VectorReset): VectorStep<Observation>;
   /** @param actions one a copy; what stands at the places of copies that are not live is ignored */
@@ -47,6 +65,8 @@ export interface BatchedEnv<Observation, Action = number> {
 /** Batched `Env`. A step costs the copies' steps and O(copies) bookkeeping; the arrays it returns are new each time. */
 export class VectorEnv<Observation, Action = number> implements BatchedEnv<Observation, Action> {
   readonly spec: EnvSpec;
+  readonly actionSpace: Space<Action>;
+  readonly observationSpace: Space<Observation>;
   readonly numEnvs: number;
   readonly #envs: readonly Env<Observation, Action>[];
   readonly #autoreset: Autoreset;
@@ -61,7 +81,10 @@ export class VectorEnv<Observation, Action = number> implements BatchedEnv<Obser
     this.#envs = envs;
     this.#autoreset = autoreset;
     this.numEnvs = envs.length;
-    this.spec = envs[0]!.spec;
+    const [{ spec, actionSpace, observationSpace }] = envs as [Env<Observation, Action>];
+    this.spec = spec;
+    this.actionSpace = actionSpace;
+    this.observationSpace = observationSpace;
   }
 
   /** @throws WorkbenchError `usage` for more options than copies */

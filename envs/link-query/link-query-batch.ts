@@ -3,6 +3,7 @@ import type { RelationColumn } from '../../src/kg/adjacency.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { type EnvSpec, InvalidAction, ResetNeeded } from '../env.js';
+import type { Space } from '../spaces.js';
 import {
   chosenQuery,
   legalActionWords,
@@ -19,7 +20,7 @@ import {
   potentialOf,
   stepReward,
 } from './world.js';
-import type { Autoreset, BatchedEnv, VectorReset, VectorStep } from '../vector-env.js';
+import type { Autoreset, BatchedEnv, ObservationColumns, VectorReset, VectorStep } from '../vector-env.js';
 
 /**
  * The same walks as as many copies of `LinkQueryEnv`, for equal seeds and actions. All arrays are its own and change with
@@ -27,6 +28,8 @@ import type { Autoreset, BatchedEnv, VectorReset, VectorStep } from '../vector-e
  */
 export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
   readonly spec: EnvSpec;
+  readonly actionSpace: Space<number>;
+  readonly observationSpace: Space<LinkQueryObservation>;
   readonly numEnvs: number;
   /** Room for a copy's actions in `masks`: the largest degree, and one for staying. */
   readonly maxActions: number;
@@ -48,6 +51,7 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
   readonly masks: Uint8Array;
   /** float32 [numEnvs, 3 · dim]: vectors of head, relation and current; empty where the world has none. */
   readonly vectors: Float32Array;
+  readonly columns: ObservationColumns;
   readonly #world: LinkQueryWorld;
   readonly #autoreset: Autoreset;
   readonly #rngs: Rng[];
@@ -68,6 +72,8 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
     }
     const column = () => new Int32Array(numEnvs);
     this.spec = { id: linkQueryId, maxSteps: world.horizon };
+    this.actionSpace = world.actionSpace;
+    this.observationSpace = world.observationSpace;
     this.numEnvs = numEnvs;
     this.maxActions = world.maxActions;
     this.#world = world;
@@ -82,9 +88,17 @@ export class LinkQueryBatch implements BatchedEnv<LinkQueryObservation> {
     this.#pierced = flags();
     this.#ended = { running: flags(), hits: flags(), samples: column(), replaced: flags(), paths: this.paths.slice() };
     const { vectors } = world;
+    this.#ended.vectors = vectors && new VectorMaker(vectors);
     this.vectors = vectors ? new Float32Array(numEnvs * 3 * vectors.dim) : noVector;
     this.#entityRows = vectors && new RowCopier(vectors.entities, this.vectors, vectors.dim);
     this.#relationRows = vectors && new RowCopier(vectors.relations, this.vectors, vectors.dim);
+    this.columns = {
+      ...{ maxActions: world.maxActions, counts: this.counts, masks: this.masks },
+      fields: {
+        ...{ head: this.heads, relation: this.relations, current: this.currents, hop: this.hops },
+        vector: this.vectors,
+      },
+    };
     this.#rngs = Array.from({ length: numEnvs }, () => Rng.named(0, 'env'));
     this.#result = this.#resultOf(numEnvs);
   }
@@ -322,6 +336,7 @@ interface EndedWalks {
   replaced: Uint8Array;
   /** int32 [numEnvs, 2 · horizon]: the whole path of those walks. */
   paths: Int32Array;
+  vectors?: VectorMaker | undefined;
 }
 
 /** The info of one copy: `sample`, `done`, at the end `hit`, and `final` where the next episode has begun in the same step. */
@@ -348,15 +363,13 @@ function rowInfo(
   };
 }
 
-function finalOf(world: LinkQueryWorld, { hits, samples, paths }: EndedWalks, row: number) {
-  const { queries, offsets, vectors, horizon } = world;
+function finalOf(world: LinkQueryWorld, { hits, samples, paths, vectors }: EndedWalks, row: number) {
+  const { queries, offsets, horizon } = world;
   const sample = samples[row]!;
   const path = paths.slice(2 * row * horizon, 2 * (row + 1) * horizon);
   const end = path.at(-1)!;
   const mask = new Uint8Array(offsets[end + 1]! - offsets[end]! + 1).fill(1);
-  const vector = vectors
-    ? new VectorMaker(vectors).of(queries.heads[sample]!, queries.relations[sample]!, end)
-    : noVector;
+  const vector = vectors?.of(queries.heads[sample]!, queries.relations[sample]!, end) ?? noVector;
   return {
     observation: linkQueryObservation(world, sample, path, mask, vector),
     info: { sample, done: true, hit: hits[row] === 1 },

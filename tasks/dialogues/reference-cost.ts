@@ -42,6 +42,8 @@ export function referenceCost(envs: Envs, reader: StateReader): ReferenceCost {
   return {
     envs: {
       spec: envs.spec,
+      actionSpace: envs.actionSpace,
+      observationSpace: envs.observationSpace,
       numEnvs: envs.numEnvs,
       reset: (options) => {
         const step = envs.reset(options);

@@ -1,5 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { dict, discrete, idPairs, ids, multiBinary, oneOf, sequence, text } from '../../envs/spaces.js';
+import {
+  dict,
+  discrete,
+  idPairs,
+  ids,
+  multiBinary,
+  oneOf,
+  relationIds,
+  sequence,
+  text,
+  vector,
+} from '../../envs/spaces.js';
 import { Rng } from '../../src/run/seeds.js';
 
 describe('spaces', () => {
@@ -26,6 +37,27 @@ describe('spaces', () => {
       expect(space.contains(drawn)).toBe(true);
       expect(space.sample(new Rng(seed))).toEqual(drawn);
     }
+  });
+
+  test('a form says in plain values what the space holds; fields that only this program can read are left out', () => {
+    const space = dict({
+      n: discrete(5, -1),
+      list: ids(4, 3),
+      name: text(),
+      items: sequence(discrete(3)),
+      at: vector(2),
+    });
+    expect(JSON.parse(JSON.stringify(space.form))).toEqual({
+      kind: 'dict',
+      fields: {
+        n: { kind: 'discrete', n: 5, first: -1 },
+        list: { kind: 'list', dtype: 'int32', maxLength: 3, low: 0, high: 3 },
+        name: { kind: 'text' },
+        at: { kind: 'vector', length: 2 },
+      },
+    });
+    expect(relationIds(65_537, 2).form).toMatchObject({ dtype: 'int32' });
+    expect(relationIds(65_536, 2).form).toMatchObject({ dtype: 'uint16' });
   });
 
   test('refuses what lies outside', () => {
