@@ -92,10 +92,15 @@ export function minutesOf(text: string, flag: string): number {
   throw new WorkbenchError('usage', `expected a number above 0, got ${JSON.stringify(text)}, at ${flag}`);
 }
 
-/** Aborted after that many minutes; does not keep the process alive. */
+/**
+ * Aborted after that many minutes; does not keep the process alive. Its timer holds it: the signal of `AbortSignal.timeout` is
+ * lost in a garbage collection once only `AbortSignal.any` knows of it, and then never fires.
+ */
 export function timeLimit(minutes: number): AbortSignal {
   const longestTimer = 2 ** 31 - 1;
-  return AbortSignal.timeout(Math.min(Math.ceil(minutes * 60_000), longestTimer));
+  const limit = new AbortController();
+  setTimeout(() => limit.abort(), Math.min(Math.ceil(minutes * 60_000), longestTimer)).unref();
+  return limit.signal;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What stands beside the work of a command: a person at a terminal, who stops by Ctrl-C. */
 import { basename } from 'node:path';
-import process, { exit, stderr } from 'node:process';
+import process, { stderr } from 'node:process';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import { terminalProgress } from '../src/run/progress.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
@@ -33,6 +33,8 @@ export async function taskFor(named: readonly Named[], flags: EvaluationFlags): 
   return task;
 }
 
+/** Signals that close are one: supervisors such as `timeout -s INT` signal the program and its process group. */
+const oneInterruptMs = 300;
 let controller: AbortController | undefined;
 
 /**
@@ -44,8 +46,12 @@ export function interruptSignal(): AbortSignal {
   if (controller) return controller.signal;
   controller = new AbortController();
   const { signal } = controller;
+  let first = 0;
   const interrupted = () => {
-    if (signal.aborted) exit(exitCodes.stopped);
+    const now = performance.now();
+    if (signal.aborted && now - first < oneInterruptMs) return;
+    if (signal.aborted) process.exit(exitCodes.stopped);
+    first = now;
     stderr.write('\nstopping after this step; press Ctrl-C again to stop at once\n');
     controller?.abort(new WorkbenchError('stopped', 'stopped by the user'));
   };

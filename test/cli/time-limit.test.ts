@@ -1,0 +1,58 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { readIndex } from '../../checkpoints/store.js';
+import { timeLimit } from '../../cli/options.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { tinyLinkFiles } from '../fixtures/tiny-links.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+describe('a time limit', () => {
+  useOwnHome();
+  let collecting: NodeJS.Timeout;
+  afterEach(() => clearInterval(collecting));
+
+  test('fires where only a signal made of it is held, whatever is collected meanwhile', async () => {
+    const signal = AbortSignal.any([new AbortController().signal, timeLimit(0.0005)]);
+    collecting = setInterval(collectGarbage, 5);
+    const fired = await new Promise<boolean>((resolve) => {
+      signal.addEventListener('abort', () => resolve(true));
+      setTimeout(() => resolve(false), 3000).unref();
+    });
+    expect(fired).toBe(true);
+  });
+
+  test('ends a long training with what it has, to be gone on with', async () => {
+    const settings = {
+      ...{ name: 'long', backend: 'wasm', data: { dataset: 'tiny' }, env: { id: 'kgwalk/LinkQuery-v1' } },
+      ...{ linkWalk: { horizon: 2 }, linkWalker: { vectorDim: 8, pathDim: 8, width: 16 }, clone: { enabled: false } },
+      ...{ transe: { dim: 16, epochs: 5 }, bilinear: { enabled: true, dim: 16, epochs: 5 } },
+      ppo: {
+        ...{ init: 'scratch', klCoef: 0, algorithm: 'reinforce', baseline: 'moving-average', updateEpochs: 1 },
+        ...{ updates: 20_000, samplesPerUpdate: 40, minibatchSamples: 40, explorations: 4, evalEvery: 100 },
+      },
+      checkpoint: { everyUpdates: 10 },
+    };
+    const home = folderWith({ 'long.yaml': stringify(settings) });
+    await kgwalkJson('datasets', 'import', 'triples', '--name', 'tiny', '--from', folderWith(tinyLinkFiles));
+    const run = join(home, 'run');
+    collecting = setInterval(collectGarbage, 100);
+    const limit = ['--max-minutes', '0.05'];
+    const stopped = await kgwalk('train', join(home, 'long.yaml'), '--run-dir', run, ...limit);
+    expect(stopped.exitCode).toBe(130);
+    expect(openRun(run).state.status).toBe('stopped');
+    const { step } = readIndex(run).checkpoints.at(-1)!;
+    expect(step).toBeLessThan(20_000);
+    expect((await kgwalk('train', '--resume', '--run-dir', run, ...limit)).exitCode).toBe(130);
+    expect(readIndex(run).checkpoints.at(-1)!.step).toBeGreaterThan(step);
+    rmSync(home, { recursive: true });
+  });
+});
