@@ -4,6 +4,7 @@ import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
 import { listDatasets } from '../datasets/dataset.js';
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
+import { WorkbenchError } from '../src/run/errors.js';
 import { packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
 import { autoOrder, backendNames, type BackendProbe, probeBackend } from '../src/tensor/backend.js';
@@ -16,8 +17,7 @@ export async function diagnose(): Promise<Finding[]> {
   const findings = [node(), machine()];
   findings.push(...(await backends()));
   findings.push(await llama());
-  findings.push(await nativePackage('lmdb', 'the cache of encoded texts'));
-  findings.push(await nativePackage('chartjs-node-canvas', 'charts as PNG'));
+  findings.push(await lmdb(), await charts());
   findings.push(embedded(), downloads(), dataHome(), disk('home', kgwalkHome()), disk('runs', runsFolder()));
   return findings;
 }
@@ -76,14 +76,28 @@ async function llama(): Promise<Finding> {
   }
 }
 
-async function nativePackage(name: 'lmdb' | 'chartjs-node-canvas', use: string): Promise<Finding> {
-  const version = packageVersion(name) ?? 'not installed';
+async function lmdb(): Promise<Finding> {
+  const version = packageVersion('lmdb') ?? 'not installed';
   try {
-    await (name === 'lmdb' ? import('lmdb') : import('chartjs-node-canvas'));
-    return { part: name, status: 'ok', detail: `${version}, ${use}` };
+    await import('lmdb');
+    return { part: 'lmdb', status: 'ok', detail: `${version}, the cache of encoded texts` };
   } catch (error) {
     const remedy = 'npm install again without --omit=optional';
-    return { part: name, status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
+    return { part: 'lmdb', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
+  }
+}
+
+/** Draws, as a canvas can load and yet leave pictures blank. */
+async function charts(): Promise<Finding> {
+  const version = packageVersion('chartjs-node-canvas') ?? 'not installed';
+  try {
+    const { tryCanvas } = await import('../reports/canvas.js');
+    const boxes = await tryCanvas();
+    const without = boxes.length > 0 ? `; no font for ${boxes.join(', ')}: boxes in pictures` : '';
+    return { part: 'chartjs-node-canvas', status: 'ok', detail: `${version}, draws charts${without}` };
+  } catch (error) {
+    const remedy = (error instanceof WorkbenchError && error.hint) || 'npm install again without --omit=optional';
+    return { part: 'chartjs-node-canvas', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
   }
 }
 

@@ -45,6 +45,9 @@ async function run({ set, open, json, ...flags }: QuickstartFlags): Promise<void
   const seed = flags.seed === undefined ? undefined : wholeNumber(flags.seed, '--seed', 0);
   const model = await usableModel(flags.model);
   const folder = resolve(flags.runDir ?? quickstartFolder(model, seed));
+  // Minutes before the page is drawn, for who cannot draw.
+  const { tryCanvas } = await import('../reports/canvas.js');
+  await tryCanvas();
   printNote(`quickstart in ${folder}`);
   const result = await quickstart({
     folder,

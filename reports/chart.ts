@@ -1,5 +1,6 @@
 /** What all charts of a report share: colours, size, titles, axes, and what chart.js does not draw itself. */
 import type { Chart as Drawing, ChartConfiguration, Plugin } from 'chart.js';
+import { chartFont } from './canvas.js';
 import type { Mean } from './series.js';
 
 /** Told apart by readers who see colours differently, and in print; the last two by most. @source Okabe and Ito, Color Universal Design */
@@ -84,8 +85,8 @@ export interface Chart {
 /** CSS pixels. So wide that three stand side by side on a desk, and letters can still be read where one fills a phone. */
 export const chartWidth = 380;
 
-/** The first of these that a machine has. */
-export const font = 'Inter, "Helvetica Neue", Helvetica, Arial, "Liberation Sans", "DejaVu Sans", sans-serif';
+/** The font of the package, and what the machine has for letters beyond it. */
+export const font = `"${chartFont}", sans-serif`;
 
 /** The title; no tooltip, and a legend only where it is asked for. @param below pixels between title and plot */
 export function plugins(title: string, { ink }: Theme, below = 10) {

@@ -2,9 +2,8 @@
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import type { ChartConfiguration, Plugin } from 'chart.js';
-import type { ChartJSNodeCanvas } from 'chartjs-node-canvas';
-import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
+import { openCanvas } from './canvas.js';
 import { dark, light, type Chart, type Size, type Theme } from './chart.js';
 import type { FigureGroup, Picture } from './html.js';
 
@@ -67,17 +66,14 @@ function dataUri(png: Uint8Array): string {
 
 const pixelRatio = 2;
 
-let renderer: Promise<ChartJSNodeCanvas> | undefined;
-
 /**
- * Draws a chart as PNG. One renderer serves every chart, because each new one keeps memory.
+ * Draws a chart as PNG.
  * @param paper colour behind it
- * @throws {WorkbenchError} `native` where the canvas cannot be loaded or the machine has no font to write with
+ * @throws {WorkbenchError} `native` where the canvas cannot be loaded
  */
 export async function renderPng(config: ChartConfiguration, size: Size, paper: string): Promise<Uint8Array> {
-  renderer ??= load();
   const { options, plugins } = config;
-  const pixels = (await renderer).renderToBufferSync(
+  const pixels = (await openCanvas()).renderToBufferSync(
     {
       ...config,
       options: { ...options, responsive: false, maintainAspectRatio: false, devicePixelRatio: pixelRatio },
@@ -87,20 +83,6 @@ export async function renderPng(config: ChartConfiguration, size: Size, paper: s
     'raw' as 'image/png',
   );
   return indexedPng(pixels, pixelRatio * size.width, pixelRatio * size.height);
-}
-
-async function load(): Promise<ChartJSNodeCanvas> {
-  try {
-    const { GlobalFonts } = await import('@napi-rs/canvas');
-    if (GlobalFonts.families.length === 0) throw new Error('no fonts');
-    const { ChartJSNodeCanvas } = await import('chartjs-node-canvas');
-    return new ChartJSNodeCanvas({ width: 1, height: 1 });
-  } catch (cause) {
-    const message = `expected a canvas to draw charts on, got ${(cause as Error).message}`;
-    const hint =
-      'Install the optional packages of this platform (`npm install @napi-rs/canvas`) and a font such as fonts-dejavu-core.';
-    throw new WorkbenchError('native', message, { hint, cause });
-  }
 }
 
 /** The renderer has one size; each chart takes its own before anything is laid out. */

@@ -39,6 +39,9 @@ describe('the tarball', () => {
     expect(paths).toEqual(
       expect.arrayContaining(['dist/cli/main.js', 'presets/opendialkg.yaml', 'README.md', 'LICENSE', 'CHANGELOG.md']),
     );
+    expect(paths.filter((path) => path.startsWith('reports/'))).toEqual(
+      ['Inter-Bold.woff2', 'Inter-Regular.woff2', 'OFL.txt'].map((file) => `reports/fonts/${file}`),
+    );
     expect(paths.filter((path) => path.startsWith('datasets/'))).toEqual(
       ['names', 'relations', 'talk'].map((words) => `datasets/demo/words/${words}.yaml`),
     );
