@@ -1,5 +1,5 @@
 /** One round of experience: every chosen sample is walked several times under the present policy, and what it meets is kept. */
-import { actionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
+import { actionLogProbs, type ActionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
 import type { BatchedEnv } from '../envs/vector-env.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Rng } from '../src/run/seeds.js';
@@ -41,6 +41,7 @@ export async function collectRollouts<Observation, Request>(
   const places = new Int32Array(walks);
   const keyOf = stateKeys(actor, sampleOf, states, places);
   const figures = { reward: 0, hits: 0, length: 0, steps: 0 };
+  const scored: ScoredStates[] = [];
   while (live.length > 0) {
     // The environment may write over its own.
     const walking = live.slice();
@@ -50,12 +51,17 @@ export async function collectRollouts<Observation, Request>(
       states[copy] = buffer.stateIndex(keyOf(copy, observation), () => actor.requestOf(observation));
     }
     const fresh = buffer.states.slice(known);
-    const { logProbs, offsets } = await actionLogProbs(actor, fresh);
-    const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
+    if (fresh.length > 0) {
+      const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
+      scored.push({ first: known, values, ...(await actionLogProbs(actor, fresh)) });
+    }
+    // Of this step, but where the actor's own keys say that a walk has come back.
+    const said = (state: number) => scored.findLast(({ first }) => first <= state)!;
     const actions = new Int32Array(walks);
     for (const copy of walking) {
       const state = states[copy]!;
-      const place = draw(logProbs, offsets[state - known]!, offsets[state - known + 1]!);
+      const { first, logProbs, offsets } = said(state);
+      const place = draw(logProbs, offsets[state - first]!, offsets[state - first + 1]!);
       places[copy] = place;
       actions[copy] = actor.envAction?.(buffer.states[state]!, place) ?? place;
     }
@@ -63,12 +69,13 @@ export async function collectRollouts<Observation, Request>(
     for (const copy of walking) {
       const state = states[copy]!;
       const reward = step.rewards[copy]!;
+      const { first, logProbs, offsets, values } = said(state);
       previous[copy] = buffer.add({
         state,
         sample: sampleOf[copy]!,
         action: places[copy]!,
-        logProb: logProbs[offsets[state - known]! + places[copy]!]!,
-        value: values[state - known]!,
+        logProb: logProbs[offsets[state - first]! + places[copy]!]!,
+        value: values[state - first]!,
         reward,
         terminated: step.terminated[copy] === 1,
         previous: previous[copy]!,
@@ -91,6 +98,13 @@ export async function collectRollouts<Observation, Request>(
     length: figures.steps / walks,
     steps: figures.steps,
   };
+}
+
+/** What the networks said of the states that a step came to first. */
+interface ScoredStates extends ActionLogProbs {
+  /** Index of the first of them. */
+  first: number;
+  values: Float32Array;
 }
 
 /** More places than a list of actions has: a state and a place in its list are one number. */
