@@ -44,6 +44,7 @@ import { type Learning, logEncoding, type Session, type Training } from '../../t
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { keepInRun, type Pretrained, pretrainEmbeddings, replayTransE } from '../../trainers/transe/pretrain.js';
 import { dialogueTriples } from '../../trainers/transe/triples.js';
+import { refuseForeignEnv } from './own-env.js';
 import { referenceCost, type ReferenceCost } from './reference-cost.js';
 import { seenEntities } from './row.js';
 import { dialogueCurve, dialogueScorer } from './score.js';
@@ -73,6 +74,7 @@ export const dialogueLearning: Learning = {
 async function openDialogueTraining(settings: TrainSettings): Promise<Training> {
   const { dataset, graph, walks, train, valid, notes } = await openDialogueData(settings);
   const slots = slotOrder(settings, walks.graph);
+  refuseForeignEnv(settings, { graph, walks }, train);
   return {
     hashes: { graph: graph.hash, dataset: sourcesHash(dataset.manifest), ...(slots !== undefined && { slots }) },
     readsTexts: true,

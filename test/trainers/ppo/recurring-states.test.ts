@@ -3,7 +3,7 @@ import type * as tfTypes from '@tensorflow/tfjs';
 import type { Actor } from '../../../agents/actor.js';
 import { VectorEnv } from '../../../envs/vector-env.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { AdamW } from '../../../src/tensor/adamw.js';
+import { adamWOf } from '../../../src/tensor/adamw.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { gatherRows } from '../../../src/tensor/ops.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
@@ -67,7 +67,7 @@ test('a state that comes back in a later step of a walk is stored once, and its 
 test('PPO over cells finds the shortest walk through the room', async () => {
   const { tf } = await openBackend('cpu');
   const actor = cellActor(tf);
-  const optimizer = new AdamW(actor.parameters);
+  const optimizer = adamWOf(actor.parameters);
   const settings = ppoSettings.parse({
     ...{ init: 'scratch', updates: 60, samplesPerUpdate: 1, explorations: 32, updateEpochs: 4, klCoef: 0 },
     ...{ learningRate: 0.1, warmupUpdates: 0, lrDecay: 'none', entropyCoef: 0.001, gamma: 0.95 },
