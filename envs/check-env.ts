@@ -14,8 +14,8 @@ export interface CheckEnvOptions {
 
 /**
  * Checks an environment's promises: a step needs a reset, equal seeds give equal episodes, observations and actions are
- * in their spaces, every action of the mask is legal and no other, a refused action changes nothing, an episode ends
- * within `spec.maxSteps` and only once.
+ * in their spaces and stay as they were when given, every action of the mask is legal and no other (without a mask every
+ * action of the space), a refused action changes nothing, an episode ends within `spec.maxSteps` and only once.
  * @param env fresh: not reset yet; it is left at the end of an episode
  * @throws WorkbenchError `failure` naming the first broken promise
  */
@@ -44,13 +44,16 @@ function play<Observation>(env: Env<Observation>, seed: number, choose: (mask: M
   const { observation, info } = env.reset({ seed });
   const record: unknown[] = [structuredClone({ observation, info, text: env.render() })];
   checkObservation(env, observation);
-  let mask = maskOf(observation);
+  let shown = { observation, copy: structuredClone(observation) };
   for (let step = 0; ; step++) {
     if (step >= env.spec.maxSteps) fail(env, `expected an end within ${env.spec.maxSteps} steps, got none`);
-    const result = env.step(choose(mask, step));
+    const result = env.step(choose(maskOf(env, shown.observation), step));
+    if (!isDeepStrictEqual(structuredClone(shown.observation), shown.copy)) {
+      fail(env, 'expected an observation to stay as it was given, got one that the next step changed');
+    }
     checkResult(env, result);
     record.push(structuredClone({ ...result, text: env.render() }));
-    mask = maskOf(result.observation);
+    shown = { observation: result.observation, copy: structuredClone(result.observation) };
     if (result.terminated || result.truncated) return record;
   }
 }
@@ -63,10 +66,12 @@ function checkMasks<Observation>(env: Env<Observation>, seed: number, actions: r
     return observation;
   };
   for (let step = 0; step < actions.length; step++) {
-    const mask = maskOf(reach(step));
+    const mask = maskOf(env, reach(step));
     const before = env.render();
     const illegal: unknown[] = [-1, 0.5, Number.NaN];
-    if (mask) illegal.push(mask.length, ...[...mask.keys()].filter((action) => mask[action] === 0).slice(0, 8));
+    const beyond = mask?.length ?? numActionsOf(env);
+    if (beyond !== undefined) illegal.push(beyond);
+    if (mask) illegal.push(...[...mask.keys()].filter((action) => mask[action] === 0).slice(0, 8));
     for (const action of illegal) {
       expectThrow(env, () => env.step(action as number), InvalidAction, `illegal action ${String(action)}`);
     }
@@ -82,14 +87,42 @@ function checkMasks<Observation>(env: Env<Observation>, seed: number, actions: r
 
 type Mask = Uint8Array | undefined;
 
-function maskOf(observation: unknown): Mask {
+/** What of an environment names it and counts its actions. */
+type Introduced = { spec: { id: string }; actionSpace: object };
+
+/** The mask of an observation that has one, of as many actions as the space has at most. */
+function maskOf(env: Introduced, observation: unknown): Mask {
   const mask = (observation as { actionMask?: unknown } | null)?.actionMask;
-  return mask instanceof Uint8Array ? mask : undefined;
+  if (mask === undefined) return undefined;
+  const most = numActionsOf(env) ?? Infinity;
+  if (mask instanceof Uint8Array && mask.length <= most) return mask;
+  return fail(env, `expected an actionMask of at most ${most} actions, uint8, got ${described(mask)}`);
+}
+
+/** How many actions there are, where the space counts them. */
+function numActionsOf({ actionSpace }: Introduced): number | undefined {
+  return 'n' in actionSpace && typeof actionSpace.n === 'number' ? actionSpace.n : undefined;
 }
 
 function checkObservation<Observation>(env: Env<Observation>, observation: Observation) {
-  if (!env.observationSpace.contains(observation))
-    fail(env, 'expected an observation of observationSpace, got another');
+  maskOf(env, observation);
+  if (env.observationSpace.contains(observation)) return;
+  fail(env, `expected an observation of observationSpace, got another: ${described(observation)}`);
+}
+
+/** What a value is, in a few words: types and lengths, and of short vectors the numbers. */
+function described(value: unknown): string {
+  if (ArrayBuffer.isView(value) && 'length' in value) {
+    const numbers = Array.from(value as Float32Array);
+    const shown = numbers.length > 12 ? `${numbers.slice(0, 12).join(', ')}, …` : numbers.join(', ');
+    return `${value.constructor.name}(${numbers.length}) [${shown}]`;
+  }
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `{ ${Object.entries(value)
+    .slice(0, 8)
+    .map(([key, one]) => `${key}: ${typeof one === 'object' && !ArrayBuffer.isView(one) ? 'object' : described(one)}`)
+    .join(', ')} }`;
 }
 
 function checkResult<Observation>(env: Env<Observation>, result: StepResult<Observation>) {
@@ -99,7 +132,7 @@ function checkResult<Observation>(env: Env<Observation>, result: StepResult<Obse
   if (typeof terminated !== 'boolean' || typeof truncated !== 'boolean' || (terminated && truncated)) {
     fail(env, `expected terminated or truncated or neither, got ${String(terminated)} and ${String(truncated)}`);
   }
-  const legal = maskOf(observation);
+  const legal = maskOf(env, observation);
   if (!terminated && legal && !legal.includes(1)) fail(env, 'expected a legal action in a running episode, got none');
 }
 

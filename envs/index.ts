@@ -1,5 +1,8 @@
 /** The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`. */
 export { checkEnv, type CheckEnvOptions } from './check-env.js';
+export { CartPole, cartPoleId, type CartPoleOptions } from './classic/cart-pole.js';
+export { Grid, gridId, type GridOptions } from './classic/grid.js';
+export { MaskedBandit, maskedBanditId, type MaskedBanditOptions } from './classic/masked-bandit.js';
 export {
   DialogueWalkEnv,
   dialogueWalkId,
@@ -80,16 +83,20 @@ export {
   type WalkState,
 } from './dialogue-walk/rules.js';
 export {
+  box,
   dict,
   discrete,
   ids,
+  masked,
+  type MaskedVector,
   multiBinary,
   oneOf,
   sequence,
-  text,
-  vector,
   type Space,
   type SpaceForm,
+  text,
+  vector,
+  type VectorSpace,
 } from './spaces.js';
 export { renderStateText, type StateTextFields, verbalizePath } from './dialogue-walk/state-text.js';
 export {

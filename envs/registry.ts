@@ -1,5 +1,8 @@
 /** Environments by id: ours, and those that users register. */
 import { WorkbenchError } from '../src/run/errors.js';
+import { CartPole, cartPoleId, type CartPoleOptions } from './classic/cart-pole.js';
+import { Grid, gridId, type GridOptions } from './classic/grid.js';
+import { MaskedBandit, maskedBanditId, type MaskedBanditOptions } from './classic/masked-bandit.js';
 import {
   DialogueWalkEnv,
   dialogueWalkId,
@@ -23,6 +26,7 @@ import {
   type RelationWalkOptions,
   relationWalkWorld,
 } from './relation-walk/relation-walk-env.js';
+import type { MaskedVector } from './spaces.js';
 import { VectorEnv, type Autoreset, type BatchedEnv } from './vector-env.js';
 
 /** Options and observation of each known id; a plugin in TypeScript may extend it by declaration merging. */
@@ -31,6 +35,9 @@ export interface EnvTypes {
   [relationWalkId]: { options: RelationWalkOptions; observation: RelationWalkObservation };
   [linkQueryId]: { options: LinkQueryOptions; observation: LinkQueryObservation };
   [questionEdgeWalkId]: { options: QuestionEdgeWalkOptions; observation: DialogueWalkObservation };
+  [cartPoleId]: { options: CartPoleOptions; observation: Float32Array };
+  [gridId]: { options: GridOptions; observation: Float32Array };
+  [maskedBanditId]: { options: MaskedBanditOptions; observation: MaskedVector };
 }
 
 /** Prepares what copies share, once, and returns what makes a copy. */
@@ -124,3 +131,9 @@ registerEnv(
   },
   (options, numEnvs, autoreset) => new LinkQueryBatch(linkQueryWorld(options), numEnvs, autoreset),
 );
+
+registerEnv(cartPoleId, (options: CartPoleOptions) => () => new CartPole(options));
+
+registerEnv(gridId, (options: GridOptions) => () => new Grid(options));
+
+registerEnv(maskedBanditId, (options: MaskedBanditOptions) => () => new MaskedBandit(options));

@@ -5,8 +5,8 @@ import type { Rng } from '../src/run/seeds.js';
 /** A space in plain values, for programs that cannot call `contains`: what Python makes a Gymnasium space of. */
 export type SpaceForm =
   | { kind: 'discrete'; n: number; first: number }
-  /** float32, exactly `length`; without bounds any finite number. */
-  | { kind: 'vector'; length: number; low?: readonly number[]; high?: readonly number[] }
+  /** float32, exactly `length`; without bounds any finite number. A bound of null is none, as JSON knows no infinity. */
+  | { kind: 'vector'; length: number; low?: readonly (number | null)[]; high?: readonly (number | null)[] }
   /** At most `maxLength` numbers from `low` to `high`. */
   | { kind: 'list'; dtype: 'uint8' | 'uint16' | 'int32' | 'float64'; maxLength: number; low: number; high: number }
   | { kind: 'text' }
@@ -76,14 +76,76 @@ export function idPairs(first: number, second: number, maxPairs: number): Space<
   };
 }
 
+/** A space of float32 vectors of one length. */
+export interface VectorSpace extends Space<Float32Array> {
+  readonly length: number;
+}
+
 /** Vectors of exactly `length` finite numbers, float32. */
-export function vector(length: number): Space<Float32Array> {
+export function vector(length: number): VectorSpace {
   return {
+    length,
     form: { kind: 'vector', length },
     contains: (value): value is Float32Array =>
       value instanceof Float32Array && value.length === length && value.every((number) => Number.isFinite(number)),
     sample: (rng) => Float32Array.from({ length }, () => rng.normal()),
   };
+}
+
+/**
+ * Vectors of finite numbers within bounds, float32, both ends included.
+ * @param low lower bound of each number, rounded to float32; -Infinity where there is none
+ * @param high upper bounds, as many; Infinity where there is none
+ * @throws RangeError for bounds that leave nothing
+ */
+export function box(
+  low: ArrayLike<number>,
+  high: ArrayLike<number>,
+): VectorSpace & { readonly low: Float32Array; readonly high: Float32Array } {
+  const [lows, highs] = [Float32Array.from(low), Float32Array.from(high)];
+  if (lows.length !== highs.length || !lows.every((bound, i) => bound <= highs[i]!)) {
+    throw new RangeError(
+      `expected as many lower as upper bounds, none above its own, got [${lows}] and [${highs}], at box`,
+    );
+  }
+  const bounds = (of: Float32Array) => Array.from(of, (bound) => (Number.isFinite(bound) ? bound : null));
+  return {
+    ...{ low: lows, high: highs, length: lows.length },
+    form: { kind: 'vector', length: lows.length, low: bounds(lows), high: bounds(highs) },
+    contains: (value): value is Float32Array =>
+      value instanceof Float32Array &&
+      value.length === lows.length &&
+      value.every((number, i) => Number.isFinite(number) && number >= lows[i]! && number <= highs[i]!),
+    sample: (rng) => Float32Array.from(lows, (bound, i) => within(bound, highs[i]!, rng)),
+  };
+}
+
+/** Uniform between two bounds, normal where there is none, on the near side of a single one. */
+function within(low: number, high: number, rng: Rng): number {
+  if (Number.isFinite(low) && Number.isFinite(high)) return low + (high - low) * rng.uniform();
+  if (Number.isFinite(low)) return low + Math.abs(rng.normal());
+  return Number.isFinite(high) ? high - Math.abs(rng.normal()) : rng.normal();
+}
+
+/** What an environment of vectors shows where some actions are not legal. */
+export interface MaskedVector {
+  observation: Float32Array;
+  /** uint8 [number of actions], 1 = legal. */
+  actionMask: Uint8Array;
+}
+
+/** A vector beside the mask of all `numActions` actions. */
+export function masked(
+  observation: VectorSpace,
+  numActions: number,
+): Space<MaskedVector> & { readonly observation: VectorSpace; readonly numActions: number } {
+  const mask: Space<Uint8Array> = {
+    form: { kind: 'list', dtype: 'uint8', maxLength: numActions, low: 0, high: 1 },
+    contains: (value): value is Uint8Array =>
+      value instanceof Uint8Array && value.length === numActions && value.every((bit) => bit <= 1),
+    sample: (rng) => Uint8Array.from({ length: numActions }, () => rng.integer(2)),
+  };
+  return { ...dict<MaskedVector>({ observation, actionMask: mask }), observation, numActions };
 }
 
 /** Lists of at most `maxLength` relation ids in [0, n), in the type that a graph of n relations holds them in. */

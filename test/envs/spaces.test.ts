@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  box,
   dict,
   discrete,
   idPairs,
@@ -31,6 +32,8 @@ describe('spaces', () => {
       name: text(),
       who: oneOf('user', 'assistant'),
       items: sequence(discrete(3)),
+      box: box([-1, -Infinity, 0, -Infinity], [1, Infinity, Infinity, 0.1]),
+      vector: vector(3),
     });
     for (let seed = 0; seed < 50; seed++) {
       const drawn = space.sample(new Rng(seed));
@@ -46,6 +49,7 @@ describe('spaces', () => {
       name: text(),
       items: sequence(discrete(3)),
       at: vector(2),
+      within: box([-1, -Infinity], [0.5, Infinity]),
     });
     expect(JSON.parse(JSON.stringify(space.form))).toEqual({
       kind: 'dict',
@@ -54,6 +58,7 @@ describe('spaces', () => {
         list: { kind: 'list', dtype: 'int32', maxLength: 3, low: 0, high: 3 },
         name: { kind: 'text' },
         at: { kind: 'vector', length: 2 },
+        within: { kind: 'vector', length: 2, low: [-1, null], high: [0.5, null] },
       },
     });
     expect(relationIds(65_537, 2).form).toMatchObject({ dtype: 'int32' });
@@ -69,6 +74,15 @@ describe('spaces', () => {
     expect(idPairs(2, 4, 2).contains(Int32Array.of(1, 3))).toBe(true);
     expect(idPairs(2, 4, 2).contains(Int32Array.of(2, 3))).toBe(false);
     expect(idPairs(2, 4, 2).contains(Int32Array.of(1, 3, 1))).toBe(false);
+    const bounded = box([0, -Infinity], [0.1, 5]);
+    expect(bounded.contains(Float32Array.of(0.1, -1e9))).toBe(true);
+    expect(bounded.contains(Float32Array.of(0.2, 0))).toBe(false);
+    expect(bounded.contains(Float32Array.of(0, -Infinity))).toBe(false);
+    expect(bounded.contains(Float32Array.of(NaN, 0))).toBe(false);
+    expect(bounded.contains(Float32Array.of(0))).toBe(false);
+    expect(bounded.contains([0, 0])).toBe(false);
+    expect(() => box([0, 0], [1])).toThrow('as many lower as upper bounds');
+    expect(() => box([2], [1])).toThrow('none above its own');
     expect(dict({ a: text() }).contains({ a: 'x', b: 1 })).toBe(false);
     expect(sequence(text()).contains(['a', 1])).toBe(false);
   });

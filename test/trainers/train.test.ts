@@ -193,7 +193,7 @@ describe('a training run is refused', () => {
     [['walker.critic=plain'], 'expected walker.head=pa-mlp with walker.critic=plain'],
     [['walker.precision=bf16'], 'expected walker.head=pa-mlp with walker.precision=bf16'],
     [['evaluation.ks=[5]'], 'expected 1 in evaluation.ks'],
-    [['env.id=mine/Walk-v1'], 'expected a known environment (kgwalk/LinkQuery-v1, kgwalk/OpenDialKG-v1'],
+    [['env.id=mine/Walk-v1'], 'expected a known environment (kgwalk/CartPole-v1, kgwalk/Grid-v1, kgwalk/LinkQuery-v1'],
     [['env.id=kgwalk/LinkQuery-v1', 'env.horizon=3'], 'expected the rules of the walk in the section linkWalk'],
     [
       ['env.id=kgwalk/LinkQuery-v1', 'linkWalker.vectors=bilinear'],
