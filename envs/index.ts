@@ -96,7 +96,7 @@ export {
   type SpaceForm,
   text,
   vector,
-  type VectorSpace,
+  vectorLength,
 } from './spaces.js';
 export { renderStateText, type StateTextFields, verbalizePath } from './dialogue-walk/state-text.js';
 export {
@@ -107,6 +107,9 @@ export {
   type VectorReset,
   type VectorStep,
 } from './vector-env.js';
+export { type EpisodeStatistics, recordEpisodeStatistics } from './wrappers/episode-statistics.js';
+export { normalized, Normalizer, type NormalizerOptions, type NormalizerState } from './wrappers/normalizer.js';
+export { timeLimit } from './wrappers/time-limit.js';
 export { walkGraph, type EdgeSelection, type WalkGraph } from './dialogue-walk/walk-graph.js';
 export { hitsGold, registerReward, rewardKinds } from './dialogue-walk/hits.js';
 export { embeddingPotential, shapingReward, type Potential } from './dialogue-walk/reward.js';

@@ -76,15 +76,9 @@ export function idPairs(first: number, second: number, maxPairs: number): Space<
   };
 }
 
-/** A space of float32 vectors of one length. */
-export interface VectorSpace extends Space<Float32Array> {
-  readonly length: number;
-}
-
 /** Vectors of exactly `length` finite numbers, float32. */
-export function vector(length: number): VectorSpace {
+export function vector(length: number): Space<Float32Array> {
   return {
-    length,
     form: { kind: 'vector', length },
     contains: (value): value is Float32Array =>
       value instanceof Float32Array && value.length === length && value.every((number) => Number.isFinite(number)),
@@ -98,10 +92,7 @@ export function vector(length: number): VectorSpace {
  * @param high upper bounds, as many; Infinity where there is none
  * @throws RangeError for bounds that leave nothing
  */
-export function box(
-  low: ArrayLike<number>,
-  high: ArrayLike<number>,
-): VectorSpace & { readonly low: Float32Array; readonly high: Float32Array } {
+export function box(low: ArrayLike<number>, high: ArrayLike<number>): Space<Float32Array> {
   const [lows, highs] = [Float32Array.from(low), Float32Array.from(high)];
   if (lows.length !== highs.length || !lows.every((bound, i) => bound <= highs[i]!)) {
     throw new RangeError(
@@ -110,7 +101,6 @@ export function box(
   }
   const bounds = (of: Float32Array) => Array.from(of, (bound) => (Number.isFinite(bound) ? bound : null));
   return {
-    ...{ low: lows, high: highs, length: lows.length },
     form: { kind: 'vector', length: lows.length, low: bounds(lows), high: bounds(highs) },
     contains: (value): value is Float32Array =>
       value instanceof Float32Array &&
@@ -135,17 +125,20 @@ export interface MaskedVector {
 }
 
 /** A vector beside the mask of all `numActions` actions. */
-export function masked(
-  observation: VectorSpace,
-  numActions: number,
-): Space<MaskedVector> & { readonly observation: VectorSpace; readonly numActions: number } {
+export function masked(observation: Space<Float32Array>, numActions: number): Space<MaskedVector> {
   const mask: Space<Uint8Array> = {
     form: { kind: 'list', dtype: 'uint8', maxLength: numActions, low: 0, high: 1 },
     contains: (value): value is Uint8Array =>
       value instanceof Uint8Array && value.length === numActions && value.every((bit) => bit <= 1),
     sample: (rng) => Uint8Array.from({ length: numActions }, () => rng.integer(2)),
   };
-  return { ...dict<MaskedVector>({ observation, actionMask: mask }), observation, numActions };
+  return dict<MaskedVector>({ observation, actionMask: mask });
+}
+
+/** Numbers of an observation that is a vector, or a vector beside a mask; undefined for any other space. */
+export function vectorLength({ form }: Pick<Space<unknown>, 'form'>): number | undefined {
+  const vector = form?.kind === 'dict' ? form.fields.observation : form;
+  return vector?.kind === 'vector' ? vector.length : undefined;
 }
 
 /** Lists of at most `maxLength` relation ids in [0, n), in the type that a graph of n relations holds them in. */

@@ -146,16 +146,16 @@ export class VectorEnv<Observation, Action = number> implements BatchedEnv<Obser
   }
 
   #result(rewards: Float64Array, terminated: Uint8Array, truncated: Uint8Array): VectorStep<Observation> {
-    const live = Int32Array.from(this.#running.keys()).filter(
-      (i) => this.#running[i] || this.#autoreset === 'nextStep',
-    );
+    const live = new Int32Array(this.#running.length);
+    let count = 0;
+    for (let i = 0; i < live.length; i++) if (this.#running[i] || this.#autoreset === 'nextStep') live[count++] = i;
     return {
-      observations: [...this.#observations],
-      infos: [...this.#infos],
+      observations: this.#observations.slice(),
+      infos: this.#infos.slice(),
       rewards,
       terminated,
       truncated,
-      live,
+      live: live.subarray(0, count),
     };
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkEnv, Grid, makeEnv, MaskedBandit, masked, vector } from '../../../envs/index.js';
+import { checkEnv, discrete, Grid, makeEnv, MaskedBandit, masked, vector, vectorLength } from '../../../envs/index.js';
 import { Rng } from '../../../src/run/seeds.js';
 
 describe('kgwalk/Grid-v1', () => {
@@ -89,5 +89,5 @@ test('a mask of another length is no observation of a masked space', () => {
   expect(space.contains({ observation, actionMask: Uint8Array.of(1, 0) })).toBe(false);
   expect(space.contains({ observation, actionMask: Uint8Array.of(1, 0, 2) })).toBe(false);
   expect(space.contains(observation)).toBe(false);
-  expect([space.observation.length, space.numActions]).toEqual([2, 3]);
+  expect([space, vector(2), discrete(2)].map(vectorLength)).toEqual([2, 2, undefined]);
 });

@@ -1,0 +1,189 @@
+/** Observations and rewards brought to a common scale, by statistics that all copies of an environment share. */
+import { z } from 'zod';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { box, masked, type MaskedVector, type Space, vectorLength } from '../spaces.js';
+import type { BatchedEnv, VectorStep } from '../vector-env.js';
+import { momentsState, RunningMoments } from './running-moments.js';
+
+/** What `Normalizer.export` gives and a checkpoint keeps: plain JSON. */
+export const normalizerState = z.object({
+  observations: momentsState.optional(),
+  returns: momentsState.optional(),
+});
+/** One state of a `Normalizer`. */
+export type NormalizerState = z.output<typeof normalizerState>;
+
+/** What is normalised, and how. */
+export interface NormalizerOptions {
+  /** Default true. */
+  observations?: boolean;
+  /** Default true. */
+  rewards?: boolean;
+  /** Discount of the return whose spread rewards are divided by: the trainer's. Default 0.99. */
+  gamma?: number;
+  /** Largest size of a normalised number. Default 10. */
+  clip?: number;
+  /** Added to variances. Default 1e-8. */
+  epsilon?: number;
+}
+
+/**
+ * Running statistics of observations and of discounted returns. One object serves all copies and is kept with the weights
+ * (`export`, `import`): a policy without the statistics that it learned by sees another world. Set `frozen` for evaluation.
+ * @source Stable-Baselines3's `VecNormalize`, whose numbers a test compares
+ */
+export class Normalizer {
+  /** Whether statistics stay as they are: for evaluation and use. */
+  frozen = false;
+  readonly observations: RunningMoments | undefined;
+  readonly returns: RunningMoments | undefined;
+  readonly gamma: number;
+  readonly clip: number;
+  readonly epsilon: number;
+
+  /** @param width numbers an observation */
+  constructor(width: number, options: NormalizerOptions = {}) {
+    const { observations = true, rewards = true, gamma = 0.99, clip = 10, epsilon = 1e-8 } = options;
+    this.observations = observations ? new RunningMoments(width) : undefined;
+    this.returns = rewards ? new RunningMoments(1) : undefined;
+    this.gamma = gamma;
+    this.clip = clip;
+    this.epsilon = epsilon;
+  }
+
+  /** A vector on the common scale, new; the vector itself where observations are not normalised. */
+  observation(raw: Float32Array): Float32Array {
+    const moments = this.observations;
+    if (!moments) return raw;
+    const scaled = new Float32Array(raw.length);
+    for (let k = 0; k < scaled.length; k++) {
+      const number = (raw[k]! - moments.mean[k]!) / Math.sqrt(moments.variance[k]! + this.epsilon);
+      scaled[k] = Math.max(-this.clip, Math.min(this.clip, number));
+    }
+    return scaled;
+  }
+
+  /** A reward over the spread of returns; not centred, so that its sign stays. */
+  reward(raw: number): number {
+    if (!this.returns) return raw;
+    const number = raw / Math.sqrt(this.returns.variance[0]! + this.epsilon);
+    return Math.max(-this.clip, Math.min(this.clip, number));
+  }
+
+  export(): NormalizerState {
+    return {
+      ...(this.observations && { observations: this.observations.export() }),
+      ...(this.returns && { returns: this.returns.export() }),
+    };
+  }
+
+  /**
+   * Statistics of an earlier run; those of rewards may be absent, as evaluation needs none.
+   * @throws WorkbenchError `data` for another form, or statistics of another width
+   */
+  import(state: unknown): void {
+    const read = normalizerState.safeParse(state);
+    const { observations, returns } = read.data ?? {};
+    const width = this.observations?.width;
+    if (!read.success || observations?.mean.length !== width || observations?.variance.length !== width) {
+      throw new WorkbenchError(
+        'data',
+        `expected the statistics of ${width ?? 'no'} numbers an observation, got ${observations?.mean.length ?? 'none'}, at Normalizer.import`,
+        { hint: 'They belong to another environment or to other settings; use those that they were made with.' },
+      );
+    }
+    if (observations) this.observations!.import(observations);
+    if (returns && this.returns) this.returns.import(returns);
+  }
+}
+
+/** What can be normalised: a vector, or one beside a mask, which stays as it is. */
+export type NormalizableObservation = Float32Array | MaskedVector;
+
+/**
+ * Copies whose observations and rewards are normalised, last observations in `info.final` too. Statistics take in what the copies
+ * that were live show after a step, all at once. What was earned in truth: `recordEpisodeStatistics` around each single copy.
+ *
+ *     const single = () => recordEpisodeStatistics(makeEnv(id, {}));
+ *     const normalizer = new Normalizer(4, { gamma: 0.99 });
+ *     const envs = normalized(new VectorEnv(Array.from({ length: 8 }, single), 'sameStep'), normalizer);
+ *
+ * `reset` forgets the discounted returns that were under way, so a resumed run that resets goes on as one that was never stopped
+ * if that one resets there, too.
+ * @throws WorkbenchError `usage` where observations are not vectors of the normalizer's width
+ */
+export function normalized<Observation extends NormalizableObservation>(
+  envs: BatchedEnv<Observation>,
+  normalizer: Normalizer,
+): BatchedEnv<Observation> {
+  let live: Int32Array = new Int32Array(0);
+  let running = new Float64Array(0);
+  const one = (observation: Observation) => scaledObservation(normalizer, observation);
+  const scaled = (step: VectorStep<Observation>): VectorStep<Observation> => ({
+    ...step,
+    observations: step.observations.map(one),
+    infos: step.infos.map((info) => {
+      const final = info.final as { observation: Observation } | undefined;
+      return final ? { ...info, final: { ...final, observation: one(final.observation) } } : info;
+    }),
+  });
+  return {
+    spec: envs.spec,
+    actionSpace: envs.actionSpace,
+    observationSpace: scaledSpace(envs.observationSpace, normalizer),
+    numEnvs: envs.numEnvs,
+    reset(options) {
+      const step = envs.reset(options);
+      live = step.live;
+      running = new Float64Array(step.rewards.length);
+      seen(normalizer, step.observations, live);
+      return scaled(step);
+    },
+    step(actions) {
+      const step = envs.step(actions);
+      seen(normalizer, step.observations, live);
+      const rewards = new Float64Array(step.rewards.length);
+      for (const i of live) running[i] = running[i]! * normalizer.gamma + step.rewards[i]!;
+      if (!normalizer.frozen) normalizer.returns?.add(Array.from(live, (i) => [running[i]!]));
+      for (const i of live) {
+        rewards[i] = normalizer.reward(step.rewards[i]!);
+        if (step.terminated[i] || step.truncated[i]) running[i] = 0;
+      }
+      live = step.live;
+      return { ...scaled(step), rewards };
+    },
+    close: () => envs.close(),
+  };
+}
+
+const vectorOf = (observation: NormalizableObservation) =>
+  observation instanceof Float32Array ? observation : observation.observation;
+
+function scaledObservation<Observation extends NormalizableObservation>(
+  normalizer: Normalizer,
+  observation: Observation,
+): Observation {
+  const scaled = normalizer.observation(vectorOf(observation));
+  return (observation instanceof Float32Array ? scaled : { ...observation, observation: scaled }) as Observation;
+}
+
+/** Takes the observations of some copies into the statistics. */
+function seen(normalizer: Normalizer, observations: readonly NormalizableObservation[], copies: Int32Array): void {
+  if (normalizer.frozen) return;
+  normalizer.observations?.add(Array.from(copies, (i) => vectorOf(observations[i]!)));
+}
+
+function scaledSpace<Observation>(space: Space<Observation>, { observations, clip }: Normalizer): Space<Observation> {
+  if (!observations) return space;
+  const { width } = observations;
+  const scaled = box(new Float32Array(width).fill(-clip), new Float32Array(width).fill(clip));
+  if (vectorLength(space) === width) {
+    const mask = space.form?.kind === 'dict' ? space.form.fields.actionMask : undefined;
+    return (mask?.kind === 'list' ? masked(scaled, mask.maxLength) : scaled) as unknown as Space<Observation>;
+  }
+  throw new WorkbenchError(
+    'usage',
+    `expected observations that are vectors of ${width} numbers, with a mask or without, got another observationSpace, at normalized`,
+    { hint: 'Describe them by `box`, `vector` or `masked` of kgwalk/envs.' },
+  );
+}
