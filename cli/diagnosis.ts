@@ -1,15 +1,16 @@
 /** The checks of `kgwalk doctor`. Each one answers; none throws. */
-import { statSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { arch, constrainedMemory, platform, versions } from 'node:process';
 import { listDatasets } from '../datasets/dataset.js';
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { packageVersion } from '../src/run/environment.js';
+import { nodeSupport, packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
 import { autoOrder, backendNames, type BackendProbe, probeBackend } from '../src/tensor/backend.js';
 import type { Finding } from './doctor.js';
-import { freeBytes } from '../src/run/files.js';
+import { existingPart, freeBytes } from '../src/run/files.js';
 import { megabytes } from './models/files.js';
 
 /** Runs all checks, one after the other; takes a second or two, as it loads every native part. */
@@ -23,7 +24,11 @@ export async function diagnose(): Promise<Finding[]> {
 }
 
 function node(): Finding {
-  return { part: 'node', status: 'ok', detail: `${versions.node} on ${platform}-${arch}` };
+  const detail = `${versions.node} on ${platform}-${arch}`;
+  const { supported, range } = nodeSupport();
+  if (supported) return { part: 'node', status: 'ok', detail };
+  const remedy = `kgwalk is tested on Node ${range}: install one of them`;
+  return { part: 'node', status: 'missing', detail: `${detail}, not supported`, remedy };
 }
 
 function machine(): Finding {
@@ -125,9 +130,20 @@ function dataHome(): Finding {
   return { part: 'data', status: 'missing', detail: `nothing imported in ${kgwalkHome()}`, remedy };
 }
 
-/** Free space where `folder` is, or will be. */
+/** Free space where `folder` is, or will be, and whether it can be written: by writing, as rights do not tell of mounts. */
 function disk(part: string, folder: string): Finding {
-  return { part: `disk ${part}`, status: 'ok', detail: `${gib(freeBytes(folder))} free at ${folder}` };
+  const place = existingPart(folder);
+  try {
+    const tried = mkdtempSync(join(place, '.kgwalk-doctor-'));
+    rmdirSync(tried);
+    return { part: `disk ${part}`, status: 'ok', detail: `${gib(freeBytes(folder))} free at ${folder}` };
+  } catch (error) {
+    const remedy =
+      part === 'home'
+        ? 'name another folder: KGWALK_HOME=DIR'
+        : 'work in a folder of yours, or name one: --run-dir DIR';
+    return { part: `disk ${part}`, status: 'missing', detail: `cannot be written: ${firstLine(error)}`, remedy };
+  }
 }
 
 function gib(bytes: number): string {

@@ -58,6 +58,24 @@ export function kgwalkVersion(): string {
   return manifestVersion(join(packageRoot(), 'package.json')) ?? 'unknown';
 }
 
+/**
+ * Whether the `engines` of this package name a version of Node.
+ * @param version default: of this process
+ * @returns `range` as words, such as `20.19 to 24`
+ */
+export function nodeSupport(version: string = versions.node): { supported: boolean; range: string } {
+  const { engines } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as Manifest;
+  const [, first, below] = /^>=(\d+\.\d+) <(\d+)$/.exec(engines.node)!;
+  const [major, minor] = version.split('.').map(Number) as [number, number];
+  const [firstMajor, firstMinor] = first!.split('.').map(Number) as [number, number];
+  const supported = (major > firstMajor || (major === firstMajor && minor >= firstMinor)) && major < Number(below);
+  return { supported, range: `${first} to ${Number(below) - 1}` };
+}
+
+interface Manifest {
+  engines: { node: string };
+}
+
 /** The version of an installed package, found as node finds it, or undefined. Nothing is loaded. */
 export function packageVersion(name: string): string | undefined {
   for (let folder = packageRoot(); ; folder = dirname(folder)) {

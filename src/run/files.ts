@@ -226,8 +226,13 @@ export function isRunning(id: number): boolean {
 
 /** Bytes that are free where `folder` is, or will be. */
 export function freeBytes(folder: string): number {
-  let place = folder;
-  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
-  const { bavail, bsize } = statfsSync(place);
+  const { bavail, bsize } = statfsSync(existingPart(folder));
   return bavail * bsize;
+}
+
+/** `path`, or what of it is there already. */
+export function existingPart(path: string): string {
+  let place = path;
+  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
+  return place;
 }

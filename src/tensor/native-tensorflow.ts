@@ -31,6 +31,7 @@ const require = createRequire(import.meta.url);
 export async function registerNativeTensorflow(tf: Tf): Promise<void> {
   // The library tells every start how it was compiled.
   env.TF_CPP_MIN_LOG_LEVEL ??= '2';
+  restoreUtil();
   const addon = join(nativeFolder(), nativeAddon);
   if (!existsSync(addon)) return registerPackage();
   refuseOpenTo(addon);
@@ -45,6 +46,13 @@ export async function registerNativeTensorflow(tf: Tf): Promise<void> {
   if (tf.findBackendFactory('tensorflow') === null) {
     tf.registerBackend('tensorflow', () => new NodeJSKernelBackend(require(addon), nativePackage));
   }
+}
+
+/** The package asks `node:util` for two functions that Node 23 took away. */
+function restoreUtil(): void {
+  const util = require('node:util') as { isNullOrUndefined?: unknown; isArray?: unknown };
+  util.isNullOrUndefined ??= (value: unknown) => value === null || value === undefined;
+  util.isArray ??= Array.isArray;
 }
 
 /** The package with an addon of its own, as its install script or `npm rebuild` leave it. */

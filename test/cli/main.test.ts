@@ -35,17 +35,3 @@ describe('the command line', () => {
     expect(JSON.parse(stderr)).toEqual({ error: { code: 'usage', message: "unknown option '--nonsense'" } });
   });
 });
-
-describe('the doctor', () => {
-  test('names every rung of the backend ladder and finds one that always works', () => {
-    const { status, stdout } = kgwalk('doctor', '--json');
-    expect(status).toBe(0);
-    const findings = JSON.parse(stdout) as { part: string; status: string }[];
-    const statusOf = (part: string) => findings.find((finding) => finding.part === part)?.status;
-    expect(statusOf('backend wasm')).toBe('ok');
-    expect(statusOf('backend cpu')).toBe('ok');
-    expect(findings.map((finding) => finding.part)).toEqual(
-      expect.arrayContaining(['node', 'machine', 'backend tensorflow', 'node-llama-cpp', 'lmdb', 'data', 'disk home']),
-    );
-  });
-});

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { collectEnvironment, kgwalkVersion, packageVersion } from '../../../src/run/environment.js';
+import { collectEnvironment, kgwalkVersion, nodeSupport, packageVersion } from '../../../src/run/environment.js';
 
 test('the record names versions, machine, backend, hashes and the command', () => {
   const record = collectEnvironment({
@@ -32,4 +32,11 @@ test('the command is kept without the secrets in it', () => {
 
 test('a package that is not installed has no version', () => {
   expect(packageVersion('no-such-package-here')).toBeUndefined();
+});
+
+test('the package says which versions of Node it is for', () => {
+  expect(nodeSupport()).toEqual({ supported: true, range: '20.19 to 24' });
+  const supported = ['20.19.0', '21.0.0', '22.1.0', '24.21.0'];
+  const others = ['18.20.0', '20.18.3', '25.0.0', '26.1.0'];
+  expect([...supported, ...others].filter((version) => nodeSupport(version).supported)).toEqual(supported);
 });
