@@ -10,7 +10,8 @@ import { segmentLogSoftmax } from '../src/tensor/categorical.js';
 import { explainedLater, finiteLoss, lossOrNot } from '../src/tensor/diverged.js';
 import type { Optimizer } from '../src/tensor/trainable.js';
 import type { GoldWalk } from './demonstrations.js';
-import { learningRateAt, sampleOrder, type PpoOptions } from './ppo.js';
+import { learningRateAt, type PpoOptions } from './ppo.js';
+import { sampleOrder } from './rollout.js';
 
 /** What learns from which walks, from where on, and who is told. */
 export interface ExpectedRewardOptions extends Pick<

@@ -1,5 +1,4 @@
 /** The PPO phase of a run, whatever is walked: evaluates, saves, gives up, and goes on where a run was stopped. */
-import type { TaskRequest } from '../agents/actor.js';
 import { checkFits, type Checkpoint, type JsonObject, readCheckpoint } from '../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../checkpoints/store.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -12,7 +11,7 @@ import { beginWith, restoreTrainee, saveTrainee, type Session, type Trainee, tra
 
 /** What a phase gives to the algorithm that trains in it. */
 export type PpoShared = Pick<
-  PpoOptions<unknown, TaskRequest>,
+  PpoOptions<unknown, unknown>,
   'settings' | 'seed' | 'startUpdate' | 'startAverage' | 'onUpdate' | 'signal'
 >;
 

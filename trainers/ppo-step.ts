@@ -1,10 +1,10 @@
 /** One gradient step of actor and critic on one minibatch, part by part. */
-import { type ActionLogProbs, type Actor, runsOf, type TaskRequest, type ValueNetwork } from '../agents/actor.js';
+import { type ActionLogProbs, type Actor, runsOf, type ValueNetwork } from '../agents/actor.js';
 import { explainedLater, lossOrNot } from '../src/tensor/diverged.js';
 import type { Optimizer, RecordPart } from '../src/tensor/trainable.js';
 import { type ObjectiveResult, type ObjectiveSettings, ppoObjective } from './ppo-loss.js';
 import { joined } from '../src/tensor/categorical.js';
-import { pickTransitions, type Minibatch } from './rollout.js';
+import { type Minibatch, pickTransitions, type Round } from './rollout.js';
 import type { PpoSettings } from './ppo-settings.js';
 
 /** What PPO moves: a policy, and a critic where there is one. */
@@ -24,8 +24,7 @@ export interface StepResult {
 
 /** What a step learns from. */
 interface StepBatch<Request> {
-  /** All states of the round. */
-  known: readonly Request[];
+  round: Pick<Round<Request>, 'states' | 'nameOf'>;
   minibatch: Minibatch;
   /** The clone's log-probabilities of the actions of all of them. */
   anchored: ActionLogProbs | undefined;
@@ -35,15 +34,15 @@ interface StepBatch<Request> {
  * @throws Diverged for numbers that are not finite, before the network that they belong to is changed; the actor steps
  *   before the critic
  */
-export async function ppoStep<Observation, Request extends TaskRequest>(
+export async function ppoStep<Observation, Request>(
   learner: Learner<Observation, Request>,
   batch: StepBatch<Request>,
   settings: ObjectiveSettings,
   learningRate: number,
 ): Promise<StepResult> {
   const { actor, optimizer, critic } = learner;
-  const { known, minibatch } = batch;
-  const sizes = Array.from(minibatch.states, (state) => actor.numScores(known[state]!));
+  const { round, minibatch } = batch;
+  const sizes = Array.from(minibatch.states, (state) => actor.numScores(round.states[state]!));
   const cut = minibatchParts(minibatch, sizes, actor.scoresAtOnce);
   const shares = cut.map(({ share }) => share);
   const results: ObjectiveResult[] = [];
@@ -81,11 +80,11 @@ export async function ppoStep<Observation, Request extends TaskRequest>(
 /** The host's share of the networks for a minibatch or a part of one. */
 function prepared<Observation, Request>(
   { actor, critic }: Learner<Observation, Request>,
-  { known, anchored }: StepBatch<Request>,
+  { round, anchored }: StepBatch<Request>,
   { states, transitions }: Minibatch,
 ) {
   // States of one sample side by side: what they share is read once for all of them.
-  const requests = Array.from(states, (state) => known[state]!);
+  const requests = Array.from(states, (state) => round.states[state]!);
   const values = critic?.network.values(requests);
   const { offsets, masked, logits } = actor.score(requests);
   const anchorLogProbs = anchored && gatherSegments(anchored, states);
@@ -105,7 +104,7 @@ function prepared<Observation, Request>(
 }
 
 /** Mean loss of the transitions of every sample, state by state. */
-async function lossesBySample<Observation, Request extends TaskRequest>(
+async function lossesBySample<Observation, Request>(
   learner: Learner<Observation, Request>,
   batch: StepBatch<Request>,
   settings: ObjectiveSettings,
@@ -117,7 +116,7 @@ async function lossesBySample<Observation, Request extends TaskRequest>(
     const scores = await learner.actor.parameters.read(logits);
     const estimates = values && (await learner.critic!.network.parameters.read(values));
     const loss = lossOrNot(() => objective(scores, estimates, settings).losses.loss);
-    const { id } = batch.known[part.states[0]!]!.task;
+    const id = batch.round.nameOf(part.states[0]!);
     const sum = sums.get(id) ?? { loss: 0, share: 0 };
     sums.set(id, { loss: sum.loss + part.share * loss, share: sum.share + part.share });
   }

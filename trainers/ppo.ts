@@ -4,8 +4,7 @@
  *   explorations a sample
  */
 import { setImmediate } from 'node:timers/promises';
-import { actionLogProbs, type ActionLogProbs, type Actor, type TaskRequest } from '../agents/actor.js';
-import type { BatchedEnv } from '../envs/vector-env.js';
+import { actionLogProbs, type ActionLogProbs, type Actor } from '../agents/actor.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';
@@ -13,16 +12,14 @@ import { explainedLater } from '../src/tensor/diverged.js';
 import { centres, estimateAdvantages, explainedVariance, meanReturn, normalizeAdvantages } from './advantages.js';
 import type { PpoSettings } from './ppo-settings.js';
 import { ppoStep, type Learner, type StepResult } from './ppo-step.js';
-import { actionDraw, collectRollouts, RolloutBuffer } from './rollout.js';
+import { actionDraw, type Collect, type Round } from './rollout.js';
 
-/** What learns in which environments, from where on, and who is told. */
-export interface PpoOptions<Observation, Request extends TaskRequest> extends Learner<Observation, Request> {
+/** What learns from which experience, from where on, and who is told. */
+export interface PpoOptions<Observation, Request> extends Learner<Observation, Request> {
   /** The frozen clone that the policy is kept near; needed where `klCoef` > 0. */
   anchor?: Actor<Observation, Request> | undefined;
-  /** `samplesPerUpdate` × `explorations` copies of an env over the train samples. */
-  envs: BatchedEnv<Observation>;
-  /** Indices of the env's samples that can be walked. */
-  walkable: Int32Array;
+  /** How experience is gathered: `wholeWalks` of samples, or `fixedSteps` of environments that go on. */
+  collect: Collect<Observation, Request>;
   settings: PpoSettings;
   seed: number;
   /** Updates done before, by the run that is resumed. Default 0. */
@@ -52,35 +49,30 @@ export interface PpoUpdate {
  * @throws WorkbenchError `stopped` once `signal` is aborted, after finishing an update; `Diverged` at a step whose numbers are
  *   not finite
  */
-export async function ppo<Observation, Request extends TaskRequest>(
-  options: PpoOptions<Observation, Request>,
-): Promise<void> {
-  const { actor, critic, anchor, envs, settings, seed, startUpdate = 0 } = options;
-  const { explorations, gamma, baselineDecay } = settings;
-  const buffer = new RolloutBuffer<Request>(settings.samplesPerUpdate * explorations * envs.spec.maxSteps);
-  const samplesOf = sampleOrder(options.walkable, settings.samplesPerUpdate, seed);
+export async function ppo<Observation, Request>(options: PpoOptions<Observation, Request>): Promise<void> {
+  const { actor, critic, anchor, settings, seed, startUpdate = 0 } = options;
+  const { gamma, baselineDecay } = settings;
+  const collect = options.collect({ actor, critic: critic?.network, settings, seed });
   let averageReturn = options.startAverage ?? 0;
   for (let update = startUpdate; update < settings.updates; update++) {
     throwIfStopped(options.signal);
     const rng = (what: string) => Rng.named(seed, `ppo/${what}`, update);
     const round = async (): Promise<PpoUpdate> => {
       const draw = actionDraw(rng('walk'), { rate: settings.actionDropout, rng: rng('dropout') });
-      const walked = await collectRollouts(actor, critic?.network, envs, buffer, samplesOf(update), explorations, draw);
-      const { rollout } = buffer;
-      const advantages = estimateAdvantages(rollout, buffer.samples, settings, averageReturn);
-      buffer.setAdvantages(advantages);
-      const near = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, buffer.states) : undefined;
-      const steps = await learn(options, buffer, near, update, rng('shuffle'));
+      const experience = await collect(update, draw);
+      const { rollout } = experience;
+      const advantages = estimateAdvantages(rollout, experience.samples, settings, averageReturn);
+      experience.setAdvantages(advantages);
+      const near = anchor && settings.klCoef > 0 ? await actionLogProbs(anchor, experience.states) : undefined;
+      const steps = await learn(options, experience, near, update, rng('shuffle'));
       const metrics = {
-        'rollout/reward': walked.reward,
-        'rollout/hit_rate': walked.hits,
-        'rollout/length': walked.length,
+        ...experience.figures,
         ...meansOf(steps.map(({ figures }) => figures)),
         'train/first_ratio_deviation': steps[0]!.maxRatioDeviation,
         'train/learning_rate': learningRateAt(update, settings),
         ...(critic && { 'train/explained_variance': explainedVariance(rollout.values, advantages.returns) }),
       };
-      const done = { update: update + 1, steps: walked.steps, metrics };
+      const done = { update: update + 1, steps: rollout.rewards.length, metrics };
       if (settings.baseline !== 'moving-average') return done;
       averageReturn = baselineDecay * averageReturn + (1 - baselineDecay) * meanReturn(rollout, gamma);
       return { ...done, averageReturn };
@@ -91,10 +83,10 @@ export async function ppo<Observation, Request extends TaskRequest>(
   }
 }
 
-/** Steps over the buffer, epoch by epoch, in minibatches of whole samples. @param near what the anchor says of its states */
-async function learn<Observation, Request extends TaskRequest>(
+/** Steps over a round, epoch by epoch, in minibatches. @param near what the anchor says of its states */
+async function learn<Observation, Request>(
   options: PpoOptions<Observation, Request>,
-  buffer: RolloutBuffer<Request>,
+  round: Round<Request>,
   near: ActionLogProbs | undefined,
   update: number,
   shuffle: Rng,
@@ -105,13 +97,13 @@ async function learn<Observation, Request extends TaskRequest>(
   const steps: StepResult[] = [];
   for (let epoch = 1; epoch <= settings.updateEpochs; epoch++) {
     let number = 0;
-    for (const minibatch of buffer.minibatches(settings.minibatchSamples, shuffle)) {
+    for (const minibatch of round.minibatches(shuffle)) {
       const { advantage } = minibatch.transitions;
       if (settings.normalizeAdvantage === 'minibatch') normalizeAdvantages(advantage, centres(settings));
       const place = { epoch, minibatch: ++number };
       const step = await explainedLater(
         () => ({ place }),
-        () => ppoStep(options, { known: buffer.states, minibatch, anchored: near }, weighed, learningRate),
+        () => ppoStep(options, { round, minibatch, anchored: near }, weighed, learningRate),
       );
       if (steps.push(step) === 1) checkRatio(step.maxRatioDeviation, update, ratioTolerance(actor));
       if (settings.targetKl !== null && step.figures['train/approx_kl']! > 1.5 * settings.targetKl) return steps;
@@ -144,27 +136,6 @@ function checkRatio(deviation: number, update: number, tolerance: number): void 
 function meansOf(figures: readonly Record<string, number>[]): Record<string, number> {
   const mean = (key: string) => figures.reduce((sum, one) => sum + one[key]! / figures.length, 0);
   return Object.fromEntries(Object.keys(figures[0]!).map((key) => [key, mean(key)]));
-}
-
-/**
- * Samples of any update: the train set in a new seeded order at each pass, cut into equal parts. The order of the pass that was
- * asked for last is remembered, since shuffling a large set takes longer than walking a round.
- * @param indices of the samples; must stay as they are
- * @param count samples an update
- */
-export function sampleOrder(indices: Int32Array, count: number, seed: number): (update: number) => number[] {
-  let shuffled = -1;
-  let order = indices;
-  return (update) => {
-    const chosen: number[] = [];
-    for (let position = update * count; chosen.length < count; position++) {
-      const pass = Math.floor(position / indices.length);
-      if (pass !== shuffled) order = Rng.named(seed, 'ppo/order', pass).shuffle(indices.slice());
-      shuffled = pass;
-      chosen.push(order[position % indices.length]!);
-    }
-    return chosen;
-  };
 }
 
 /** Linear warm-up, then constant or linear down to a share of the peak. */

@@ -1,11 +1,90 @@
 /** One round of experience: every chosen sample is walked several times under the present policy, and what it meets is kept. */
-import { actionLogProbs, type ActionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
+import {
+  actionLogProbs,
+  type ActionLogProbs,
+  type Actor,
+  type TaskRequest,
+  type ValueNetwork,
+} from '../agents/actor.js';
 import type { BatchedEnv } from '../envs/vector-env.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { Rng } from '../src/run/seeds.js';
+import { Rng } from '../src/run/seeds.js';
 import { sampleSegment } from '../src/tensor/categorical.js';
 import type { Transitions } from './ppo-loss.js';
 import type { Advantages, Rollout } from './advantages.js';
+import type { PpoSettings } from './ppo-settings.js';
+
+/** What was met in a round, to learn from until the next one begins. */
+export interface Round<Request> {
+  /** Means over its walks or episodes, by the field's names: `rollout/reward` … */
+  figures: Record<string, number>;
+  readonly rollout: Rollout;
+  /** The states that its transitions index. */
+  readonly states: readonly Request[];
+  /** What to call a state where its loss is told. */
+  nameOf(state: number): string;
+  /** int32: sample of each transition, the group of `baseline: group-mean`. */
+  readonly samples: Int32Array;
+  setAdvantages(advantages: Advantages): void;
+  /** All of it once, in a seeded order. */
+  minibatches(rng: Rng): Iterable<Minibatch>;
+}
+
+/** A way to gather experience, told who acts in it: gives the round of any update, in order. */
+export type Collect<Observation, Request> = (who: {
+  actor: Actor<Observation, Request>;
+  critic: ValueNetwork<Request> | undefined;
+  settings: PpoSettings;
+  seed: number;
+}) => (update: number, draw: ActionDraw) => Promise<Round<Request>>;
+
+/**
+ * Whole walks, each from its sample to its end.
+ * @param envs `samplesPerUpdate` × `explorations` copies of an env over the train samples
+ * @param walkable indices of the env's samples that can be walked
+ */
+export const wholeWalks =
+  <Observation, Request extends TaskRequest>(
+    envs: BatchedEnv<Observation>,
+    walkable: Int32Array,
+  ): Collect<Observation, Request> =>
+  ({ actor, critic, settings, seed }) => {
+    const { samplesPerUpdate, minibatchSamples, explorations } = settings;
+    const buffer = new RolloutBuffer<Request>(samplesPerUpdate * explorations * envs.spec.maxSteps);
+    const samplesOf = sampleOrder(walkable, samplesPerUpdate, seed);
+    return async (update, draw) => {
+      const walked = await collectRollouts(actor, critic, envs, buffer, samplesOf(update), explorations, draw);
+      const { rollout, states, samples } = buffer;
+      return {
+        ...{ rollout, states, samples },
+        figures: { 'rollout/reward': walked.reward, 'rollout/hit_rate': walked.hits, 'rollout/length': walked.length },
+        nameOf: (state) => states[state]!.task.id,
+        setAdvantages: (advantages) => buffer.setAdvantages(advantages),
+        minibatches: (rng) => buffer.minibatches(minibatchSamples, rng),
+      };
+    };
+  };
+
+/**
+ * Samples of any update: the train set in a new seeded order at each pass, cut into equal parts. The order of the pass that was
+ * asked for last is remembered, since shuffling a large set takes longer than walking a round.
+ * @param indices of the samples; must stay as they are
+ * @param count samples an update
+ */
+export function sampleOrder(indices: Int32Array, count: number, seed: number): (update: number) => number[] {
+  let shuffled = -1;
+  let order = indices;
+  return (update) => {
+    const chosen: number[] = [];
+    for (let position = update * count; chosen.length < count; position++) {
+      const pass = Math.floor(position / indices.length);
+      if (pass !== shuffled) order = Rng.named(seed, 'ppo/order', pass).shuffle(indices.slice());
+      shuffled = pass;
+      chosen.push(order[position % indices.length]!);
+    }
+    return chosen;
+  };
+}
 
 /** Means over the walks of a round, and its steps. */
 interface RolloutFigures {
@@ -52,8 +131,13 @@ export async function collectRollouts<Observation, Request>(
     }
     const fresh = buffer.states.slice(known);
     if (fresh.length > 0) {
-      const values = critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length);
-      scored.push({ first: known, values, ...(await actionLogProbs(actor, fresh)) });
+      // First the actor, which prepares states for both.
+      const own = await actionLogProbs(actor, fresh);
+      scored.push({
+        first: known,
+        ...own,
+        values: critic ? await valuesOf(critic, fresh) : new Float32Array(fresh.length),
+      });
     }
     // Of this step, but where the actor's own keys say that a walk has come back.
     const said = (state: number) => scored.findLast(({ first }) => first <= state)!;
@@ -130,7 +214,7 @@ function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Req
 }
 
 /** Draws one of the actions `begin .. end - 1`; returns its place among them. */
-type ActionDraw = (logProbs: Float32Array, begin: number, end: number) => number;
+export type ActionDraw = (logProbs: Float32Array, begin: number, end: number) => number;
 
 /** What a dropped action weighs: nothing beside one that was kept, an equal share where none was. */
 const droppedWeight = Number.EPSILON;

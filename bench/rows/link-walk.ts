@@ -17,6 +17,7 @@ import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import type { VectorReset } from '../../envs/vector-env.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
 import { ppo } from '../../trainers/ppo.js';
+import { wholeWalks } from '../../trainers/rollout.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
 import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { emitRate, startClock } from '../measure.js';
@@ -84,8 +85,10 @@ await ppo({
     },
   },
   optimizer: adamOf(actor.parameters, settings),
-  envs: new TimedBatch(world, samplesPerUpdate * explorations),
-  walkable: Int32Array.from(world.queries.heads.keys()),
+  collect: wholeWalks(
+    new TimedBatch(world, samplesPerUpdate * explorations),
+    Int32Array.from(world.queries.heads.keys()),
+  ),
   settings,
   seed,
   onUpdate: ({ update, steps: made }) => {

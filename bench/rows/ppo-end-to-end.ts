@@ -17,6 +17,7 @@ import { linkWalkerSettings } from '../../agents/link-walker/settings.js';
 import { LinkQueryBatch, linkQueryWorld } from '../../envs/index.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
 import { ppo } from '../../trainers/ppo.js';
+import { wholeWalks } from '../../trainers/rollout.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
 import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { emitRate, startClock } from '../measure.js';
@@ -54,8 +55,7 @@ await ppo({
   actor,
   optimizer: adamOf(actor.parameters, settings),
   critic: { network: critic, optimizer: adamOf(critic.parameters, settings) },
-  envs: new LinkQueryBatch(world, walks),
-  walkable: Int32Array.from(world.queries.heads.keys()),
+  collect: wholeWalks(new LinkQueryBatch(world, walks), Int32Array.from(world.queries.heads.keys())),
   settings,
   seed,
   onUpdate: ({ update, steps: made, metrics }) => {

@@ -96,13 +96,14 @@ const learner = {
   },
 };
 
+const round = { states: known, nameOf: String };
 let step = 0;
 const { count, spent } = await repeatFor(
   async () => {
     turn = minibatches[step++ % 2]!;
     const { transitions } = turn;
     normalizeAdvantages(transitions.advantage, true);
-    const batch = { known, minibatch: { states: transitions.state, transitions }, anchored: undefined };
+    const batch = { round, minibatch: { states: transitions.state, transitions }, anchored: undefined };
     await ppoStep(learner, batch, { ...learning, feasibilityCoef: 0 }, 3e-4);
     return shape.batch;
   },

@@ -39,6 +39,7 @@ import { type BesideOptions, encodeBeside } from '../../trainers/encode-beside.j
 import { expectedReward } from '../../trainers/expected-reward.js';
 import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo, type PpoUpdate } from '../../trainers/ppo.js';
+import { wholeWalks } from '../../trainers/rollout.js';
 import { endOfStep, recordedStep } from '../../trainers/saved-step.js';
 import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
@@ -273,8 +274,7 @@ async function dialoguePpo(
               ...shared,
               ...learner,
               anchor: near,
-              envs: watched?.envs ?? envs,
-              walkable,
+              collect: wholeWalks(watched?.envs ?? envs, walkable),
               ...(watched && {
                 onUpdate: async (update: PpoUpdate) => {
                   await logTextCost(session, watched, update.update);

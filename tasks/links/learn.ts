@@ -16,6 +16,7 @@ import { clone } from '../../trainers/clone.js';
 import { demonstrationsOf, shownDemonstrations } from '../../trainers/demonstrations.js';
 import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
+import { wholeWalks } from '../../trainers/rollout.js';
 import type { Learning, Session, Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { type AskedDirection, queriesOf, rankWalks } from './ranks.js';
@@ -160,7 +161,7 @@ async function linkPpo(session: LinkSession, from: Checkpoint | undefined): Prom
       trainee: learner,
       evaluate: () => evaluateLinksOnValid(session, actor),
       ...{ first, from },
-      train: (shared) => ppo({ ...shared, ...learner, anchor, envs, walkable }),
+      train: (shared) => ppo({ ...shared, ...learner, anchor, collect: wholeWalks(envs, walkable) }),
     });
   } finally {
     envs.close();

@@ -13,6 +13,7 @@ import { sampled } from '../../src/run/seeds.js';
 import { greedyWalks } from '../../trainers/greedy-walks.js';
 import { firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
+import { wholeWalks } from '../../trainers/rollout.js';
 import { type Learning, logEncoding, type Session, type Training } from '../../trainers/session.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { edgeWalk } from './edge-walk.js';
@@ -67,7 +68,7 @@ function trainingOn<Observation, Request extends TaskRequest>(
           trainee: learner,
           evaluate: () => evaluateQuestionsOnValid(session, opened, valid, chosen),
           ...{ first: firstWeights(session), from },
-          train: (shared) => ppo({ ...shared, ...learner, envs, walkable }),
+          train: (shared) => ppo({ ...shared, ...learner, collect: wholeWalks(envs, walkable) }),
         });
         if (!session.replayed) run.update({ done: { ...run.state.done, ppo: true } });
       } finally {

@@ -18,7 +18,7 @@ import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import { readTensor } from '../../src/tensor/ops.js';
 import { ParameterSet } from '../../src/tensor/parameters.js';
 import { generalizedAdvantages, rewardsToGo } from '../../trainers/advantages.js';
-import { actionDraw, collectRollouts, RolloutBuffer } from '../../trainers/rollout.js';
+import { actionDraw, collectRollouts, RolloutBuffer, wholeWalks } from '../../trainers/rollout.js';
 import { ppo } from '../../trainers/ppo.js';
 import { ppoSettings } from '../../trainers/ppo-settings.js';
 import { reachableStates, toyFeaturizer } from '../fixtures/toy-walker.js';
@@ -192,9 +192,9 @@ test('B-ARK-1, B-MIN-1: the critic comes to know what each start earns', async (
     },
   } as unknown as AdamW;
   await ppo({
-    ...{ actor: walkerActor(policy), optimizer: still, settings, seed: 1, walkable: Int32Array.of(0, 1) },
+    ...{ actor: walkerActor(policy), optimizer: still, settings, seed: 1 },
     critic: { network: walkerValues(critic, policy.featurizer), optimizer: new AdamW(critic.parameters) },
-    envs: makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 128),
+    collect: wholeWalks(makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, 128), Int32Array.of(0, 1)),
   });
   const starts = samples.map(({ task }) => ({ task, state: initialState(graph, task.start, rules) }));
   const { logProbs } = await actionLogProbs(walkerActor(policy), starts);

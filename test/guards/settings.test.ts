@@ -6,6 +6,7 @@ import { AdamW } from '../../src/tensor/adamw.js';
 import { cloneSettings, type CloneSettings } from '../../trainers/clone-settings.js';
 import { adamOf } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
+import { wholeWalks } from '../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../trainers/ppo-settings.js';
 import { transeSettings, type TransESettings } from '../../trainers/transe/settings.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
@@ -92,12 +93,11 @@ describe('PPO', () => {
         optimizer: adamOf(policy.head.parameters, settings),
         anchor: walkerActor(anchor),
       },
-      ...{ settings, seed: 1, walkable: Int32Array.from(world.samples.keys()) },
+      ...{ settings, seed: 1 },
       ...(settings.baseline === 'critic' && { critic }),
-      envs: makeVectorEnv(
-        'kgwalk/OpenDialKG-v1',
-        { ...world, rules },
-        settings.samplesPerUpdate * settings.explorations,
+      collect: wholeWalks(
+        makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, settings.samplesPerUpdate * settings.explorations),
+        Int32Array.from(world.samples.keys()),
       ),
     });
     const weights = await weightsOf(policy.head.parameters, network.parameters);

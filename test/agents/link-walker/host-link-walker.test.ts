@@ -13,6 +13,7 @@ import { Diverged } from '../../../src/tensor/diverged.js';
 import type { StoredTensors } from '../../../src/tensor/parameters.js';
 import type { TrainedParameters } from '../../../src/tensor/trainable.js';
 import { ppo } from '../../../trainers/ppo.js';
+import { wholeWalks } from '../../../trainers/rollout.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { tinyLinkWorld } from '../../fixtures/tiny-links.js';
@@ -146,8 +147,7 @@ test('learns by PPO as the other does, to the last digits of float32', async () 
       actor,
       optimizer: adamOf(actor.parameters, settings),
       critic: { network: critic, optimizer: adamOf(critic.parameters, settings) },
-      envs: new LinkQueryBatch(world, 24),
-      walkable: Int32Array.from(train.heads.keys()),
+      collect: wholeWalks(new LinkQueryBatch(world, 24), Int32Array.from(train.heads.keys())),
       settings,
       seed: 1,
       onUpdate: ({ metrics }) => {

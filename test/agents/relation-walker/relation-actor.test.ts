@@ -6,7 +6,7 @@ import type { TraceEvent } from '../../../agents/question-agent.js';
 import { defaultRelationRules, frontierTrie, makeVectorEnv } from '../../../envs/index.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { adamWOf } from '../../../src/tensor/adamw.js';
-import { actionDraw, collectRollouts, RolloutBuffer } from '../../../trainers/rollout.js';
+import { actionDraw, collectRollouts, RolloutBuffer, wholeWalks } from '../../../trainers/rollout.js';
 import { ppo } from '../../../trainers/ppo.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
@@ -72,8 +72,7 @@ describe('the relation walker as an actor', () => {
     await ppo({
       actor,
       optimizer: adamWOf(actor.parameters, { maxGradNorm: 0.5 }),
-      envs,
-      walkable: Int32Array.from(samples.keys()),
+      collect: wholeWalks(envs, Int32Array.from(samples.keys())),
       settings: learning,
       seed: 6,
       onUpdate: ({ metrics }) => {

@@ -6,6 +6,7 @@ import { edgeWalkSample, makeVectorEnv } from '../../../envs/index.js';
 import { adamWOf } from '../../../src/tensor/adamw.js';
 import { questionWalkRules } from '../../../envs/dialogue-walk/question-edge-walk.js';
 import { ppo } from '../../../trainers/ppo.js';
+import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { filmGraph, filmQuestions } from '../../fixtures/toy-questions.js';
 import { toyWalker } from '../../fixtures/toy-policy.js';
@@ -25,8 +26,10 @@ test.each(['candidate', 'pa-mlp'] as const)(
     await ppo({
       actor,
       optimizer: adamWOf(actor.parameters, { maxGradNorm: 0.5 }),
-      envs: makeVectorEnv('kgwalk/QuestionEdgeWalk-v1', { graph, samples: questions }, samples.length * explorations),
-      walkable: Int32Array.from(samples.keys()),
+      collect: wholeWalks(
+        makeVectorEnv('kgwalk/QuestionEdgeWalk-v1', { graph, samples: questions }, samples.length * explorations),
+        Int32Array.from(samples.keys()),
+      ),
       settings: ppoSettings.parse({
         init: 'scratch',
         updates: 25,

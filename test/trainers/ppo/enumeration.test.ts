@@ -9,6 +9,7 @@ import { goldWalks } from '../../../trainers/demonstrations.js';
 import { expectedReward } from '../../../trainers/expected-reward.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
+import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { often } from '../../fixtures/long-tests.js';
@@ -75,7 +76,7 @@ test.each(['none', 'group-mean', 'critic'] as const)(
     const seen = new Int32Array(scores.length);
     let before: Float32Array = new Float32Array(scores.length);
     await ppo({
-      ...{ actor, optimizer, critic, envs, settings, seed: 3, walkable: Int32Array.from(samples) },
+      ...{ actor, optimizer, critic, settings, seed: 3, collect: wholeWalks(envs, Int32Array.from(samples)) },
       async onUpdate() {
         // Adam's first moment is 0.9 of the one before and 0.1 of the gradient.
         const moment = (await optimizer.exportState('')).tensors['first/scores']!.data as Float32Array;

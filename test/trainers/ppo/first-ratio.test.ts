@@ -7,6 +7,7 @@ import type { BatchedEnv } from '../../../envs/vector-env.js';
 import { openBackend } from '../../../src/tensor/backend.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
+import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { often } from '../../fixtures/long-tests.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
@@ -33,7 +34,7 @@ async function deviations<Observation, Request extends TaskRequest>(
   const walkable = Int32Array.from({ length: numSamples }, (_, i) => i);
   const onUpdate = ({ metrics }: { metrics: Record<string, number> }) =>
     void seen.push(metrics['train/first_ratio_deviation']!);
-  await ppo({ actor, optimizer, envs, walkable, settings, seed: 2, onUpdate });
+  await ppo({ actor, optimizer, collect: wholeWalks(envs, walkable), settings, seed: 2, onUpdate });
   envs.close();
   optimizer.dispose();
   actor.dispose();

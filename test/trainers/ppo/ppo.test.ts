@@ -7,6 +7,7 @@ import { canonicalPath, pathKey } from '../../../src/kg/graph.js';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import { argmaxSegment } from '../../../src/tensor/categorical.js';
 import { ppo, type PpoUpdate } from '../../../trainers/ppo.js';
+import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { ablations, toyWalker, type ToyWalker } from '../../fixtures/toy-policy.js';
 import { graphOf, sampleOf, toyBandit, toyTwoHop, type ToyWorld } from '../../fixtures/toy-walks.js';
@@ -52,8 +53,10 @@ async function trainPpo({ world, rules, toy, settings: given, anchor, start = to
       optimizer: new AdamW(network.parameters),
     },
     anchor: anchor && walkerActor(anchor),
-    envs: makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, settings.samplesPerUpdate * settings.explorations),
-    walkable: Int32Array.from(world.samples.keys()),
+    collect: wholeWalks(
+      makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules }, settings.samplesPerUpdate * settings.explorations),
+      Int32Array.from(world.samples.keys()),
+    ),
     settings,
     seed: 1,
     onUpdate: (update) => {
@@ -230,7 +233,15 @@ describe('PPO', () => {
       const envs = makeVectorEnv('kgwalk/OpenDialKG-v1', { ...world, rules: oneStep }, 2 * settings.explorations);
       const walkable = Int32Array.from(world.samples.keys());
       const onUpdate = ({ update }: PpoUpdate) => update === stopAt;
-      await ppo({ actor: walkerActor(policy), optimizer, envs, walkable, settings, seed: 7, startUpdate, onUpdate });
+      await ppo({
+        actor: walkerActor(policy),
+        optimizer,
+        collect: wholeWalks(envs, walkable),
+        settings,
+        seed: 7,
+        startUpdate,
+        onUpdate,
+      });
       return save(policy, optimizer);
     };
     const save = async (policy: Policy, optimizer: AdamW) => ({

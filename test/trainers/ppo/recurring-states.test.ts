@@ -9,7 +9,7 @@ import { gatherRows } from '../../../src/tensor/ops.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { ppo } from '../../../trainers/ppo.js';
-import { actionDraw, collectRollouts, RolloutBuffer } from '../../../trainers/rollout.js';
+import { actionDraw, collectRollouts, RolloutBuffer, wholeWalks } from '../../../trainers/rollout.js';
 import { bestReturn, cells, GridWorld } from '../../fixtures/grid-world.js';
 
 type Cell = { task: { id: string }; cell: number };
@@ -74,7 +74,7 @@ test('PPO over cells finds the shortest walk through the room', async () => {
   });
   const rewards: number[] = [];
   await ppo({
-    ...{ actor, optimizer, envs: grids(32), walkable: Int32Array.of(0), settings, seed: 2 },
+    ...{ actor, optimizer, collect: wholeWalks(grids(32), Int32Array.of(0)), settings, seed: 2 },
     onUpdate: ({ metrics }) => void rewards.push(metrics['rollout/reward']!),
   });
   optimizer.dispose();

@@ -5,6 +5,7 @@ import { makeVectorEnv } from '../../../envs/index.js';
 import type { BackendName } from '../../../src/tensor/backend.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
+import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 import { backendsHere } from '../../fixtures/tensor-backends.js';
 import { toyWalker } from '../../fixtures/toy-policy.js';
@@ -36,7 +37,8 @@ async function update(backend: BackendName, head: 'candidate' | 'pa-mlp') {
   const walkable = Int32Array.from(world.samples, (_, i) => i);
   let figures: Record<string, number> = {};
   await ppo({
-    ...{ actor, optimizer, critic: { network, optimizer: ofCritic }, envs, walkable, settings, seed: 2 },
+    ...{ actor, optimizer, critic: { network, optimizer: ofCritic }, settings, seed: 2 },
+    collect: wholeWalks(envs, walkable),
     onUpdate: ({ metrics }) => void (figures = metrics),
   });
   const weights = { ...(await actor.parameters.export()), ...(await network.parameters.export()) };

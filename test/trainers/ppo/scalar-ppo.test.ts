@@ -4,6 +4,7 @@ import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import type { TrainedParameters } from '../../../src/tensor/trainable.js';
 import { adamOf } from '../../../trainers/ppo-phase.js';
 import { ppo } from '../../../trainers/ppo.js';
+import { wholeWalks } from '../../../trainers/rollout.js';
 import { ppoSettings, type PpoSettings } from '../../../trainers/ppo-settings.js';
 import { often } from '../../fixtures/long-tests.js';
 import { recordedTrees, rowNumbers, tableActor, tableCritic } from '../../fixtures/random-walks.js';
@@ -77,8 +78,11 @@ test('PPO gives the losses, gradients, moments and weights of an independent sca
     };
     let updates = 0;
     await ppo({
-      ...{ actor, optimizer, critic, anchor, envs, settings, seed },
-      walkable: Int32Array.from({ length: 8 }, (_, i) => i),
+      ...{ actor, optimizer, critic, anchor, settings, seed },
+      collect: wholeWalks(
+        envs,
+        Int32Array.from({ length: 8 }, (_, i) => i),
+      ),
       async onUpdate({ update, metrics }) {
         const rng = Rng.named(seed, 'ppo/shuffle', update - 1);
         const expected = scalarUpdate(walks, learner, settings, (samples) => [

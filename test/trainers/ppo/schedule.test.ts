@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { entropyCoefAt, sampleOrder } from '../../../trainers/ppo.js';
+import { entropyCoefAt } from '../../../trainers/ppo.js';
+import { sampleOrder } from '../../../trainers/rollout.js';
 import { ppoSettings } from '../../../trainers/ppo-settings.js';
 
 describe('the samples of updates', () => {
