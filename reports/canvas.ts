@@ -4,12 +4,7 @@ import type { ChartConfiguration } from 'chart.js';
 import type { ChartJSNodeCanvas } from 'chartjs-node-canvas';
 import { WorkbenchError } from '../src/run/errors.js';
 import { packageRoot } from '../src/run/locations.js';
-
-/**
- * The family of charts: Inter, which comes with the package, so that they look the same on every machine and need none of
- * its fonts. A letter that Inter lacks is taken from the machine, and is a box where that has none.
- */
-export const chartFont = 'kgwalk Inter';
+import { chartFont } from './plots/chart.js';
 
 /** Beside `reports/` in the package; licence in the same folder. */
 const fontFiles = ['Inter-Regular.woff2', 'Inter-Bold.woff2'];

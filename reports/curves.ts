@@ -1,9 +1,9 @@
 /** Curves of training: what was learned, large, and diagnostics. */
 import type { Figure } from '../src/run/figures.js';
 import { phases } from '../src/run/records.js';
-import { strokeOf } from './chart.js';
-import { lineChart, type Level, type Line } from './line-chart.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
+import type { Level, PlotLine } from './plots/plot.js';
+import { meanOf } from './plots/smoothing.js';
 import type { ResultRow, ResultSet } from './results.js';
 import { seedOf, type RunGroup, type Subject } from './run-data.js';
 import { curveOf, largest, seriesOfPhase, takenUpTo, type Curve, type Series, type Taken } from './series.js';
@@ -84,7 +84,7 @@ export function measureOf(
   key: string,
   figures: readonly Figure[],
   values: readonly number[],
-): { title: string; isShare: boolean } {
+): { title: string; isShare: boolean; unit: string } {
   const [kind, ...rest] = key.split('/');
   const declared = kind === 'eval' ? figures.find((one) => one.key === rest.join('/')) : undefined;
   const isShare = declared
@@ -92,26 +92,25 @@ export function measureOf(
     : /(rate|fraction|accuracy)$/.test(key) ||
       (kind === 'eval' && !key.endsWith('loss') && values.every((value) => value >= 0 && value <= 1));
   const name = declared?.title ?? rest.join('/').replaceAll('_', ' ');
-  return { title: titles[key] ?? `${name}${kind === 'eval' ? ' on valid' : ''}${isShare ? ', %' : ''}`, isShare };
+  return {
+    title: titles[key] ?? `${name}${kind === 'eval' ? ' on valid' : ''}${isShare ? ', %' : ''}`,
+    isShare,
+    unit: isShare ? '%' : (declared?.unit ?? ''),
+  };
 }
 
 /** Learning curves in the order of training, with the best baseline and the clone as levels to compare PPO with. */
 export function learningFigures(trained: Trained): ChartGroup[] {
   const { dataset, groups, valid, isNamed } = trained;
   const measured = phases.flatMap((phase) =>
-    largeKeys(trained, phase).flatMap((key, _, keys) => {
+    largeKeys(trained, phase).flatMap((key) => {
       const isWalk = phase === 'ppo' || phase === 'clone';
       const clone = ({ checkpoint }: ResultRow) => checkpoint === 'clone';
       const levels = [
         ...(phase === 'ppo' && groups.length === 1 ? levelOf(valid, key, clone) : []),
         ...(isWalk ? levelOf(valid, key, ({ own, model }) => !own && model === undefined) : []),
       ];
-      // Where walking is all of the method, time is what runs are compared by.
-      const isTimed = key === 'rollout/hit_rate' || key === keys.find((one) => one.startsWith('eval/'));
-      return [
-        ...drawn(trained, phase, key, levels),
-        ...(phase === 'ppo' && isTimed ? drawn(trained, phase, key, levels, 'seconds') : []),
-      ];
+      return drawn(trained, phase, key, levels);
     }),
   );
   if (measured.length === 0) return [];
@@ -146,37 +145,58 @@ function drawn(
   phase: string,
   key: string,
   levels: Level[],
-  taken: Taken = 'time/env_steps',
 ): Measured[] {
   const phaseName = phaseTitle(phase, groups);
-  const lines = groups.flatMap((group, g): GroupLine[] => {
+  const logged = groups.flatMap((group): GroupCurve[] => {
     const curve = curveOfGroup(group, phase, key);
     const label = groups.length > 1 ? group.label : phaseName;
-    return curve.steps.length > 1 ? [{ label, ...strokeOf(g), curve, group }] : [];
+    return curve.steps.length > 1 ? [{ label, curve, group }] : [];
   });
-  const values = lines.flatMap(({ curve }) => curve.mean);
+  const values = logged.flatMap(({ curve }) => curve.mean);
   if (new Set(values).size < 2) return [];
-  const { lines: scaled, unit } = against(taken, phase, lines);
-  // Without clocks there is but the chart that counts updates.
-  if (taken === 'seconds' && unit === undefined) return [];
-  const { title: measure, isShare } = measureOf(key, figures, values);
+  const { title: measure, isShare, unit } = measureOf(key, figures, values);
   const title = `${phaseName}: ${measure}`;
-  const xLabel = `${phaseName}, ${unit ?? stepNames[phase] ?? 'steps'}`;
+  const axes = axesOf(phase, logged);
   const write = (value: number) => (isShare ? `${percent(value)} %` : plain(value));
-  const said = scaled.map((line) => courseOf(line, !/loss|rate$|norm|kl/.test(key), write));
+  const said = logged.map((line, i) => courseSaid(line, axes[0]!.places[i]!, !/loss|rate$|norm|kl/.test(key), write));
   const beside = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');
+  const xLabels = axes.map((one) => `${phaseName}, ${one.label}`);
+  const lines = logged.map(({ label, curve, group: { color, dashed } }, i) =>
+    thinned({ label, color, ...(dashed && { dashed }), x: axes.map(({ places }) => places[i]!), seeds: curve.raw }),
+  );
+  const stride = Math.max(1, ...logged.map(({ curve }, i) => curve.steps.length / lines[i]!.seeds[0]!.length));
+  const window = Math.max(...logged.map(({ curve }) => curve.window));
   return [
     {
-      curves: lines.map(({ curve }) => curve),
+      curves: logged.map(({ curve }) => curve),
       levels,
       chart: {
-        name: [...(isNamed ? [dataset] : []), phase, key, ...(taken === 'seconds' ? ['time'] : [])].join('-'),
-        alt: `${title} by ${xLabel}: ${said.join('; ')}${beside}`,
-        chart: lineChart(scaled, { title, xLabel, percent: isShare, levels }),
+        name: [...(isNamed ? [dataset] : []), phase, key].join('-'),
+        alt: `${title} by ${xLabels[0]}: ${said.join('; ')}${beside}`,
+        plot: {
+          ...{ kind: 'lines', title, unit, axes: xLabels, lines, levels },
+          window: 1 + 2 * Math.round((window - 1) / 2 / stride),
+        },
       },
     },
   ];
 }
+
+/** Points of a line that a chart has room for. */
+const mostPoints = 800;
+
+/** Longer lines are means over as many neighbours as it takes; numbers keep six digits. */
+function thinned(line: PlotLine): PlotLine {
+  const length = line.x[0]!.length;
+  const stride = Math.ceil(length / mostPoints);
+  const thin = (values: readonly (number | null)[]) =>
+    Array.from({ length: Math.ceil(length / stride) }, (_, i) =>
+      short(meanOf(values.slice(i * stride, (i + 1) * stride).map((value) => value ?? NaN))),
+    );
+  return { ...line, x: line.x.map((places) => places && thin(places)), seeds: line.seeds.map(thin) };
+}
+
+const short = (value: number) => (Number.isFinite(value) ? Number(value.toPrecision(6)) : null);
 
 function curveOfGroup({ runs }: RunGroup, phase: string, key: string): Curve {
   const seeds = runs.flatMap(({ metrics }): Series[] => {
@@ -186,16 +206,29 @@ function curveOfGroup({ runs }: RunGroup, phase: string, key: string): Curve {
   return curveOf(seeds, key);
 }
 
-interface GroupLine extends Line {
+interface GroupCurve {
+  label: string;
+  curve: Curve;
   group: RunGroup;
 }
 
-/** Lines over what was taken instead of updates, each by its own runs, where all runs tell it; `unit` is then set. */
-function against(
-  what: Taken,
-  phase: string,
-  lines: readonly GroupLine[],
-): { lines: readonly Line[]; unit: string | undefined } {
+/** A horizontal axis, and the places of each line on it. */
+interface Axis {
+  label: string;
+  places: number[][];
+}
+
+/** Steps of the phase, then what was taken instead of steps, where all lines tell it. */
+function axesOf(phase: string, lines: readonly GroupCurve[]): [Axis, ...Axis[]] {
+  const steps = { label: stepNames[phase] ?? 'steps', places: lines.map(({ curve }) => curve.steps) };
+  const [walked] = takenAxis('time/env_steps', phase, lines);
+  const timed = takenAxis('seconds', phase, lines);
+  // Environment steps come first: updates of two settings may be of any size.
+  return walked ? [walked, steps, ...timed] : [steps, ...timed];
+}
+
+/** Each line by its own runs. */
+function takenAxis(what: Taken, phase: string, lines: readonly GroupCurve[]): Axis[] {
   const taken = lines.map(({ group }) =>
     takenUpTo(
       group.runs.map(({ timings }) => timings),
@@ -204,16 +237,12 @@ function against(
     ),
   );
   const isTold = lines.every(({ curve }, i) => curve.steps.every((step) => taken[i]?.has(step)));
-  if (!isTold) return { lines, unit: undefined };
+  if (!isTold) return [];
   const most = largest(taken.flatMap((one) => [...one!.values()]));
   const { scale, unit } = unitsOf[what].findLast(({ from }) => most >= from)!;
-  return {
-    lines: lines.map((line, i) => {
-      const steps = line.curve.steps.map((step) => taken[i]!.get(step)! / scale);
-      return { ...line, curve: { ...line.curve, steps } };
-    }),
-    unit,
-  };
+  return [
+    { label: unit, places: lines.map(({ curve }, i) => curve.steps.map((step) => taken[i]!.get(step)! / scale)) },
+  ];
 }
 
 /** Units by the largest value from which they are used. */
@@ -231,7 +260,12 @@ const unitsOf: Readonly<Record<Taken, readonly { from: number; scale: number; un
 };
 
 /** Where a curve begins and ends, and its highest point where that is neither. */
-function courseOf({ label, curve: { steps, mean } }: Line, peaks: boolean, write: (value: number) => string): string {
+function courseSaid(
+  { label, curve: { mean } }: GroupCurve,
+  steps: readonly number[],
+  peaks: boolean,
+  write: (value: number) => string,
+): string {
   const [first, last] = [mean[0]!, mean.at(-1)!];
   const highest = mean.indexOf(largest(mean));
   const between = peaks && highest > 0 && highest < mean.length - 1;
@@ -269,7 +303,7 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
   return [
     `Of ${seeds.join('; ')}.`,
     most > 1 && 'Thick: mean over seeds; thin: each seed.',
-    curves.some((curve) => curve.interval) && 'Shaded: 95\u00a0% interval of the mean over seeds (Student’s t).',
+    curves.some((curve) => curve.low) && 'Shaded: 95\u00a0% interval of the mean over seeds (Student’s t).',
     windows.length > 0
       ? `Smoothing: moving mean over ${windows.sort((a, b) => a - b).join(' or ')} points; evaluations are as measured.`
       : 'No smoothing.',

@@ -1,12 +1,10 @@
 /** Charts of agents on the same samples: bars of what they reach, and that against what it costs. */
 import { numberText, type Figure } from '../src/run/figures.js';
-import { barChart } from './bar-chart.js';
-import { palette, strokeOf } from './chart.js';
-import { lineChart, type Line } from './line-chart.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import { boundOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
-import { scatterChart, type Point } from './scatter-chart.js';
-import { largest, meanOf } from './series.js';
+import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
+import { meanOf } from './plots/smoothing.js';
+import { largest, type Mean } from './series.js';
 import { milliseconds, percent, plain } from './words.js';
 
 /** Bars with intervals, of figures that some row has. @param name begins every file name */
@@ -16,32 +14,33 @@ export function barFigures(set: ResultSet, name: string, figures: readonly Figur
     const { key, unit } = figure;
     const bars = rows.flatMap((row) => {
       const mean = row.metrics[key];
-      return mean ? [{ label: row.label, figure: mean, ...barColor(row) }] : [];
+      return mean ? [barOf(row, mean, unit)] : [];
     });
-    if (bars.length === 0 || (unit === 'calls' && bars.every(({ figure: { high } }) => high === 0))) return [];
+    if (bars.length === 0 || (unit === 'calls' && bars.every(({ high }) => high === 0))) return [];
     const bound = boundOf(set, key);
     const level = bound === undefined ? undefined : { label: `walks reach ${numberText(bound, unit)}`, value: bound };
     const title = `${headOf(figure)}${markOf(set)}`;
-    const said = bars.map(({ label, figure: mean }) => `${label} ${saidOf(mean, figure)}`);
+    const said = bars.map((bar) => `${bar.label} ${saidOf(bar, figure)}`);
     return [
       {
         name: `${name}-${key}`,
         alt: `${title}, of ${plain(about.n)} samples, with 95 % intervals: ${said.join(', ')}`,
-        chart: barChart(bars, { title, unit, bound: level }),
+        plot: { kind: 'bars', title, unit, bars, ...(level && { bound: level }) },
       },
     ];
   });
   const models = [...new Set(rows.flatMap(({ model }) => model ?? []))];
   const asked = models.length === 0 ? '' : ` Model: ${models.join(', ')}${set.simulated ? ', simulated' : ''}.`;
-  const caption = `Of ${plain(about.n)} samples, whatever went wrong included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. Colour: agents that are trained or ask a model; grey: baselines.${asked}`;
+  const caption = `Of ${plain(about.n)} samples, whatever went wrong included. Whiskers: 95\u00a0% bootstrap interval over ${about.clusters}. In colour: agents that are trained or ask a model, each the same everywhere; grey: what learns nothing.${asked}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
 }
 
-/** The colour of a group's curves, paler for all but its best checkpoint; baselines have none. */
-function barColor({ own, model, checkpoint, color }: ResultRow): { color?: string } {
-  if (!own && model === undefined) return {};
-  const shade = palette[color % palette.length]!;
-  return { color: !own || checkpoint === 'best' ? shade : `${shade}99` };
+function barOf(
+  { label, color }: ResultRow,
+  { value, low, high, n }: Mean,
+  unit: Figure['unit'],
+): BarPlot['bars'][number] {
+  return { label, color, value, low, high, n, text: numberText(value, unit) };
 }
 
 /** The main figure against calls and against time, where some agent asks a model. */
@@ -63,9 +62,9 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
     },
   ];
   const charts = axes.flatMap(({ key, xOf, write }): NamedChart[] => {
-    const points = rows.flatMap((row): Point[] => {
+    const points = rows.flatMap((row): ScatterPlot['points'][number][] => {
       const [x, y] = [xOf(row), row.metrics[main.key]];
-      return x && y ? [{ label: row.label, color: strokeOf(row.color).color, x, y }] : [];
+      return x && y ? [{ label: row.label, color: row.color, x, y }] : [];
     });
     if (points.length < 2) return [];
     const xLabel = `${key} a sample`;
@@ -73,7 +72,11 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
     const said = points.map(({ label, x, y }) => `${label} ${saidOf(y, main)} at ${write(x.value)}`);
     const alt = `${title}, logarithmic, with 95 % intervals: ${said.join(', ')}`;
     return [
-      { name: `${name}-cost-${key}`, alt, chart: scatterChart(points, { title, xLabel: `${xLabel}, log scale` }) },
+      {
+        name: `${name}-cost-${key}`,
+        alt,
+        plot: { kind: 'scatter', title, unit: main.unit, xLabel: `${xLabel}, log scale`, points },
+      },
     ];
   });
   const caption = `Up and to the left is better. Whiskers: 95\u00a0% bootstrap intervals over ${set.about.clusters}. Agents that ask no model stand at 0 calls, left of the logarithmic axis; time is wall time, preparing included.`;
@@ -92,17 +95,25 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
   // One step more than any took, so that the last rise is seen; no more points than can be told apart.
   const stride = Math.max(1, Math.ceil(most / 400));
   const steps = Array.from({ length: Math.ceil(most / stride) + 2 }, (_, i) => i * stride);
-  const lines = found.map(({ row, curves }): Line => {
+  const lines = found.map(({ row: { label, color }, curves }): PlotLine => {
     const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([place]) => place <= x)?.[1] ?? 0));
-    return { ...strokeOf(row.color), label: row.label, curve: { steps, seeds: [], mean: steps.map(at), window: 1 } };
+    return { label, color, x: [steps], seeds: [steps.map(at)] };
   });
   const head = `${title}: ${y}, %${markOf(set)}`;
-  const ends = lines.map(({ label, curve }) => `${label} ${percent(curve.mean.at(-1)!)}`).join(', ');
-  const options = { title: head, xLabel, percent: true, fromZero: true, stepped: true, height: 300 };
+  const ends = lines.map(({ label, seeds }) => `${label} ${percent(seeds[0]!.at(-1)!)}`).join(', ');
   const alt = `${head}, by ${xLabel}, 0 to ${plain(most)}; at ${plain(most)}: ${ends}`;
   return [
     {
-      charts: [{ name: `${name}-${title.toLowerCase()}`, alt, chart: lineChart(lines, options) }],
+      charts: [
+        {
+          name: `${name}-${title.toLowerCase()}`,
+          alt,
+          plot: {
+            ...{ kind: 'lines', title: head, unit: '%', axes: [xLabel], lines },
+            ...{ fromZero: true, stepped: true, smooths: false, height: 300 },
+          },
+        },
+      ],
       caption: 'Of all samples, means over seeds; a sample counts from where it ended.',
     },
   ];

@@ -1,6 +1,9 @@
-/** The report as one page of HTML: no script, no request, every name from data escaped. */
+/** The report as one page of HTML: no request, no script but its own, every name from data escaped. */
 import { Eta } from 'eta';
 import { printable } from '../src/run/printable.js';
+import type { Plot } from './plots/plot.js';
+import { plotStyle } from './plots/style.js';
+import { browserModule, chartLibrary, hashSource } from './scripts.js';
 import { style } from './style.js';
 import { templates } from './template.js';
 
@@ -25,12 +28,14 @@ export interface Fact {
   value: string;
 }
 
-/** An image of the page, and its twin for the night. */
+/** A chart of the page. */
 export interface Picture {
-  /** A data URI. */
-  source: string;
-  /** The same for readers by night; without it the page inverts the other. */
-  dark?: string;
+  /** Place of its plot in `plots`. */
+  plot: number;
+  /** Of the files that hold it. */
+  name: string;
+  /** The picture for paper and for readers without scripts, a data URI; by night the page inverts it. */
+  source?: string;
   width: number;
   height: number;
   alt: string;
@@ -139,6 +144,8 @@ export interface PageView {
   shared: { title: string; facts: Fact[] }[];
   runs: RunView[];
   diagnostics: FigureGroup[];
+  /** Of all charts, in the order of their numbers. */
+  plots: readonly Plot[];
 }
 
 const eta = new Eta({ escapeFunction: escapeText });
@@ -157,7 +164,20 @@ const sectionTitles: [keyof PageView, id: string, title: string][] = [
 /** Writes the page. It needs nothing beside itself and works without a network. */
 export function renderPage(view: PageView): string {
   const sections = sectionTitles.flatMap(([key, id, title]) => (view[key].length > 0 ? [{ id, title }] : []));
-  return eta.render('@page', { ...view, sections, style });
+  const scripts = { library: chartLibrary(), module: `${browserModule('browser/page')}openPage();\n` };
+  const allowed = Object.values(scripts).map(hashSource).join(' ');
+  const plots = jsonForHtml(view.plots);
+  return eta.render('@page', { ...view, sections, style: style + plotStyle, plots, scripts, allowed });
+}
+
+/**
+ * JSON that can stand between the tags of a script: no end of it can be read out of a name. Control characters and marks of
+ * text direction become visible escapes, as on the rest of the page.
+ */
+export function jsonForHtml(value: unknown): string {
+  const codes: Record<string, string> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
+  const visible = (_: string, one: unknown) => (typeof one === 'string' ? printable(one) : one);
+  return JSON.stringify(value, visible).replace(/[<>&]/g, (character) => codes[character]!);
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

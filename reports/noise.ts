@@ -1,9 +1,8 @@
 /** How agents bear a simulated model that errs: figures and calls against its error rate. */
 import { numberText, type Figure } from '../src/run/figures.js';
-import { strokeOf } from './chart.js';
 import type { Table } from './html.js';
-import { lineChart, type Line } from './line-chart.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
+import type { PlotLine } from './plots/plot.js';
 import { headOf, mainFigures, oracleError, type ResultRow, type ResultSet } from './results.js';
 import { figureCell } from './tables.js';
 import { plain } from './words.js';
@@ -11,7 +10,7 @@ import { plain } from './words.js';
 /** One agent over error rates. */
 interface NoiseRow {
   label: string;
-  color: number;
+  color: string;
   /** By error rate, ascending. */
   levels: { error: number; result: ResultRow }[];
 }
@@ -54,12 +53,12 @@ export function noiseFigures({ set, rows }: NoiseSet, name: string): ChartGroup 
     const title = `${headOf(figure)} (simulated)`;
     const xLabel = 'decisions in which the oracle errs, %';
     const write = (value: number) => `${numberText(value, unit)}${unit === '%' ? ' %' : ''}`;
-    const said = lines.map(({ label, curve: { steps, mean } }) => {
+    const said = lines.map(({ label, x: [steps], seeds: [values] }) => {
       const [first, last] = [steps[0]!, steps.at(-1)!].map((step) => `${plain(step)} %`);
-      return `${label} from ${write(mean[0]!)} at ${first} to ${write(mean.at(-1)!)} at ${last}`;
+      return `${label} from ${write(values[0]!)} at ${first} to ${write(values.at(-1)!)} at ${last}`;
     });
-    const chart = lineChart(lines, { title, xLabel, percent: unit === '%', fromZero: true });
-    return [{ name: `${name}-noise-${key}`, alt: `${title} against ${xLabel}: ${said.join(', ')}`, chart }];
+    const plot = { kind: 'lines', title, unit, axes: [xLabel], lines, fromZero: true } as const;
+    return [{ name: `${name}-noise-${key}`, alt: `${title} against ${xLabel}: ${said.join(', ')}`, plot }];
   });
   const { n, clusters } = set.about;
   return {
@@ -95,24 +94,18 @@ export function noiseTable({ set, errors, rows }: NoiseSet): Table {
   };
 }
 
-function noiseLine({ label, color, levels }: NoiseRow, key: string): Line[] {
+interface NoiseLine extends PlotLine {
+  x: [number[]];
+  seeds: [number[]];
+}
+
+function noiseLine({ label, color, levels }: NoiseRow, key: string): NoiseLine[] {
   const points = levels.flatMap(({ error, result }) => {
     const figure = result.metrics[key];
     return figure ? [{ error, figure }] : [];
   });
   if (points.length < 2) return [];
   const of = (part: 'value' | 'low' | 'high') => points.map(({ figure }) => figure[part]);
-  return [
-    {
-      ...strokeOf(color),
-      label,
-      curve: {
-        steps: points.map(({ error }) => 100 * error),
-        seeds: [],
-        mean: of('value'),
-        interval: { low: of('low'), high: of('high') },
-        window: 1,
-      },
-    },
-  ];
+  const x: [number[]] = [points.map(({ error }) => 100 * error)];
+  return [{ label, color, x, seeds: [of('value')], low: of('low'), high: of('high') }];
 }

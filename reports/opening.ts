@@ -7,7 +7,8 @@ import type { Fact, PageView } from './html.js';
 import { edgeReservations } from './llm-ark.js';
 import { boundOf, mainRow, type ResultRow, type ResultSet } from './results.js';
 import { encoderOf, seedOf, type RunGroup, type Subject } from './run-data.js';
-import { largest, meanOf, takenUpTo } from './series.js';
+import { meanOf } from './plots/smoothing.js';
+import { largest, takenUpTo } from './series.js';
 import { askedFacts } from './tables.js';
 import { duration, listed, plain } from './words.js';
 

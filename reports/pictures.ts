@@ -1,11 +1,12 @@
-/** Charts as PNG files beside the page, and as pictures inside it that follow day and night. */
+/** Charts as PNG files beside the page; the page holds their plots, and of the greater ones the picture for paper. */
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import type { ChartConfiguration, Plugin } from 'chart.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { openCanvas } from './canvas.js';
-import { dark, light, type Chart, type Size, type Theme } from './chart.js';
 import type { FigureGroup, Picture } from './html.js';
+import { light, type Size } from './plots/chart.js';
+import { configOf, sizeOf, type Plot } from './plots/plot.js';
 
 /** A chart with the name of its file and a text for those who do not see it. */
 export interface NamedChart {
@@ -13,7 +14,7 @@ export interface NamedChart {
   name: string;
   /** What the picture shows and says, for who cannot see it. */
   alt: string;
-  chart: Chart;
+  plot: Plot;
 }
 
 /** Charts under one caption. */
@@ -21,31 +22,50 @@ export interface ChartGroup {
   heading?: string;
   caption: string;
   charts: NamedChart[];
-  /** Drawn for the day alone: by night the page inverts them. */
+  /** The page holds their plots alone, without a picture for paper and for readers without scripts. */
   minor?: boolean;
 }
 
-/** Draws charts by day and by night, and keeps those of the day as files. */
+/** Draws charts by day, and keeps them as files. */
 export type Draw = (charts: readonly ChartGroup[]) => Promise<FigureGroup[]>;
 
-/** @param pictures the files that were written are added here: the light ones; the dark ones are in the page alone */
-export function pictureDrawer(to: string, pictures: string[]): Draw {
+/** What drawing leaves for the page and beside it. */
+export interface Drawn {
+  /** Paths of the files that were written. */
+  pictures: string[];
+  /** In the order of their numbers in the page. */
+  plots: Plot[];
+}
+
+/** @param drawn what is drawn is added here */
+export function pictureDrawer(to: string, { pictures, plots }: Drawn): Draw {
   return async (groups) => {
     const drawn: FigureGroup[] = [];
     for (const { charts, minor = false, ...group } of groups) {
       const views: Picture[] = [];
-      for (const { name, alt, chart } of charts) {
-        const day = await pngOf(chart, light);
-        const night = minor ? undefined : await pngOf(chart, dark);
-        const file = join(to, `${fileName(name, pictures.length)}.png`);
-        writeFileAtomic(file, day);
+      for (const { name, alt, plot } of charts) {
+        const png = await pngOf(plot);
+        const plain = fileName(name, pictures.length);
+        const file = join(to, `${plain}.png`);
+        writeFileAtomic(file, png);
         pictures.push(file);
-        views.push({ source: dataUri(day), ...(night && { dark: dataUri(night) }), alt, ...chart.size });
+        views.push({
+          plot: plots.push(plot) - 1,
+          name: plain,
+          alt,
+          ...(!minor && { source: dataUri(png) }),
+          ...sizeOf(plot),
+        });
       }
       drawn.push({ ...group, pictures: views });
     }
     return drawn;
   };
+}
+
+/** A plot as PNG, by day. */
+export function pngOf(plot: Plot): Promise<Uint8Array> {
+  return renderPng(configOf(plot, light), sizeOf(plot), light.paper);
 }
 
 /** Names of data sets are of any length, those of files are not. @param count tells long ones apart */
@@ -55,10 +75,6 @@ function fileName(name: string, count: number): string {
 }
 
 const longestName = 150;
-
-function pngOf({ config, size }: Chart, theme: Theme): Promise<Uint8Array> {
-  return renderPng(config(theme), size, theme.paper);
-}
 
 function dataUri(png: Uint8Array): string {
   return `data:image/png;base64,${Buffer.from(png).toString('base64')}`;

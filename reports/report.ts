@@ -8,7 +8,7 @@ import { environmentView } from './environment.js';
 import { workedExamples } from './examples.js';
 import { renderPage, type PageView } from './html.js';
 import { factsOf, openingOf, titleOfPage } from './opening.js';
-import { pictureDrawer } from './pictures.js';
+import { pictureDrawer, type Drawn } from './pictures.js';
 import { collectResults } from './results.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
 import { noiseViews, resultViews } from './sections.js';
@@ -50,8 +50,8 @@ export async function writeReport(
   const all = [...loaded.flatMap((run) => run.evaluations), ...saved].map(namedBy(subjects));
   const sets = collectResults(all, subjects);
   const trained = trainedOf(subjects, sets);
-  const pictures: string[] = [];
-  const draw = pictureDrawer(to, pictures);
+  const drawn: Drawn = { pictures: [], plots: [] };
+  const draw = pictureDrawer(to, drawn);
   const view: PageView = {
     title: title ?? titleOfPage(subjects, sets),
     ...openingOf(subjects, sets),
@@ -72,10 +72,11 @@ export async function writeReport(
       saved,
     ),
     diagnostics: await draw(trained.flatMap(diagnosticFigures)),
+    plots: drawn.plots,
   };
   const page = join(to, 'index.html');
   writeFileAtomic(page, renderPage(view));
-  return { page, pictures };
+  return { page, pictures: drawn.pictures };
 }
 
 /** Gives trained agents the names that the report has for their settings. */

@@ -2,7 +2,9 @@
 import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { numberText, type Estimate, type Figure } from '../src/run/figures.js';
 import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
-import { average, averageSlices, meanOf, namedBy, type Figures } from './series.js';
+import { meanOf } from './plots/smoothing.js';
+import { agentColors } from './plots/colors.js';
+import { average, averageSlices, namedBy, type Figures } from './series.js';
 import { baselineName, labelOf, plain } from './words.js';
 
 /** Mean, median, 95th percentile, maximum and total over samples. */
@@ -23,8 +25,8 @@ export interface ResultRow {
   checkpoint?: string;
   /** Place among the groups of runs on its data; absent for what no run of the report trained. */
   group?: number;
-  /** Which colour it has in every chart of the report: that of its group's curves. */
-  color: number;
+  /** Of the palette, in every chart of the report: that of its group's curves, paler for all but its best checkpoint. */
+  color: string;
   /** How many evaluations were averaged. */
   seeds: number;
   /** Samples that were asked, those of all seeds. */
@@ -65,7 +67,10 @@ export interface ResultSet {
  * simulated ones, which never meet.
  */
 export function collectResults(all: readonly EvaluationData[], subjects: readonly Subject[]): ResultSet[] {
-  const colors = colorBook(subjects);
+  const colors = colorBook(
+    subjects,
+    rowsOf(all).map(({ label, same: [one] }) => ({ label, one: one! })),
+  );
   const sets = [...groupBy(all, ({ samples }) => samples).values()].flatMap((same) => {
     const free = same.filter(({ record }) => record.model === undefined);
     const asked = same.filter(({ record }) => record.model !== undefined);
@@ -122,7 +127,10 @@ export function headOf({ title, unit }: Figure): string {
 }
 
 /** `29.1 (27.2–31.0)`, in the figure's unit. */
-export function saidOf({ value, low, high }: Estimate, { unit }: Pick<Figure, 'unit'>): string {
+export function saidOf(
+  { value, low, high }: Pick<Estimate, 'value' | 'low' | 'high'>,
+  { unit }: Pick<Figure, 'unit'>,
+): string {
   return `${numberText(value, unit)} (${numberText(low, unit)}–${numberText(high, unit)})`;
 }
 
@@ -253,26 +261,34 @@ export function facetsOf(record: EvaluationRecord): string[] {
 }
 
 interface Colored {
-  color: number;
+  color: string;
   group?: number;
 }
 
-/** Colours of groups are those of their curves; other agents take the next ones, each its own in all sets. */
-function colorBook(subjects: readonly Subject[]): (one: EvaluationData, label: string) => Colored {
-  const groups = new Map<string, number>();
+/** Colours of groups are those of their curves; other agents have their own, which the groups have not taken. */
+function colorBook(
+  subjects: readonly Subject[],
+  all: readonly { label: string; one: EvaluationData }[],
+): (one: EvaluationData, label: string) => Colored {
+  const groups = new Map<string, { color: string; group: number }>();
   for (const { groups: some } of subjects) {
-    some.forEach(({ runs }, g) => {
+    some.forEach(({ runs, color }, group) => {
       for (const { evaluations } of runs)
-        for (const { trained } of evaluations) if (trained) groups.set(trained.settings, g);
+        for (const { trained } of evaluations) if (trained) groups.set(trained.settings, { color, group });
     });
   }
-  const taken = Math.max(0, ...subjects.map(({ groups: some }) => some.length));
-  const others = new Map<string, number>();
+  const others = all.filter(({ one: { trained } }) => !trained || !groups.has(trained.settings));
+  const taken = new Set([...groups.values()].map(({ color }) => color));
+  const colors = agentColors(
+    others.map(({ label, one: { trained, record } }) => {
+      return { name: label, vivid: trained !== undefined || record.model !== undefined };
+    }),
+    taken,
+  );
   return ({ trained }, label) => {
-    const group = trained && groups.get(trained.settings);
-    if (group !== undefined) return { color: group, group };
-    if (!others.has(label)) others.set(label, taken + others.size);
-    return { color: others.get(label)! };
+    const own = trained && groups.get(trained.settings);
+    if (own) return trained.checkpoint === 'best' ? own : { ...own, color: `${own.color}99` };
+    return { color: colors.get(label)! };
   };
 }
 

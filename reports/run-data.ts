@@ -11,6 +11,7 @@ import { readMetrics, readTimings } from '../src/run/metric-log.js';
 import { openObject, readJsonFile } from '../src/run/read-json.js';
 import type { MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
+import { agentColors, palette } from './plots/colors.js';
 import { algorithmOf, methodOf, plainName, settingsKey, withoutSeed } from './words.js';
 
 /** How a trained agent came to be. */
@@ -58,6 +59,10 @@ export interface RunData {
 export interface RunGroup {
   /** What sets it apart from the other groups on its data; a single group has its preset's or run's name. */
   label: string;
+  /** Of the palette, in every chart. */
+  color: string;
+  /** Set where colours were used up. */
+  dashed?: boolean;
   runs: RunData[];
 }
 
@@ -155,12 +160,27 @@ type Config = Record<string, unknown>;
 /** Groups runs whose settings are equal but for `seed`, in the order given, and names them by what tells them apart. */
 export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   const members = [...groupBy(runs, ({ info }) => settingsKey(info.config)).values()];
-  if (members.length === 1) return [{ label: nameOf(members[0]!), runs: members[0]! }];
+  if (members.length === 1) {
+    const method = methodOf(members[0]![0]!.info.config, 'best') ?? 'walker';
+    return [
+      {
+        label: nameOf(members[0]!),
+        color: agentColors([{ name: method, vivid: true }]).get(method)!,
+        runs: members[0]!,
+      },
+    ];
+  }
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
   // Whoever gave settings names of their own (`--set name=`) is taken at their word.
   const isNamed = new Set(configs.map(({ name }) => name)).size === configs.length;
   const labels = isNamed ? configs.map(({ name }) => String(name)) : labelsOf(configs);
-  return members.map((group, i) => ({ label: labels[i]!, runs: group }));
+  const colors = agentColors(labels.map((name) => ({ name, vivid: true })));
+  return members.map((group, i) => ({
+    label: labels[i]!,
+    color: colors.get(labels[i]!)!,
+    ...(i >= palette.length && { dashed: true }),
+    runs: group,
+  }));
 }
 
 /** The run's name; of several, without what tells them apart. */

@@ -1,25 +1,20 @@
 /** Metrics of runs as curves, one a seed, smoothed, and their mean with an interval; figures averaged over seeds. */
 import type { Estimate, EvaluationMetrics } from '../src/run/figures.js';
 import type { MetricRecord, TimingRecord } from '../src/run/records.js';
+import { courseOf, deviationOf, meanOf, type Course } from './plots/smoothing.js';
 
 /** Values of one metric of one run by step, in the order they were logged; a step logged again counts once, its last value. */
 export type Series = ReadonlyMap<number, number>;
 
 /** One measure over steps: each seed, their mean, and its interval where there are enough seeds. */
-export interface Curve {
+export interface Curve extends Course {
   /** Steps that every seed has. */
   steps: number[];
-  /** One array a seed, smoothed, values at `steps`. */
-  seeds: number[][];
-  mean: number[];
-  /** 95 % interval of the mean over seeds (Student's t); absent below three seeds, where it says nothing. */
-  interval?: { low: number[]; high: number[] };
-  /** Updates in the centred moving mean; 1 is not smoothed. */
+  /** One array a seed, as logged. */
+  raw: number[][];
+  /** Updates in the centred moving mean of what is drawn; 1 is not smoothed. */
   window: number;
 }
-
-/** Two-sided 95 % quantiles of Student's t for 2 to 9 degrees of freedom; beyond, the normal's is near enough. */
-const tQuantiles = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
 
 /** The series of every metric of a phase, by key. */
 export function seriesOfPhase(records: readonly MetricRecord[], phase: string): Map<string, Map<number, number>> {
@@ -42,27 +37,8 @@ export function curveOf(series: readonly Series[], key: string): Curve {
   const [first = new Map<number, number>(), ...others] = series;
   const steps = [...first.keys()].filter((step) => others.every((other) => other.has(step))).sort((a, b) => a - b);
   const window = key.startsWith('eval/') || steps.length < 40 ? 1 : 2 * Math.round(steps.length / 40) + 1;
-  const seeds = series.map((one) =>
-    movingMean(
-      steps.map((step) => one.get(step)!),
-      window,
-    ),
-  );
-  const at = (i: number) => seeds.map((values) => values[i]!);
-  const mean = steps.map((_, i) => meanOf(at(i)));
-  if (seeds.length < 3) return { steps, seeds, mean, window };
-  const half = steps.map((_, i) => halfInterval(at(i)));
-  const low = mean.map((value, i) => value - half[i]!);
-  const high = mean.map((value, i) => value + half[i]!);
-  return { steps, seeds, mean, interval: { low, high }, window };
-}
-
-/** Mean over a centred window, cut at the ends; not-a-number values are left out of it. */
-export function movingMean(values: readonly number[], window: number): number[] {
-  const reach = (window - 1) / 2;
-  return values.map((_, i) =>
-    meanOf(values.slice(Math.max(0, i - reach), i + reach + 1).filter((v) => !Number.isNaN(v))),
-  );
+  const raw = series.map((one) => steps.map((step) => one.get(step)!));
+  return { steps, raw, window, ...courseOf({ seeds: raw }, window) };
 }
 
 /** The largest of any number of values: a call of `Math.max` takes some hundred thousand. -Infinity of nothing. */
@@ -70,23 +46,6 @@ export function largest(values: Iterable<number>): number {
   let most = -Infinity;
   for (const value of values) most = Math.max(most, value);
   return most;
-}
-
-/** Arithmetic mean; NaN of nothing. */
-export function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** Standard deviation of a sample; NaN for fewer than two values. */
-export function deviationOf(values: readonly number[]): number {
-  const mean = meanOf(values);
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
-}
-
-/** Half of the 95 % interval of the mean (Student's t), for at least three values. */
-export function halfInterval(values: readonly number[]): number {
-  const quantile = tQuantiles[values.length - 3] ?? 1.96;
-  return (quantile * deviationOf(values)) / Math.sqrt(values.length);
 }
 
 /** What a phase of a run took up to each of its steps: steps in the environment, or seconds of wall time. */

@@ -1,13 +1,12 @@
 /** Runs on one data set side by side: what each setting learned by equal environment steps, with intervals over seeds. */
-import type { Figure } from '../src/run/figures.js';
-import { barChart } from './bar-chart.js';
-import { strokeOf } from './chart.js';
+import { numberText, type Figure } from '../src/run/figures.js';
 import { evaluatedKeys, type Trained } from './curves.js';
 import type { Table } from './html.js';
 import type { ChartGroup } from './pictures.js';
 import { saidOf } from './results.js';
 import type { RunData, RunGroup } from './run-data.js';
-import { deviationOf, halfInterval, largest, meanOf, seriesOfPhase, takenUpTo, type Mean } from './series.js';
+import { deviationOf, halfInterval, meanOf } from './plots/smoothing.js';
+import { largest, seriesOfPhase, takenUpTo, type Mean } from './series.js';
 import { figureCell } from './tables.js';
 import { duration, plain } from './words.js';
 
@@ -47,7 +46,7 @@ export function compareSettings({
   const key = measured.replace('eval/', '');
   const figure = figures.find((one) => one.key === key) ?? { key, title: key, unit: '%', better: 'high' };
   const logged = groups
-    .map((group, g) => ({ group, color: strokeOf(g).color, steps: stepsOf(group) }))
+    .map((group) => ({ group, color: group.color, steps: stepsOf(group) }))
     .filter(({ group }) => group.runs.every((run) => seriesOf(run, measured).size > 0));
   if (logged.length < 2) return undefined;
   const totals = logged.map(({ steps }) => steps && largest(steps.values()));
@@ -109,17 +108,19 @@ export function settingTable({ figure, rows, equalSteps }: SettingComparison): T
 export function settingFigures({ figure, rows, equalSteps }: SettingComparison, dataset: string): ChartGroup[] {
   const bars = [...rows]
     .sort((a, b) => b.atEqualSteps.value - a.atEqualSteps.value)
-    .map(({ group, color, atEqualSteps }) => ({ label: group.label, figure: atEqualSteps, color }));
+    .map(({ group: { label }, color, atEqualSteps: { value, low, high } }) => {
+      return { label, color, value, low, high, text: numberText(value, figure.unit) };
+    });
   const at = equalSteps === undefined ? 'the last evaluation' : `${plain(Math.round(equalSteps))} environment steps`;
   const title = `${dataset}: ${figure.title} on valid at ${at}${figure.unit === '%' ? ', %' : ''}`;
-  const said = bars.map(({ label, figure: mean }) => `${label} ${saidOf(mean, figure)}`);
+  const said = bars.map((bar) => `${bar.label} ${saidOf(bar, figure)}`);
   return [
     {
       charts: [
         {
           name: `settings-${dataset}`,
           alt: `${title}, with 95 % intervals over seeds: ${said.join(', ')}`,
-          chart: barChart(bars, { title, unit: figure.unit }),
+          plot: { kind: 'bars', title, unit: figure.unit, bars },
         },
       ],
       caption: settingCaption,

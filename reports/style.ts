@@ -37,6 +37,12 @@ a:hover { text-decoration: underline; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(340px, 100%), 1fr)); gap: 1.4rem 1.4rem; margin: 1.2rem 0; align-items: start; }
 figure { margin: 0; }
 img { width: 100%; max-width: 440px; height: auto; display: block; }
+@media screen { .drawn > img, .drawn > .alt { display: none; } }
+button.sort { all: unset; cursor: pointer; }
+button.sort:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+th[aria-sort] { color: var(--ink); }
+th[aria-sort=ascending] button::after { content: ' ↑'; }
+th[aria-sort=descending] button::after { content: ' ↓'; }
 /* A shadow at the right while there is more to scroll to. */
 .scroll {
   overflow-x: auto; margin: 1rem 0;
@@ -103,7 +109,8 @@ details.part[open] { padding-bottom: 1rem; }
 @media print {
   pre { max-height: none; }
   :root { color-scheme: light; }
-  nav { display: none; }
+  nav, .plot-names, .plot-tools { display: none; }
+  .drawn:has(> img) > .plot { display: none; }
   body { padding: 0; font-size: 10.5pt; }
   .example, figure, tr, .summary { break-inside: avoid; }
   h2, h3, h4, summary { break-after: avoid; }

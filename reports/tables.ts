@@ -5,7 +5,8 @@ import { phaseTitle } from './curves.js';
 import type { Cell, Fact, Table } from './html.js';
 import { headOf, mainFigures, type ResultRow, type ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
-import { largest, meanOf, type Figures, type Mean } from './series.js';
+import { meanOf } from './plots/smoothing.js';
+import { largest, type Figures, type Mean } from './series.js';
 import { duration, milliseconds, percent, plain } from './words.js';
 
 /** Beside so many agents, slices still have a column for each. */

@@ -1,4 +1,4 @@
-/** The page as eta templates: everything between `<%=` and `%>` is escaped; nothing here runs in the reader's browser. */
+/** The page as eta templates: everything between `<%=` and `%>` is escaped; what runs in the reader's browser stands at its end. */
 
 const table = `
 <div class="scroll" role="region" tabindex="0" aria-label="<%= it.head[0] %>: <%= it.head.slice(1).join(', ') %>"><table>
@@ -14,7 +14,7 @@ const figures = `
 <% for (const group of it.groups) { %>
 <% if (group.heading) { %><h3><%= group.heading %></h3><% } %>
 <div class="figures"><% for (const picture of group.pictures) { %>
-<figure><picture><% if (picture.dark) { %><source media="screen and (prefers-color-scheme: dark)" srcset="<%= picture.dark %>"><% } %><img<% if (!picture.dark) { %> class="day"<% } %> src="<%= picture.source %>" width="<%= picture.width %>" height="<%= picture.height %>" alt="<%= picture.alt %>"></picture></figure><% } %>
+<figure data-plot="<%= picture.plot %>" data-name="<%= picture.name %>"<% if (picture.source) { %>><img class="day" src="<%= picture.source %>" width="<%= picture.width %>" height="<%= picture.height %>" alt="<%= picture.alt %>"><% } else { %> data-alt="<%= picture.alt %>"><p class="caption alt"><%= picture.alt %></p><% } %></figure><% } %>
 </div>
 <p class="caption"><%= group.caption %></p>
 <% } %>`;
@@ -66,7 +66,7 @@ const page = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; script-src <%~ it.allowed %>">
 <title><%= it.title %></title>
 <style><%~ it.style %></style>
 </head>
@@ -114,6 +114,9 @@ const page = `<!doctype html>
 </details>
 <% } %>
 </main>
+<script type="application/json" id="plots"><%~ it.plots %></script>
+<script><%~ it.scripts.library %></script>
+<script type="module"><%~ it.scripts.module %></script>
 </body>
 </html>
 `;

@@ -114,6 +114,7 @@ describe('the architecture', () => {
         /createRequire\(/,
         [
           'cli/native/install.ts',
+          'reports/scripts.ts',
           'src/llm/llama-library.ts',
           'src/tensor/backend.ts',
           'src/tensor/native-tensorflow.ts',

@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { light, palette } from '../../reports/chart.js';
-import { type Line, lineChart } from '../../reports/line-chart.js';
-import { renderPng } from '../../reports/pictures.js';
+import { pngOf } from '../../reports/pictures.js';
+import { palette } from '../../reports/plots/colors.js';
 import { curveOf } from '../../reports/series.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
@@ -98,17 +97,12 @@ async function drawLossCurve(log: string, picture: string): Promise<string> {
     { label: 'trained on', key: 'loss', values: series(({ loss }) => loss) },
     { label: 'watched', key: 'eval/loss', values: series(({ watched }) => watched?.all?.loss) },
   ];
-  const drawn = curves.map(({ label, key, values }, i): Line => ({
-    label,
-    color: palette[i]!,
-    curve: curveOf([values], key),
-  }));
-  const chart = lineChart(drawn, {
-    title: 'Weighted loss of a token, nats',
-    xLabel: 'tokens seen, millions',
-    percent: false,
-    fromZero: true,
+  const drawn = curves.map(({ label, key, values }, i) => {
+    const { steps, mean } = curveOf([values], key);
+    return { label, color: palette[i]!, x: [steps], seeds: [mean] };
   });
-  writeFileAtomic(picture, await renderPng(chart.config(light), chart.size, light.paper));
+  const title = 'Weighted loss of a token, nats';
+  const axes = ['tokens seen, millions'];
+  writeFileAtomic(picture, await pngOf({ kind: 'lines', title, unit: '', axes, lines: drawn, fromZero: true }));
   return picture;
 }

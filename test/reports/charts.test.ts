@@ -1,9 +1,10 @@
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { dark, light, palette } from '../../reports/chart.js';
+import { dark, light } from '../../reports/plots/chart.js';
+import { agentColors, greys, palette } from '../../reports/plots/colors.js';
 import { indexedPng } from '../../reports/pictures.js';
-import { logarithmicAxis, placeFor } from '../../reports/scatter-chart.js';
+import { logarithmicAxis, placeFor } from '../../reports/plots/scatter.js';
 import { takenUpTo } from '../../reports/series.js';
 import type { TimingRecord } from '../../src/run/records.js';
 
@@ -63,8 +64,36 @@ describe('a name beside a point', () => {
   });
 });
 
+describe('the colour of an agent', () => {
+  const colorOf = (name: string, ...others: string[]) =>
+    agentColors([...others, name].map((one) => ({ name: one, vivid: true }))).get(name);
+
+  test('is the same beside whomever it stands', () => {
+    expect(colorOf('PPO (best)')).toBe(palette[0]);
+    expect(colorOf('PPO (best)', 'mine', 'tog', 'fiske', 'clone (best)')).toBe(palette[0]);
+    expect(colorOf('tog', 'PPO (best)')).toBe(colorOf('tog', 'io', 'an agent of my own'));
+  });
+
+  test('is no other’s, as far as colours go, and none that is taken', () => {
+    const names = ['PPO, one', 'PPO, two', 'tog', 'mine', 'yours', 'theirs'].map((name) => ({ name, vivid: true }));
+    expect(new Set(agentColors(names).values()).size).toBe(names.length);
+    expect(agentColors([{ name: 'PPO', vivid: true }], new Set([palette[0]])).get('PPO')).toBe(palette[1]);
+    const many = Array.from({ length: 40 }, (_, i) => ({ name: `agent ${i}`, vivid: true }));
+    expect(agentColors(many).size).toBe(40);
+  });
+
+  test('is grey where it learns nothing', () => {
+    const plain = agentColors([
+      { name: 'lookup', vivid: false },
+      { name: 'PPO', vivid: true },
+    ]);
+    expect(greys).toContain(plain.get('lookup'));
+    expect(palette).toContain(plain.get('PPO'));
+  });
+});
+
 test('by night every colour of the palette is another, opacity is kept', () => {
-  for (const color of palette) {
+  for (const color of [...palette, ...greys]) {
     expect(light.shade(color)).toBe(color);
     expect(dark.shade(`${color}40`)).toMatch(/^#[0-9a-f]{6}40$/);
     expect(dark.shade(color)).not.toBe(color);

@@ -9,6 +9,8 @@ import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { madeUpLinkConfig, madeUpLinkEvaluation, madeUpLinkTraining } from '../fixtures/made-up-links.js';
+import type { LinePlot } from '../../reports/plots/plot.js';
+import { takenApart } from '../fixtures/report-page.js';
 import { writeMadeUpRecord, writeMadeUpRun } from '../fixtures/made-up-runs.js';
 
 let folder: string;
@@ -93,7 +95,7 @@ describe('the report of link queries', () => {
     const html = readFileSync(page, 'utf8');
     // Walks of links have no texts, though the settings name a model that would read them.
     expect(html).not.toContain('frozen model');
-    expect(html).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
+    expect(takenApart(html).rest).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
     for (const text of [
       'mean of 3 seeds',
       'relation chains',
@@ -111,15 +113,17 @@ describe('the report of link queries', () => {
       expect.arrayContaining([
         'links-1-umls-test-mrr.png',
         'ppo-eval-mrr.png',
-        'ppo-eval-mrr-time.png',
         'ppo-rollout-hit_rate.png',
-        'ppo-rollout-hit_rate-time.png',
         'ppo-rollout-reward.png',
         'settings-umls.png',
       ]),
     );
-    const alt = /alt="([^"]*MRR on valid[^"]*minutes[^"]*)"/.exec(html)?.[1];
+    const alt = /alt="(PPO[^"]*MRR on valid[^"]*)"/.exec(html)?.[1];
     expect(alt).toContain('REINFORCE, terminal shaping rises');
+    const plot = takenApart(html).plots.find(({ title }) => /PPO.*MRR on valid/.test(title)) as LinePlot;
+    expect(plot.axes.map((label) => label.split(', ')[1])).toEqual([
+      ...['thousands of environment steps', 'updates', 'minutes'],
+    ]);
   });
 
   test('of evaluations alone needs no run, and of a run that has nothing yet says so', async () => {

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { light } from '../../reports/chart.js';
+import { light } from '../../reports/plots/chart.js';
+import { configOf } from '../../reports/plots/plot.js';
 import { collectNoise, noiseFigures, noiseTable } from '../../reports/noise.js';
 import { reservationsOf, resultOf } from '../../reports/opening.js';
 import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';
@@ -168,7 +169,7 @@ describe('what calls buy', () => {
       saved(madeUpAnswers('lookup', 0.5, { calls: 0 })),
     ]);
     const [{ charts }] = foundCurves(set!, title, 'x') as [ReturnType<typeof foundCurves>[number]];
-    const { datasets } = charts[0]!.chart.config(light).data;
+    const { datasets } = configOf(charts[0]!.plot, light).data;
     expect(datasets.map(({ data }) => data)).toEqual([
       [0, 0, 0.3, 0.3, 0.6, 0.6].map((y, x) => ({ x, y: expect.closeTo(y, 12) })),
       [0, 0.25, 0.5, 0.5, 0.5, 0.5].map((y, x) => ({ x, y })),
@@ -186,7 +187,7 @@ describe('what calls buy', () => {
     // Nothing was timed, so there is no chart of seconds.
     expect(charts.map(({ name }) => name)).toEqual(['x-cost-calls']);
     expect(charts[0]!.alt).toMatch(/fiske 80\.0 \([\d.–]+\) at 4 calls, lookup 50\.0 \([\d.–]+\) at 0 calls/);
-    expect(charts[0]!.chart.config(light).data.datasets[0]!.data).toEqual([
+    expect(configOf(charts[0]!.plot, light).data.datasets[0]!.data).toEqual([
       { x: 4, y: 0.8 },
       { x: 0.1, y: 0.5 },
     ]);
@@ -217,7 +218,7 @@ describe('noise', () => {
     );
     expect(charts.at(-1)!.alt).toContain('fiske from 6.0 at 0 % to 3.0 at 30 %');
     // Two edges of the band, then the line.
-    expect(charts[0]!.chart.config(light).data.datasets).toHaveLength(6);
+    expect(configOf(charts[0]!.plot, light).data.datasets).toHaveLength(6);
     expect(caption).toContain('40 questions a point');
   });
 

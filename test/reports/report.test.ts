@@ -7,6 +7,7 @@ import { escapeText } from '../../reports/html.js';
 import { writeReport } from '../../reports/report.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { madeUpLinkExamples } from '../fixtures/made-up-links.js';
+import { takenApart } from '../fixtures/report-page.js';
 import {
   hostileName,
   madeUpCurves,
@@ -39,7 +40,7 @@ describe('the report', () => {
     const { page, pictures } = await writeReport(runs, { to: join(folder, 'out') });
     const html = readFileSync(page, 'utf8');
 
-    expect(html).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
+    expect(takenApart(html).rest).not.toMatch(/<script|<img src=x|https?:|\u202e|\u0007/);
     expect(html).toContain('&lt;img src=x onerror=alert(1)&gt;\\u202e\\u0007');
     expect(html).toContain("default-src 'none'");
     for (const title of [
@@ -65,7 +66,12 @@ describe('the report', () => {
       expect(html).toContain(text);
     }
     expect(html).toContain('npx kgwalk train presets/opendialkg.yaml --model &#39;my models/all-MiniLM.gguf&#39;');
-    expect(html.match(/<img[^>]* src="data:image\/png;base64,iVBOR/g)).toHaveLength(pictures.length);
+    const plotted = html.match(/<figure data-plot="\d+"/g)!;
+    expect(plotted).toHaveLength(pictures.length);
+    expect(takenApart(html).plots).toHaveLength(pictures.length);
+    // Of diagnostics the page holds no picture.
+    const drawn = html.match(/<img[^>]* src="data:image\/png;base64,iVBOR/g)!.length;
+    expect([drawn > 5, drawn < pictures.length]).toEqual([true, true]);
     expect(readdirSync(join(folder, 'out')).sort()).toEqual(
       ['index.html', ...pictures.map((file) => file.slice(folder.length + 5))].sort(),
     );

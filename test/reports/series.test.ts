@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { spreadOut } from '../../reports/chart.js';
-import { curveOf, largest, movingMean, seriesOfPhase } from '../../reports/series.js';
+import { spreadOut } from '../../reports/plots/chart.js';
+import { movingMean } from '../../reports/plots/smoothing.js';
+import { curveOf, largest, seriesOfPhase } from '../../reports/series.js';
 import type { MetricRecord } from '../../src/run/records.js';
 
 describe('series', () => {
@@ -45,12 +46,12 @@ describe('a curve over seeds', () => {
     expect(curve.steps).toEqual([10, 20]);
     expect(curve.mean).toEqual([3, 6]);
     // Deviation of 1, 2, 6 is √7; t of 2 degrees of freedom is 4.303.
-    expect(curve.interval!.high[0]).toBeCloseTo(3 + (4.303 * Math.sqrt(7)) / Math.sqrt(3), 6);
+    expect(curve.high![0]).toBeCloseTo(3 + (4.303 * Math.sqrt(7)) / Math.sqrt(3), 6);
   });
 
   test('has no interval below three seeds, and the seeds themselves', () => {
     const curve = curveOf(seeds.slice(0, 2), 'x');
-    expect(curve.interval).toBeUndefined();
+    expect(curve.low).toBeUndefined();
     expect(curve.seeds).toEqual([
       [1, 2],
       [2, 4],

@@ -1,20 +1,7 @@
 /** What all charts of a report share: colours, size, titles, axes, and what chart.js does not draw itself. */
-import type { Chart as Drawing, ChartConfiguration, Plugin } from 'chart.js';
-import { chartFont } from './canvas.js';
-import type { Mean } from './series.js';
-
-/** Told apart by readers who see colours differently, and in print; the last two by most. @source Okabe and Ito, Color Universal Design */
-export const palette = [
-  '#0072b2',
-  '#d55e00',
-  '#009e73',
-  '#cc79a7',
-  '#e69f00',
-  '#56b4e9',
-  '#555555',
-  '#8a5a2b',
-  '#5b4bb5',
-] as const;
+import type { Chart as Drawing, Plugin } from 'chart.js';
+import { brighter } from './colors.js';
+import type { PlotEstimate } from './plot.js';
 
 /** Colours of one time of day. */
 export interface Theme {
@@ -23,8 +10,6 @@ export interface Theme {
   ink: string;
   quiet: string;
   grid: string;
-  /** Bars of baselines. */
-  baseline: string;
   /** What a colour of the palette, with or without two digits of opacity, becomes. */
   shade: (color: string) => string;
 }
@@ -36,21 +21,7 @@ export const light: Theme = {
   ink: '#1f2933',
   quiet: '#66727d',
   grid: '#e9edf0',
-  baseline: '#b3bcc4',
   shade: (color) => color,
-};
-
-/** The palette again, bright enough for a dark page. */
-const brighter: Readonly<Record<string, string>> = {
-  '#0072b2': '#4aa8e6',
-  '#d55e00': '#f28444',
-  '#009e73': '#35c598',
-  '#cc79a7': '#e59bc6',
-  '#e69f00': '#f2b83d',
-  '#56b4e9': '#9ad7fa',
-  '#555555': '#aab4bb',
-  '#8a5a2b': '#c89b6a',
-  '#5b4bb5': '#a79cf2',
 };
 
 /** By night. */
@@ -60,14 +31,8 @@ export const dark: Theme = {
   ink: '#e3e8eb',
   quiet: '#9aa6af',
   grid: '#2a3137',
-  baseline: '#59656e',
   shade: (color) => (brighter[color.slice(0, 7)] ?? color.slice(0, 7)) + color.slice(7),
 };
-
-/** Colour and stroke of the n-th thing that a report tells apart. */
-export function strokeOf(index: number): { color: string; dashed: boolean } {
-  return { color: palette[index % palette.length]!, dashed: index >= palette.length };
-}
 
 /** Of a picture, in CSS pixels. */
 export interface Size {
@@ -76,25 +41,51 @@ export interface Size {
   height: number;
 }
 
-/** A chart and the size it is drawn at. */
-export interface Chart {
-  config: (theme: Theme) => ChartConfiguration;
-  size: Size;
+/** What a reader chose of an interactive chart. */
+export interface View {
+  /** Place among the axes of a plot of lines. */
+  axis: number;
+  logX: boolean;
+  logY: boolean;
+  /** Points of the moving mean, odd; 1 smooths nothing. */
+  window: number;
+  /** Labels of what is switched off. */
+  hidden: ReadonlySet<string>;
+  /** What the reader zoomed to, in data units. */
+  x?: { min: number; max: number };
+  y?: { min: number; max: number };
 }
 
 /** CSS pixels. So wide that three stand side by side on a desk, and letters can still be read where one fills a phone. */
 export const chartWidth = 380;
 
-/** The font of the package, and what the machine has for letters beyond it. */
-export const font = `"${chartFont}", sans-serif`;
+/**
+ * The family of charts in pictures: Inter, which comes with the package, so that they look the same on every machine and need
+ * none of its fonts. A letter that Inter lacks is taken from the machine, and is a box where that has none.
+ */
+export const chartFont = 'kgwalk Inter';
 
-/** The title; no tooltip, and a legend only where it is asked for. @param below pixels between title and plot */
-export function plugins(title: string, { ink }: Theme, below = 10) {
+/** The font of the package, in a browser the reader's, and what the machine has for letters beyond it. */
+export const font = `"${chartFont}", Inter, system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif`;
+
+/** In a picture the title; no legend but where it is asked for. @param below pixels between title and plot */
+export function plugins(title: string, { ink, paper, quiet }: Theme, view: View | undefined, below = 10) {
   return {
     legend: { display: false },
-    tooltip: { enabled: false },
+    tooltip: {
+      enabled: view !== undefined,
+      backgroundColor: ink,
+      titleColor: paper,
+      bodyColor: paper,
+      borderColor: quiet,
+      titleFont: { family: font, size: 12 },
+      bodyFont: { family: font, size: 12 },
+      padding: 8,
+      boxPadding: 4,
+      usePointStyle: true,
+    },
     title: {
-      display: true,
+      display: view === undefined,
       text: inLines(title, 50),
       align: 'start' as const,
       color: ink,
@@ -116,15 +107,27 @@ export function ticks({ quiet }: Theme, percent = false) {
     color: quiet,
     font: { family: font, size: 12 },
     maxTicksLimit: 6,
+    maxRotation: 0,
+    autoSkipPadding: 10,
     callback: percent ? asPercent : asNumber,
   };
+}
+
+/** What chart.js is told where the browser drives it: the page, not the chart, follows the pointer and the keys. */
+export const driven = { animation: false as const, events: [], responsive: true, maintainAspectRatio: false };
+
+/** `61.8 %`, `0.7321`, `12,400`: a value with its unit as tooltips say it. */
+export function valueWith(unit: string, value: number): string {
+  if (unit === '%') return `${(100 * value).toFixed(1)} %`;
+  return asNumber(value) + (unit === '' || unit === 'mean' || unit === 'number' ? '' : ` ${unit}`);
 }
 
 function asPercent(value: number | string): string {
   return `${Number((Number(value) * 100).toFixed(1))} %`;
 }
 
-function asNumber(value: number | string): string {
+/** Three significant digits, four beyond a thousand. */
+export function asNumber(value: number | string): string {
   const number = Number(Number(value).toPrecision(3));
   if (number !== 0 && Math.abs(number) < 1e-3) return number.toExponential().replace('-', '−');
   return number.toLocaleString('en-US', { maximumSignificantDigits: 4 });
@@ -194,7 +197,7 @@ export function spreadOut(positions: readonly number[], gap: number, top: number
 }
 
 /** The interval as a line with ends over each bar, and the value beside it. */
-export function whiskers(figures: readonly Mean[], write: (value: number) => string, { ink, paper }: Theme): Plugin {
+export function whiskers(figures: readonly PlotEstimate[], texts: readonly string[], { ink, paper }: Theme): Plugin {
   return {
     id: 'whiskers',
     afterDatasetsDraw(chart: Drawing) {
@@ -204,7 +207,7 @@ export function whiskers(figures: readonly Mean[], write: (value: number) => str
       ctx.textBaseline = 'middle';
       ctx.font = `12px ${font}`;
       chart.getDatasetMeta(0).data.forEach((bar, i) => {
-        const { value, low, high } = figures[i]!;
+        const { low, high } = figures[i]!;
         const [left, right, y] = [scales.x!.getPixelForValue(low), scales.x!.getPixelForValue(high), bar.y];
         ctx.strokeStyle = ink;
         ctx.lineWidth = 1.2;
@@ -217,7 +220,7 @@ export function whiskers(figures: readonly Mean[], write: (value: number) => str
         }
         ctx.stroke();
         ctx.fillStyle = ink;
-        const [text, x] = [write(value), Math.max(right, bar.x) + 7];
+        const [text, x] = [texts[i]!, Math.max(right, bar.x) + 7];
         ctx.strokeStyle = paper;
         ctx.lineWidth = 3;
         ctx.strokeText(text, x, y);

@@ -1,0 +1,246 @@
+/**
+ * Interactive charts in a browser, from the JSON of `plots/plot.ts`:
+ *
+ *     const drawn = drawChart(element, plot);   // fills the element, whose width it takes
+ *     drawn.update(later);                      // new points; zoom, smoothing and switched-off lines stay as they are
+ *     drawn.remove();
+ *
+ * chart.js must be there as the global `Chart` (its own UMD build, before this module). A reader points, drags a range to zoom,
+ * turns the wheel over a chart that has the focus (or with Ctrl), and double-clicks for the whole; by keys: arrows go from
+ * point to point, + and − zoom, 0 shows the whole. The names below switch lines off; beside them smoothing, logarithmic axes,
+ * what the horizontal axis counts, and the values as CSV. Colours are those of day or night; the style is `plotStyle`.
+ */
+import type { Chart as ChartType } from 'chart.js';
+import { dark, light, type View } from '../plots/chart.js';
+import { configOf, sizeOf, type LinePlot, type Plot } from '../plots/plot.js';
+import { csvOf } from './csv.js';
+import { listen, type Handled } from './pointer.js';
+
+declare const Chart: typeof ChartType;
+
+/** A chart on a page. */
+export interface DrawnChart {
+  /** Draws other values; what the reader chose stays. */
+  update(plot: Plot): void;
+  /** Empties the element and lets go of what was drawn. */
+  remove(): void;
+}
+
+/** What is not in the plot. */
+export interface DrawOptions {
+  /** What the picture says, for who cannot see it. Default: its title. */
+  alt?: string;
+  /** Of the file that the CSV is saved as, without its ending. Default: the title. */
+  fileName?: string;
+}
+
+/** Fills an element with an interactive chart. */
+export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: DrawOptions = {}): DrawnChart {
+  let plot = first;
+  let view = viewOf(plot);
+  let chart: ChartType | undefined;
+  const night = window.matchMedia('(prefers-color-scheme: dark)');
+  const paper = window.matchMedia('print');
+
+  const title = make('p', 'plot-title');
+  const canvas = make('canvas', '');
+  canvas.tabIndex = 0;
+  canvas.setAttribute('role', 'img');
+  const stage = make('div', 'plot-stage', canvas);
+  const said = make('p', 'plot-said');
+  said.setAttribute('aria-live', 'polite');
+  const names = make('div', 'plot-names');
+  names.setAttribute('role', 'group');
+  names.setAttribute('aria-label', 'shown');
+  const tools = make('div', 'plot-tools');
+  host.classList.add('plot');
+  host.replaceChildren(title, stage, said, names, tools);
+
+  const redraw = () => {
+    chart?.destroy();
+    const theme = night.matches && !paper.matches ? dark : light;
+    chart = new Chart(canvas, configOf(plot, theme, view));
+    handled.chart = chart;
+    reset.disabled = view.x === undefined && view.y === undefined;
+  };
+  const change = (part: Partial<View>) => {
+    view = { ...view, ...part };
+    redraw();
+  };
+  const handled: Handled = {
+    canvas,
+    stage,
+    said,
+    chart: undefined as unknown as ChartType,
+    plot: () => plot,
+    zoomTo: (x, y) => {
+      const { x: _x, y: _y, ...rest } = view;
+      view = { ...rest, ...(x && { x }), ...(y && { y }) };
+      redraw();
+    },
+  };
+  const reset = button('whole', () => handled.zoomTo());
+  reset.title = 'Show the whole again (double click, or 0)';
+
+  const furnish = () => {
+    const { title: text } = plot;
+    title.textContent = text;
+    canvas.setAttribute('aria-label', alt ?? text);
+    stage.style.height = `${sizeOf(plot).height - (plot.kind === 'lines' ? 40 : 20)}px`;
+    names.replaceChildren(...nameButtons(plot, view, change));
+    const csv = csvButton(() => plot, fileName);
+    tools.replaceChildren(...toolsFor(plot, view, change), ...(plot.kind === 'bars' ? [csv] : [reset, csv]));
+  };
+  furnish();
+  redraw();
+  const ignore = listen(handled);
+  const onTheme = () => {
+    furnish();
+    redraw();
+  };
+  night.addEventListener('change', onTheme);
+  paper.addEventListener('change', onTheme);
+
+  return {
+    update(next) {
+      const isSame = next.kind === plot.kind && shapeOf(next) === shapeOf(plot);
+      plot = next;
+      if (next.kind === 'lines' && view.axis >= next.axes.length) view = viewOf(next);
+      if (!isSame) furnish();
+      redraw();
+    },
+    remove() {
+      ignore();
+      night.removeEventListener('change', onTheme);
+      paper.removeEventListener('change', onTheme);
+      chart?.destroy();
+      host.replaceChildren();
+    },
+  };
+}
+
+/** What the controls are made from: they are made anew where it differs. */
+function shapeOf(plot: Plot): string {
+  if (plot.kind === 'lines')
+    return JSON.stringify([plot.title, plot.axes, plot.lines.map(({ label, color }) => [label, color]), plot.levels]);
+  const of = plot.kind === 'bars' ? plot.bars : plot.points;
+  return JSON.stringify([plot.title, of.map(({ label, color }) => [label, color])]);
+}
+
+function viewOf(plot: Plot): View {
+  const window = plot.kind === 'lines' ? (plot.window ?? 1) : 1;
+  return { axis: 0, logX: false, logY: false, window, hidden: new Set() };
+}
+
+/** A button for each name; none where there is only one, or where names stand beside what they name. */
+function nameButtons(plot: Plot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
+  if (plot.kind === 'bars') return [];
+  const named =
+    plot.kind === 'lines'
+      ? [...plot.lines, ...(plot.levels ?? []).map((level) => ({ ...level, color: undefined }))]
+      : plot.points;
+  if (named.length < 2) return [];
+  const hidden = new Set(view.hidden);
+  const dark_ = window.matchMedia('(prefers-color-scheme: dark)').matches;
+  return named.map(({ label, color }) => {
+    const one = button(label, () => {
+      if (!hidden.delete(label)) hidden.add(label);
+      one.setAttribute('aria-pressed', String(!hidden.has(label)));
+      change({ hidden: new Set(hidden) });
+    });
+    one.setAttribute('aria-pressed', String(!hidden.has(label)));
+    const stroke = make('i', color === undefined ? 'level' : '');
+    if (color !== undefined) stroke.style.background = (dark_ ? dark : light).shade(color);
+    one.prepend(stroke);
+    return one;
+  });
+}
+
+function toolsFor(plot: Plot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
+  if (plot.kind !== 'lines') return [];
+  const toggle = (text: string, key: 'logX' | 'logY') => {
+    const one = button(text, () => {
+      const isOn = one.getAttribute('aria-pressed') !== 'true';
+      one.setAttribute('aria-pressed', String(isOn));
+      change({ [key]: isOn });
+    });
+    one.setAttribute('aria-pressed', String(view[key]));
+    one.title = `Logarithmic ${key === 'logX' ? 'horizontal' : 'vertical'} axis`;
+    return one;
+  };
+  return [
+    ...axisChoice(plot, view, change),
+    ...smoother(plot, view, change),
+    toggle('log x', 'logX'),
+    toggle('log y', 'logY'),
+  ];
+}
+
+function axisChoice({ axes }: LinePlot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
+  if (axes.length < 2) return [];
+  const choice = make('select', '');
+  choice.setAttribute('aria-label', 'horizontal axis');
+  choice.append(...axes.map((label, i) => new Option(label, String(i), false, i === view.axis)));
+  choice.addEventListener('change', () => change({ axis: Number(choice.value), x: undefined, y: undefined } as object));
+  return [choice];
+}
+
+/** A slider over odd windows, up to half of the longest line. */
+function smoother(plot: LinePlot, view: View, change: (part: Partial<View>) => void): HTMLElement[] {
+  const longest = Math.max(0, ...plot.lines.map(({ seeds }) => seeds[0]?.length ?? 0));
+  const { smooths = longest >= 10 && plot.lines.every(({ low }) => low === undefined) } = plot;
+  if (!smooths) return [];
+  const slider = make('input', '');
+  slider.type = 'range';
+  slider.min = '0';
+  // Windows grow by squares: one point, then few, up to half of all.
+  const steps = 12;
+  slider.max = String(steps);
+  const windowAt = (place: number) => 1 + 2 * Math.round((longest / 4 - 0.5) * (place / steps) ** 2);
+  const nearest = Array.from({ length: steps + 1 }, (_, i) => i).findLast((i) => windowAt(i) <= view.window) ?? 0;
+  slider.value = String(nearest);
+  const label = make('label', '', document.createTextNode('smooth'), slider);
+  const tell = (window: number) => {
+    const text = window <= 1 ? 'not smoothed' : `moving mean of ${window} points`;
+    slider.setAttribute('aria-valuetext', text);
+    label.title = text;
+  };
+  tell(view.window);
+  slider.addEventListener('input', () => {
+    const window = windowAt(Number(slider.value));
+    tell(window);
+    change({ window });
+  });
+  return [label];
+}
+
+function csvButton(plot: () => Plot, fileName: string | undefined): HTMLElement {
+  const one = button('CSV', () => {
+    const file = new Blob([csvOf(plot())], { type: 'text/csv' });
+    const link = make('a', '');
+    link.href = URL.createObjectURL(file);
+    link.download = `${(fileName ?? plot().title).replace(/[^\w@-]+/g, '-').slice(0, 100)}.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  });
+  one.title = 'The values of this chart as a file';
+  return one;
+}
+
+function make<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  className: string,
+  ...children: Node[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  element.append(...children);
+  return element;
+}
+
+function button(text: string, onClick: () => void): HTMLButtonElement {
+  const one = make('button', '', document.createTextNode(text));
+  one.type = 'button';
+  one.addEventListener('click', onClick);
+  return one;
+}

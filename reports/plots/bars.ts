@@ -1,0 +1,88 @@
+/** Horizontal bars with their intervals. */
+import type { ChartConfiguration, ScaleOptions } from 'chart.js';
+import { axis, driven, font, inLines, plugins, ticks, valueWith, verticalMark, whiskers } from './chart.js';
+import type { Theme, View } from './chart.js';
+import type { BarPlot } from './plot.js';
+
+/** CSS pixels of the picture. */
+export function barHeight(plot: BarPlot): number {
+  const { labels, shown } = laidOut(plot);
+  return 62 + (shown ? 10 : 0) + (labels.some(Array.isArray) ? 34 : 27) * plot.bars.length;
+}
+
+function laidOut({ bars, bound }: BarPlot) {
+  const reach = Math.max(...bars.map(({ value, high }) => Math.max(high, value)));
+  const shown = bound && bound.value <= Math.max(2 * reach, 0.5) ? bound : undefined;
+  const least = Math.min(0, ...bars.map(({ value, low }) => Math.min(low, value)));
+  return {
+    labels: bars.map(({ label }) => inLines(label, 20)),
+    shown,
+    least,
+    most: Math.max(reach, shown?.value ?? 0),
+  };
+}
+
+/** Bars with the interval as whisker and the value beside it. */
+export function barConfig(plot: BarPlot, theme: Theme, view?: View): ChartConfiguration {
+  const { title, unit } = plot;
+  const bars = plot.bars.filter(({ label }) => !view?.hidden.has(label));
+  const { labels, shown, least, most } = laidOut({ ...plot, bars });
+  const isShare = unit === '%' || unit === 'mean';
+  const above = plugins(title, theme, view, shown ? 20 : 10);
+  return {
+    type: 'bar',
+    data: {
+      labels,
+      datasets: [
+        {
+          data: bars.map(({ value }) => value),
+          backgroundColor: bars.map(({ color }) => theme.shade(color)),
+          borderRadius: 2,
+          barPercentage: 0.92,
+          categoryPercentage: 0.78,
+        },
+      ],
+    },
+    options: {
+      ...(view && driven),
+      indexAxis: 'y',
+      layout: { padding: { top: view && shown ? 16 : 4, right: 46, bottom: 2, left: 2 } },
+      plugins: {
+        ...above,
+        tooltip: {
+          ...above.tooltip,
+          callbacks: {
+            title: (items: { dataIndex: number }[]) => bars[items[0]?.dataIndex ?? 0]?.label ?? '',
+            label: ({ dataIndex }: { dataIndex: number }) => saidOf(bars[dataIndex]!, unit),
+          },
+        },
+      },
+      scales: {
+        x: {
+          ...(least === 0 ? { min: 0 } : { suggestedMin: least }),
+          suggestedMax: isShare ? Math.min(1, most) : most,
+          ...axis(theme),
+          ticks: ticks(theme, unit === '%'),
+        },
+        y: {
+          border: { display: false },
+          grid: { display: false },
+          ticks: { autoSkip: false, color: theme.ink, font: { family: font, size: 12 } },
+        },
+      } as unknown as Record<string, ScaleOptions<'linear'>>,
+    },
+    plugins: [
+      ...(shown ? [verticalMark(shown.value, shown.label, theme)] : []),
+      whiskers(
+        bars,
+        bars.map(({ text, value }) => text ?? valueWith(unit, value)),
+        theme,
+      ),
+    ],
+  } as ChartConfiguration;
+}
+
+function saidOf({ value, low, high, n }: BarPlot['bars'][number], unit: string): string {
+  const of = n === undefined ? '' : `, n = ${n.toLocaleString('en-US')}`;
+  return `${valueWith(unit, value)} (95 %: ${valueWith(unit, low)} to ${valueWith(unit, high)})${of}`;
+}

@@ -1,0 +1,92 @@
+/** One colour an agent, in every chart of every page: by its name alone, as far as colours go. */
+
+/** Told apart by readers who see colours differently, and in print; the last two by most. @source Okabe and Ito, Color Universal Design */
+export const palette = [
+  '#0072b2',
+  '#d55e00',
+  '#009e73',
+  '#cc79a7',
+  '#e69f00',
+  '#56b4e9',
+  '#8a5a2b',
+  '#5b4bb5',
+  '#c1272d',
+] as const;
+
+/** Of whatever learns nothing and asks no model. */
+export const greys = ['#9aa6b0', '#6c7883', '#c3b8a8'] as const;
+
+/** By night: the same hues, bright enough for a dark page; greys that stay behind them. */
+export const brighter: Readonly<Record<string, string>> = {
+  '#0072b2': '#4aa8e6',
+  '#d55e00': '#f28444',
+  '#009e73': '#35c598',
+  '#cc79a7': '#e59bc6',
+  '#e69f00': '#f2b83d',
+  '#56b4e9': '#9ad7fa',
+  '#8a5a2b': '#c89b6a',
+  '#5b4bb5': '#a79cf2',
+  '#c1272d': '#f2777b',
+  '#9aa6b0': '#76828c',
+  '#6c7883': '#a3aeb7',
+  '#c3b8a8': '#8a8071',
+};
+
+/** Places in the palette that names have by themselves; others take that of the hash of their name. */
+const wanted: Readonly<Record<string, number>> = {
+  PPO: 0,
+  REINFORCE: 1,
+  fiske: 2,
+  tog: 3,
+  'self-veqa': 4,
+  clone: 5,
+  io: 6,
+  cot: 7,
+};
+
+/** An agent of a page. */
+export interface Shown {
+  /** What charts call it: `PPO`, `tog`, `clone (last)`; what stands in brackets is no part of the name that gives the colour. */
+  name: string;
+  /** Whether it was trained by a run or asks a language model; all else is grey. */
+  vivid: boolean;
+}
+
+/**
+ * The colour of each, by name: the one that is its own wherever it stands; of two that want one the first has it, the other the
+ * next that is free. Beyond nine colours they repeat.
+ * @param used colours that others have
+ */
+export function agentColors(agents: readonly Shown[], used: ReadonlySet<string> = new Set()): Map<string, string> {
+  const colors = new Map<string, string>();
+  for (const isVivid of [true, false]) {
+    const from: readonly string[] = isVivid ? palette : greys;
+    const some = agents.filter(({ name, vivid }) => vivid === isVivid && !colors.has(name));
+    // Names with a colour of their own choose first.
+    const inOrder = [...some].sort(
+      (a, b) => Number(ownPlace(a.name) === undefined) - Number(ownPlace(b.name) === undefined),
+    );
+    const taken = new Set(from.filter((color) => used.has(color)));
+    for (const { name } of inOrder) {
+      if (colors.has(name)) continue;
+      if (taken.size === from.length) taken.clear();
+      let place = (isVivid ? ownPlace(name) : undefined) ?? hashOf(name);
+      while (taken.has(from[place % from.length]!)) place++;
+      taken.add(from[place % from.length]!);
+      colors.set(name, from[place % from.length]!);
+    }
+  }
+  return colors;
+}
+
+function ownPlace(name: string): number | undefined {
+  const [plain = ''] = name.split(/,| \(/);
+  return Object.hasOwn(wanted, plain) ? wanted[plain] : undefined;
+}
+
+/** FNV-1a of UTF-16 units. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return hash;
+}

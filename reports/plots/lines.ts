@@ -1,0 +1,224 @@
+/** Curves with bands; in pictures named at their ends or, where names are long, below. */
+import type { ChartConfiguration, ChartDataset, LegendItem, ScaleOptions } from 'chart.js';
+import {
+  axis,
+  chartWidth,
+  driven,
+  endLabels,
+  font,
+  plugins,
+  shorten,
+  ticks,
+  valueWith,
+  type Theme,
+  type View,
+} from './chart.js';
+import type { Level, LinePlot, PlotLine } from './plot.js';
+import { courseOf, type Course } from './smoothing.js';
+
+/** Names longer than this stand below the plot. */
+const longestAtEnd = 14;
+const longestBelow = 46;
+
+interface DrawnLine extends Course {
+  label: string;
+  color: string;
+  dashed: boolean;
+  /** Places on the axis that is shown. */
+  at: number[];
+}
+
+/** A dataset of chart.js, with the line that it shows; bands, seeds and levels show none. */
+export type LineDataset = ChartDataset<'line', { x: number; y: number }[]> & { line?: string };
+
+/** CSS pixels of the picture. */
+export function lineHeight({ lines, levels = [], height = 250 }: LinePlot): number {
+  const named = [...lines, ...levels];
+  return height + (namesOf({ lines, levels }).below ? 17 * rowsOfNames(named) : 0);
+}
+
+function namesOf({ lines, levels = [] }: Pick<LinePlot, 'lines' | 'levels'>) {
+  const isNamed = lines.length > 1 || levels.length > 0;
+  const longest = Math.max(...[...lines, ...levels].map(({ label }) => label.length));
+  const atEnds = isNamed && longest <= longestAtEnd;
+  return { longest, atEnds, below: isNamed && !atEnds };
+}
+
+/** Mean curves over seeds with shaded intervals and each seed as a faint line. */
+export function lineConfig(plot: LinePlot, theme: Theme, view?: View): ChartConfiguration {
+  const { title, unit, axes, levels = [], fromZero = false, stepped = false, window = 1 } = plot;
+  const chosen = view?.axis ?? 0;
+  const lines = plot.lines
+    .filter(({ label }) => !view?.hidden.has(label))
+    .map((line) => drawnLine(line, chosen, view?.window ?? window, view));
+  const shownLevels = levels.filter(({ label }) => !view?.hidden.has(label));
+  const { longest, atEnds, below } = namesOf(plot);
+  const inside = view === undefined;
+  const [first, last] = extent(lines);
+  const begin = view?.logX ? first : Math.min(0, first);
+  const percent = unit === '%';
+  return {
+    type: 'line',
+    data: {
+      datasets: [
+        ...lines.flatMap((line) => lineDatasets(line, stepped, theme)),
+        ...shownLevels.map((level, i) => levelDataset(level, i, [begin, last], theme)),
+      ],
+    },
+    options: {
+      ...(view && driven),
+      layout: { padding: { top: 4, right: inside && atEnds ? 12 + 6.4 * longest : 16, bottom: 2, left: 2 } },
+      plugins: {
+        ...plugins(title, theme, view),
+        legend: legend(inside && below, theme),
+        tooltip: { ...plugins(title, theme, view).tooltip, callbacks: tooltipOf(plot, lines, chosen) },
+      },
+      scales: {
+        x: {
+          type: view?.logX ? 'logarithmic' : 'linear',
+          ...axis(theme, axes[chosen]),
+          ticks: { ...ticks(theme), includeBounds: false },
+          min: view?.x?.min ?? begin,
+          max: view?.x?.max ?? last,
+        },
+        y: {
+          type: view?.logY ? 'logarithmic' : 'linear',
+          ...axis(theme),
+          beginAtZero: fromZero && !view?.logY,
+          ...(percent && !view?.x && !view?.logY && shareBounds(lines)),
+          ...view?.y,
+          ticks: ticks(theme, percent),
+        },
+      } as unknown as Record<string, ScaleOptions<'linear'>>,
+    },
+    plugins: inside && atEnds ? [endLabels(namesAtEnds(lines, shownLevels, theme))] : [],
+  } as ChartConfiguration;
+}
+
+function drawnLine(line: PlotLine, axisShown: number, window: number, view: View | undefined): DrawnLine {
+  const places = line.x[axisShown] ?? line.x[0] ?? [];
+  const at = places.map((value) => (value === null || (view?.logX && value <= 0) ? NaN : value));
+  const { label, color, dashed = false } = line;
+  return { label, color, dashed, ...courseOf(line, window), at };
+}
+
+function tooltipOf({ axes, unit }: LinePlot, lines: readonly DrawnLine[], chosen: number) {
+  return {
+    title: (items: { parsed: { x: number | null } }[]) =>
+      items[0] ? `${axes[chosen] ?? ''}: ${valueWith('', items[0].parsed.x ?? NaN)}` : '',
+    label: ({ dataset, dataIndex }: { dataset: object; dataIndex: number }) => {
+      const { line } = dataset as LineDataset;
+      const one = lines.find(({ label }) => label === line);
+      return one ? `${one.label}: ${pointText(one, dataIndex, unit)}` : '';
+    },
+  };
+}
+
+/** `61.8 % (59.9 to 63.7)`. */
+function pointText({ mean, low, high }: Course, i: number, unit: string): string {
+  const band =
+    low && high && Number.isFinite(low[i]) ? ` (${valueWith(unit, low[i]!)} to ${valueWith(unit, high[i]!)})` : '';
+  return valueWith(unit, mean[i]!) + band;
+}
+
+/** Rows that names take below the plot, each beside the stroke that it names. */
+function rowsOfNames(named: readonly { label: string }[]): number {
+  let [rows, used] = [1, 0];
+  for (const { label } of named) {
+    const width = 34 + 6.4 * Math.min(label.length, longestBelow);
+    if (used > 0 && used + width > chartWidth - 20) [rows, used] = [rows + 1, 0];
+    used += width;
+  }
+  return rows;
+}
+
+function namesAtEnds(lines: readonly DrawnLine[], levels: readonly Level[], { quiet, shade }: Theme) {
+  return [
+    ...lines.map(({ label, color, mean }) => ({ label, color: shade(color), value: mean.at(-1) ?? NaN })),
+    ...levels.map((level) => ({ ...level, color: quiet })),
+  ];
+}
+
+function legend(display: boolean, { ink }: Theme) {
+  return {
+    display,
+    position: 'bottom' as const,
+    align: 'start' as const,
+    // Only what has a name: neither bands nor single seeds.
+    labels: {
+      color: ink,
+      font: { family: font, size: 12 },
+      boxWidth: 22,
+      boxHeight: 0,
+      padding: 5,
+      filter: ({ text }: LegendItem) => Boolean(text),
+    },
+  };
+}
+
+function lineDatasets(line: DrawnLine, stepped: boolean, { shade }: Theme): LineDataset[] {
+  const { label, color, dashed, at, seeds, mean, low, high } = line;
+  const points = (values: readonly number[]) => at.map((x, i) => ({ x, y: values[i]! }));
+  const thin = { pointRadius: 0, borderWidth: 0, label: '' };
+  const band: LineDataset[] =
+    low && high
+      ? [
+          { data: points(low), ...thin },
+          { data: points(high), ...thin, fill: '-1', backgroundColor: shade(`${color}26`) },
+        ]
+      : [];
+  const faint =
+    seeds.length > 1
+      ? seeds.map((one) => ({ data: points(one), ...thin, borderWidth: 1, borderColor: shade(`${color}40`) }))
+      : [];
+  return [
+    ...band,
+    ...faint,
+    {
+      line: label,
+      label: shorten(label, longestBelow),
+      data: points(mean),
+      borderColor: shade(color),
+      borderWidth: 2.2,
+      ...(dashed && { borderDash: [6, 4] }),
+      stepped,
+      pointRadius: at.length <= 20 && !stepped ? 2.5 : 0,
+      pointHoverRadius: 4.5,
+      pointBackgroundColor: shade(color),
+      pointBorderWidth: 0,
+      clip: 4,
+    },
+  ];
+}
+
+function levelDataset({ label, value }: Level, i: number, ends: readonly number[], { quiet }: Theme): LineDataset {
+  return {
+    label: shorten(label, longestBelow),
+    data: ends.map((x) => ({ x, y: value })),
+    borderColor: quiet,
+    borderWidth: 1.4,
+    borderDash: i === 0 ? [5, 4] : [1.5, 3],
+    pointRadius: 0,
+  };
+}
+
+/** No axis of shares goes below 0 % or beyond 100 %, whatever an interval of their mean does. */
+function shareBounds(lines: readonly Course[]): { min?: number; max?: number } {
+  const values = lines.flatMap(({ mean, low = [], high = [] }) => [...mean, ...low, ...high]);
+  return {
+    ...(values.some((value) => value < 0) && { min: 0 }),
+    ...(values.some((value) => value > 0.85) && { max: 1 }),
+  };
+}
+
+/** First and last place of all lines. */
+function extent(lines: readonly DrawnLine[]): [first: number, last: number] {
+  let [first, last] = [Infinity, Number.MIN_VALUE];
+  for (const { at } of lines) {
+    for (const x of at) {
+      if (x < first) first = x;
+      if (x > last) last = x;
+    }
+  }
+  return [Number.isFinite(first) ? first : 0, last];
+}
