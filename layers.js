@@ -22,6 +22,7 @@ export const layers = [
   'tasks',
   'presets',
   'models',
+  'sweep',
   'serve',
   'cli',
 ];

@@ -53,11 +53,14 @@ export function survivors<T extends CheckpointEntry>(
 }
 
 /**
- * What makes a checkpoint `best`, on valid, higher is better: the first figure under `eval/` that is no loss. A task logs its main
- * figure first.
+ * The figure that makes a checkpoint `best`, on valid, higher is better: the first under `eval/` that is no loss. A task logs its
+ * main figure first.
  */
-const scoreOf = ({ metrics }: CheckpointEntry) =>
-  metrics[Object.keys(metrics).find((key) => /^eval\/(?!.*loss$)/.test(key)) ?? ''] ?? NaN;
+export function mainFigureOf(metrics: Readonly<Record<string, number>>): string | undefined {
+  return Object.keys(metrics).find((key) => /^eval\/(?!.*loss$)/.test(key));
+}
+
+const scoreOf = ({ metrics }: CheckpointEntry) => metrics[mainFigureOf(metrics) ?? ''] ?? NaN;
 
 /** The first entry with the highest value; NaN is no value. */
 function highest<T>(entries: readonly T[], valueOf: (entry: T) => number): T | undefined {

@@ -16,6 +16,7 @@ import { register as quickstart } from './quickstart.js';
 import { register as replay } from './replay.js';
 import { register as report } from './report.js';
 import { register as runs } from './runs.js';
+import { register as sweep } from './sweep.js';
 import { register as train } from './train.js';
 
 /** Each adds itself to a program and loads its heavy parts only when it runs. */
@@ -26,6 +27,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   models,
   pretrain,
   train,
+  sweep,
   evaluate,
   ask,
   compare,

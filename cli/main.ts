@@ -35,6 +35,10 @@ if (!json) program.showHelpAfterError('(add --help for the options)');
 
 for (const register of commands) register(program);
 
+// A program that started this one with a channel to it, such as a sweep, and is gone: as Ctrl-C.
+process.once('disconnect', () => process.kill(process.pid, 'SIGINT'));
+process.channel?.unref();
+
 // `kgwalk … | head` closes the pipe early; that is no failure.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') exit(0);

@@ -1,6 +1,7 @@
 /** `kgwalk runs list|export`: the runs of the working folder. */
 import type { Command } from 'commander';
 import type { ListedRun } from '../src/run/run-folder.js';
+import type { ListedSweep } from '../src/run/sweep.js';
 import { printJson, printLine, printTable } from './output.js';
 
 /** Adds `kgwalk runs`. */
@@ -24,7 +25,9 @@ export function register(program: Command): void {
 async function list(folder: string | undefined, { json }: { json?: boolean }): Promise<void> {
   const { listRuns } = await import('../src/run/run-folder.js');
   const { runsFolder } = await import('../src/run/locations.js');
-  const rows = await Promise.all(listRuns(folder ?? runsFolder()).map(summary));
+  const place = folder ?? runsFolder();
+  const { listSweeps } = await import('../src/run/sweep.js');
+  const rows = await Promise.all([...listRuns(place).map(summary), ...listSweeps(place).map(summaryOfSweep)]);
   if (json) printJson(rows);
   else if (rows.length === 0) printLine('no runs yet: kgwalk train PRESET starts one');
   else printTable(rows);
@@ -49,6 +52,24 @@ async function summary(run: ListedRun) {
     graph: (await taskOfEnv(id)).graphOf(run),
     started: environment.started,
     problem: state.reason,
+  };
+}
+
+/** A sweep in one row; `kgwalk runs list FOLDER` has its trials. */
+async function summaryOfSweep(sweep: ListedSweep) {
+  if ('problem' in sweep) return { run: sweep.id, status: 'broken', problem: sweep.problem };
+  const { trialsOf } = await import('../src/run/sweep.js');
+  const { id, record, events, running } = sweep;
+  const trials = trialsOf(record, events);
+  const over = trials.filter(({ state }) => state !== 'waiting').length;
+  const failed = trials.filter(({ state }) => state === 'failed').length;
+  const all = Math.max(record.trials, trials.length);
+  return {
+    run: id,
+    status: running ? 'running' : over === all ? 'finished' : 'stopped',
+    preset: record.preset,
+    trials: `${over} of ${all}`,
+    problem: failed > 0 ? `${failed} failed` : undefined,
   };
 }
 

@@ -99,7 +99,11 @@ describe('the architecture', () => {
     const shipped = sources.filter((file) => !/^(test|bench)\//.test(file));
 
     test.each<[string, RegExp, string[]]>([
-      ['other programs', /'(node:)?child_process'/, ['cli/native/wheels.ts', 'cli/quickstart/shown.ts']],
+      [
+        'other programs',
+        /'(node:)?child_process'/,
+        ['cli/native/wheels.ts', 'cli/quickstart/shown.ts', 'sweep/trial-process.ts'],
+      ],
       ['other programs through a shell', /\bshell:|\bexec(Sync)?\(['"`]/, []],
       ['addresses', /\bfetch\(/, ['src/llm/server-trouble.ts', 'src/run/download.ts']],
       ['a server of models', /(?<!typeof )import\('openai'\)/, ['src/llm/server-model.ts']],

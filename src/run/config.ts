@@ -155,10 +155,11 @@ function configError(problems: readonly string[]): WorkbenchError {
  * Every setting whose value differs: `ppo.clipRange: 0.2 in the run, 0.1 asked for`.
  * @param run values of the run, by name
  * @param asked values that were asked for
+ * @param where what has the first values
  */
-export function configDifferences(run: unknown, asked: unknown): string[] {
+export function configDifferences(run: unknown, asked: unknown, where = 'the run'): string[] {
   return diffConfig(run, asked).map(
-    (key) => `${key}: ${display(valueAt(run, key))} in the run, ${display(valueAt(asked, key))} asked for`,
+    (key) => `${key}: ${display(valueAt(run, key))} in ${where}, ${display(valueAt(asked, key))} asked for`,
   );
 }
 

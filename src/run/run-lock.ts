@@ -1,10 +1,12 @@
 /** One process at a time writes a run folder. The lock of a process that died is taken over. */
 import { constants, copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pid } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { WorkbenchError } from './errors.js';
 import { isRunning, writeError } from './files.js';
+import { throwIfStopped } from './stop.js';
 
 const lockName = '.lock';
 
@@ -22,9 +24,17 @@ interface Holder {
  * @throws WorkbenchError `usage` when a living process holds it, `failure` where nothing can be written
  */
 export function lockFolder(folder: string, what = 'a run'): () => void {
-  const lock = join(folder, lockName);
+  return lockFile(join(folder, lockName), what);
+}
+
+/**
+ * As `lockFolder`, by a file of any name; missing folders above it are made.
+ * @param what that file stands for, with its article
+ */
+export function lockFile(lock: string, what: string): () => void {
+  const folder = dirname(lock);
   const own = JSON.stringify({ pid, host: hostname(), born: birthOf(pid) } satisfies Holder);
-  const draft = join(folder, `${lockName}.${pid}`);
+  const draft = `${lock}.${pid}`;
   try {
     mkdirSync(folder, { recursive: true });
     writeFileSync(draft, own);
@@ -32,7 +42,7 @@ export function lockFolder(folder: string, what = 'a run'): () => void {
     while (!tryCreate(draft, lock)) {
       const found = readLock(lock);
       if (found === undefined) continue;
-      if (isAlive(found)) throw lockedError(folder, what, found);
+      if (isAlive(found)) throw lockedError(lock, what, found);
       removeStale(lock, found);
     }
   } catch (error) {
@@ -47,8 +57,34 @@ export function lockFolder(folder: string, what = 'a run'): () => void {
 
 /** Whether a living process writes this folder. */
 export function isLocked(folder: string): boolean {
-  const found = readLock(join(folder, lockName));
+  return isHeld(join(folder, lockName));
+}
+
+function isHeld(lock: string): boolean {
+  const found = readLock(lock);
   return found !== undefined && isAlive(found);
+}
+
+/** Milliseconds between two looks at a lock. */
+const lookEvery = 100;
+
+/**
+ * As `lockFile`, and waits for whoever holds it.
+ * @param signal aborted: it waits no longer
+ * @throws WorkbenchError `stopped` once the signal is aborted
+ */
+export async function lockedFile(lock: string, what: string, signal?: AbortSignal): Promise<() => void> {
+  while (isHeld(lock)) {
+    throwIfStopped(signal);
+    await setTimeout(lookEvery);
+  }
+  try {
+    return lockFile(lock, what);
+  } catch (error) {
+    // Somebody was faster.
+    if (error instanceof WorkbenchError && isHeld(lock)) return lockedFile(lock, what, signal);
+    throw error;
+  }
 }
 
 function tryCreate(draft: string, lock: string): boolean {
@@ -123,9 +159,9 @@ function birthOf(id: number): string {
   }
 }
 
-function lockedError(folder: string, what: string, content: string): WorkbenchError {
+function lockedError(lock: string, what: string, content: string): WorkbenchError {
   const { pid, host } = parseHolder(content)!;
-  const message = `expected ${what} that nobody writes, got one held by process ${pid} on ${host}, at ${folder}`;
-  const hint = `Wait for it or stop it. If it is gone from ${host}, delete ${join(folder, lockName)}.`;
+  const message = `expected ${what} that nobody writes, got one held by process ${pid} on ${host}, at ${dirname(lock)}`;
+  const hint = `Wait for it or stop it. If it is gone from ${host}, delete ${lock}.`;
   return new WorkbenchError('usage', message, { hint });
 }

@@ -33,4 +33,5 @@ runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --
 runsAsWritten('docs/native-tensorflow.md');
 runsAsWritten('docs/performance.md');
 runsAsWritten('docs/prompted-agents.md', { before: mainJob });
+runsAsWritten('docs/sweeps.md');
 runsAsWritten('models/demo/README.md');

@@ -102,9 +102,13 @@ const smallWorld = ['--entities', '300', '--dialogues', '30', '--questions', '10
 /** The same command with less to do: one question, two seeds, small networks, few updates. */
 export function shrink(words: readonly string[]): string[] {
   const [command, preset] = words;
-  const settings = command === 'train' || command === 'pretrain' ? (shrunk[preset!.replace(/-tiny$/, '')] ?? []) : [];
+  const settings = ['train', 'pretrain', 'sweep'].includes(command!)
+    ? (shrunk[preset!.replace(/-tiny$/, '')] ?? [])
+    : [];
   const less = words.map((word, i) => {
     if (words[i - 1] === '--limit') return '1';
+    if (words[i - 1] === '--trials') return '2';
+    if (words[i - 1] === '--halving') return '1';
     return words[i - 1] === '--seeds' ? word.split(',').slice(0, 2).join() : word;
   });
   return [...less, ...settings.flatMap((setting) => ['--set', setting]), ...ownFolder(words), ...briefly(words)];

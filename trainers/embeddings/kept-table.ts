@@ -16,6 +16,7 @@ import { configHash } from '../../src/run/config.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { removeLeftovers } from '../../src/run/files.js';
 import { silentProgress, type ProgressReporter } from '../../src/run/progress.js';
+import { lockedFile } from '../../src/run/run-lock.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import type { EpochReport, EpochSettings, TableResult, TableState, VectorTable } from './epochs.js';
 
@@ -203,10 +204,28 @@ export interface KeptTableOptions {
 export async function keptTable<Saved extends object, State extends TableState>(
   key: string,
   maker: TableMaker<Saved, State>,
-  { folder, progress = silentProgress, signal }: KeptTableOptions,
+  { folder, progress, signal }: KeptTableOptions,
 ): Promise<Saved & { file: string; reused: boolean }> {
   const file = join(folder, `${key}.safetensors`);
-  const unfinished = join(folder, `${key}.unfinished.safetensors`);
+  // Runs that start together, such as those of a sweep, train a table once: the others wait, and find it.
+  const release = existsSync(file) ? undefined : await lockedFile(join(folder, `${key}.lock`), 'a table', signal);
+  try {
+    return await foundOrTrained(file, join(folder, `${key}.unfinished.safetensors`), maker, {
+      folder,
+      progress,
+      signal,
+    });
+  } finally {
+    release?.();
+  }
+}
+
+async function foundOrTrained<Saved extends object, State extends TableState>(
+  file: string,
+  unfinished: string,
+  maker: TableMaker<Saved, State>,
+  { folder, progress = silentProgress, signal }: KeptTableOptions,
+): Promise<Saved & { file: string; reused: boolean }> {
   for (const written of [file, unfinished]) removeLeftovers(folder, basename(written));
   const saved = usable(file, () => maker.read(file));
   if (saved) {

@@ -49,3 +49,19 @@ test('a kill costs the epochs since the last validation, and nothing of the resu
   expect(readFileSync(end.file)).toEqual(readFileSync(file));
   expect(readdirSync(broken)).toEqual(readdirSync(whole));
 });
+
+test('runs that begin together train a table once: the others wait for it, also where the first is killed', async () => {
+  const folder = folderWith({});
+  const options = { settings, seed: 3, folder };
+  const { file } = await pretrainEmbeddings(graph, { ...options, folder: folderWith({}) });
+  const dying = pretrainEmbeddings(graph, { ...options, progress: dyingAt(0).progress });
+  const [first, ...others] = await Promise.allSettled([
+    dying,
+    ...[1, 2, 3].map(() => pretrainEmbeddings(graph, options)),
+  ]);
+  expect(first).toMatchObject({ status: 'rejected', reason: { message: 'killed' } });
+  const reused = others.map((one) => (one.status === 'fulfilled' ? one.value.reused : one.reason));
+  expect(reused.sort()).toEqual([false, true, true]);
+  expect(readdirSync(folder)).toHaveLength(1);
+  expect(readFileSync(join(folder, readdirSync(folder)[0]!))).toEqual(readFileSync(file));
+});

@@ -1,0 +1,241 @@
+/** `kgwalk sweep`: many runs of a preset with settings from a grid, drawn at random, or told by another program. */
+import { type Command, Option } from 'commander';
+import { join, resolve } from 'node:path';
+import { WorkbenchError } from '../src/run/errors.js';
+import { addThreadsOption, minutesOf, repeatable, timeLimit } from './options.js';
+import { printJson, printLine, printNote, printTable, type Row } from './output.js';
+import type { SweepResults } from '../sweep/results.js';
+import type { SweepRecord } from '../src/run/sweep.js';
+
+interface SweepFlags {
+  grid: string[];
+  sample: string[];
+  trials?: string;
+  seeds: string;
+  jobs: string;
+  sampler: 'random' | 'sobol';
+  seed: string;
+  halving?: string;
+  eta?: string;
+  metric?: string;
+  minimize?: boolean;
+  set: string[];
+  model?: string;
+  backend?: string;
+  name?: string;
+  runDir?: string;
+  resume?: boolean;
+  retryFailed?: boolean;
+  askTell?: boolean;
+  maxMinutes?: string;
+  threads?: string;
+  json?: boolean;
+}
+
+/** Adds `kgwalk sweep`. */
+export function register(program: Command): void {
+  const command = program
+    .command('sweep')
+    .description('train a preset with many settings, and say which is the best on valid')
+    .argument('<preset>', 'a YAML file, or the name of a preset of the package')
+    .option(
+      '--grid <key=a,b>',
+      'every one of these values; several grids: every combination; repeatable',
+      repeatable,
+      [],
+    )
+    .option(
+      '--sample <key=range>',
+      'drawn for every trial: log:1e-4..1e-2, uniform:0..1, int:1..8, logint:16..512, choice:a,b; repeatable',
+      repeatable,
+      [],
+    )
+    .option('--trials <n>', 'how many trials in all; points of a grid take turns (a grid alone: its product)')
+    .option('--seeds <n>', 'runs of a trial, from the preset’s seed on; or the seeds themselves, such as 1,2,3', '1')
+    .option('--jobs <n>', 'runs at once, each a process', '1')
+    .addOption(
+      new Option('--sampler <name>', 'how --sample draws: sobol covers the space more evenly')
+        .choices(['random', 'sobol'])
+        .default('random'),
+    )
+    .option('--seed <n>', 'of the draws', '0')
+    .option(
+      '--halving <updates>',
+      'stop runs early: first look after so many updates of PPO, then at η times as many …',
+    )
+    .option('--eta <n>', 'with --halving: one of so many goes on (default 3)')
+    .option('--metric <eval/…>', 'the figure of valid that chooses (default the task’s main figure)')
+    .option('--minimize', 'lower is better (default for a loss)')
+    .option('--set <key=value>', 'a setting of every trial; repeatable', repeatable, [])
+    .option('--model <model>', 'encodes the texts, as of `kgwalk train`')
+    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
+    .option('--name <name>', 'of the folder, runs/sweep-NAME (default from the preset and what is varied)')
+    .option('--run-dir <dir>', 'the folder itself')
+    .option('--resume', 'go on with the sweep in the folder, where there is one')
+    .option('--retry-failed', 'with --resume: run again what failed')
+    .option('--ask-tell', 'another program tells the trials, in lines of JSON on standard input, and is answered')
+    .option('--max-minutes <n>', 'stop after that long; --resume goes on')
+    .option('--json', 'print the results as JSON');
+  addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>
+    sweep(preset, flags, program.opts<{ plugin?: string[] }>().plugin ?? []),
+  );
+}
+
+async function sweep(preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
+  const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
+  const jobs = whole(flags.jobs, '--jobs', 1);
+  const { openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
+  const record = await plannedSweep(await planOf(preset, flags));
+  const folder = await folderOf(flags, sweepName(record));
+  const open = openSweep(folder, record, flags.resume ?? false);
+  const { terminalWork } = await import('./work.js');
+  const { trialProcesses } = await import('../sweep/trial-process.js');
+  const { signal: interrupted, progress } = terminalWork();
+  const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
+  const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
+  const { sweepResults } = await import('../sweep/results.js');
+  try {
+    const runs = record.trials * record.seeds.length;
+    const before = open.events.filter(({ kind }) => kind === 'end').length;
+    printNote(
+      `sweep ${folder}: ${record.trials} trials${record.seeds.length > 1 ? `, ${record.seeds.length} seeds each` : ''}`,
+    );
+    const bar = progress('sweep', runs, 'runs', before);
+    let done = before;
+    const { runSweep } = await import('../sweep/run-sweep.js');
+    await runSweep(open, {
+      ...{ jobs, run, signal, retryFailed: flags.retryFailed },
+      onEnd({ trial, seed, state, value, metric, reason }) {
+        const figure = value === undefined ? '' : ` · ${metric} ${figureText(value)}`;
+        printNote(
+          `trial ${trial} of ${record.trials}, seed ${seed}: ${state}${figure}${reason === undefined ? '' : ` · ${reason}`}`,
+        );
+        bar.update(++done);
+      },
+    });
+    bar.finish();
+  } catch (error) {
+    if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
+    const { trials, finished, stopped, failed } = sweepResults(open).counts;
+    throw new WorkbenchError(
+      'stopped',
+      `stopped with ${finished + stopped + failed} of ${trials} trials done, at ${folder}`,
+      {
+        hint: 'The same command with --resume goes on.',
+      },
+    );
+  } finally {
+    open.close();
+  }
+  const results = sweepResults(open);
+  if (flags.json) return printJson({ folder, ...results });
+  printResults(results, record);
+  printNote(`\nkgwalk report ${(await import('../sweep/results.js')).quoted(folder)}`);
+}
+
+async function planOf(preset: string, flags: SweepFlags) {
+  const { overridesOf, parseSpace } = await import('../sweep/space.js');
+  const { loadPreset } = await import('../presets/index.js');
+  const { lastingModelName } = await import('../src/llm/model-files.js');
+  const overrides = [
+    ...flags.set,
+    ...(flags.model === undefined ? [] : [...overridesOf({ 'encoder.model': lastingModelName(flags.model) })]),
+    ...(flags.backend === undefined ? [] : [`backend=${flags.backend}`]),
+  ];
+  const dimensions = flags.askTell ? [] : parseSpace(flags.grid, flags.sample);
+  const { seed } = loadPreset(preset, overrides);
+  return {
+    ...{ preset, overrides, dimensions, seeds: seedsOf(flags.seeds, seed), sampler: flags.sampler },
+    seed: whole(flags.seed, '--seed', 0),
+    ...(flags.trials !== undefined && { trials: whole(flags.trials, '--trials', 1) }),
+    ...(flags.metric !== undefined && { metric: metricOf(flags.metric) }),
+    better: flags.minimize || flags.metric?.endsWith('loss') ? ('low' as const) : ('high' as const),
+    ...halvingOf(flags),
+    ...(flags.askTell && { asked: true }),
+  };
+}
+
+function halvingOf({ halving, eta }: SweepFlags): { halving?: { first: number; eta: number } } {
+  if (halving !== undefined) {
+    return { halving: { first: whole(halving, '--halving', 1), eta: eta === undefined ? 3 : whole(eta, '--eta', 2) } };
+  }
+  if (eta === undefined) return {};
+  throw new WorkbenchError('usage', 'expected --halving with --eta, got none', {
+    hint: 'Such as --halving 10 --eta 3.',
+  });
+}
+
+function metricOf(name: string): string {
+  if (name.startsWith('eval/')) return name;
+  throw new WorkbenchError(
+    'usage',
+    `expected a figure of valid under eval/, got ${JSON.stringify(name)}, at --metric`,
+    {
+      hint: 'A run logs them in its metrics.jsonl; test never chooses.',
+    },
+  );
+}
+
+function seedsOf(text: string, first: number): number[] {
+  if (!text.includes(',')) return Array.from({ length: whole(text, '--seeds', 1) }, (_, i) => first + i);
+  const list = text.split(',').map((one) => whole(one, '--seeds', 0));
+  if (new Set(list).size === list.length) return list;
+  throw new WorkbenchError('usage', `expected different seeds, got ${text}, at --seeds`);
+}
+
+function whole(text: string, flag: string, least: number): number {
+  if (/^\d+$/.test(text.trim()) && Number(text) >= least && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new WorkbenchError('usage', `expected a whole number from ${least}, got ${JSON.stringify(text)}, at ${flag}`);
+}
+
+async function folderOf({ name, runDir }: SweepFlags, usual: string): Promise<string> {
+  const { confined, runsFolder } = await import('../src/run/locations.js');
+  if (name !== undefined && runDir !== undefined) {
+    throw new WorkbenchError('usage', 'expected --name or --run-dir, got both');
+  }
+  if (runDir !== undefined) return resolve(runDir);
+  if (name !== undefined && !/^\w[\w.-]*$/.test(name)) {
+    throw new WorkbenchError(
+      'usage',
+      `expected letters, digits, dots and dashes, got ${JSON.stringify(name)}, at --name`,
+    );
+  }
+  return name === undefined ? join(runsFolder(), usual) : confined(runsFolder(), `sweep-${name}`);
+}
+
+const figureText = (value: number) => value.toFixed(4);
+
+/** A row a trial, the best first; those that were stopped, failed or wait come last. */
+function printResults({ trials, metric, best, counts }: SweepResults, { better, seeds }: SweepRecord): void {
+  const sign = better === 'high' ? -1 : 1;
+  const order = ['finished', 'stopped', 'failed', 'waiting'];
+  const rows = [...trials]
+    .sort(
+      (a, b) =>
+        order.indexOf(a.state) - order.indexOf(b.state) ||
+        sign * ((a.value ?? 0) - (b.value ?? 0)) ||
+        a.trial - b.trial,
+    )
+    .map(({ trial, set, state, value, runs, reason }): Row => {
+      const values = runs.flatMap(({ end }) => end?.value ?? []);
+      return {
+        trial,
+        ...Object.fromEntries(
+          Object.entries(set).map(([key, one]) => [key, typeof one === 'number' ? one : JSON.stringify(one)]),
+        ),
+        [metric ?? 'value']: value === undefined ? undefined : figureText(value),
+        ...(seeds.length > 1 && { 'by seed': values.map(figureText).join(' ') }),
+        state,
+        ...(reason !== undefined && { why: reason }),
+      };
+    });
+  printTable(rows);
+  printLine();
+  const { finished, stopped, failed } = counts;
+  printLine(`${finished} of ${counts.trials} trials finished, ${stopped} stopped by halving, ${failed} failed`);
+  if (!best) return printLine('no trial finished: there is no best');
+  const interval =
+    best.n > 1 ? ` (95 % over ${best.n} seeds: ${figureText(best.low)} to ${figureText(best.high)})` : '';
+  printLine(`Best on valid: trial ${best.trial}, ${metric} ${figureText(best.value)}${interval}. Again:`);
+  printLine(best.command);
+}

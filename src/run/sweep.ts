@@ -1,0 +1,233 @@
+/** The records of a sweep folder, as written to disk: what a sweep writes, and listings and pages read. */
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { WorkbenchError } from './errors.js';
+import { readJsonLines } from './json-lines.js';
+import { asWritten, furtherKey, openObject, readJsonFile } from './read-json.js';
+import { anyNumber } from './records.js';
+import { isLocked } from './run-lock.js';
+
+const text = z.string();
+const range = { low: anyNumber, high: anyNumber };
+
+const dimension = z.discriminatedUnion('kind', [
+  /** Every value is tried. */
+  openObject({ key: text, kind: z.literal('grid'), values: z.array(furtherKey) }),
+  /** One of the values is drawn. */
+  openObject({ key: text, kind: z.literal('choice'), values: z.array(furtherKey) }),
+  openObject({ key: text, kind: z.literal('uniform'), ...range }),
+  /** Uniform in the logarithm. */
+  openObject({ key: text, kind: z.literal('log'), ...range }),
+  /** Whole numbers, both ends included. */
+  openObject({ key: text, kind: z.literal('int'), ...range }),
+  /** Whole numbers, uniform in the logarithm. */
+  openObject({ key: text, kind: z.literal('logint'), ...range }),
+]);
+/** One setting of a sweep, and what it may become. */
+export type Dimension = z.output<typeof dimension>;
+
+const sweepShape = z.object({
+  schemaVersion: z.literal(1),
+  /** As it was named: a preset or a file. */
+  preset: text,
+  /** What every trial has on top of the preset, as `--set` takes it. */
+  overrides: z.array(text),
+  /** The preset with these, every key with its value: what a trial has where the sweep changes nothing. */
+  config: z.record(text, z.unknown()),
+  dimensions: z.array(dimension),
+  /** How many; of a sweep that is told its trials, 0. */
+  trials: z.int().min(0),
+  /** Seeds that every trial is run with. */
+  seeds: z.array(z.int()),
+  sampler: z.enum(['random', 'sobol']),
+  /** Of the draws. */
+  seed: z.int(),
+  /** The figure that chooses; absent: the main figure of the task, which also chooses the best checkpoint. */
+  metric: text.optional(),
+  better: z.enum(['high', 'low']),
+  /** Rungs at `first`, `first`·η, `first`·η² … updates. */
+  halving: openObject({ first: z.int(), eta: z.int() }).optional(),
+  /** Trials are told one by one, by a program that chooses them. */
+  asked: z.boolean().optional(),
+});
+/** `sweep.json`: what a sweep is. No time and no path, so that equal sweeps hold equal files. */
+export type SweepRecord = z.output<typeof sweepShape>;
+const sweepRecord: z.ZodType<SweepRecord> = asWritten(openObject(sweepShape.shape));
+
+const at = { trial: z.int().min(1), seed: z.int() };
+
+const trialEvent = z.discriminatedUnion('kind', [
+  /** What the trial sets; before its first run. */
+  openObject({
+    kind: z.literal('trial'),
+    trial: z.int().min(1),
+    set: z.record(text, furtherKey),
+    /** What the asking program calls it, and its own seeds. */
+    id: z.union([text, anyNumber]).optional(),
+    seeds: z.array(z.int()).optional(),
+  }),
+  /** A run reached a rung of halving: what was decided there. */
+  openObject({
+    kind: z.literal('rung'),
+    ...at,
+    rung: z.int(),
+    /** Of the best evaluation so far. */
+    value: anyNumber,
+    kept: z.boolean(),
+  }),
+  /** A run is over. `stopped`: by halving, or by the asking program. */
+  openObject({
+    kind: z.literal('end'),
+    ...at,
+    state: z.enum(['finished', 'stopped', 'failed']),
+    /** The best on valid, of which figure, and after how many updates of which phase; absent where nothing was evaluated. */
+    value: anyNumber.optional(),
+    metric: text.optional(),
+    phase: text.optional(),
+    step: z.int().optional(),
+    reason: text.optional(),
+  }),
+  /** A run that had failed is run again. */
+  openObject({ kind: z.literal('retry'), ...at }),
+]);
+/** One line of `trials.jsonl`. No wall clock. */
+export type TrialEvent = z.output<typeof trialEvent>;
+
+/** Where a sweep keeps what; a run of a trial has a folder like every run. */
+export function sweepFiles(folder: string) {
+  return {
+    sweep: join(folder, 'sweep.json'),
+    trials: join(folder, 'trials.jsonl'),
+    /** What the processes of trials print, a file each. */
+    logs: join(folder, 'logs'),
+    report: join(folder, 'report'),
+  };
+}
+
+/** The name of a trial's run: `trial-007-s2`. */
+export function trialName(trial: number, seed: number): string {
+  return `trial-${String(trial).padStart(3, '0')}-s${seed}`;
+}
+
+/** A sweep as listings and pages see it. */
+export interface SweepInfo {
+  id: string;
+  /** Absolute path. */
+  folder: string;
+  record: SweepRecord;
+  events: readonly TrialEvent[];
+  /** Whether a living process works on it. */
+  running: boolean;
+}
+
+/** The sweep in a folder, read without locking it; undefined where there is none. @throws WorkbenchError `data` for a broken one */
+export function sweepIn(folder: string): SweepInfo | undefined {
+  const place = resolve(folder);
+  const files = sweepFiles(place);
+  if (!existsSync(files.sweep)) return undefined;
+  return {
+    id: basename(place),
+    folder: place,
+    record: readJsonFile(files.sweep, sweepRecord, 'a sweep'),
+    events: existsSync(files.trials) ? readJsonLines(files.trials, trialEvent) : [],
+    running: isLocked(place),
+  };
+}
+
+/** A sweep of a listing, or why it cannot be read. */
+export type ListedSweep = SweepInfo | { id: string; folder: string; problem: string };
+
+/** The sweeps directly inside a folder, by name. */
+export function listSweeps(runs: string): ListedSweep[] {
+  if (!existsSync(runs)) return [];
+  return readdirSync(runs)
+    .sort()
+    .flatMap((id): ListedSweep[] => {
+      const folder = resolve(runs, id);
+      try {
+        const sweep = sweepIn(folder);
+        return sweep ? [sweep] : [];
+      } catch (error) {
+        if (!(error instanceof WorkbenchError)) throw error;
+        return [{ id, folder, problem: error.message }];
+      }
+    });
+}
+
+type EndEvent = Extract<TrialEvent, { kind: 'end' }>;
+
+/** One run of a trial: a trial has one for each seed. */
+export interface TrialRun {
+  seed: number;
+  /** Of its folder in the sweep's. */
+  name: string;
+  /** How it ended; undefined for one that waits or trains. */
+  end?: EndEvent | undefined;
+  /** What was decided on its rungs, in order. */
+  rungs: Extract<TrialEvent, { kind: 'rung' }>[];
+}
+
+/** A trial: settings, and what came of them. */
+export interface Trial {
+  trial: number;
+  id?: string | number | undefined;
+  set: Record<string, unknown>;
+  runs: TrialRun[];
+  /** `finished` where every seed is; `failed` where one did; `waiting` while one trains, too. */
+  state: 'waiting' | 'finished' | 'stopped' | 'failed';
+  /** Mean over the seeds that ended and were evaluated. */
+  value?: number | undefined;
+  /** Why it failed or was stopped. */
+  reason?: string | undefined;
+}
+
+/** The trials that have begun, by number, as the lines of `trials.jsonl` tell them. */
+export function trialsOf({ seeds, halving }: SweepRecord, events: readonly TrialEvent[]): Trial[] {
+  const trials = new Map<number, Trial>();
+  const runOf = ({ trial, seed }: { trial: number; seed: number }) =>
+    trials.get(trial)?.runs.find((run) => run.seed === seed);
+  for (const event of events) {
+    if (event.kind === 'trial') {
+      const { trial, id, set } = event;
+      const runs = (event.seeds ?? seeds).map((seed) => ({ seed, name: trialName(trial, seed), rungs: [] }));
+      trials.set(trial, { trial, id, set, runs, state: 'waiting' });
+    } else if (event.kind === 'rung') runOf(event)?.rungs.push(event);
+    else {
+      const run = runOf(event);
+      if (run) run.end = event.kind === 'end' ? event : undefined;
+    }
+  }
+  return [...trials.values()]
+    .sort((a, b) => a.trial - b.trial)
+    .map((trial) => ({ ...trial, ...outcomeOf(trial.runs, halving !== undefined) }));
+}
+
+function outcomeOf(runs: readonly TrialRun[], halves: boolean): Pick<Trial, 'state' | 'value' | 'reason'> {
+  const ends = runs.flatMap(({ end }) => end ?? []);
+  const values = ends.flatMap(({ value }) => (value === undefined ? [] : [value]));
+  const value = values.length === 0 ? undefined : values.reduce((sum, one) => sum + one, 0) / values.length;
+  const first = (state: EndEvent['state']) => ends.find((end) => end.state === state);
+  const [stopped, failed] = [first('stopped'), first('failed')];
+  // A trial whose first seed is stopped or fails gets no others where trials are halved.
+  const over =
+    ends.length === runs.length || (halves && runs[0]?.end !== undefined && runs[0].end.state !== 'finished');
+  if (!over) return { state: 'waiting', value };
+  if (failed) {
+    const count = ends.filter((end) => end.state === 'failed').length;
+    const which = runs.length > 1 ? `seed ${failed.seed}${count > 1 ? ` and ${count - 1} more` : ''}: ` : '';
+    return { state: 'failed', value, reason: `${which}${failed.reason ?? ''}` };
+  }
+  if (stopped) return { state: 'stopped', value, reason: stopped.reason };
+  return { state: 'finished', value };
+}
+
+/** Trials that count: finished ones, the best first; of equal ones the earlier. */
+export function rankedTrials(trials: readonly Trial[], better: SweepRecord['better']): (Trial & { value: number })[] {
+  const sign = better === 'high' ? -1 : 1;
+  return trials
+    .flatMap((trial) =>
+      trial.state === 'finished' && trial.value !== undefined ? [{ ...trial, value: trial.value }] : [],
+    )
+    .sort((a, b) => sign * (a.value - b.value) || a.trial - b.trial);
+}

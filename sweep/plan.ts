@@ -1,0 +1,158 @@
+/** What a sweep is to do, all of it checked before anything starts; and the folder in which it is done. */
+import { existsSync } from 'node:fs';
+import { loadPreset } from '../presets/index.js';
+import { canonicalJson, configDifferences, configHash, refuseDifferences } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { writeFileAtomic } from '../src/run/files.js';
+import { openJsonLines } from '../src/run/json-lines.js';
+import { lockFolder } from '../src/run/run-lock.js';
+import { sweepFiles, sweepIn, type SweepRecord, type TrialEvent } from '../src/run/sweep.js';
+import { taskOfEnv } from '../tasks/index.js';
+import { checkTrainSettings } from '../trainers/check-settings.js';
+import { plainSettings } from '../trainers/train-settings.js';
+import { trialCount, trialSettings } from './draws.js';
+import { checkSpace, dimensionText, overridesOf } from './space.js';
+
+/** What the user says of a sweep. */
+export type SweepPlan = Omit<SweepRecord, 'schemaVersion' | 'config' | 'trials'> & {
+  /** `--trials`. */
+  trials?: number | undefined;
+};
+
+/**
+ * The record of a sweep that may be run.
+ * @throws WorkbenchError `usage` for a preset that is not there or a wrong number of trials; `config` for a key or a value that the
+ *   schema does not take, alone or with the others of a trial
+ */
+export async function plannedSweep(plan: SweepPlan): Promise<SweepRecord> {
+  const { preset, overrides, dimensions, asked } = plan;
+  const settings = loadPreset(preset, overrides);
+  checkSpace(dimensions, preset, overrides);
+  const trials = asked ? 0 : trialCount(plan, plan.trials);
+  const record: SweepRecord = { ...plan, schemaVersion: 1, config: plainSettings(settings), trials };
+  for (let trial = 1; trial <= trials; trial++) await checkTrial(record, trialSettings(record, trial), trial);
+  return record;
+}
+
+/** @throws WorkbenchError `config` for settings that the schema or the task does not take together */
+export async function checkTrial(
+  { preset, overrides }: Pick<SweepRecord, 'preset' | 'overrides'>,
+  set: Readonly<Record<string, unknown>>,
+  trial?: number,
+): Promise<void> {
+  try {
+    const settings = loadPreset(preset, [...overrides, ...overridesOf(set)]);
+    const { learning } = await taskOfEnv(settings.env.id);
+    checkTrainSettings(learning, settings, false);
+  } catch (error) {
+    if (!(error instanceof WorkbenchError) || trial === undefined) throw error;
+    const { hint } = error;
+    const which = overridesOf(set).join(' ');
+    throw new WorkbenchError(
+      'config',
+      `trial ${trial} (${which}): ${error.message}`,
+      hint === undefined ? {} : { hint },
+    );
+  }
+}
+
+/** A name that follows from what is swept, and not from how many trials: more of them go on in the same folder. */
+export function sweepName({ trials: _more, ...record }: SweepRecord): string {
+  return `sweep-${String(record.config.name)}-${configHash(record).slice(0, 8)}`;
+}
+
+/** A sweep that this process runs. */
+export type OpenSweep = ReturnType<typeof openSweep>;
+
+/**
+ * Begins a sweep in a folder or goes on with the one there, and locks it; close it after use.
+ * @param resume go on; afresh where there is none
+ * @throws WorkbenchError `usage` where the folder holds a sweep and `resume` is false, or another process works on it; `config`
+ *   that names what differs from the sweep there
+ */
+export function openSweep(folder: string, record: SweepRecord, resume: boolean) {
+  const files = sweepFiles(folder);
+  const hint = 'Go on with it by --resume, or choose another --name.';
+  if (existsSync(files.sweep) && !resume) {
+    throw new WorkbenchError('usage', `expected a folder without a sweep, got one that holds a sweep, at ${folder}`, {
+      hint,
+    });
+  }
+  const release = lockFolder(folder, 'a sweep');
+  try {
+    const before = sweepIn(folder);
+    if (before) refuseOtherSweep(folder, before.record, record);
+    if (!before || before.record.trials < record.trials) {
+      writeFileAtomic(files.sweep, `${JSON.stringify(record, null, 2)}\n`);
+    }
+    const log = openJsonLines(files.trials);
+    const events = [...sweepIn(folder)!.events];
+    return {
+      folder,
+      files,
+      record,
+      events: events as readonly TrialEvent[],
+      /** Keeps a line, on disk at once. */
+      append(event: TrialEvent): void {
+        log.append(event);
+        log.flush();
+        events.push(event);
+      },
+      close(): void {
+        try {
+          log.close();
+        } finally {
+          release();
+        }
+      },
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** More trials of the same sweep are no other sweep. */
+function refuseOtherSweep(folder: string, before: SweepRecord, asked: SweepRecord): void {
+  const [known, wanted] = [toldOf(before), toldOf(asked)];
+  const show = (value: unknown) => (value === undefined ? 'nothing' : String(value));
+  const told = [...new Set([...Object.keys(known), ...Object.keys(wanted)])]
+    .filter((key) => show(known[key]) !== show(wanted[key]))
+    .map((key) => `${key}: ${show(known[key])} in the sweep, ${show(wanted[key])} asked for`);
+  if (asked.trials < before.trials) {
+    told.push(`--trials: ${before.trials} in the sweep, ${asked.trials} asked for`);
+  }
+  // The same words may mean other settings once the preset's file was edited.
+  const settings = told.length > 0 ? [] : configDifferences(before.config, asked.config, 'the sweep');
+  refuseDifferences(
+    [...told, ...settings],
+    'the sweep that was begun',
+    folder,
+    'Go on with the arguments of the sweep, or begin another by --name.',
+  );
+}
+
+/** A sweep as the command line tells it. */
+function toldOf({ preset, overrides, dimensions, seeds, sampler, seed, metric, better, halving, asked }: SweepRecord) {
+  const told: Record<string, string | number | undefined> = {
+    preset,
+    '--set, --model and --backend': overrides.join(' ') || undefined,
+    ...Object.fromEntries(
+      dimensions.map((one) => [`--${one.kind === 'grid' ? 'grid' : 'sample'} ${one.key}`, dimensionText(one)]),
+    ),
+    'order of keys': dimensions.map(({ key }) => key).join(', '),
+    '--seeds': seeds.join(', '),
+    '--sampler': sampler,
+    '--seed': seed,
+    '--metric': metric,
+    'what is better': better,
+    '--halving': halving && `${halving.first}, --eta ${halving.eta}`,
+    '--ask-tell': asked ? 'yes' : 'no',
+  };
+  return told;
+}
+
+/** Whether the trial that was kept under a number is the one that is asked for. */
+export function sameTrial(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}

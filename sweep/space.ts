@@ -1,0 +1,162 @@
+/** What a sweep varies: settings with their values or ranges, as the command line tells them, checked by the schema. */
+import { loadPreset } from '../presets/index.js';
+import { parseConfigText, parseOverride } from '../src/run/config-source.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { printable } from '../src/run/printable.js';
+import type { Dimension } from '../src/run/sweep.js';
+
+type Range = Extract<Dimension, { low: number }>;
+const rangeKinds: readonly string[] = ['uniform', 'log', 'int', 'logint'] satisfies Range['kind'][];
+
+const sampleForms = 'log:1e-4..1e-2, uniform:0..1, int:1..8, logint:16..512 or choice:a,b';
+
+const isRange = (dimension: Dimension): dimension is Range => rangeKinds.includes(dimension.kind);
+
+/** Settings that are not to be varied, with what to do instead. */
+const fixed: Readonly<Record<string, string>> = {
+  seed: 'Every trial is run with each of --seeds.',
+  name: 'Trials are named by their number.',
+};
+
+/**
+ * What `--grid` and `--sample` say.
+ * @param grid such as `ppo.clipRange=0.1,0.2`
+ * @param sample such as `ppo.learningRate=log:1e-4..1e-2`
+ * @throws WorkbenchError `usage` for a text that says no values or a range that is none, or a key that is told twice
+ */
+export function parseSpace(grid: readonly string[], sample: readonly string[]): Dimension[] {
+  const dimensions = [...grid.map(parseGrid), ...sample.map(parseSample)];
+  if (dimensions.length === 0) {
+    throw new WorkbenchError('usage', 'expected something to vary, got neither --grid nor --sample', {
+      hint: `Such as --grid ppo.clipRange=0.1,0.2 or --sample ppo.learningRate=log:1e-4..1e-2.`,
+    });
+  }
+  const keys = dimensions.map(({ key }) => key);
+  const twice = keys.find((key, i) => keys.indexOf(key) < i);
+  if (twice !== undefined) throw new WorkbenchError('usage', `expected every key once, got ${twice} twice`);
+  return dimensions;
+}
+
+function parseGrid(text: string): Dimension {
+  const { key, rest } = keyed(text, '--grid');
+  return { key, kind: 'grid', values: valuesIn(rest, `--grid ${key}`) };
+}
+
+function parseSample(text: string): Dimension {
+  const { key, rest } = keyed(text, '--sample');
+  const place = `--sample ${key}`;
+  const [kind, told] = /^(\w+):(.*)$/s.exec(rest)?.slice(1) ?? [];
+  if (kind === 'choice') return { key, kind, values: valuesIn(told!, place) };
+  if (kind === undefined || !rangeKinds.includes(kind)) {
+    throw new WorkbenchError('usage', `expected ${sampleForms}, got ${printable(rest, 60) || 'nothing'}, at ${place}`);
+  }
+  return rangeOf(key, kind as Range['kind'], told!, place);
+}
+
+function rangeOf(key: string, kind: Range['kind'], told: string, place: string): Range {
+  const ends = told.split('..');
+  const [low, high] = ends.map((end) => (end.trim() === '' ? NaN : Number(end))) as [number, number];
+  const refuse = (expected: string) => {
+    throw new WorkbenchError('usage', `expected ${expected}, got ${printable(told, 60) || 'nothing'}, at ${place}`);
+  };
+  if (ends.length !== 2 || !Number.isFinite(low) || !Number.isFinite(high)) refuse('a range such as 0.1..0.9');
+  if (low >= high) refuse('a range whose first end is below its second');
+  if (kind.startsWith('log') && low <= 0) refuse(`a range above 0 with ${kind}`);
+  if (kind.endsWith('int') && !(Number.isInteger(low) && Number.isInteger(high))) refuse('a range of whole numbers');
+  return { key, kind, low, high };
+}
+
+function keyed(text: string, flag: string): { key: string; rest: string } {
+  const equals = text.indexOf('=');
+  const key = text.slice(0, equals).trim();
+  if (equals < 1) {
+    throw new WorkbenchError('usage', `expected KEY=…, got ${printable(text, 60) || 'nothing'}, at ${flag}`);
+  }
+  const why = fixed[key];
+  if (why) throw new WorkbenchError('usage', `expected a setting that may vary, got ${key}, at ${flag}`, { hint: why });
+  return { key, rest: text.slice(equals + 1).trim() };
+}
+
+/** Values with commas between, each YAML as with `--set`: a list stands in brackets. */
+function valuesIn(text: string, place: string): unknown[] {
+  const { value, problems } = parseConfigText(`[${text}]`, place);
+  if (problems.length > 0) throw new WorkbenchError('usage', problems[0]!.replace(/:\d+$/, ''));
+  const values = value as unknown[];
+  if (values.length === 0)
+    throw new WorkbenchError('usage', `expected values with commas between, got none, at ${place}`);
+  const texts = values.map((one) => JSON.stringify(one));
+  const twice = texts.find((one, i) => texts.indexOf(one) < i);
+  if (twice !== undefined)
+    throw new WorkbenchError('usage', `expected every value once, got ${twice} twice, at ${place}`);
+  return values;
+}
+
+/** A dimension as the command line tells it, without its key: `0.1,0.2` or `log:0.0001..0.01`. */
+export function dimensionText(dimension: Dimension): string {
+  if (isRange(dimension)) return `${dimension.kind}:${dimension.low}..${dimension.high}`;
+  const values = dimension.values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(',');
+  return dimension.kind === 'choice' ? `choice:${values}` : values;
+}
+
+/** Digits of a drawn number: enough to tell any two apart that train differently, few enough to read. */
+const digits = 4;
+
+/**
+ * The value at a place between the ends.
+ * @param place in [0, 1)
+ */
+export function valueAt(dimension: Exclude<Dimension, { kind: 'grid' }>, place: number): unknown {
+  if (dimension.kind === 'choice') return dimension.values[Math.floor(place * dimension.values.length)];
+  const { kind, low, high } = dimension;
+  const clamped = (value: number) => Math.min(high, Math.max(low, value));
+  const between = (a: number, b: number) => a + place * (b - a);
+  const logarithmic = (a: number, b: number) => Math.exp(between(Math.log(a), Math.log(b)));
+  switch (kind) {
+    case 'int':
+      return clamped(Math.floor(between(low, high + 1)));
+    case 'logint':
+      return clamped(Math.floor(logarithmic(low, high + 1)));
+    case 'log':
+      return clamped(Number(logarithmic(low, high).toPrecision(digits)));
+    case 'uniform':
+      return clamped(Number(between(low, high).toPrecision(digits)));
+  }
+}
+
+/** Settings of a trial as `--set` takes them; texts that YAML reads as they are stand without quotes. */
+export function overridesOf(set: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(set).map(([key, value]) => {
+    const plain = parseOverride(`${key}=${String(value)}`);
+    return 'value' in plain && plain.value === value ? `${key}=${String(value)}` : `${key}=${JSON.stringify(value)}`;
+  });
+}
+
+/**
+ * Holds every value, and every range at its ends and inside, against the schema of the settings.
+ * @param preset with the `overrides` that every trial has
+ * @throws WorkbenchError `config` that lists what is wrong, as `--set` would; `usage` for a preset that is not there
+ */
+export function checkSpace(dimensions: readonly Dimension[], preset: string, overrides: readonly string[]): void {
+  const problems = new Set<string>();
+  let hint: string | undefined;
+  for (const dimension of dimensions) {
+    const { key, kind } = dimension;
+    // A range that a setting of whole numbers does not take is seen inside it, not at its ends.
+    const inside = 0.381966;
+    const tried = isRange(dimension) ? [dimension.low, dimension.high, valueAt(dimension, inside)] : dimension.values;
+    for (const value of tried) {
+      try {
+        loadPreset(preset, [...overrides, ...overridesOf({ [key]: value })]);
+      } catch (error) {
+        if (!(error instanceof WorkbenchError) || error.code !== 'config') throw error;
+        problems.add(error.message.replaceAll(`--set ${key}`, `--${kind === 'grid' ? 'grid' : 'sample'} ${key}`));
+        hint = error.hint;
+        break;
+      }
+    }
+  }
+  if (problems.size === 0) return;
+  const list = [...problems];
+  const told = list.length === 1 ? list[0]! : `${list.length} problems:\n${list.map((one) => `  ${one}`).join('\n')}`;
+  throw new WorkbenchError('config', told, hint === undefined ? {} : { hint });
+}

@@ -1,0 +1,98 @@
+/** A sweep on the built program that is killed, interrupted and gone on with: `npm test` builds it first. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { env, execPath } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { isLocked } from '../../src/run/run-lock.js';
+import { sweepIn } from '../../src/run/sweep.js';
+import { often, tally } from '../fixtures/long-tests.js';
+import { useOwnHome } from '../fixtures/own-home.js';
+import { runHashes } from '../fixtures/tiny-training.js';
+import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
+
+useOwnHome();
+
+const settings = [...filmOverrides, 'ppo.updates=12', 'ppo.evalEvery=2', 'checkpoint.everyUpdates=2'];
+const words = (folder: string) => [
+  ...['dist/cli/main.js', 'sweep', 'metaqa', ...settings.flatMap((one) => ['--set', one])],
+  ...['--grid', 'ppo.clipRange=0.1,0.2', '--sample', 'ppo.learningRate=log:1e-3..1e-2', '--trials', '4'],
+  ...['--jobs', '2', '--run-dir', folder],
+];
+const eventsOf = (folder: string) => (existsSync(join(folder, 'sweep.json')) ? sweepIn(folder)!.events : []);
+const runsIn = (folder: string) =>
+  readdirSync(folder).filter((name) => name.startsWith('trial-') && !name.endsWith('.jsonl'));
+
+/** Starts the sweep, or goes on with it, and ends it when so many runs have begun or ended since. */
+async function broken(folder: string, signal: NodeJS.Signals, after: number) {
+  const child = spawn(execPath, [...words(folder), '--resume'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let told = '';
+  child.stderr.on('data', (text) => (told += String(text)));
+  const ended = once(child, 'close');
+  const before = eventsOf(folder).length;
+  const trains = () =>
+    readdirSync(folder).some((name) => existsSync(join(folder, name, 'metrics.jsonl')) && isLocked(join(folder, name)));
+  while (child.exitCode === null && !(eventsOf(folder).length >= before + after && trains())) await setTimeout(4);
+  child.kill(signal);
+  const [exitCode] = (await ended) as [number | null];
+  return { exitCode, told, died: child.signalCode };
+}
+
+test('killed, interrupted and gone on with, every run ends once and equal to that of the unbroken sweep', async () => {
+  await importFilms();
+  const whole = join(env.KGWALK_HOME!, 'whole');
+  expect(spawnSync(execPath, words(whole), { env }).status).toBe(0);
+  expect(runsIn(whole)).toHaveLength(4);
+
+  for (let attempt = 0; attempt < often(1, 10); attempt++) {
+    const folder = join(env.KGWALK_HOME!, `broken-${attempt}`);
+    expect((await broken(folder, 'SIGKILL', 2)).died).toBe('SIGKILL');
+    // The runs notice, save and end.
+    while (runsIn(folder).some((name) => isLocked(join(folder, name)))) await setTimeout(4);
+    const interrupted = await broken(folder, 'SIGINT', 0);
+    expect(interrupted.exitCode).toBe(130);
+    expect(interrupted.told).toMatch(/stopped with \d of 4 trials done/);
+    expect(runsIn(folder).filter((name) => isLocked(join(folder, name)))).toEqual([]);
+    // At once: the runs of the killed sweep may be saving still.
+    expect((await broken(folder, 'SIGKILL', 0)).died).toBe('SIGKILL');
+    const { status, stderr, stdout } = spawnSync(execPath, [...words(folder), '--resume', '--json'], {
+      env,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, expect.any(String)]);
+
+    const ends = eventsOf(folder).flatMap((event) => (event.kind === 'end' ? [event] : []));
+    expect(ends.map(({ trial }) => trial).sort()).toEqual([1, 2, 3, 4]);
+    expect(ends.every(({ state }) => state === 'finished')).toBe(true);
+    for (const name of runsIn(whole)) expect(runHashes(join(folder, name))).toEqual(runHashes(join(whole, name)));
+    const sorted = (place: string) => readFileSync(join(place, 'trials.jsonl'), 'utf8').split('\n').sort();
+    expect(sorted(folder)).toEqual(sorted(whole));
+    expect((JSON.parse(stdout) as { counts: object }).counts).toEqual({
+      trials: 4,
+      begun: 4,
+      finished: 4,
+      stopped: 0,
+      failed: 0,
+    });
+    tally('moments killed', 3);
+  }
+});
+
+test('a run that is killed from outside fails by itself, and is gone on with on demand', async () => {
+  await importFilms();
+  const folder = join(env.KGWALK_HOME!, 'sweep');
+  const child = spawn(execPath, words(folder), { env, stdio: 'ignore' });
+  const ended = once(child, 'close');
+  const first = join(folder, 'trial-001-s0');
+  while (!existsSync(join(first, 'checkpoints', 'index.json')) || !isLocked(first)) await setTimeout(4);
+  process.kill((JSON.parse(readFileSync(join(first, '.lock'), 'utf8')) as { pid: number }).pid, 'SIGKILL');
+  expect(await ended).toEqual([0, null]);
+  const states = () =>
+    eventsOf(folder).flatMap((event) => (event.kind === 'end' && event.trial === 1 ? [event.state] : []));
+  const failed = eventsOf(folder).find((event) => event.kind === 'end' && event.trial === 1);
+  expect(failed).toMatchObject({ state: 'failed', reason: 'ended by SIGKILL' });
+  expect(spawnSync(execPath, [...words(folder), '--resume', '--retry-failed'], { env }).status).toBe(0);
+  expect(states()).toEqual(['failed', 'finished']);
+});
