@@ -73,7 +73,6 @@ export function register(program: Command): void {
     .option('--run-dir <dir>', 'the folder itself')
     .option('--resume', 'go on with the sweep in the folder, where there is one')
     .option('--retry-failed', 'with --resume: run again what failed')
-    .option('--ask-tell', 'another program tells the trials, in lines of JSON on standard input, and is answered')
     .option('--max-minutes <n>', 'stop after that long; --resume goes on')
     .option('--json', 'print the results as JSON');
   addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>

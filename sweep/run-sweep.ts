@@ -1,7 +1,7 @@
 /** The loop of a sweep: starts runs, so many at once, keeps how each ended, and stops those that halving gives up. */
 import { join } from 'node:path';
 import { throwIfStopped } from '../src/run/stop.js';
-import { trialName, trialsOf, type Trial, type TrialEvent, type TrialRun } from '../src/run/sweep.js';
+import { trialsOf, type Trial, type TrialEvent, type TrialRun } from '../src/run/sweep.js';
 import { trialSettings } from './draws.js';
 import { goesOn, rungsUpTo } from './halving.js';
 import { type OpenSweep, sameTrial } from './plan.js';

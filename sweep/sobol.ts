@@ -1,5 +1,5 @@
 /** Quasi-random points: Sobol's sequence, scrambled by a seed. */
-import { Rng } from '../src/run/seeds.js';
+import type { Rng } from '../src/run/seeds.js';
 
 /**
  * Of dimensions 2 to 32, a row each: the inner coefficients of a primitive polynomial as bits, then the first direction

@@ -26,6 +26,7 @@ const metricShape = z.object({
 });
 /** One line of `metrics.jsonl`. No wall clock, so that equal runs have equal bytes. */
 export type MetricRecord = z.output<typeof metricShape>;
+/** See `MetricRecord`. */
 export const metricRecord: z.ZodType<MetricRecord> = openObject(metricShape.shape);
 
 export const timingRecord = z
