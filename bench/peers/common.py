@@ -26,9 +26,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 
-def parser(doc: str) -> argparse.ArgumentParser:
+def parser(doc: str, data: bool = True) -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(description=doc, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    p.add_argument("data", help="data folder (train.txt, valid.txt, test.txt: h TAB r TAB t), or a model file")
+    if data:
+        p.add_argument("data", help="data folder (train.txt, valid.txt, test.txt: h TAB r TAB t), or a model file")
     p.add_argument("--threads", type=int, default=1)
     p.add_argument("--seconds", type=float, default=8.0, help="timed window, after the warm-up")
     p.add_argument("--clock", choices=["wall", "cpu"], default="wall",

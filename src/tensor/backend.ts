@@ -2,6 +2,7 @@
  * The ladder of tensor backends: the fastest one that is installed and computes correctly. The only file that loads
  * tfjs; everything else receives the module it returns, so that what needs no tensors works without them.
  */
+import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkbenchError } from '../run/errors.js';
@@ -18,6 +19,7 @@ export type { Tf } from './ops.js';
  * processor, WebAssembly, plain JavaScript.
  */
 export const backendNames = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu'] as const;
+/** One of `backendNames`. */
 export type BackendName = (typeof backendNames)[number];
 
 /**
@@ -153,13 +155,31 @@ async function start(tf: Tf, name: BackendName): Promise<{ on: string; onlyAsked
     wasm.setWasmPaths(join(dirname(require.resolve('@tensorflow/tfjs-backend-wasm/package.json')), 'wasm-out/'));
   }
   if (name === 'wasm' || name === 'cpu') {
-    await activate(tf, name);
+    await withoutItsListeners(() => activate(tf, name));
     return { on: '' };
   }
   await registerNativeTensorflow(tf);
   await activate(tf, 'tensorflow');
   return { on: `${nativeTensorflowOn(tf, name === 'tensorflow-gpu' ? 'GPU' : 'processor')}, ` };
 }
+
+/**
+ * What starts WebAssembly's backend listens to errors that nobody caught from then on, and ends the program with a line of its own
+ * code in the place of the error. Those listeners are taken away; what others added meanwhile stays.
+ */
+async function withoutItsListeners(work: () => Promise<void>): Promise<void> {
+  const emitter: EventEmitter = process;
+  const before = fatalEvents.map((event) => emitter.listeners(event));
+  await work();
+  fatalEvents.forEach((event, i) => {
+    for (const listener of emitter.listeners(event) as (() => void)[]) {
+      const itsOwn = /ExitStatus|throw reason/.test(String(listener));
+      if (itsOwn && !before[i]!.includes(listener)) emitter.removeListener(event, listener);
+    }
+  });
+}
+
+const fatalEvents = ['uncaughtException', 'unhandledRejection'];
 
 async function activate(tf: Tf, backend: string): Promise<void> {
   if (!(await tf.setBackend(backend))) throw new Error('it did not start');
