@@ -16,6 +16,7 @@ import { register as quickstart } from './quickstart.js';
 import { register as replay } from './replay.js';
 import { register as report } from './report.js';
 import { register as runs } from './runs.js';
+import { register as serve } from './serve.js';
 import { register as sweep } from './sweep.js';
 import { register as train } from './train.js';
 
@@ -33,6 +34,7 @@ export const commands: readonly ((program: Command) => void)[] = [
   compare,
   replay,
   report,
+  serve,
   runs,
   checkpoint,
   config,

@@ -29,6 +29,7 @@ export type MetricRecord = z.output<typeof metricShape>;
 /** See `MetricRecord`. */
 export const metricRecord: z.ZodType<MetricRecord> = openObject(metricShape.shape);
 
+/** See `TimingRecord`. */
 export const timingRecord = z
   .object({
     phase: text,
@@ -56,6 +57,7 @@ const stateShape = z.object({
 });
 /** `state.json`: how far a run is. */
 export type RunState = z.output<typeof stateShape>;
+/** See `RunState`. */
 export const runState: z.ZodType<RunState> = asWritten(openObject(stateShape.shape));
 
 const sessionShape = z.object({

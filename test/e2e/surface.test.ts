@@ -75,6 +75,20 @@ test.each([
   expect(said).not.toBe('');
 });
 
+test('kgwalk serve listens on this machine alone, and dials nobody', async () => {
+  const code = `
+    const { spawn } = require('node:child_process');
+    const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', process.argv[1], '--port', '0', '--json']);
+    child.stdout.once('data', (text) => (process.stdout.write(text), child.kill('SIGINT')));
+    child.once('exit', (code) => (process.exitCode = code));`;
+  const { exitCode, said, network, packets } = await watchedProgram(execPath, ['-e', code, run]);
+  expect([exitCode, network, packets]).toEqual([0, ['listen {"port":0,"host":"127.0.0.1"}'], ownNetwork && 0]);
+  expect(JSON.parse(said)).toEqual({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/),
+    port: expect.any(Number),
+  });
+});
+
 test('a server that was named is dialled, and nobody else', async () => {
   const server = await chatServer(says('[x]'));
   const words = ['evaluate', ...onDemo, '--limit', '2', ...evaluations, '--model', `${server.url}#m`];

@@ -1,0 +1,81 @@
+/** `kgwalk serve`: runs in a browser, while they train. */
+import type { Command } from 'commander';
+import process from 'node:process';
+import { WorkbenchError } from '../src/run/errors.js';
+import { printJson, printLine, printNote } from './output.js';
+
+const usualPort = '8666';
+
+/** Adds `kgwalk serve`. */
+export function register(program: Command): void {
+  program
+    .command('serve')
+    .description('show runs, sweeps and evaluations in a browser, live while they train')
+    .argument('[runs...]', 'names or folders of runs, or folders that hold some (default runs)')
+    .option('--port <n>', 'where to listen; 0 takes any that is free', usualPort)
+    .option('--host <address>', 'beyond 127.0.0.1 a token is asked for, which the printed address holds', '127.0.0.1')
+    .option('--open', 'open the page in the browser of this desktop')
+    .option('--json', 'print the address as JSON')
+    .action(serve);
+}
+
+interface ServeFlags {
+  port: string;
+  host: string;
+  open?: boolean;
+  json?: boolean;
+}
+
+async function serve(runs: string[], { port, host, open, json }: ServeFlags): Promise<void> {
+  const { runsFolder } = await import('../src/run/locations.js');
+  const roots = runs.length > 0 ? await Promise.all(runs.map(folderOf)) : [runsFolder()];
+  const serving = await listen({ roots, host, port: portOf(port) });
+  const { url } = serving;
+  if (json) printJson({ url, port: serving.port });
+  else printLine(url);
+  if (!json) printNote(`shows ${roots.join(', ')}; Ctrl-C ends it`);
+  if (open && !(await opened(url))) printNote('no desktop to open it on: open the address in a browser');
+  await interrupted();
+  await serving.close();
+}
+
+/** A server over some folders; what goes wrong in it is said, and it goes on. */
+export async function listen(options: { roots: readonly string[]; host?: string; port: number }) {
+  const { serve: start } = await import('../serve/server.js');
+  const onBug = (error: unknown) => printNote((error instanceof Error ? error.stack : undefined) ?? String(error));
+  return start({ ...options, onBug });
+}
+
+/** A folder as it is named, or that of a run. @throws WorkbenchError `usage` where there is neither */
+async function folderOf(name: string): Promise<string> {
+  const { existsSync, statSync } = await import('node:fs');
+  const { resolve } = await import('node:path');
+  const { runsFolder } = await import('../src/run/locations.js');
+  const found = [resolve(name), resolve(runsFolder(), name)].find(
+    (one) => existsSync(one) && statSync(one).isDirectory(),
+  );
+  if (found !== undefined) return found;
+  throw new WorkbenchError('usage', `expected a run or a folder of runs, got nothing, at ${name}`, {
+    hint: 'The runs there are: `kgwalk runs list`.',
+  });
+}
+
+/** @throws WorkbenchError `usage` unless it is a whole number from 0 to 65535 */
+export function portOf(text: string, flag = '--port'): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new WorkbenchError('usage', `expected a port from 0 to 65535, got ${JSON.stringify(text)}, at ${flag}`);
+}
+
+async function opened(url: string): Promise<boolean> {
+  const { openPage } = await import('./quickstart/shown.js');
+  return openPage(url);
+}
+
+/** Ctrl-C or SIGTERM: for a server that is the ordinary end. */
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+}

@@ -1,0 +1,184 @@
+/** What is answered to whom: the page, its data as JSON, and what happens live. It reads folders and changes none. */
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { secureHeaders } from 'hono/secure-headers';
+import { streamSSE } from 'hono/streaming';
+import { type ErrorCode, WorkbenchError } from '../src/run/errors.js';
+import { masked } from '../src/run/secrets.js';
+import { isOwnName, isToken } from './access.js';
+import { followedLogs, type Pace, sendLive } from './live.js';
+import { openPageFiles } from './page-files.js';
+import { openResults } from './results.js';
+import { readPlacedRun, settingDifferences } from './runs.js';
+import type { World } from './world.js';
+
+/** What the answers depend on. */
+export interface AppOptions {
+  world: World;
+  /** The address that is listened on. */
+  host: string;
+  /** Whoever asks must have it; absent: nobody else can reach the address. */
+  token?: string | undefined;
+  pace: Pace;
+  /** Aborted when the server ends: streams end, too. */
+  signal: AbortSignal;
+  /** Told of what is our mistake and not the asker's. */
+  onBug(error: unknown): void;
+}
+
+const cookieName = 'kgwalk';
+
+/** Status of an answer, by what went wrong. */
+const statusOf: Readonly<Record<ErrorCode, 400 | 409 | 422 | 500 | 501>> = {
+  ...{ usage: 400, config: 400, data: 422, stopped: 409, native: 501, failure: 500 },
+};
+
+/** The app, without a socket. */
+export function createApp({ world, host, token, pace, signal, onBug }: AppOptions) {
+  const app = new Hono();
+  const results = openResults(world);
+  const files = openPageFiles();
+  let streams = 0;
+
+  app.use(
+    secureHeaders({
+      // Scripts and styles are files of ours: nothing that is written into the page, by whatever name of data, is run.
+      contentSecurityPolicy: {
+        defaultSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:'],
+        baseUri: ["'none'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+        objectSrc: ["'none'"],
+      },
+      strictTransportSecurity: false,
+      xFrameOptions: 'DENY',
+    }),
+  );
+  app.use(ownName(host));
+  if (token !== undefined) app.use(withToken(token));
+
+  app.onError((error, c) => {
+    if (error instanceof WorkbenchError) return refusal(c, error, statusOf[error.code]);
+    onBug(error);
+    return refusal(c, new WorkbenchError('failure', 'this is a bug of kgwalk; the terminal says more'), 500);
+  });
+  app.notFound((c) =>
+    refusal(c, new WorkbenchError('usage', `expected an address of this server, got ${c.req.path}`), 404),
+  );
+
+  for (const [path, { type, body }] of files) {
+    app.get(path, (c) => c.body(body, 200, { 'Content-Type': type, 'Cache-Control': 'no-cache' }));
+  }
+
+  app.get('/api/list', (c) => {
+    const { places, runs } = world.look();
+    const sweeps = [...places.values()].filter(({ kind }) => kind === 'sweep').map(({ key }) => ({ key }));
+    return c.json({ folders: world.roots, runs, sweeps });
+  });
+  app.get('/api/run', (c) => {
+    const run = readPlacedRun(world.place(c.req.query('run') ?? '', 'run'));
+    const { started, versions, platform, cpu, backend, hashes } = run.environment;
+    return c.json({
+      id: run.id,
+      state: run.state,
+      config: run.config,
+      started,
+      versions,
+      platform,
+      cpu,
+      backend,
+      hashes,
+    });
+  });
+  app.get('/api/settings', (c) => {
+    const keys = severalRuns(c);
+    const runs = keys.map((key) => readPlacedRun(world.place(key, 'run')));
+    return c.json({ runs: keys, differences: settingDifferences(runs.map(({ config }) => config)) });
+  });
+  app.get('/api/results', (c) => c.json({ sets: results.sets() }));
+  app.get('/api/examples', (c) => c.json(results.examples(c.req.query('evaluation') ?? '')));
+  app.get('/api/compare', async (c) => {
+    const keys = c.req.queries('evaluation') ?? [];
+    const against = c.req.query('against') ?? keys.at(-1) ?? '';
+    return c.json(await results.compare(keys, against, c.req.query('mixed') === 'true'));
+  });
+  app.get('/api/live', (c) => {
+    const followed = followedLogs(world, c.req.queries('run') ?? [], c.req.header('Last-Event-ID'));
+    return streamSSE(
+      c,
+      async (stream) => {
+        streams++;
+        try {
+          await sendLive(stream, world, followed, pace, signal);
+        } finally {
+          streams--;
+        }
+      },
+      async (error) => onBug(error),
+    );
+  });
+
+  return {
+    fetch: app.fetch,
+    /** How many browsers follow something. */
+    get streams(): number {
+      return streams;
+    },
+  };
+}
+
+function severalRuns(c: Context): string[] {
+  const keys = c.req.queries('run') ?? [];
+  if (keys.length > 1) return keys;
+  throw new WorkbenchError('usage', `expected two runs or more, got ${keys.length}`, { hint: '?run=KEY&run=KEY' });
+}
+
+/** JSON, as `--json` prints errors; what a server or a path may have held of secrets is masked. */
+function refusal(
+  c: Context,
+  { code, message, hint }: WorkbenchError,
+  status: 400 | 401 | 403 | 404 | 409 | 422 | 500 | 501,
+) {
+  return c.json(
+    { error: { code, message: masked(message), ...(hint !== undefined && { hint: masked(hint) }) } },
+    status,
+  );
+}
+
+function ownName(host: string): MiddlewareHandler {
+  return async (c, next) => {
+    const asked = c.req.header('Host');
+    if (!isOwnName(asked, host)) {
+      return refusal(
+        c,
+        new WorkbenchError('usage', `expected a name of this machine, got ${String(asked)}, at Host`),
+        403,
+      );
+    }
+    // A page of another site may send questions here, though it cannot read answers: it says where it comes from.
+    const origin = c.req.header('Origin');
+    if (origin !== undefined && origin !== `http://${asked}`) {
+      return refusal(c, new WorkbenchError('usage', `expected a page of this server, got one of ${origin}`), 403);
+    }
+    return next();
+  };
+}
+
+/** The token as `Authorization: Bearer`, as a cookie, or once in the address, which makes the cookie. */
+function withToken(token: string): MiddlewareHandler {
+  return async (c, next) => {
+    const [, bearer] = /^Bearer (.+)$/.exec(c.req.header('Authorization') ?? '') ?? [];
+    if (isToken(bearer, token) || isToken(getCookie(c, cookieName), token)) return next();
+    if (c.req.path === '/' && isToken(c.req.query('token'), token)) {
+      setCookie(c, cookieName, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
+      return c.redirect('/');
+    }
+    const hint = 'Open the address that `kgwalk serve` printed, or send the header Authorization: Bearer TOKEN.';
+    return refusal(
+      c,
+      new WorkbenchError('usage', 'expected the token of this server, got none or another', { hint }),
+      401,
+    );
+  };
+}

@@ -1,0 +1,80 @@
+/** A log that grows, read from where the last reading ended; one that was cut or replaced begins anew. */
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import type { z } from 'zod';
+import { WorkbenchError } from '../src/run/errors.js';
+import { readFully } from '../src/run/files.js';
+import { ofShape, parseJson } from '../src/run/read-json.js';
+
+/** How far a log was read. */
+export interface Cursor {
+  /** Bytes; a line ends there. */
+  offset: number;
+  /** Of the bytes just before: a log of the same length with other lines is another log. */
+  mark: string;
+}
+
+/** The beginning of every log. */
+export const logStart: Cursor = { offset: 0, mark: '' };
+
+/** What was read. */
+export interface Part<T> {
+  records: T[];
+  cursor: Cursor;
+  /** What was read before no longer holds: these records are the first of all. */
+  afresh: boolean;
+  /** More can be read at once. */
+  more: boolean;
+}
+
+const markBytes = 128;
+const partBytes = 1 << 20;
+const lineFeed = 0x0a;
+
+/**
+ * The whole lines of a JSON log after a cursor, a megabyte at a time. A last line without its end is left for later, a missing
+ * log is empty, a link is taken for missing.
+ * @throws WorkbenchError `data` for a line that is no JSON, of another shape, or longer than a megabyte
+ */
+export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Part<T> {
+  const descriptor = openPlain(file);
+  if (descriptor === undefined) return { records: [], cursor: logStart, afresh: from.offset > 0, more: false };
+  try {
+    const { size } = fstatSync(descriptor);
+    const afresh = from.offset > size || markOf(descriptor, from.offset) !== from.mark;
+    const offset = afresh ? 0 : from.offset;
+    const bytes = Buffer.alloc(Math.min(partBytes, size - offset));
+    readFully(descriptor, bytes, offset);
+    const whole = bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1);
+    if (whole.length === 0 && bytes.length === partBytes) {
+      throw new WorkbenchError('data', `expected lines of at most ${partBytes} bytes, got a longer one, at ${file}`);
+    }
+    const end = offset + whole.length;
+    const about = { what: 'a line of this log', place: `${file}, after byte ${offset}` };
+    const lines = whole.toString('utf8').split('\n').slice(0, -1);
+    return {
+      records: lines.map((line) => ofShape(parseJson(line, about), schema, about)),
+      cursor: { offset: end, mark: markOf(descriptor, end) },
+      afresh: afresh && from.offset > 0,
+      more: bytes.length === partBytes && end < size,
+    };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openPlain(file: string): number | undefined {
+  try {
+    return openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+function markOf(descriptor: number, offset: number): string {
+  if (offset === 0) return '';
+  const bytes = Buffer.alloc(Math.min(markBytes, offset));
+  readFully(descriptor, bytes, offset - bytes.length);
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+}

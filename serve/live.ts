@@ -1,0 +1,131 @@
+/** What happens to runs while a browser looks: the list when it changes, and the records of logs as they are written. */
+import { setTimeout as later } from 'node:timers/promises';
+import type { SSEStreamingApi } from 'hono/streaming';
+import { z } from 'zod';
+import { WorkbenchError } from '../src/run/errors.js';
+import { metricRecord, timingRecord } from '../src/run/records.js';
+import { runFiles } from '../src/run/run-folder.js';
+import { type Cursor, logStart, readOn } from './follow-log.js';
+import { plainFile } from './places.js';
+import type { World } from './world.js';
+
+const logs = { metrics: metricRecord as z.ZodType<object>, timing: timingRecord as z.ZodType<object> };
+type LogName = keyof typeof logs;
+const logNames = Object.keys(logs) as LogName[];
+
+/** One log of one run, and how far it was sent. */
+interface Followed {
+  run: string;
+  log: LogName;
+  file: string;
+  cursor: Cursor;
+  /** Size and time of the file when it was last read. */
+  seen?: string;
+}
+
+const cursorShape = z.record(z.string(), z.record(z.string(), z.object({ offset: z.int().min(0), mark: z.string() })));
+
+/** Most runs that one stream follows. */
+export const mostFollowed = 200;
+
+/** How often is looked, and how often a silent stream says that it is alive, in milliseconds. */
+export interface Pace {
+  lookMs: number;
+  aliveMs: number;
+}
+
+/** @param lastEventId of a stream that broke: it goes on after that event @throws WorkbenchError `usage` for runs that are not served */
+export function followedLogs(world: World, keys: readonly string[], lastEventId: string | undefined): Followed[] {
+  if (keys.length > mostFollowed) {
+    throw new WorkbenchError('usage', `expected at most ${mostFollowed} runs to follow, got ${keys.length}`);
+  }
+  const cursors = cursorsOf(lastEventId);
+  return [...new Set(keys)].flatMap((run) => {
+    const files = runFiles(world.place(run, 'run').folder);
+    return logNames.map((log) => ({ run, log, file: files[log], cursor: cursors[run]?.[log] ?? logStart }));
+  });
+}
+
+/** An id that is not ours is none: then all is sent again. */
+function cursorsOf(lastEventId: string | undefined): z.output<typeof cursorShape> {
+  if (!lastEventId) return {};
+  try {
+    return cursorShape.parse(JSON.parse(decodeURIComponent(lastEventId)));
+  } catch {
+    return {};
+  }
+}
+
+/** The cursors of all logs as an id of an event: letters that a header can hold. */
+function idOf(followed: readonly Followed[]): string {
+  const cursors: Record<string, Record<string, Cursor>> = {};
+  for (const { run, log, cursor } of followed) (cursors[run] ??= {})[log] = cursor;
+  return encodeURIComponent(JSON.stringify(cursors));
+}
+
+/**
+ * Sends until the browser goes away or `signal` is aborted: `list` with all that is served whenever that changed, `log` with
+ * records of a log, `caught-up` once, when all that there was is sent, `trouble` for a log that cannot be read.
+ */
+export async function sendLive(
+  stream: SSEStreamingApi,
+  world: World,
+  followed: readonly Followed[],
+  { lookMs, aliveMs }: Pace,
+  signal: AbortSignal,
+): Promise<void> {
+  const gone = new AbortController();
+  stream.onAbort(() => gone.abort());
+  const end = AbortSignal.any([gone.signal, signal]);
+  const ended = () => end.aborted || stream.aborted;
+  const send = (event: string, data: unknown) =>
+    stream.writeSSE({ event, data: JSON.stringify(data), id: idOf(followed) });
+  let stamp: string | undefined;
+  let [caughtUp, silentMs] = [false, 0];
+  while (!ended()) {
+    let sent = false;
+    const view = world.look();
+    if (view.stamp !== stamp) {
+      stamp = view.stamp;
+      await send('list', { runs: view.runs });
+      sent = true;
+    }
+    for (const one of followed) sent = (await sendLog(one, send, ended)) || sent;
+    if (!caughtUp) await send('caught-up', {});
+    caughtUp = true;
+    silentMs = sent ? 0 : silentMs + lookMs;
+    if (silentMs >= aliveMs) {
+      await stream.write(': alive\n\n');
+      silentMs = 0;
+    }
+    await later(lookMs, undefined, { signal: end, ref: false }).catch(() => {});
+  }
+}
+
+async function sendLog(
+  one: Followed,
+  send: (event: string, data: unknown) => Promise<void>,
+  ended: () => boolean,
+): Promise<boolean> {
+  const { run, log, file } = one;
+  const found = plainFile(file);
+  const seen = found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
+  if (seen === one.seen) return false;
+  one.seen = seen;
+  let sent = false;
+  try {
+    for (let more = true; more && !ended();) {
+      const part = readOn(file, logs[log], one.cursor);
+      one.cursor = part.cursor;
+      more = part.more;
+      if (part.records.length === 0 && !part.afresh) continue;
+      await send('log', { run, log, afresh: part.afresh, records: part.records });
+      sent = true;
+    }
+  } catch (error) {
+    if (!(error instanceof WorkbenchError)) throw error;
+    await send('trouble', { run, log, message: error.message });
+    sent = true;
+  }
+  return sent;
+}

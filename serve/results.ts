@@ -1,0 +1,169 @@
+/** What was evaluated: agents on the same samples, the differences between them, and worked examples. */
+import { compareEvaluations } from '../evaluation/compare.js';
+import { readEvaluation } from '../evaluation/keep.js';
+import type { Compared, Measure, Row } from '../evaluation/score.js';
+import { collectResults, type ResultSet } from '../reports/results.js';
+import { type EvaluationData, loadEvaluation, type RunData, subjectsOf } from '../reports/run-data.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { EvaluationRecord, Example } from '../src/run/evaluation.js';
+import type { Figure } from '../src/run/figures.js';
+import { evaluationFiles } from '../src/run/run-folder.js';
+import { loadTask, type TaskName, taskNames } from '../tasks/index.js';
+import { type Place, plainFile, refuseLinks } from './places.js';
+import { readPlacedRun } from './runs.js';
+import type { World } from './world.js';
+
+/** One agent of a set. */
+export interface ShownRow {
+  label: string;
+  aside: readonly string[];
+  /** Whether a run trained it. */
+  own: boolean;
+  seeds: number;
+  /** Keys of the evaluations that were averaged. */
+  evaluations: string[];
+  metrics: ResultSet['rows'][number]['metrics'];
+  /** Calls and the like of a sample, means. */
+  cost: Record<string, number>;
+  /** How many samples were worked out. */
+  examples: number;
+}
+
+/** Agents on the same samples. */
+export interface ShownSet {
+  title: string;
+  /** Equal for sets of the same samples. */
+  samples: string;
+  task: string;
+  simulated?: string;
+  figures: Figure[];
+  rows: ShownRow[];
+}
+
+/** Reads evaluations, each again only when it changed; keep one while a server lives. */
+export function openResults(world: World) {
+  const known = new Map<string, { at: string; data: EvaluationData }>();
+
+  const read = (place: Place): EvaluationData | undefined => {
+    const { evaluation, asked, answers, timing } = evaluationFiles(place.folder);
+    refuseLinks([evaluation, asked, answers, timing]);
+    const found = plainFile(evaluation);
+    if (!found) return undefined;
+    const at = `${found.mtimeMs} ${found.size} ${found.ino}`;
+    const before = known.get(place.folder);
+    if (before?.at === at) return before.data;
+    const run = place.within === undefined ? undefined : world.look().places.get(place.within);
+    const data = loadEvaluation(place.folder, run?.kind === 'run' ? readPlacedRun(run) : undefined);
+    known.set(place.folder, { at, data });
+    return data;
+  };
+
+  /** One broken folder hides no other; asked for by itself, it says what is wrong. */
+  const unlessBroken = <T>(get: () => T): T | undefined => {
+    try {
+      return get();
+    } catch (error) {
+      if (error instanceof WorkbenchError) return undefined;
+      throw error;
+    }
+  };
+
+  const open = (key: string): { place: Place; data: EvaluationData } => {
+    const place = world.place(key, 'evaluation');
+    const data = read(place);
+    if (data) return { place, data };
+    throw new WorkbenchError('data', `expected a finished evaluation, got one under way, at ${key}`);
+  };
+
+  const sets = (): ShownSet[] => {
+    const places = [...world.look().places.values()];
+    const all = places.flatMap((place) => {
+      const data = place.kind === 'evaluation' ? unlessBroken(() => read(place)) : undefined;
+      return data ? [{ place, data }] : [];
+    });
+    const runs = places.flatMap((place): RunData[] => {
+      const evaluations = all.flatMap((one) => (one.place.within === place.key ? [one.data] : []));
+      const info = place.kind === 'run' && evaluations.length > 0 && unlessBroken(() => readPlacedRun(place));
+      return info ? [{ info, metrics: [], timings: [], evaluations }] : [];
+    });
+    const keys = new Map(all.map(({ place, data }) => [data.record, place.key]));
+    const found = collectResults(
+      all.map(({ data }) => data),
+      subjectsOf(runs),
+    );
+    return found.map((set) => shownSet(set, keys));
+  };
+
+  return {
+    /** Every finished evaluation, in sets that can be compared; of runs, those of one setting are averaged over seeds. */
+    sets,
+
+    /** The worked examples of an evaluation. */
+    examples(key: string): { agent: string; examples: Example[] } {
+      const { agent, examples } = open(key).data.record;
+      return { agent, examples };
+    },
+
+    /**
+     * Evaluations of the same samples, each tested against one of them, as `kgwalk compare` does.
+     * @param against key of the reference
+     * @param mixed lets models and budgets differ
+     * @throws WorkbenchError as `compareEvaluations`
+     */
+    async compare(keys: readonly string[], against: string, mixed = false) {
+      if (keys.length < 2 || !keys.includes(against)) {
+        throw new WorkbenchError('usage', 'expected two evaluations or more, and one of them to compare with');
+      }
+      const opened = keys.map((key) => ({ key, ...open(key) }));
+      const names = namesOf(sets(), keys);
+      const { task } = opened[0]!.data.record;
+      if (!taskNames.includes(task as TaskName)) {
+        throw new WorkbenchError('data', `expected evaluations of ${taskNames.join(', ')}, got one of ${task}`);
+      }
+      const { measure }: { measure: Measure<Row> } = await loadTask(task as TaskName);
+      const views = opened.flatMap(({ key, place: { folder } }, i) => {
+        const one: Compared<Row> = { name: names[i]!, ...readEvaluation(folder, measure) };
+        return (measure.views?.(one) ?? [one]).map((view) => ({ key, view }));
+      });
+      const at = views.findIndex(({ key }) => key === against);
+      const reference = views[at]!.view;
+      const comparisons = compareEvaluations(
+        measure,
+        views.map(({ view }) => view),
+        { mixed },
+        at,
+      );
+      return {
+        against: { key: against, name: reference.name },
+        n: reference.record.n,
+        clusters: reference.record.clusters,
+        figures: reference.record.figures.filter(({ tested }) => tested),
+        comparisons,
+      };
+    },
+  };
+}
+
+/** Names as tables have them; where one stands for several seeds, with the run's. */
+function namesOf(sets: readonly ShownSet[], keys: readonly string[]): string[] {
+  const rows = sets.flatMap((set) => set.rows);
+  return keys.map((key) => {
+    const row = rows.find(({ evaluations }) => evaluations.includes(key));
+    if (!row) return key;
+    return row.evaluations.length > 1 ? `${row.label}, ${key.split('/')[0]}` : row.label;
+  });
+}
+
+function shownSet(set: ResultSet, keys: ReadonlyMap<EvaluationRecord, string>): ShownSet {
+  const { title, samples, simulated, about, figures, rows } = set;
+  return {
+    ...{ title, samples, task: about.task, figures: [...figures] },
+    ...(simulated !== undefined && { simulated }),
+    rows: rows.map(({ label, aside, own, seeds, metrics, cost, records }) => ({
+      ...{ label, aside, own, seeds, metrics },
+      evaluations: records.flatMap((record) => keys.get(record) ?? []),
+      cost: Object.fromEntries(Object.entries(cost).map(([kind, { mean }]) => [kind, mean])),
+      examples: records[0]!.examples.length,
+    })),
+  };
+}

@@ -1,0 +1,127 @@
+/** How far each run is, and the settings in which runs differ. */
+import { basename } from 'node:path';
+import { plainName, settingsKey } from '../reports/words.js';
+import { diffConfig } from '../src/run/config.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { readJsonFile } from '../src/run/read-json.js';
+import { type RunInfo, runState } from '../src/run/records.js';
+import { openRun, runFiles } from '../src/run/run-folder.js';
+import { type Place, plainFile, refuseLinks } from './places.js';
+
+/** A run in the list. */
+export interface RunSummary {
+  key: string;
+  /** The folder's name. */
+  id: string;
+  /** Its name without time and seed: what seeds of one setting share. */
+  label: string;
+  /** Equal for runs that differ in nothing but the seed. */
+  group: string;
+  /** `stale` says `running` but no process holds it: it was killed. `broken` cannot be read. */
+  state: 'running' | 'stale' | 'stopped' | 'failed' | 'finished' | 'broken';
+  /** Why it failed or cannot be read. */
+  reason?: string;
+  /** The phase that is running, or ran last. */
+  phase?: string;
+  /** Updates of PPO that its settings ask for. */
+  updates?: number;
+  seed?: number;
+  dataset?: string;
+  /** ISO 8601, UTC. */
+  started?: string;
+  /** Key of the sweep that it belongs to. */
+  within?: string;
+}
+
+/** Reads runs, each again only when its files changed; keep one while a server lives. */
+export function openRunList() {
+  const known = new Map<string, { at: string; summary: RunSummary }>();
+  return (places: Iterable<Place>): RunSummary[] => {
+    const runs = [...places].filter(({ kind }) => kind === 'run');
+    const summaries = runs.map((place) => {
+      const at = stampOf(place.folder);
+      const before = known.get(place.folder);
+      // Whether a process still holds a run stands in no file of it.
+      const isCurrent = before?.at === at && before.summary.state !== 'running' && before.summary.key === place.key;
+      const summary = isCurrent ? before.summary : summaryOf(place);
+      known.set(place.folder, { at, summary });
+      return summary;
+    });
+    const folders = new Set(runs.map(({ folder }) => folder));
+    for (const folder of known.keys()) if (!folders.has(folder)) known.delete(folder);
+    return summaries;
+  };
+}
+
+/** The files that say what a run is. */
+function filesOf(folder: string): string[] {
+  const { config, environment, state } = runFiles(folder);
+  return [config, environment, state];
+}
+
+function stampOf(folder: string): string {
+  return filesOf(folder)
+    .map((file) => {
+      const found = plainFile(file);
+      return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : '-';
+    })
+    .join(' ');
+}
+
+/** A run of the list. @throws WorkbenchError `data` for one that is broken */
+export function readPlacedRun({ folder }: Place): RunInfo {
+  refuseLinks(filesOf(folder));
+  return openRun(folder);
+}
+
+function summaryOf(place: Place): RunSummary {
+  const { key, folder, within } = place;
+  const about = { key, id: basename(folder), label: plainName(basename(folder)), ...(within && { within }) };
+  try {
+    const { config, state, environment } = readPlacedRun(place);
+    const { dataset } = (config.data ?? {}) as { dataset?: unknown };
+    const { enabled, updates } = (config.ppo ?? {}) as { enabled?: unknown; updates?: unknown };
+    return {
+      ...about,
+      group: settingsKey(config),
+      state: state.status === 'stopped' && saysRunning(folder) ? 'stale' : state.status,
+      ...(state.reason !== undefined && { reason: state.reason }),
+      ...(state.phase !== undefined && { phase: state.phase }),
+      ...(enabled === true && typeof updates === 'number' && { updates }),
+      ...(typeof config.seed === 'number' && { seed: config.seed }),
+      ...(typeof dataset === 'string' && { dataset }),
+      started: environment.started,
+    };
+  } catch (error) {
+    if (!(error instanceof WorkbenchError)) throw error;
+    return { ...about, group: key, state: 'broken', reason: error.message };
+  }
+}
+
+/** What the file says, which `openRun` corrects where nobody holds the run. */
+function saysRunning(folder: string): boolean {
+  const { state } = runFiles(folder);
+  return !plainFile(state) || readJsonFile(state, runState, 'the state of a run').status === 'running';
+}
+
+/** A setting that runs do not share; a value for each run, absent where it has no such setting. */
+export interface SettingDifference {
+  key: string;
+  values: (string | undefined)[];
+}
+
+/** The settings in which some runs differ, in alphabetical order. */
+export function settingDifferences(configs: readonly Readonly<Record<string, unknown>>[]): SettingDifference[] {
+  const [first, ...others] = configs;
+  const keys = [...new Set(others.flatMap((config) => diffConfig(first, config)))].sort();
+  return keys.map((key) => ({ key, values: configs.map((config) => valueAt(config, key)) }));
+}
+
+function valueAt(config: unknown, key: string): string | undefined {
+  const value = key.split('.').reduce<unknown>((node, step) => {
+    return typeof node === 'object' && node !== null && Object.hasOwn(node, step)
+      ? (node as Record<string, unknown>)[step]
+      : undefined;
+  }, config);
+  return value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,55 @@
+/** `kgwalk serve` as it is built: `npm test` builds it first. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { execPath } from 'node:process';
+import { expect, test } from '@jest/globals';
+import { portOf } from '../../cli/serve.js';
+import { openEvents } from '../fixtures/event-stream.js';
+import { madeUpCurves, writeMadeUpRun } from '../fixtures/made-up-runs.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+/** The program's output, and its exit status. */
+function started(...words: string[]) {
+  const child = spawn(execPath, ['dist/cli/main.js', 'serve', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let told = '';
+  child.stderr.on('data', (text) => (told += String(text)));
+  const ended = once(child, 'close').then(([code]) => code as number);
+  return { child, ended, told: () => told };
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)('serves until %s, which ends it at once, whoever follows', async (signal) => {
+  const folder = folderWith({});
+  writeMadeUpRun(join(folder, 'demo-s1'), { config: { name: 'demo', seed: 1 }, metrics: madeUpCurves(1, 3) });
+  const { child, ended } = started(folder, '--port', '0');
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const url = String(line).trim();
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+  expect(await (await fetch(url)).text()).toContain('<title>kgwalk</title>');
+  const events = await openEvents(`${url}api/live?run=demo-s1`);
+  await events.until(({ event }) => event === 'caught-up');
+  child.kill(signal);
+  expect(await ended).toBe(0);
+  await events.close();
+});
+
+test('a taken port is one clear error', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const { ended, told } = started('--port', String(port));
+  expect(await ended).toBe(2);
+  expect(told()).toBe(
+    `error: expected a free port, got ${port}, which another program listens on\nhint: Is it a \`kgwalk serve\` of before? Open http://127.0.0.1:${port}/, or choose another: --port ${port + 1}, or --port 0 for any.\n`,
+  );
+  other.close();
+});
+
+test('a run that is not there, and what is no port, are said', async () => {
+  const { ended, told } = started('nowhere');
+  expect(await ended).toBe(2);
+  expect(told()).toContain('expected a run or a folder of runs, got nothing, at nowhere');
+  for (const text of ['', 'http', '65536', '-1', '80.5']) expect(() => portOf(text)).toThrow(/expected a port/);
+  expect(portOf('0')).toBe(0);
+});

@@ -1,0 +1,86 @@
+import { appendFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type Cursor, logStart, readOn } from '../../serve/follow-log.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+const numbers = z.number();
+const log = (text: string) => {
+  const file = join(folderWith({}), 'log.jsonl');
+  writeFileSync(file, text);
+  return file;
+};
+const read = (file: string, from: Cursor = logStart) => readOn(file, numbers, from);
+
+describe('a log that grows', () => {
+  test('is read on from where the last reading ended, line by whole line', () => {
+    const file = log('1\n2\n3');
+    const first = read(file);
+    expect(first).toMatchObject({ records: [1, 2], afresh: false, more: false });
+    appendFileSync(file, '3\n4\n');
+    const second = read(file, first.cursor);
+    expect(second).toMatchObject({ records: [33, 4], afresh: false });
+    expect(read(file, second.cursor)).toMatchObject({ records: [], afresh: false, cursor: second.cursor });
+  });
+
+  test('begins anew when it was cut', () => {
+    const file = log('1\n2\n3\n');
+    const { cursor } = read(file);
+    truncateSync(file, 2);
+    const cut = read(file, cursor);
+    expect(cut).toMatchObject({ records: [1], afresh: true });
+    appendFileSync(file, '5\n');
+    expect(read(file, cut.cursor)).toMatchObject({ records: [5], afresh: false });
+  });
+
+  test('begins anew when it was cut and has grown beyond its old length', () => {
+    const file = log('1\n2\n3\n');
+    const { cursor } = read(file);
+    writeFileSync(file, '1\n7\n8\n9\n');
+    expect(read(file, cursor)).toMatchObject({ records: [1, 7, 8, 9], afresh: true });
+  });
+
+  test('that grew again to the same lines goes on', () => {
+    const file = log('1\n2\n3\n');
+    const { cursor } = read(file);
+    writeFileSync(file, '1\n2\n3\n4\n');
+    expect(read(file, cursor)).toMatchObject({ records: [4], afresh: false });
+  });
+
+  test('is empty before it is there, and after it went', () => {
+    const file = log('1\n');
+    const { cursor } = read(file);
+    rmSync(file);
+    expect(read(file)).toMatchObject({ records: [], afresh: false });
+    expect(read(file, cursor)).toMatchObject({ records: [], afresh: true });
+  });
+
+  test('of several megabytes comes in parts', () => {
+    const file = log('1234567\n'.repeat(300_000));
+    let [cursor, count, parts] = [logStart, 0, 0];
+    for (let more = true; more; parts++) {
+      const part = read(file, cursor);
+      ({ cursor, more } = part);
+      count += part.records.length;
+    }
+    expect([count, parts]).toEqual([300_000, 3]);
+  });
+
+  test('with a line that is something else says where', () => {
+    const file = log('1\n"two"\n');
+    expect(() => read(file)).toThrow(/expected a line of this log.*log\.jsonl, after byte 0/);
+    expect(() => read(log('1\n{\n'))).toThrow(/broken JSON/);
+  });
+
+  test('with a line of over a megabyte is refused, not gathered', () => {
+    expect(() => read(log(`${'1'.repeat(2 << 20)}\n`))).toThrow(/expected lines of at most 1048576 bytes/);
+  });
+
+  test('that is a link is not read', () => {
+    const file = log('1\n');
+    const link = join(folderWith({}), 'metrics.jsonl');
+    symlinkSync(file, link);
+    expect(read(link)).toMatchObject({ records: [], cursor: logStart });
+  });
+});
