@@ -45,6 +45,7 @@ async function ask(first: string, second: string | undefined, third: string | un
   const { taskFor, terminalWork } = await import('./work.js');
   const { findRun, resolve } = await import('../tasks/named.js');
   const { openRun } = await import('../src/run/run-folder.js');
+  const { changedPluginsOf } = await import('../src/run/plugins.js');
   const byAgent = flags.agent !== undefined;
   // An agent may be a run, too: `--agent RUN HEAD RELATION`.
   const named = { name: flags.agent ?? first, ...(!byAgent && { isRun: true }) };
@@ -57,5 +58,7 @@ async function ask(first: string, second: string | undefined, third: string | un
   if (!byAgent && !findRun(first)) openRun(first);
   const task = await taskFor([named], flags);
   const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);
-  printShown(await task.ask(words, resolve(task, named, flags), flags, terminalWork()), flags.json);
+  const [work, which] = [terminalWork(), resolve(task, named, flags)];
+  if (which.trained) for (const line of changedPluginsOf(which.trained.run)) work.note(line);
+  printShown(await task.ask(words, which, flags, work), flags.json);
 }

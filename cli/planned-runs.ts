@@ -1,9 +1,10 @@
 /** What `kgwalk train` is to do: the settings and the folder of every run, all checked before the first starts. */
 import { join, resolve } from 'node:path';
-import { loadPreset } from '../presets/index.js';
+import { loadPluginsOfPreset, openPreset } from '../presets/index.js';
 import { defaultModel, lastingModelName } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
+import { pluginLabels, requirePluginsOf } from '../src/run/plugins.js';
 import { openRun, runId, runIn } from '../src/run/run-folder.js';
 import { forkSettings } from '../tasks/train.js';
 import type { ForkSource } from '../trainers/fork.js';
@@ -43,10 +44,16 @@ export interface PlannedRun {
 export async function plannedRuns(preset: string | undefined, flags: TrainFlags): Promise<PlannedRun[]> {
   refuseContradictions(flags);
   if (flags.fork !== undefined) return [await plannedFork(flags)];
-  return seedsOf(flags).map((seed) => plannedRun(preset, seed, flags));
+  const runs: PlannedRun[] = [];
+  for (const seed of seedsOf(flags)) runs.push(await plannedRun(preset, seed, flags));
+  return runs;
 }
 
-function plannedRun(preset: string | undefined, seed: number | undefined, flags: TrainFlags): PlannedRun {
+async function plannedRun(
+  preset: string | undefined,
+  seed: number | undefined,
+  flags: TrainFlags,
+): Promise<PlannedRun> {
   const { runDir, seeds } = flags;
   const folder = runDir === undefined ? undefined : resolve(seeds === undefined ? runDir : `${runDir}-s${seed}`);
   const overrides = overridesOf(flags, seed);
@@ -54,6 +61,9 @@ function plannedRun(preset: string | undefined, seed: number | undefined, flags:
   if (folder !== undefined && resume !== undefined) {
     const run = runIn(folder);
     if (run) {
+      // Of a preset that is named with a run the plugins are meant, too.
+      if (preset !== undefined && pluginLabels(run.config).length > 0) await loadPluginsOfPreset(preset);
+      requirePluginsOf(run);
       const settings = settingsOfRun(run, overrides);
       refuseOtherSettings(run, settings);
       return { settings, folder, resume };
@@ -64,7 +74,7 @@ function plannedRun(preset: string | undefined, seed: number | undefined, flags:
       });
     }
   } else if (folder !== undefined) refuseRunIn(folder);
-  const settings = withModel(loadPreset(preset ?? 'opendialkg', overrides), defaultModel());
+  const settings = withModel(await openPreset(preset ?? 'opendialkg', overrides), defaultModel());
   const place = folder ?? join(runsFolder(), runId(settings.name, settings.seed));
   return { settings, folder: place, ...(resume !== undefined && { resume }) };
 }

@@ -33,13 +33,13 @@ export function register(program: Command): void {
 
 async function pretrain(preset: string, options: PretrainFlags): Promise<void> {
   const { set, seed, dataset, graph, test = false } = options;
-  const { loadPreset } = await import('../presets/index.js');
+  const { openPreset } = await import('../presets/index.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { loadTask } = await import('../tasks/index.js');
   const { terminalWork } = await import('./work.js');
   const flags = { seed, 'data.dataset': dataset, 'data.graph': graph };
   const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
-  const settings = loadPreset(preset, [...set, ...given]);
+  const settings = await openPreset(preset, [...set, ...given]);
   const task = await loadTask(datasetKind(settings.data.dataset));
   const threads = threadsOf(options.threads);
   printShown(await task.pretrain(settings, { threads, test, graph }, terminalWork()), options.json);

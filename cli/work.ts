@@ -15,7 +15,7 @@ export function terminalWork(): Work & { signal: AbortSignal } {
     signal: interruptSignal(),
     note: printNote,
     torn: tellTorn,
-    preset: async (name) => (await import('../presets/index.js')).loadPreset(name),
+    preset: async (name) => (await import('../presets/index.js')).openPreset(name),
   };
 }
 

@@ -1,6 +1,8 @@
 /** `kgwalk/presets`: the settings of a run, as `train` of `kgwalk/trainers` takes them. */
-import { loadConfig } from '../src/run/config.js';
+import { isPlain, parseOverride, readConfigFile } from '../src/run/config-source.js';
+import { applyOverrides, loadConfig } from '../src/run/config.js';
 import { resolvePreset } from '../src/run/locations.js';
+import { loadPluginsOf } from '../tasks/plugins.js';
 import { runSettings, type RunSettings } from './schema.js';
 
 export { runSettings, type RunSettings };
@@ -13,4 +15,22 @@ export { runSettings, type RunSettings };
  */
 export function loadPreset(nameOrPath: string, overrides: readonly string[] = []): RunSettings {
   return loadConfig(runSettings, { file: resolvePreset(nameOrPath), overrides });
+}
+
+/**
+ * The same, after the plugins that the preset names are loaded: what they register may stand in its settings.
+ * @throws as `loadPreset` and `loadPlugin`
+ */
+export async function openPreset(nameOrPath: string, overrides: readonly string[] = []): Promise<RunSettings> {
+  await loadPluginsOfPreset(nameOrPath, overrides);
+  return loadPreset(nameOrPath, overrides);
+}
+
+/** Loads them; whatever else is wrong with the preset is told by who reads it. */
+export async function loadPluginsOfPreset(nameOrPath: string, overrides: readonly string[] = []): Promise<void> {
+  const { value, problems } = readConfigFile(resolvePreset(nameOrPath));
+  if (problems.length > 0 || !isPlain(value)) return;
+  const given = overrides.map(parseOverride).flatMap((one) => ('problem' in one ? [] : [one]));
+  const { success, data } = runSettings.shape.plugins.safeParse(applyOverrides(value, given)['plugins']);
+  if (success) await loadPluginsOf({ plugins: data });
 }

@@ -68,6 +68,9 @@ function hashFacts(run: RunData): Fact[] {
   return factsOf({
     ...(model !== undefined && { 'frozen model': basename(model) }),
     ...Object.fromEntries(Object.entries(environment.hashes).map(([name, hash]) => [name, shortHash(hash)])),
+    ...Object.fromEntries(
+      (environment.plugins ?? []).map(({ file, sha256 }) => [`plugin ${basename(file)}`, shortHash(sha256)]),
+    ),
   });
 }
 

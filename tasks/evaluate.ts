@@ -10,6 +10,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import type { Figure } from '../src/run/figures.js';
 import { numberText } from '../src/run/figures.js';
 import { runsFolder } from '../src/run/locations.js';
+import { changedPluginsOf, pluginHashes } from '../src/run/plugins.js';
 import type { Progress } from '../src/run/progress.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
@@ -129,6 +130,7 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
 ): Promise<{ data: D; agents: OpenedAgent<S, Answer, R>[]; notes: ProvenanceNotes[]; close(): Promise<void> }> {
   const shared = new ProvenanceNotes();
   const runs = resolved.flatMap(({ trained }) => trained?.run ?? []);
+  for (const line of new Set(runs.flatMap(changedPluginsOf))) work.note(line);
   const data = await collectProvenance(shared, () => task.data(flags, runs));
   const agents: OpenedAgent<S, Answer, R>[] = [];
   const notes: ProvenanceNotes[] = [];
@@ -180,7 +182,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     ...(encoder !== undefined && { encoder }),
     ...(model && { modelId: model.id }),
     resamples: data.resamples,
-    hashes: { ...data.hashes, ...hashes },
+    hashes: { ...data.hashes, ...hashes, ...pluginHashes({ agent: `${task}/${agent}`, run: trained?.run }) },
   };
 }
 

@@ -5,6 +5,7 @@ export { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';
 export { ruleBaseline } from './links/rules.js';
 export { verbalisePath } from './links/words.js';
 export { findRun, resolve } from './named.js';
+export { loadPlugin, type PluginHost } from './plugins.js';
 export {
   type Data,
   type Named,

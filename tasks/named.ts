@@ -6,6 +6,7 @@ import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { foundEvaluation, readAsked } from '../evaluation/keep.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
+import { changedPluginsOf } from '../src/run/plugins.js';
 import { nearestName } from '../src/run/printable.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
@@ -56,7 +57,11 @@ export function resolve(
 ): Resolved {
   if (isRun !== true && task.agents.has(name)) return { name, ...task.agents.parse(name, set) };
   const found = isRun === false ? undefined : findRun(name);
-  if (found) return { name, switches: {}, trained: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
+  if (found) {
+    // Refused before anything is loaded where plugins are missing; who evaluates says which changed.
+    changedPluginsOf(found.run);
+    return { name, switches: {}, trained: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
+  }
   const known = task.agents.names();
   const near = nearestName(name, known);
   const expected = isRun === false ? 'an agent' : 'an agent or a run';

@@ -2,6 +2,7 @@
 import { type AskedEvaluation, runOf } from '../evaluation/keep.js';
 import type { Row, Sample } from '../evaluation/score.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import { labelsOfHashes, requirePlugins } from '../src/run/plugins.js';
 import { openAgents } from './evaluate.js';
 import { loadTask, type AnyTask, type TaskName } from './index.js';
 import { findRun } from './named.js';
@@ -24,6 +25,7 @@ export async function openReplayed(
   encoder: string | undefined,
   work: Work,
 ): Promise<Replayed> {
+  requirePlugins(labelsOfHashes(asked.hashes), { what: 'the evaluation', place: asked.folder });
   const task = await loadTask(asked.task as TaskName);
   const wanted = encoder ?? asked.encoder;
   const flags = { ...task.flagsOf(asked), ...(wanted !== undefined && { encoder: wanted }) };

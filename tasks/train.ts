@@ -1,22 +1,52 @@
 /** Training, whatever the task: the environment of the settings says which. */
+import {
+  changedPluginsOf,
+  loadedPlugins,
+  pluginLabel,
+  pluginLabels,
+  requirePlugins,
+  requirePluginsOf,
+} from '../src/run/plugins.js';
 import { silentProgress } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
+import { openRun, runIn } from '../src/run/run-folder.js';
 import { forkSettings as forkOf } from '../trainers/fork.js';
 import { type Replay, replayBatch as replayOf, type ReplayOptions } from '../trainers/replay-batch.js';
 import { settingsOfRun, type TrainSettings } from '../trainers/train-settings.js';
 import { type TrainOptions, trainRun } from '../trainers/train.js';
 import { evaluateNamed } from './evaluate.js';
 import { type AnyTask, taskOfEnv } from './index.js';
+import { loadPluginsOf } from './plugins.js';
 
 /**
  * Trains a walker, and evaluates its best checkpoint on valid as `kgwalk evaluate` does. What can be refused is refused before the
  * folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
-export async function train(options: TrainOptions): Promise<void> {
+export async function train(given: TrainOptions): Promise<void> {
+  const options = { ...given, settings: await withPlugins(given) };
   const task = await taskOfEnv(options.settings.env.id);
   const evaluateBest = ({ folder }: { folder: string }) => evaluateOnValid(task, folder, options);
   return trainRun(task.learning, { evaluateBest, ...options });
+}
+
+/**
+ * Loads the plugins that settings name.
+ * @returns the settings with labels of all that are loaded; of a run that is gone on with, its own
+ * @throws WorkbenchError `usage` for a plugin of the run that is not loaded, `config` for one that changed
+ */
+async function withPlugins({ settings, folder, resume, fork, onNote }: TrainOptions): Promise<TrainSettings> {
+  await loadPluginsOf(settings);
+  const before = resume === undefined ? undefined : runIn(folder);
+  const { plugins: _plugins, ...plain } = settings;
+  const labelled = (plugins: string[]) => (plugins.length > 0 ? { ...plain, plugins } : plain);
+  if (before) {
+    requirePluginsOf(before);
+    return labelled(pluginLabels(before.config));
+  }
+  if (fork) for (const line of changedPluginsOf(openRun(fork.run))) onNote?.(line);
+  else requirePlugins(pluginLabels(settings), { what: 'the settings', place: folder });
+  return labelled(loadedPlugins().map(pluginLabel));
 }
 
 async function evaluateOnValid(task: AnyTask, folder: string, options: TrainOptions): Promise<void> {

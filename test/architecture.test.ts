@@ -116,7 +116,7 @@ describe('the architecture', () => {
       ['whoever calls', /createServer|createAdaptorServer|\.listen\(/, ['serve/server.ts']],
       ['threads', /\bnew Worker\(/, ['src/run/worker-pool.ts']],
       ['text as code', /\beval\(|\bFunction\(|'(node:)?(vm|repl|inspector|cluster)(\/\w+)?'|dlopen/, []],
-      ['code by a computed name', /(?<![.\w])import\((?!'[^']+'\)|\w+: )/, ['cli/plugins.ts']],
+      ['code by a computed name', /(?<![.\w])import\((?!'[^']+'\)|\w+: )/, ['tasks/plugins.ts']],
       [
         'what only `require` finds, the built half of TensorFlow among it',
         /createRequire\(/,

@@ -10,6 +10,7 @@ import { evaluationSettings } from '../evaluation/settings.js';
 import { encoderSettings } from '../src/encoder/settings.js';
 import { loadConfig } from '../src/run/config.js';
 import { logSettings } from '../src/run/tensorboard.js';
+import { changedPluginsOf } from '../src/run/plugins.js';
 import type { RunInfo } from '../src/run/records.js';
 import { computerNames } from '../src/tensor/backend.js';
 import { bilinearSettings } from './bilinear/settings.js';
@@ -35,6 +36,12 @@ export const trainSettings = z.strictObject({
     .default('auto')
     .describe(
       'What computes the networks: auto takes what is fast here for networks of their size; host, SIMD kernels without a tensor library, computes walkers of link queries with linkWalker.pathEncoder=mean. Results differ between backends in the last digits.',
+    ),
+  plugins: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      'Files of your own that register environments, agents, rewards, figures or data sets, from the folder of the settings file, loaded like --plugin FILE. A run keeps FILE@sha256:HASH, which loads nothing: the run asks for the file when it is resumed or evaluated.',
     ),
   data: dataSettings.prefault({}),
   env: envSettings.prefault({}),
@@ -66,8 +73,12 @@ export function plainSettings(settings: object): Record<string, unknown> {
 /**
  * The settings of a run, completed: what a run of an earlier version lacks has its default.
  * @param overrides such as `ppo.clipRange=0.1`, on top
- * @throws WorkbenchError `config` for keys and values that this version does not know
+ * @throws WorkbenchError `config` for keys and values that this version does not know, `usage` for plugins of the run that are not
+ *   loaded
  */
-export function settingsOfRun({ config, folder }: RunInfo, overrides: readonly string[] = []): TrainSettings {
+export function settingsOfRun(run: RunInfo, overrides: readonly string[] = []): TrainSettings {
+  const { config, folder } = run;
+  // What only a plugin knows, such as a kind of reward, would be refused as unknown.
+  changedPluginsOf(run);
   return loadConfig(trainSettings, { text: JSON.stringify(config), overrides, source: folder });
 }

@@ -1,10 +1,11 @@
 /** The text of a config as plain values, the place of every key in it, and the file that it extends. */
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
 import { display } from './config-keys.js';
 import { readTextFile } from './files.js';
 import { resolvePreset } from './locations.js';
+import { isPluginLabel } from './plugins.js';
 import { printable } from './printable.js';
 
 /** Plain values (null for an empty text) with the places their keys came from. */
@@ -134,7 +135,7 @@ const extendsKey = 'extends';
  * @throws WorkbenchError `usage` for a file that is not there
  */
 export function readConfigFile(file: string, above: readonly string[] = []): ConfigSource {
-  const source = parseConfigText(readTextFile(file, 'a config file', longestConfig), file);
+  const source = withPlugins(parseConfigText(readTextFile(file, 'a config file', longestConfig), file), file);
   if (!isPlain(source.value) || !Object.hasOwn(source.value, extendsKey)) return source;
   const { [extendsKey]: name, ...own } = source.value;
   const at = `at ${source.placeOf([extendsKey])}`;
@@ -154,6 +155,20 @@ export function readConfigFile(file: string, above: readonly string[] = []): Con
     problems: [],
     placeOf: (path) => (hasKey(own, path) || !hasKey(given, path) ? source : below).placeOf(path),
   };
+}
+
+/** Files of plugins are told from where the settings lie. What lies in a run's folder may be somebody else's, and loads nothing. */
+function withPlugins(source: ConfigSource, file: string): ConfigSource {
+  const { value } = source;
+  if (!isPlain(value) || !Array.isArray(value['plugins'])) return source;
+  const isFile = (entry: unknown): entry is string => typeof entry === 'string' && !isPluginLabel(entry);
+  const entries = value['plugins'] as unknown[];
+  if (existsSync(join(dirname(file), 'environment.json')) && entries.some(isFile)) {
+    const problem = `plugins: expected no file from the settings of a run, got ${display(entries.find(isFile))}, at ${source.placeOf(['plugins'])}; name it yourself by --plugin`;
+    return { ...source, problems: [...source.problems, problem] };
+  }
+  const plugins = entries.map((entry) => (isFile(entry) ? resolve(dirname(file), entry) : entry));
+  return { ...source, value: { ...value, plugins } };
 }
 
 function besideOrPreset(file: string, name: string): string | undefined {

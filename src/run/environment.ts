@@ -4,6 +4,7 @@ import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { arch, argv, platform, versions } from 'node:process';
 import { packageRoot } from './locations.js';
+import { loadedPlugins } from './plugins.js';
 import type { EnvironmentRecord } from './records.js';
 import { masked } from './secrets.js';
 
@@ -37,6 +38,7 @@ export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
     return version === undefined ? [] : [[name, version] as const];
   });
   const processors = cpus();
+  const plugins = loadedPlugins().map(({ file, sha256 }) => ({ file, sha256 }));
   return {
     schemaVersion: 1,
     started: (facts.started ?? new Date()).toISOString(),
@@ -50,6 +52,7 @@ export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
     ...(facts.threads !== undefined && { threads: facts.threads }),
     configHash: facts.configHash,
     hashes: facts.hashes ?? {},
+    ...(plugins.length > 0 && { plugins }),
   };
 }
 

@@ -79,6 +79,8 @@ const sessionShape = z.object({
   configHash: text,
   /** sha256 of what the run read, by name: graph, encoder, data. */
   hashes: z.record(text, text),
+  /** Files of the user's own that had registered parts, with their absolute paths; absent where there were none. */
+  plugins: z.array(z.object({ file: text, sha256: text })).optional(),
 });
 const environmentShape = sessionShape.extend({
   /** The checkpoint of another run where a fork took its first weights from: that run's absolute folder, a name such as `ppo-000120`. */

@@ -3,12 +3,13 @@ import { quickstartLeft } from './stand-ins.js';
 
 runsAsWritten('docs/library.md', {
   before: quickstartLeft,
-  saves: { Plugins: ['longer.mjs'] },
+  saves: { Plugins: ['longer.mjs', 'mine.yaml'] },
   prints: {
     Answering: /^[01]\.\d{3} .+ → /m,
     Walking: /\d/,
     'Walking many link queries at once': /^(\d+ ){8}\| 0 /m,
     Training: /^$/,
     'An environment of your own': /^$/,
+    Plugins: /^$/,
   },
 });

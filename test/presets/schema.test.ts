@@ -26,10 +26,10 @@ describe.each(presetNames())('the preset %s', (name) => {
   });
 });
 
-test('every key has a description and, but for the model, a default', () => {
+test('every key has a description and, but for plugins and the model, a default', () => {
   const keys = explainConfig(runSettings);
   expect(keys.filter(({ description }) => description === '').map(({ key }) => key)).toEqual([]);
-  expect(keys.filter((key) => key.default === undefined).map(({ key }) => key)).toEqual(['encoder.model']);
+  expect(keys.filter((key) => key.default === undefined).map(({ key }) => key)).toEqual(['plugins', 'encoder.model']);
 });
 
 test('a misspelt key of a part is an error with the nearest name', () => {

@@ -1,0 +1,146 @@
+/** The plugins that this process has loaded, by what they hold: runs and evaluations record them and ask for them again. */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { commandWith, shellWord, shownPath } from './command-line.js';
+import { WorkbenchError } from './errors.js';
+import type { RunInfo } from './records.js';
+
+/** A file of the user's own that registered parts. */
+export interface LoadedPlugin {
+  /** Absolute path. */
+  file: string;
+  /** Of the file as it was loaded; of what it imports nothing is known. */
+  sha256: string;
+  /** What it registered: `agent questions/step`, `environment mine/Grid-v1` … */
+  registered: string[];
+}
+
+const loaded: LoadedPlugin[] = [];
+
+/** In the order in which they were loaded. */
+export const loadedPlugins = (): readonly LoadedPlugin[] => loaded;
+
+/** Called by whoever loads one, when it has registered all it has. */
+export function addLoadedPlugin(plugin: LoadedPlugin): void {
+  loaded.push(plugin);
+}
+
+/** How settings of a run name a plugin: `my-env.mjs@sha256:3f2a…`. */
+export const pluginLabel = ({ file, sha256 }: Pick<LoadedPlugin, 'file' | 'sha256'>): string =>
+  `${basename(file)}@sha256:${sha256}`;
+
+const label = /^(.+)@sha256:([0-9a-f]{64})$/;
+/** Whether an entry of `plugins` is a run's label, which loads nothing, and not a file. */
+export const isPluginLabel = (entry: string): boolean => label.test(entry);
+
+/** The labels in settings. */
+export function pluginLabels({ plugins }: { plugins?: unknown }): string[] {
+  const entries = Array.isArray(plugins) ? (plugins as unknown[]) : [];
+  return entries.filter((one): one is string => typeof one === 'string' && isPluginLabel(one));
+}
+
+/** The key of a plugin among the hashes of an evaluation. */
+const hashKey = 'plugin:';
+
+/**
+ * Hashes of the loaded plugins that an evaluation depends on: those of the run, the one that brought the agent, and all that count a
+ * figure.
+ * @param agent as `task/name`
+ */
+export function pluginHashes({ agent, run }: { agent: string; run: RunInfo | undefined }): Record<string, string> {
+  const ofRun = run ? pluginLabels(run.config) : [];
+  const matters = ({ file, sha256, registered }: LoadedPlugin) =>
+    ofRun.some((one) => one.endsWith(sha256) || one.startsWith(`${basename(file)}@`)) ||
+    registered.some((what) => what === `agent ${agent}` || what.startsWith('figure '));
+  return Object.fromEntries(loaded.filter(matters).map(({ file, sha256 }) => [`${hashKey}${basename(file)}`, sha256]));
+}
+
+/** The labels among the hashes of an evaluation. */
+export function labelsOfHashes(hashes: Readonly<Record<string, string>>): string[] {
+  return Object.entries(hashes).flatMap(([key, sha256]) =>
+    key.startsWith(hashKey) ? [`${key.slice(hashKey.length)}@sha256:${sha256}`] : [],
+  );
+}
+
+/** Who asks for plugins. */
+interface Asking {
+  /** What was made with them, for the message: `the run`, `the evaluation`. */
+  what: string;
+  /** Its folder. */
+  place: string;
+  /** Files that it was made with, where that is known. */
+  known?: readonly { file: string; sha256: string }[] | undefined;
+}
+
+/**
+ * Sees that what something was made with is loaded. A file of another name counts where it holds the same.
+ * @returns a sentence for each plugin that is another by now
+ * @throws WorkbenchError `usage` for plugins that are not loaded, naming each file and hash, with the command that loads them
+ */
+export function changedPlugins(labels: readonly string[], { what, place, known = [] }: Asking): string[] {
+  const changed: string[] = [];
+  const missing: { name: string; sha256: string; said: string; file: string }[] = [];
+  for (const [, name = '', sha256 = ''] of labels.map((one) => label.exec(one)!)) {
+    if (loaded.some((one) => one.sha256 === sha256)) continue;
+    const other = loaded.find(({ file }) => basename(file) === name);
+    if (other) {
+      changed.push(
+        `${what} was made with ${name} of sha256 ${short(sha256)}, ${shownPath(other.file)} has ${short(other.sha256)} now`,
+      );
+      continue;
+    }
+    const file = known.find((one) => one.sha256 === sha256)?.file;
+    missing.push({
+      ...{ name, sha256, said: `${name} (sha256 ${short(sha256)}${whereabouts(file, sha256)})` },
+      file: file === undefined || !existsSync(file) ? `PATH/${name}` : shownPath(file),
+    });
+  }
+  if (missing.length === 0) return changed;
+  const plural = missing.length > 1 ? 's' : '';
+  const words = missing.flatMap(({ file }) => ['--plugin', file]);
+  const command = commandWith(...words);
+  throw new WorkbenchError(
+    'usage',
+    `expected the plugin${plural} of ${what}, got none of ${missing.map(({ said }) => said).join(', ')}, at ${place}`,
+    {
+      hint: command
+        ? `It runs with your rights, so it is loaded only when you name it: ${command}`
+        : `Load it first: ${missing.map(({ file }) => `await loadPlugin(${shellWord(file).startsWith("'") ? JSON.stringify(file) : `'${file}'`})`).join('; ')} of kgwalk/tasks.`,
+    },
+  );
+}
+
+/** The same, where another file would not do. @throws WorkbenchError `config`, too, for plugins that changed */
+export function requirePlugins(labels: readonly string[], asking: Asking): void {
+  const changed = changedPlugins(labels, asking);
+  if (changed.length === 0) return;
+  throw new WorkbenchError(
+    'config',
+    `expected the plugins of ${asking.what}, got others, at ${asking.place}: ${changed.join('; ')}`,
+    {
+      hint: 'Put the file back as it was. To use it as it is now, train a new run: with these weights by --fork, or afresh.',
+    },
+  );
+}
+
+/** `changedPlugins` of a run. */
+export function changedPluginsOf({ config, environment, folder }: RunInfo): string[] {
+  return changedPlugins(pluginLabels(config), { what: 'the run', place: folder, known: environment.plugins });
+}
+
+/** `requirePlugins` of a run. */
+export function requirePluginsOf({ config, environment, folder }: RunInfo): void {
+  requirePlugins(pluginLabels(config), { what: 'the run', place: folder, known: environment.plugins });
+}
+
+const short = (sha256: string) => `${sha256.slice(0, 12)}…`;
+
+/** What has become of the file. */
+function whereabouts(file: string | undefined, sha256: string): string {
+  if (file === undefined) return '';
+  const at = shownPath(file);
+  if (!existsSync(file)) return `; no longer at ${at}`;
+  const now = createHash('sha256').update(readFileSync(file)).digest('hex');
+  return now === sha256 ? `; at ${at}` : `; ${at} has changed since: ${short(now)}`;
+}
