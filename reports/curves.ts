@@ -160,7 +160,7 @@ function drawn(
   const write = (value: number) => (isShare ? `${percent(value)} %` : plain(value));
   const said = logged.map((line, i) => courseSaid(line, axes[0]!.places[i]!, !/loss|rate$|norm|kl/.test(key), write));
   const beside = levels.map(({ label, value }) => `; ${label} is at ${write(value)}`).join('');
-  const xLabels = axes.map((one) => `${phaseName}, ${one.label}`);
+  const xLabels = axes.map(({ label }) => label);
   const lines = logged.map(({ label, curve, group: { color, dashed } }, i) =>
     thinned({ label, color, ...(dashed && { dashed }), x: axes.map(({ places }) => places[i]!), seeds: curve.raw }),
   );

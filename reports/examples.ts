@@ -1,6 +1,7 @@
 /** Worked examples: what was asked, what is right, and what each agent said, best first, with the walks that led there. */
 import type { Example } from '../src/run/evaluation.js';
 import type { AnswerView, ExampleView, SaidView, WalkView } from './html.js';
+import { walkSvg } from './plots/walks.js';
 import { mainRow, type ResultSet } from './results.js';
 import { isSimulation } from './sections.js';
 import { readRelation } from './words.js';
@@ -78,6 +79,13 @@ export function saidView(example: Example): Omit<SaidView, 'agent' | 'model' | '
         width: share === undefined ? 0 : Math.round(Number(share)),
         ...(walks?.[i] && { walk: walkView(walks[i], text, { goldWalk, hit }) }),
       };
+    }),
+    drawing: walkSvg({
+      walks: (walks ?? []).map((walk, i) => {
+        const [, share] = /^([\d.]+) %$/.exec(answers[i]?.score ?? '') ?? [];
+        return { walk, right: answers[i]?.right ?? false, ...(share !== undefined && { share: Number(share) / 100 }) };
+      }),
+      ...(goldWalk && { gold: goldWalk }),
     }),
     lines,
   };

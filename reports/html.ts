@@ -3,6 +3,7 @@ import { Eta } from 'eta';
 import { printable } from '../src/run/printable.js';
 import type { Plot } from './plots/plot.js';
 import { plotStyle } from './plots/style.js';
+import { walkStyle } from './plots/walks.js';
 import { browserModule, chartLibrary, hashSource } from './scripts.js';
 import { style } from './style.js';
 import { templates } from './template.js';
@@ -100,6 +101,8 @@ export interface SaidView {
   verdict: string;
   /** Best first. */
   answers: AnswerView[];
+  /** Its walks as SVG; empty where it has none. */
+  drawing: string;
   lines: string[];
   /** Closed until the reader opens it. */
   folded: boolean;
@@ -167,7 +170,7 @@ export function renderPage(view: PageView): string {
   const scripts = { library: chartLibrary(), module: `${browserModule('browser/page')}openPage();\n` };
   const allowed = Object.values(scripts).map(hashSource).join(' ');
   const plots = jsonForHtml(view.plots);
-  return eta.render('@page', { ...view, sections, style: style + plotStyle, plots, scripts, allowed });
+  return eta.render('@page', { ...view, sections, style: style + plotStyle + walkStyle, plots, scripts, allowed });
 }
 
 /**

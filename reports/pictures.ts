@@ -6,7 +6,8 @@ import { writeFileAtomic } from '../src/run/files.js';
 import { openCanvas } from './canvas.js';
 import type { FigureGroup, Picture } from './html.js';
 import { light, type Size } from './plots/chart.js';
-import { configOf, sizeOf, type Plot } from './plots/plot.js';
+import { configOf, sizeOf } from './plots/config.js';
+import type { Plot } from './plots/plot.js';
 
 /** A chart with the name of its file and a text for those who do not see it. */
 export interface NamedChart {

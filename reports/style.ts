@@ -4,14 +4,14 @@ export const style = `
   color-scheme: light dark;
   --paper: #fff; --panel: #f6f8f9; --ink: #1f2933; --quiet: #66727d; --line: #e2e7ea;
   --accent: #0072b2; --soft: #e6f1f8; --good: #00795a; --good-soft: #e3f4ee; --bad: #b34700; --bad-soft: #fcebe0;
-  --shadow: #00000038;
+  --faint: #b9c3cb; --shadow: #00000038;
 }
 @media screen and (prefers-color-scheme: dark) {
   img.day { filter: invert(0.93) hue-rotate(180deg); mix-blend-mode: lighten; }
   :root {
     --paper: #15191c; --panel: #1d2327; --ink: #e3e8eb; --quiet: #93a0aa; --line: #2d353b;
     --accent: #5cb8ec; --soft: #17303f; --good: #4fc7a0; --good-soft: #12332a; --bad: #f0935a; --bad-soft: #3b2417;
-    --shadow: #ffffff40;
+    --faint: #4d5961; --shadow: #ffffff40;
   }
 }
 * { box-sizing: border-box; }

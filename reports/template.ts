@@ -43,9 +43,10 @@ const walk = `
 
 const answers = `
 <% if (it.answers.length === 0) { %><p>no answer</p><% } else if (it.answers.some((one) => one.walk)) { %>
+<% if (it.drawing) { %><%~ it.drawing %><details><summary>as a list</summary><% } %>
 <div class="walks"><% for (const one of it.answers) { %>
 <div class="walk"><span class="share"><%= one.score %><i style="width:<%= one.width %>%"></i></span><span><% if (one.walk) { %><%~ include('@walk', one.walk) %><% } else { %><bdi><%= one.text %></bdi><% } %></span></div><% } %>
-</div><% } else { %><p><% it.answers.forEach((one, i) => { %><% if (i > 0) { %>; <% } %><bdi<% if (one.right) { %> class="hit"<% } %>><%= one.text %></bdi><% }) %></p><% } %>
+</div><% if (it.drawing) { %></details><% } %><% } else { %><p><% it.answers.forEach((one, i) => { %><% if (i > 0) { %>; <% } %><bdi<% if (one.right) { %> class="hit"<% } %>><%= one.text %></bdi><% }) %></p><% } %>
 <% if (it.lines.length > 0) { %><details><summary>how it came to it</summary><ol><% for (const line of it.lines) { %><li><%= line %></li><% } %></ol></details><% } %>`;
 
 const example = `
@@ -92,7 +93,7 @@ const page = `<!doctype html>
 <% } %>
 <% if (it.examples.length > 0) { %>
 <h2 id="examples">Worked examples</h2>
-<p class="caption">Drawn by seed, the same for every agent. Each list is what an agent ranked first, with its probability where it tells one: green hops agree with what is right, the first that does not is red; stays are left out.</p>
+<p class="caption">Drawn by seed, the same for every agent. Each tree is what an agent ranked first, strokes as wide as their probability: the full line is the walk that it took, red where it is wrong; green is what is right, dashed where it was not taken; grey is what it left. Stays are left out.</p>
 <div class="examples"><% for (const one of it.examples) { %><%~ include('@example', one) %><% } %></div>
 <% } %>
 <% if (it.costs.length > 0) { %>

@@ -12,7 +12,8 @@
  */
 import type { Chart as ChartType } from 'chart.js';
 import { dark, light, type View } from '../plots/chart.js';
-import { configOf, sizeOf, type LinePlot, type Plot } from '../plots/plot.js';
+import { configOf, sizeOf } from '../plots/config.js';
+import type { LinePlot, Plot } from '../plots/plot.js';
 import { csvOf } from './csv.js';
 import { listen, type Handled } from './pointer.js';
 
@@ -86,7 +87,8 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
     const { title: text } = plot;
     title.textContent = text;
     canvas.setAttribute('aria-label', alt ?? text);
-    stage.style.height = `${sizeOf(plot).height - (plot.kind === 'lines' ? 40 : 20)}px`;
+    // Without title and names, which stand beside the canvas.
+    stage.style.height = `${plot.kind === 'lines' ? (plot.height ?? 250) - 40 : sizeOf(plot).height - 20}px`;
     names.replaceChildren(...nameButtons(plot, view, change));
     const csv = csvButton(() => plot, fileName);
     tools.replaceChildren(...toolsFor(plot, view, change), ...(plot.kind === 'bars' ? [csv] : [reset, csv]));
@@ -137,11 +139,11 @@ function nameButtons(plot: Plot, view: View, change: (part: Partial<View>) => vo
   if (plot.kind === 'bars') return [];
   const named =
     plot.kind === 'lines'
-      ? [...plot.lines, ...(plot.levels ?? []).map((level) => ({ ...level, color: undefined }))]
+      ? [...plot.lines, ...(plot.levels ?? []).map(({ label }, i) => ({ label, color: i }))]
       : plot.points;
   if (named.length < 2) return [];
   const hidden = new Set(view.hidden);
-  const dark_ = window.matchMedia('(prefers-color-scheme: dark)').matches;
+  const { shade } = window.matchMedia('(prefers-color-scheme: dark)').matches ? dark : light;
   return named.map(({ label, color }) => {
     const one = button(label, () => {
       if (!hidden.delete(label)) hidden.add(label);
@@ -149,8 +151,8 @@ function nameButtons(plot: Plot, view: View, change: (part: Partial<View>) => vo
       change({ hidden: new Set(hidden) });
     });
     one.setAttribute('aria-pressed', String(!hidden.has(label)));
-    const stroke = make('i', color === undefined ? 'level' : '');
-    if (color !== undefined) stroke.style.background = (dark_ ? dark : light).shade(color);
+    const stroke = make('i', typeof color === 'string' ? '' : color === 0 ? 'level' : 'level next');
+    if (typeof color === 'string') stroke.style.background = shade(color);
     one.prepend(stroke);
     return one;
   });

@@ -1,4 +1,5 @@
 /** The values of a chart as CSV (RFC 4180). */
+import { csvCell } from '../../src/run/printable.js';
 import type { Plot, PlotLine, Value } from '../plots/plot.js';
 import { courseOf } from '../plots/smoothing.js';
 
@@ -36,10 +37,5 @@ function linesRows(lines: readonly PlotLine[], axes: readonly string[]) {
   ];
 }
 
-function cell(value: string | Value | undefined): string {
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
-  if (value === undefined || value === null) return '';
-  // A name that a spreadsheet would take for a formula is made text.
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+const cell = (value: string | Value | undefined) =>
+  value === undefined || value === null || Number.isNaN(value) ? '' : csvCell(value);

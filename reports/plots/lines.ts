@@ -76,7 +76,8 @@ export function lineConfig(plot: LinePlot, theme: Theme, view?: View): ChartConf
       scales: {
         x: {
           type: view?.logX ? 'logarithmic' : 'linear',
-          ...axis(theme, axes[chosen]),
+          // Where axes are chosen, the choice names them.
+          ...axis(theme, view && axes.length > 1 ? undefined : axes[chosen]),
           ticks: { ...ticks(theme), includeBounds: false },
           min: view?.x?.min ?? begin,
           max: view?.x?.max ?? last,

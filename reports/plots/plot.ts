@@ -2,12 +2,6 @@
  * A chart as plain JSON. One description is drawn as PNG by Node and as an interactive chart by the browser, by the same code:
  * nothing here, nor in its neighbours, knows of files or of a document.
  */
-import type { ChartConfiguration } from 'chart.js';
-import { barConfig, barHeight } from './bars.js';
-import type { Size, Theme, View } from './chart.js';
-import { chartWidth } from './chart.js';
-import { lineConfig, lineHeight } from './lines.js';
-import { scatterConfig } from './scatter.js';
 
 /** A number; null where there is none: JSON knows no NaN. */
 export type Value = number | null;
@@ -96,18 +90,3 @@ export interface ScatterPlot extends Titled {
 
 /** See each. */
 export type Plot = LinePlot | BarPlot | ScatterPlot;
-
-/**
- * What chart.js draws.
- * @param view what a reader chose; absent for a picture, which has title and names inside
- */
-export function configOf(plot: Plot, theme: Theme, view?: View): ChartConfiguration {
-  if (plot.kind === 'lines') return lineConfig(plot, theme, view);
-  return plot.kind === 'bars' ? barConfig(plot, theme, view) : scatterConfig(plot, theme, view);
-}
-
-/** Of the picture; an interactive chart takes the width it is given. */
-export function sizeOf(plot: Plot): Size {
-  const height = plot.kind === 'lines' ? lineHeight(plot) : plot.kind === 'bars' ? barHeight(plot) : 300;
-  return { width: chartWidth, height };
-}

@@ -14,6 +14,7 @@ export const plotStyle = `
 .plot button:disabled { opacity: 0.4; cursor: default; }
 .plot-names i { display: inline-block; width: 0.9rem; height: 3px; border-radius: 2px; margin-right: 0.35rem; vertical-align: middle; }
 .plot-names i.level { height: 0; border-top: 2px dashed var(--quiet); background: none; }
+.plot-names i.next { border-top-style: dotted; }
 .plot-names button[aria-pressed=false] { opacity: 0.45; text-decoration: line-through; }
 .plot-tools { color: var(--quiet); border-top: 1px solid var(--line); margin-top: 0.2rem; padding-top: 0.2rem; }
 .plot-tools button, .plot-tools select { color: var(--quiet); }

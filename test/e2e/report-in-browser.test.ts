@@ -155,7 +155,7 @@ if (program === undefined)
     const state = `(() => { const canvas = ${curve}.querySelector('canvas'); const chart = Chart.getChart(canvas);
       const { left, right, top, bottom } = chart.chartArea; const at = canvas.getBoundingClientRect();
       return { left: at.left + left, right: at.left + right, y: at.top + (top + bottom) / 2,
-        x: [chart.scales.x.min, chart.scales.x.max], kind: chart.scales.y.type, label: chart.scales.x.options.title.text,
+        x: [chart.scales.x.min, chart.scales.x.max], kind: chart.scales.y.type, label: ${curve}.querySelector('select').selectedOptions[0].text,
         lines: chart.data.datasets.flatMap((one) => one.line ?? []), pointed: chart.tooltip.getActiveElements().length,
         first: chart.data.datasets.find((one) => one.line).data[1].y }; })()`;
     interface State {

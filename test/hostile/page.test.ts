@@ -80,7 +80,7 @@ describe('a report of records that are all script', () => {
     const tags = tagsOf(rest);
     expect(rest).toContain('&lt;script&gt;alert(1)');
     expect(JSON.stringify(plots)).toContain('</script><script>alert(1)</script>');
-    expect(rest).not.toMatch(/<script|<iframe|<object|<embed|<link|<base|<form|<svg/i);
+    expect(rest).not.toMatch(/<script|<iframe|<object|<embed|<link|<base|<form|<svg(?! class="walks-drawn")/i);
     for (const tag of tags) {
       expect(tag.replace(/"[^"]*"/g, '""')).not.toMatch(/\bon\w+\s*=|javascript:/i);
       for (const [, name, value] of tag.matchAll(/\b(href|src|srcset|style)="([^"]*)"/g)) {

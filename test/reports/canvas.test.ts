@@ -19,7 +19,7 @@ function printed(code: string, fonts: NodeJS.ProcessEnv): string {
 const drawing = `
   import { createHash } from 'node:crypto';
   const { renderPng } = await import(${built('pictures.js')});
-  const { font } = await import(${built('chart.js')});
+  const { font } = await import(${built('plots/chart.js')});
   const title = { display: true, text: 'Łódź → 61.2 % ± 1.7, Ωмир', font: { family: font, size: 13, weight: 'bold' } };
   const axes = { x: { ticks: { font: { family: font, size: 12 } } } };
   const data = { labels: ['random', 'PPO'], datasets: [{ data: [1, 3] }] };

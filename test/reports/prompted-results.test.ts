@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { light } from '../../reports/plots/chart.js';
-import { configOf } from '../../reports/plots/plot.js';
+import { configOf } from '../../reports/plots/config.js';
 import { collectNoise, noiseFigures, noiseTable } from '../../reports/noise.js';
 import { reservationsOf, resultOf } from '../../reports/opening.js';
 import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';

@@ -155,7 +155,7 @@ describe('the page about runs on questions', () => {
     for (const key of ['eval-hit@1', 'eval-f1', 'eval-exact', 'rollout-reward', 'eval-chain']) {
       expect(pictures).toContain(`ppo-${key}.png`);
     }
-    expect(html).toContain('alt="PPO: F1 on valid, % by PPO, updates: PPO rises from 27.8 % to 83.3 %"');
+    expect(html).toContain('alt="PPO: F1 on valid, % by updates: PPO rises from 27.8 % to 83.3 %"');
     expect(html).toContain('Student’s t');
     expect(html).toContain('mean of 3 seeds');
     expect(html.replaceAll('\u00a0', ' ')).toContain('walker (best) has a Hit@1 of 92.0 %');

@@ -1,0 +1,190 @@
+/** Walks drawn on the graph: what was taken, what the beam left, and the gold, as one tree of edges in SVG. */
+import { printable } from '../../src/run/printable.js';
+
+/** A hop in names: head, relation, tail. */
+export type Hop = readonly [head: string, relation: string, tail: string];
+
+/** A walk that an agent ranked. */
+export interface RankedWalk {
+  walk: readonly Hop[];
+  /** Its probability, a fraction; absent where the agent tells none. */
+  share?: number;
+  /** Whether it ends on what is right, where no gold walk tells it. */
+  right?: boolean;
+}
+
+/** What is drawn. */
+export interface WalkDrawing {
+  /** Best first: the first is the one that was taken. */
+  walks: readonly RankedWalk[];
+  gold?: readonly Hop[];
+  /** Where walks that have no hops stay. */
+  start?: string;
+}
+
+interface Node {
+  relation: string;
+  inverse: boolean;
+  entity: string;
+  depth: number;
+  children: Map<string, Node>;
+  /** Sum of the probabilities of the walks that pass. */
+  share: number;
+  isTaken: boolean;
+  isGold: boolean;
+  isRight: boolean;
+  /** Of the walk that ends here. */
+  ends?: number;
+}
+
+/** CSS pixels; letters are measured for them, and shrink with the drawing where there is less room. */
+const width = 360;
+const rowHeight = 26;
+const indent = 26;
+const letter = 6.3;
+
+/**
+ * One row a node, so that no two names meet however narrow the page is; walks with the same beginning share it. Strokes are as
+ * wide as their probability; the walk that was taken is full, gold is green, taken but not gold is red, the rest is grey.
+ * @returns SVG whose colours are those of `walkStyle`; names are escaped and, where they are long, cut. Empty without an edge
+ */
+export function walkSvg({ walks, gold = [], start = '' }: WalkDrawing): string {
+  const roots = new Map<string, Node>();
+  const rooted = (name: string) => child(roots, { entity: name, relation: '', inverse: false, depth: 0 });
+  const hasGold = gold.length > 0;
+  const follow = (hops: readonly Hop[], mark: (node: Node) => void) => {
+    let node = rooted(hops[0]?.[0] ?? start);
+    mark(node);
+    for (const [, name, entity] of hops) {
+      const inverse = name.startsWith('~');
+      const relation = inverse ? name.slice(1) : name;
+      node = child(node.children, { relation, inverse, entity, depth: node.depth + 1 });
+      mark(node);
+    }
+    return node;
+  };
+  walks.forEach(({ walk, share = 0, right = false }, place) => {
+    if (walk.length === 0) return;
+    const end = follow(walk, (node) => {
+      node.share += share;
+      node.isTaken ||= place === 0;
+    });
+    end.isRight ||= right && !hasGold;
+    if (share > 0) end.ends = (end.ends ?? 0) + share;
+  });
+  follow(gold, (node) => (node.isGold ||= hasGold));
+  const trees = [...roots.values()].filter(({ children }) => children.size > 0);
+  const rows = rowsOf(trees);
+  if (rows.length === 0) return '';
+  const most = Math.max(...rows.map(({ node }) => (node.depth > 0 ? node.share : 0)));
+  const height = rows.length * rowHeight + 4;
+  const edges = rows.flatMap(({ node, parent, y, from }) => (parent ? [edge(node, from, y, most, hasGold)] : []));
+  const names = rows.map(({ node, y }) => name(node, y, hasGold));
+  const said =
+    walks[0] && walks[0].walk.length > 0
+      ? `Walks drawn as a tree; taken: ${textOf(walks[0].walk)}`
+      : 'Walks drawn as a tree';
+  // Edges of what was taken lie over the others.
+  edges.sort((a, b) => a.rank - b.rank);
+  return `<svg class="walks-drawn" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(said)}">${edges.map(({ svg }) => svg).join('')}${names.join('')}</svg>`;
+}
+
+function child(among: Map<string, Node>, one: Pick<Node, 'relation' | 'inverse' | 'entity' | 'depth'>): Node {
+  const key = JSON.stringify([one.relation, one.inverse, one.entity]);
+  const fresh = { ...one, children: new Map(), share: 0, isTaken: false, isGold: false, isRight: false };
+  if (!among.has(key)) among.set(key, fresh);
+  return among.get(key)!;
+}
+
+interface Row {
+  node: Node;
+  parent?: Node;
+  /** Middle of the row, and of its parent's. */
+  y: number;
+  from: number;
+}
+
+/** Depth first, what was taken before gold before the likelier. */
+function rowsOf(roots: readonly Node[]): Row[] {
+  const rows: Row[] = [];
+  const visit = (node: Node, parent: Node | undefined, from: number) => {
+    const y = rowHeight / 2 + 2 + rows.length * rowHeight;
+    rows.push({ node, y, from, ...(parent && { parent }) });
+    const rank = ({ isTaken, isGold, share }: Node) => (isTaken ? 4 : 0) + (isGold ? 2 : 0) + share;
+    for (const next of [...node.children.values()].sort((a, b) => rank(b) - rank(a))) visit(next, node, y);
+  };
+  for (const root of roots) visit(root, undefined, 0);
+  return rows;
+}
+
+const kindOf = ({ isTaken, isGold, isRight }: Node, hasGold: boolean) =>
+  isGold || isRight ? (isTaken ? 'taken gold' : 'gold') : isTaken ? (hasGold ? 'taken wrong' : 'taken') : 'left';
+
+const placeOf = (depth: number) => 10 + indent * depth;
+
+function edge(node: Node, from: number, y: number, most: number, hasGold: boolean): { svg: string; rank: number } {
+  const [x1, x2] = [placeOf(node.depth - 1), placeOf(node.depth)];
+  const stroke = most > 0 ? 1 + (5 * node.share) / most : 2;
+  const path = `M${x1} ${from}C${x1} ${y} ${x1} ${y} ${x2} ${y}`;
+  const kind = kindOf(node, hasGold);
+  const share = node.share > 0 ? `: ${percentOf(node.share)}` : '';
+  const title = escape(`${arrow(node)} ${node.entity}${share}`);
+  const rank = (node.isTaken ? 2 : 0) + (node.isGold ? 1 : 0);
+  return {
+    svg: `<path class="${kind}" d="${path}" stroke-width="${stroke.toFixed(1)}"><title>${title}</title></path>`,
+    rank,
+  };
+}
+
+function name(node: Node, y: number, hasGold: boolean): string {
+  const x = placeOf(node.depth);
+  const kind = node.depth === 0 ? 'start' : kindOf(node, hasGold);
+  const share = node.ends === undefined ? '' : percentOf(node.ends);
+  const room = Math.floor((width - x - 12 - (share ? 48 : 4)) / letter);
+  const before = node.depth === 0 ? '' : `${arrow(node)} `;
+  // The entity keeps most of the room; the relation gets what it leaves, at least a third.
+  const entity = cut(node.entity, Math.max(room - before.length, Math.ceil((room * 2) / 3)));
+  const relation = before && cut(before.trimEnd(), Math.max(3, room - entity.length - 1));
+  const full = escape(`${before}${node.entity}`);
+  return (
+    `<circle class="${kind}" cx="${x}" cy="${y}" r="4"/>` +
+    `<text class="${kind}" x="${x + 10}" y="${y + 4}"><title>${full}</title>` +
+    `${relation ? `<tspan class="relation">${escape(relation)}</tspan> ` : ''}${escape(entity)}</text>` +
+    (share ? `<text class="share" x="${width - 2}" y="${y + 4}" text-anchor="end">${share}</text>` : '')
+  );
+}
+
+const arrow = ({ relation, inverse }: Pick<Node, 'relation' | 'inverse'>) =>
+  inverse ? `←${relation}—` : `—${relation}→`;
+
+const textOf = (walk: readonly Hop[]) =>
+  [walk[0]![0], ...walk.map(([, relation, tail]) => `${relation} ${tail}`)].join(', ');
+
+const percentOf = (share: number) => `${(100 * share).toFixed(share >= 0.0995 ? 0 : 1)} %`;
+
+const cut = (text: string, limit: number) => printable(text, Math.max(2, limit));
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+const escape = (text: string) => printable(text).replace(/[&<>"']/g, (character) => entities[character]!);
+
+/** The look of drawn walks; colours are the page's: `--ink`, `--quiet`, `--accent`, `--good`, `--bad`, `--faint`. */
+export const walkStyle = `
+.walks-drawn { display: block; width: 100%; max-width: 420px; height: auto; margin: 0.4rem 0; font-size: 12px; }
+.walks-drawn path { fill: none; stroke: var(--faint); stroke-linecap: round; }
+.walks-drawn circle { fill: var(--paper); stroke: var(--faint); stroke-width: 2; }
+.walks-drawn text { fill: var(--quiet); }
+.walks-drawn .relation, .walks-drawn .share { fill: var(--quiet); font-weight: 400; font-size: 11px; }
+.walks-drawn .start, .walks-drawn text.taken { fill: var(--ink); font-weight: 600; }
+.walks-drawn circle.start { stroke: var(--ink); }
+.walks-drawn path.taken { stroke: var(--accent); }
+.walks-drawn circle.taken { stroke: var(--accent); fill: var(--accent); }
+.walks-drawn path.gold { stroke: var(--good); }
+.walks-drawn path.gold:not(.taken) { stroke-dasharray: 4 4; }
+.walks-drawn circle.gold { stroke: var(--good); }
+.walks-drawn circle.taken.gold { fill: var(--good); }
+.walks-drawn text.gold { fill: var(--good); }
+.walks-drawn path.wrong { stroke: var(--bad); }
+.walks-drawn circle.wrong { stroke: var(--bad); fill: var(--bad); }
+.walks-drawn text.wrong { fill: var(--bad); }
+`;
