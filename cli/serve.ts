@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import process from 'node:process';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printNote } from './output.js';
+import { registerEnv } from './serve-env.js';
 
 const usualPort = '8666';
 
 /** Adds `kgwalk serve`. */
 export function register(program: Command): void {
-  program
+  const command = program
     .command('serve')
     .description('show runs, sweeps and evaluations in a browser, live while they train')
     .argument('[runs...]', 'names or folders of runs, or folders that hold some (default runs)')
@@ -17,6 +18,7 @@ export function register(program: Command): void {
     .option('--open', 'open the page in the browser of this desktop')
     .option('--json', 'print the address as JSON')
     .action(serve);
+  registerEnv(command);
 }
 
 interface ServeFlags {

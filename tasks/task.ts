@@ -12,6 +12,7 @@ import type { RunInfo } from '../src/run/records.js';
 import type { Learning } from '../trainers/session.js';
 import type { TrainSettings } from '../trainers/train-settings.js';
 import type { EvaluationFlags } from './flags.js';
+import type { ObservationVectors } from './observation-vectors.js';
 
 /** What stands beside every piece of work: who watches, who is told, and what stops it. Commands make one. */
 export interface Work {
@@ -126,6 +127,22 @@ export interface PretrainFlags {
   graph?: string | undefined;
 }
 
+/** What an environment walks, where a program steps it itself. */
+export interface EnvironmentFlags {
+  /** Whose samples its episodes are drawn from. */
+  split: string;
+  /** What makes vectors of what is shown; each task has its own. Default: none, ids alone. */
+  encoder?: string | undefined;
+}
+
+/** What the environments of a task are made from. */
+export interface TaskEnvironment {
+  /** As `makeVectorEnv(settings.env.id, …)` takes them. */
+  options: object;
+  /** Of observations that hold no vector themselves. */
+  vectors?: ObservationVectors;
+}
+
 /** What is known of leaks from a split into a run or an evaluation. */
 export interface LeakCheck extends Shown {
   split: string;
@@ -164,6 +181,8 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** One sample of the user's own. @param words what was said after the run's name */
   ask(words: readonly string[], which: Resolved, flags: EvaluationFlags, work: Work): Promise<Shown>;
   readonly learning: Learning;
+  /** The environment of the settings over a split of their data. */
+  environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;
   /** What a training would do. @throws what training itself would throw for inputs that do not fit */
   plan(settings: TrainSettings): Promise<TrainingPlan>;
   /** Options by which a run of these settings is evaluated on valid, where they are not the usual ones. */

@@ -10,6 +10,7 @@ import { ppoWork, type Task, type TrainingPlan } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
 import { askDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
+import { dialogueEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
 import { dialogueLearning } from './learn.js';
 import { predictionsFile } from './predictions.js';
@@ -36,6 +37,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   predictions: predictionsFile,
   ask: askDialogue,
   learning: dialogueLearning,
+  environment: dialogueEnvironment,
   plan: dialoguePlan,
   pretrain: pretrainDialogues,
   imported: dialoguesImported,

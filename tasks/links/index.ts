@@ -6,6 +6,7 @@ import type { Task, TrainingPlan } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
 import { askLink } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
+import { linkEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
 import { linkLearning } from './learn.js';
 import { pretrainLinks } from './pretrain.js';
@@ -27,6 +28,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   flagsOf: linkFlagsOf,
   ask: askLink,
   learning: linkLearning,
+  environment: linkEnvironment,
   validFlags: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),
   plan: linkPlan,
   pretrain: pretrainLinks,

@@ -14,6 +14,7 @@ import { ppoWork, type Task, type TrainingPlan } from '../task.js';
 import { openScoredAgent, openSimulated, refuseIdle } from './agents.js';
 import { askQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
+import { questionEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
 import { questionLearning } from './learn.js';
 import type { QuestionRow } from './row.js';
@@ -41,6 +42,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   together: unionShown,
   ask: askQuestion,
   learning: questionLearning,
+  environment: questionEnvironment,
   plan: questionPlan,
   pretrain() {
     throw new WorkbenchError('usage', 'expected data of dialogues or links to pretrain vectors of, got questions', {

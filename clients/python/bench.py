@@ -1,0 +1,70 @@
+"""Steps a second of random legal actions through the bridge; what is measured is the round trip, actions included.
+
+    python bench.py --dataset umls --num-envs 1 16 256 --seconds 3
+    python bench.py --env kgwalk/CartPole-v1
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from kgwalk_gym import KgwalkVectorEnv
+
+
+def random_legal(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """One legal action a copy, each as likely; 0 where there is none."""
+    upto = np.cumsum(masks, axis=1, dtype=np.int32)
+    chosen = (rng.random(len(masks)) * upto[:, -1]).astype(np.int32)
+    return np.argmax(upto > chosen[:, None], axis=1)
+
+
+def steps_per_second(env: KgwalkVectorEnv, seconds: float, seed: int) -> tuple[float, float]:
+    """By the clock, and by this process's processor time."""
+    rng = np.random.default_rng(seed)
+    env.reset(seed=seed)
+    steps = 0
+    started, processor = time.perf_counter(), time.process_time()
+    while time.perf_counter() - started < seconds:
+        env.step(random_legal(env.action_masks(), rng))
+        steps += env.num_envs
+    return steps / (time.perf_counter() - started), steps / (time.process_time() - processor)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--env", default="kgwalk/LinkQuery-v1")
+    parser.add_argument("--dataset", default=None)
+    parser.add_argument("--encoder", default=None)
+    parser.add_argument("--config", default=None)
+    parser.add_argument("--columns", nargs="+", default=None)
+    parser.add_argument("--num-envs", type=int, nargs="+", default=[1, 16, 256])
+    parser.add_argument("--autoreset", choices=[mode.value for mode in AutoresetMode], nargs="+", default=["NextStep", "SameStep"])
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    print(f"{args.env}, load {os.getloadavg()[0]:.1f}, median of {args.rounds} rounds of {args.seconds:g} s")
+    print(f"{'copies':>7}  {'autoreset':9}  {'steps/s':>10}  {'best':>10}  {'steps per second of this processor':>10}")
+    for num_envs in args.num_envs:
+        for mode in args.autoreset:
+            env = KgwalkVectorEnv(
+                args.env,
+                num_envs,
+                autoreset_mode=mode,
+                dataset=args.dataset,
+                encoder=args.encoder,
+                config=args.config,
+                columns=args.columns,
+            )
+            rates = [steps_per_second(env, args.seconds, seed) for seed in range(args.rounds)]
+            env.close()
+            clock, processor = np.median(np.array(rates), axis=0)
+            print(f"{num_envs:>7}  {mode:9}  {clock:>10,.0f}  {max(rates)[0]:>10,.0f}  {processor:>10,.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+/** Frames between this program and whoever steps its environments: length u32, op u8, body; little endian. */
+import { WorkbenchError } from '../../src/run/errors.js';
+
+/** Rises when a client of before would read something else. */
+export const protocolVersion = 1;
+
+/** What a frame is: a request, the reply of the same name, or an error in its place. */
+export const ops = { hello: 1, reset: 2, step: 3, close: 4, error: 5 } as const;
+
+const lengthBytes = 4;
+
+/** One frame; `op` may be any byte. */
+export interface Frame {
+  op: number;
+  body: Buffer;
+}
+
+/** @param parts the body, in pieces; copied */
+export function frame(op: number, parts: readonly Uint8Array[]): Buffer {
+  const head = Buffer.alloc(lengthBytes + 1);
+  head.writeUInt32LE(1 + parts.reduce((sum, part) => sum + part.length, 0));
+  head[lengthBytes] = op;
+  return Buffer.concat([head, ...parts]);
+}
+
+/**
+ * The frames of a stream. What is claimed is not reserved: memory grows with what has come, up to `longest`.
+ * @param longest bytes of an op and a body
+ * @throws WorkbenchError `data` for a length outside 1 … `longest`; what comes after cannot be told apart
+ */
+export async function* readFrames(chunks: AsyncIterable<Buffer>, longest: number): AsyncGenerator<Frame> {
+  let held: Buffer[] = [];
+  let size = 0;
+  let wanted = lengthBytes;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    size += chunk.length;
+    while (size >= wanted) {
+      let all: Buffer = held.length === 1 ? held[0]! : Buffer.concat(held, size);
+      if (wanted === lengthBytes) {
+        const length = all.readUInt32LE();
+        if (length < 1 || length > longest) {
+          throw new WorkbenchError('data', `expected a frame of 1 to ${longest} bytes, got ${length}, at the length`);
+        }
+        wanted = lengthBytes + length;
+      }
+      if (size >= wanted) {
+        yield { op: all[lengthBytes]!, body: all.subarray(lengthBytes + 1, wanted) };
+        all = all.subarray(wanted);
+        wanted = lengthBytes;
+      }
+      held = all.length > 0 ? [all] : [];
+      size = all.length;
+    }
+  }
+}
+
+/** Any error as the body of an error frame. */
+export function errorBody(thrown: unknown): Buffer {
+  if (thrown instanceof WorkbenchError) {
+    const { code, message, hint } = thrown;
+    return Buffer.from(JSON.stringify({ code, message, hint }));
+  }
+  return Buffer.from(
+    JSON.stringify({ code: 'failure', message: thrown instanceof Error ? thrown.message : String(thrown) }),
+  );
+}

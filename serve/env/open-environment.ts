@@ -1,0 +1,91 @@
+/** The environment that a client steps: of a data set by its task, or one that needs none. */
+import { datasetKind } from '../../datasets/imported-dataset.js';
+import { parseDatasetName } from '../../datasets/questions/question-dataset.js';
+import { envIds, makeVectorEnv } from '../../envs/registry.js';
+import type { Autoreset } from '../../envs/vector-env.js';
+import { applyOverrides, loadConfig } from '../../src/run/config.js';
+import { type Override, parseOverride } from '../../src/run/config-source.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { nearestName } from '../../src/run/printable.js';
+import { loadPreset } from '../../presets/index.js';
+import { allTasks, loadTask } from '../../tasks/index.js';
+import type { EnvironmentFlags, TaskEnvironment, Work } from '../../tasks/task.js';
+import { trainSettings } from '../../trainers/train-settings.js';
+import type { RowWriter } from './columns.js';
+import type { ServedEnv } from './session.js';
+
+/** What was asked for. */
+export interface AskedEnv extends EnvironmentFlags {
+  id: string;
+  dataset?: string | undefined;
+  /** Settings that the environment follows: a preset or a file; default the defaults. */
+  config?: string | undefined;
+  /** Such as `linkWalk.horizon=2`. */
+  set: readonly string[];
+  /** Of the environment itself, such as `size=7`; over those of the data set. */
+  option: readonly string[];
+  numEnvs: number;
+  autoreset: Autoreset;
+}
+
+/**
+ * Reads the data once; every call of the result makes copies of their own.
+ * @throws WorkbenchError `usage` for an id that nobody registered and a data set that does not fit it; as the task for its data
+ */
+export async function openEnvironment(asked: AskedEnv, work: Work): Promise<() => ServedEnv> {
+  const { id, dataset, numEnvs, autoreset } = asked;
+  if (!envIds().includes(id)) {
+    const near = nearestName(id, envIds());
+    throw new WorkbenchError('usage', `expected a known environment, got "${id}"`, {
+      hint: `${near ? `Did you mean ${near}? ` : ''}Known are ${envIds().join(', ')}; others come with --plugin FILE.`,
+    });
+  }
+  const { options, vectors }: TaskEnvironment = await overData(asked, work);
+  const own = applyOverrides({}, asked.option.map(overrideOf));
+  const make = () => {
+    try {
+      return makeVectorEnv(id as 'kgwalk/Grid-v1', { ...options, ...own } as never, numEnvs, autoreset);
+    } catch (cause) {
+      if (cause instanceof WorkbenchError) throw cause;
+      throw new WorkbenchError('failure', `the environment failed: ${(cause as Error).message}, at ${id}`, { cause });
+    }
+  };
+  // Tried once before anybody waits for it.
+  make().close();
+  const about = { ...(dataset !== undefined && { dataset, split: asked.split }) };
+  return () => ({
+    ...{ envs: make(), autoreset, about },
+    vectors: vectors && { length: vectors.length, write: vectors.write as RowWriter },
+  });
+}
+
+async function overData({ id, dataset, config, set, ...flags }: AskedEnv, work: Work): Promise<TaskEnvironment> {
+  const owner = (await allTasks()).find(({ learning }) => learning.envIds.includes(id));
+  if (dataset === undefined) {
+    if (!owner) return { options: {} };
+    throw new WorkbenchError('usage', `expected a data set of ${owner.name}, got none, at --dataset`, {
+      hint: `Such as --dataset ${owner.exampleDataset}; what is imported: \`kgwalk datasets list\`.`,
+    });
+  }
+  const { name, subsets } = parseDatasetName(dataset);
+  const task = await loadTask(datasetKind(name));
+  if (owner && owner !== task) {
+    throw new WorkbenchError('usage', `expected a data set of ${owner.name}, got ${dataset} of ${task.name}, at ${id}`);
+  }
+  const overrides = [
+    ...[`env.id=${id}`, `data.dataset=${name}`],
+    ...(subsets ? [`data.subsets=${JSON.stringify(subsets)}`] : []),
+    ...set,
+  ];
+  const settings =
+    config === undefined
+      ? loadConfig(trainSettings, { text: '{}', overrides, source: 'the defaults' })
+      : loadPreset(config, overrides);
+  return task.environment(settings, flags, work);
+}
+
+function overrideOf(text: string): Override {
+  const override = parseOverride(text);
+  if ('path' in override) return override;
+  throw new WorkbenchError('usage', override.problem.replace('--set', '--option'));
+}

@@ -1,0 +1,110 @@
+/** How requests come and replies go: by standard input and output, or by a Unix socket. */
+import { chmodSync, existsSync, statSync, unlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import process from 'node:process';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { errorBody, frame, ops, readFrames } from './frames.js';
+import { envSession, type EnvSession, type ServedEnv } from './session.js';
+
+/** Serves one client until it says close or goes away; a frame that cannot be read is answered by an error, and is the last. */
+export async function serveClient(
+  session: EnvSession,
+  { input, output, signal }: { input: Readable; output: Writable; signal?: AbortSignal },
+): Promise<void> {
+  async function* replies(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+    try {
+      for await (const request of readFrames(chunks as AsyncIterable<Buffer>, session.longest)) {
+        const reply = session.answer(request);
+        if (!reply) return;
+        yield reply;
+      }
+    } catch (error) {
+      if (!(error instanceof WorkbenchError)) throw error;
+      yield frame(ops.error, [errorBody(error)]);
+    }
+  }
+  try {
+    await pipeline(input, replies, output, { ...(signal && { signal }) });
+  } catch (error) {
+    // Whoever asked is gone: nobody is left to tell.
+    if (!gone.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    session.close();
+  }
+}
+
+const gone = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR']);
+
+/** One client, which has started this program: it ends with it. */
+export async function serveStdio(made: () => ServedEnv, signal: AbortSignal): Promise<void> {
+  await serveClient(envSession(made()), { input: process.stdin, output: process.stdout, signal });
+}
+
+/** Clients at once; each has environments of its own. */
+const mostClients = 16;
+
+/**
+ * Clients one after the other or beside each other, until the signal is aborted. Nobody but the user can connect: the socket has mode 0600.
+ * @param onReady told once clients can connect
+ * @throws WorkbenchError `usage` where something else lies at the path, or another server listens there
+ */
+export async function serveSocket(
+  made: () => ServedEnv,
+  path: string,
+  { signal, onReady }: { signal: AbortSignal; onReady(): void },
+): Promise<void> {
+  await removeDeadSocket(path);
+  const clients = new Set<Socket>();
+  const server = createServer((client) => {
+    clients.add(client);
+    client.on('error', () => client.destroy());
+    client.on('close', () => clients.delete(client));
+    let session: EnvSession;
+    try {
+      session = envSession(made());
+    } catch (error) {
+      client.end(frame(ops.error, [errorBody(error)]));
+      return;
+    }
+    serveClient(session, { input: client, output: client }).catch((error: unknown) => client.destroy(error as Error));
+  });
+  server.maxConnections = mostClients;
+  const before = process.umask(0o177);
+  try {
+    server.listen(path);
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new WorkbenchError(
+      'usage',
+      `expected a path for a socket, got ${(cause as Error).message}, at --socket ${path}`,
+      { cause },
+    );
+  } finally {
+    process.umask(before);
+  }
+  chmodSync(path, 0o600);
+  onReady();
+  if (!signal.aborted) await once(signal, 'abort');
+  for (const client of clients) client.destroy();
+  server.close();
+}
+
+/** A socket that a killed server has left is in nobody's way. */
+async function removeDeadSocket(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  const refuse = (what: string) =>
+    new WorkbenchError('usage', `expected a free path, got ${what}, at --socket ${path}`, {
+      hint: 'Name another path.',
+    });
+  if (!statSync(path).isSocket()) throw refuse('a file that is no socket');
+  const probe = connect(path);
+  const listens = await new Promise<boolean>((resolve) => {
+    probe.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  });
+  probe.destroy();
+  if (listens) throw refuse('the socket of another server');
+  unlinkSync(path);
+}

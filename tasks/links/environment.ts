@@ -1,0 +1,52 @@
+/** `kgwalk/LinkQuery-v1` over a data set, for programs that step it themselves. */
+import type { LinkQueryOptions, LinkShaping } from '../../envs/link-query/world.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { joinTriples } from '../../src/kg/graph.js';
+import { openLinkScorer } from '../../trainers/embeddings/link-scorers.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
+import { queriesOf } from './ranks.js';
+import { shapingOf } from './scorers.js';
+import { openLinkTrainingData } from './training-data.js';
+
+const scorers = ['transe', 'bilinear'] as const;
+
+/**
+ * Walks over the edges of train, whatever is asked: its own triples, or those of valid or test.
+ * @throws WorkbenchError `usage` for another split, and for an encoder that is no scorer
+ */
+export async function linkEnvironment(
+  settings: TrainSettings,
+  { split, encoder }: EnvironmentFlags,
+  { progress, signal, note }: Work,
+): Promise<TaskEnvironment> {
+  if (split !== 'train' && split !== 'valid' && split !== 'test') {
+    throw new WorkbenchError('usage', `expected train, valid or test, got ${split}, at --split`);
+  }
+  const vectors = scorers.find((name) => name === encoder);
+  if (encoder !== undefined && !vectors) {
+    throw new WorkbenchError('usage', `expected ${scorers.join(' or ')}, got ${encoder}, at --encoder`, {
+      hint: 'Entities of links have vectors of pretrained scorers, such as those of --config umls-transe; or none, and ids are shown.',
+    });
+  }
+  const data = await openLinkTrainingData(settings);
+  const { dataset } = data;
+  const { graph } = dataset;
+  const { horizon, bothDirections, shaping } = settings.linkWalk;
+  const open = (name: (typeof scorers)[number]) => openLinkScorer(name, dataset, settings, { progress, signal });
+  const tails = dataset[split];
+  const asked = bothDirections ? joinTriples([tails, queriesOf(graph, tails, 'head')]) : tails;
+  const trained = split === 'train';
+  const options: LinkQueryOptions = {
+    ...{ graph, horizon, queries: trained ? data.queries : asked },
+    ...(trained && { known: dataset.trainKnown }),
+    ...(vectors && { vectors: (await open(vectors)).table }),
+    ...(trained && shaping !== 'none' && { shaping: await shaped(shaping) }),
+  };
+  note(`${options.queries.heads.length} ${split} queries, walks of ${horizon} over ${graph.numEdges} edges of train`);
+  return { options };
+
+  async function shaped(kind: LinkShaping['kind']): Promise<LinkShaping> {
+    return shapingOf(kind, (await open(settings.linkWalk.shapingScorer)).scorer, dataset, settings);
+  }
+}

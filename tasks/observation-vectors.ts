@@ -1,0 +1,55 @@
+/** Frozen text vectors of what environments show, for programs that step them without an encoder of their own. */
+import { encodeWithProgress, openEncoder } from '../src/encoder/open-encoder.js';
+import type { EncoderSettings } from '../src/encoder/settings.js';
+import { cacheFolder } from '../src/run/locations.js';
+import type { Work } from './task.js';
+
+/** One vector an observation. */
+export interface ObservationVectors {
+  length: number;
+  /** @param at place of its first number in `into`, where zeros stand */
+  write(observation: never, into: Float32Array, at: number): void;
+}
+
+/** Texts of one kind, row by row. */
+export interface VectorRows {
+  dim: number;
+  /** Adds row `row` to the numbers from `at`. */
+  add(row: number, into: Float32Array, at: number): void;
+}
+
+/**
+ * Each kind of texts, encoded once.
+ * @param encoder FILE.gguf, a name of `models list`, or hashed:DIM
+ * @throws WorkbenchError as `openEncoder`
+ */
+export async function encodedRows<Kind extends string>(
+  encoder: string,
+  kinds: Readonly<Record<Kind, { texts: readonly string[]; maxTokens: number }>>,
+  settings: EncoderSettings,
+  { progress, signal }: Pick<Work, 'progress' | 'signal'>,
+): Promise<Record<Kind, VectorRows>> {
+  const opened = await openEncoder(settings, { modelPath: encoder, cacheFolder: cacheFolder() });
+  try {
+    const rows = {} as Record<Kind, VectorRows>;
+    for (const kind of Object.keys(kinds) as Kind[]) {
+      const { texts, maxTokens } = kinds[kind];
+      rows[kind] = rowsOf(
+        await encodeWithProgress(opened, texts, { label: `encode ${kind}`, maxTokens, progress, signal }),
+      );
+    }
+    return rows;
+  } finally {
+    await opened.dispose();
+  }
+}
+
+function rowsOf({ matrix, rows, dim }: { matrix: Float32Array; rows: Int32Array; dim: number }): VectorRows {
+  return {
+    dim,
+    add(row, into, at) {
+      const from = rows[row]! * dim;
+      for (let i = 0; i < dim; i++) into[at + i]! += matrix[from + i]!;
+    },
+  };
+}

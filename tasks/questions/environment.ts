@@ -1,0 +1,81 @@
+/** Walks over questions as environments, for programs that step them themselves. */
+import { questionText } from '../../agents/relation-walker/question-vectors.js';
+import { relationTexts } from '../../agents/walker/vectors.js';
+import type { QuestionSample } from '../../datasets/question.js';
+import { loadQuestionDataset } from '../../datasets/questions/question-dataset.js';
+import { edgeWalkSample, type QuestionEdgeWalkOptions } from '../../envs/dialogue-walk/question-edge-walk.js';
+import {
+  relationWalkId,
+  type RelationWalkObservation,
+  type RelationWalkOptions,
+} from '../../envs/relation-walk/relation-walk-env.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { dialogueVectors } from '../dialogues/environment.js';
+import { encodedRows, type ObservationVectors } from '../observation-vectors.js';
+import type { EnvironmentFlags, TaskEnvironment, Work } from '../task.js';
+
+/** @throws WorkbenchError `usage` for a subset or split that there is not, `data` for one without a question with answers */
+export async function questionEnvironment(
+  settings: TrainSettings,
+  { split, encoder }: EnvironmentFlags,
+  work: Work,
+): Promise<TaskEnvironment> {
+  const { data, env, relationWalk } = settings;
+  const dataset = loadQuestionDataset(data.dataset);
+  const subsets = data.subsets === 'all' ? dataset.subsets : data.subsets;
+  const graph = await dataset.loadGraph(subsets);
+  const samples = dataset
+    .questions(graph, { subsets, split, holdOut: data.holdOut })
+    .filter(({ task, gold }) => task.form === 'entities' && gold.answers.length > 0);
+  if (samples.length === 0) {
+    throw new WorkbenchError(
+      'data',
+      `expected questions with answers, got none, at split ${split} of ${data.dataset}`,
+      {
+        hint: '`kgwalk datasets stats` shows what each split holds.',
+      },
+    );
+  }
+  work.note(`${samples.length} ${split} questions on graph ${graph.name}`);
+  if (env.id === relationWalkId) {
+    const { horizon, hops, reward } = relationWalk;
+    const options: RelationWalkOptions = { graph, samples, rules: { horizon, hops }, reward };
+    const vectors = encoder === undefined ? undefined : await relationVectors(encoder, graph, samples, settings, work);
+    return { options, ...(vectors && { vectors }) };
+  }
+  const noReturn = !dataset.manifest.topicsReturn;
+  const options: QuestionEdgeWalkOptions = {
+    ...{ graph, samples },
+    rules: { horizon: env.horizon, equalAtStep1: env.equalAtStep1, noReturn },
+    reward: { ...env.reward, kind: 'target' },
+  };
+  const walks = () => samples.map((sample) => edgeWalkSample(sample));
+  const vectors = encoder === undefined ? undefined : await dialogueVectors(encoder, graph, walks(), settings, work);
+  return { options, ...(vectors && { vectors }) };
+}
+
+/** Of an observation the vector of the question, then the sum of those of the relations walked. */
+async function relationVectors(
+  encoder: string,
+  graph: Graph,
+  samples: readonly QuestionSample[],
+  settings: TrainSettings,
+  work: Work,
+): Promise<ObservationVectors> {
+  const { keepName, maxTokens } = settings.relationWalker;
+  const kinds = {
+    questions: { texts: samples.map(({ task }) => questionText(task, keepName)), maxTokens },
+    relations: { texts: relationTexts(graph), maxTokens: settings.encoder.nameTokens },
+  };
+  const { questions, relations } = await encodedRows(encoder, kinds, settings.encoder, work);
+  const rowOf = new Map(samples.map(({ task }, row) => [task.id, row]));
+  return {
+    length: questions.dim + relations.dim,
+    write({ task, relations: walked }: RelationWalkObservation, into, at) {
+      questions.add(rowOf.get(task.id)!, into, at);
+      for (const relation of walked) relations.add(relation, into, at + questions.dim);
+    },
+  };
+}
