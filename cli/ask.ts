@@ -60,5 +60,10 @@ async function ask(first: string, second: string | undefined, third: string | un
   const words = [...(byAgent ? [first] : []), second, third].filter((word) => word !== undefined);
   const [work, which] = [terminalWork(), resolve(task, named, flags)];
   if (which.trained) for (const line of changedPluginsOf(which.trained.run)) work.note(line);
-  printShown(await task.ask(words, which, flags, work), flags.json);
+  const opened = task.openAsk(which, flags, work);
+  try {
+    printShown(await opened.ask(words), flags.json);
+  } finally {
+    await opened.close();
+  }
 }

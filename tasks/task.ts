@@ -6,7 +6,7 @@ import type { AskedEvaluation } from '../evaluation/keep.js';
 import type { Asker, Attempt, Compared, Measure, Row, Sample, Scorer } from '../evaluation/score.js';
 import type { Graph } from '../src/kg/graph.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
-import type { AboutEvaluation, Section } from '../src/run/evaluation.js';
+import type { AboutEvaluation, Example, Section } from '../src/run/evaluation.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Learning } from '../trainers/session.js';
@@ -83,6 +83,42 @@ export interface OpenOptions {
 export interface Shown {
   json: unknown;
   sections: readonly Section[];
+}
+
+/** Options of one question; all others are the agent's. */
+export type AskFlags = Pick<EvaluationFlags, 'start' | 'dialogue' | 'top' | 'trace'>;
+
+/** An answer with the walks that lead to it, as pages draw them. */
+export type ShownAnswer = Shown & Pick<Example, 'answers' | 'walks'>;
+
+/** An agent that stays loaded between questions; close it after use. */
+export interface OpenedAsk {
+  /**
+   * @param words what was said after the run's name
+   * @param flags options of this question where they are not those of the opening
+   * @throws WorkbenchError `usage` for words or options that do not fit, before anything is loaded where nothing was yet
+   */
+  ask(words: readonly string[], flags?: AskFlags): Promise<ShownAnswer>;
+  close(): Promise<void>;
+}
+
+/** Opens something when it is first asked for and keeps it; what failed to open is opened anew. */
+export function keptOpen<T>(open: () => Promise<T>, close: (opened: T) => void | Promise<void> = () => {}) {
+  let opening: Promise<T> | undefined;
+  return {
+    get(): Promise<T> {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    async close(): Promise<void> {
+      const opened = opening;
+      opening = undefined;
+      if (opened) await opened.then(close, () => {});
+    },
+  };
 }
 
 /** Texts of one kind that a training would encode, and how many tokens of them count. */
@@ -178,8 +214,8 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Writes what an agent predicted into a file as it comes. @throws WorkbenchError `usage` for a name of another kind of file */
   predictions?(file: string): { take(sample: S, attempt: Attempt<Answer> | undefined, data: D): void; write(): void };
 
-  /** One sample of the user's own. @param words what was said after the run's name */
-  ask(words: readonly string[], which: Resolved, flags: EvaluationFlags, work: Work): Promise<Shown>;
+  /** For samples of the user's own; nothing is loaded before the first is asked. */
+  openAsk(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
   readonly learning: Learning;
   /** The environment of the settings over a split of their data. */
   environment(settings: TrainSettings, flags: EnvironmentFlags, work: Work): Promise<TaskEnvironment>;

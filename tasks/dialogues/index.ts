@@ -8,7 +8,7 @@ import { goldWalks } from '../../trainers/demonstrations.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { ppoWork, type Task, type TrainingPlan } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
-import { askDialogue } from './ask.js';
+import { openAskDialogue } from './ask.js';
 import { dialogueData, type DialogueEvaluationData, dialogueFlagsOf } from './data.js';
 import { dialogueEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
@@ -35,7 +35,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   refuse: refuseIdle,
   flagsOf: dialogueFlagsOf,
   predictions: predictionsFile,
-  ask: askDialogue,
+  openAsk: openAskDialogue,
   learning: dialogueLearning,
   environment: dialogueEnvironment,
   plan: dialoguePlan,

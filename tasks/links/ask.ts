@@ -1,12 +1,12 @@
 /** `kgwalk ask` on links: (head, relation, ?) of the user's own. */
-import { loadLinkDataset } from '../../datasets/links/link-dataset.js';
+import { type LinkDataset, loadLinkDataset } from '../../datasets/links/link-dataset.js';
 import { resolveEntity, resolveRelation } from '../../datasets/links/resolve-names.js';
 import { linkWalkSettings } from '../../envs/settings.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import type { Resolved, Shown, Work } from '../task.js';
-import { openRanker, refuseIdle } from './agents.js';
+import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
+import { type OpenedRanker, openRanker, refuseIdle } from './agents.js';
 import { linkDatasetName } from './data.js';
 import { namedSteps, verbalisePath } from './words.js';
 
@@ -24,62 +24,89 @@ interface Answer {
 }
 
 /** Ranks entities; the first, with the walk that led there. */
-export async function askLink(
-  words: readonly string[],
-  which: Resolved,
-  flags: EvaluationFlags,
-  work: Work,
-): Promise<Shown> {
-  const [head, relation] = headAndRelation(words);
-  const top = wholeNumber(flags.top ?? '10', '--top', 1);
-  refuseIdle([which], flags);
+export function openAskLink(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
   const runs = which.trained ? [which.trained.run] : [];
-  const dataset = await loadLinkDataset(linkDatasetName(flags.dataset, runs));
-  const question = { head: resolveEntity(dataset, head), relation: resolveRelation(dataset, relation) };
-  const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
-  const opened = await openRanker(which, dataset, horizon, { flags, runs, work });
+  const data = keptOpen(async () => loadLinkDataset(linkDatasetName(flags.dataset, runs)));
+  const openIt = async () => {
+    const { horizon } = linkWalkSettings.parse(runs.at(-1)?.config.linkWalk ?? {});
+    return openRanker(which, await data.get(), horizon, { flags, runs, work });
+  };
+  const ranker = keptOpen(openIt, (one) => one.close?.());
+  return {
+    async ask(words, of = {}) {
+      const [head, relation] = headAndRelation(words);
+      const top = wholeNumber(of.top ?? flags.top ?? '10', '--top', 1);
+      refuseIdle([which], flags);
+      const dataset = await data.get();
+      const question = { head: resolveEntity(dataset, head), relation: resolveRelation(dataset, relation) };
+      return shown(question, await answersOf(question, dataset, await ranker.get(), top), dataset);
+    },
+    close: ranker.close,
+  };
+}
+
+interface Query {
+  head: number;
+  relation: number;
+}
+
+async function answersOf(
+  question: Query,
+  dataset: LinkDataset,
+  { ranker, pooling }: OpenedRanker,
+  top: number,
+): Promise<Answer[]> {
   const { graph, labels } = dataset;
   let answers: Answer[] = [];
-  try {
-    await opened.ranker.rank([question], (_, { scores: all, reached, chainTo }) => {
-      const known = dataset.known.tailsOf(question.head, question.relation);
-      const scores = all.at(opened.pooling === 'sum' ? -1 : 0)!;
-      const places = reached && placesOf(reached.entities);
-      // What no rule leads to has a score all the same: the lowest.
-      const found = bestOf(scores).filter((entity) => !chainTo || chainTo(entity));
-      answers = Array.from(found.subarray(0, top), (entity): Answer => {
-        const path = places && reached.path(places.get(entity)!);
-        const chain = chainTo?.(entity);
-        return {
-          entity: labels[entity]!,
-          id: graph.entityName(entity)!,
-          score: scores[entity]!,
-          known: known.includes(entity),
-          ...(path && {
-            path: namedSteps(dataset, question.head, path),
-            words: verbalisePath(graph, labels, question.head, path),
-          }),
-          ...(chain && { words: chain.map((step) => graph.relationNames[step]!).join(' → ') }),
-        };
-      });
+  await ranker.rank([question], (_, { scores: all, reached, chainTo }) => {
+    const known = dataset.known.tailsOf(question.head, question.relation);
+    const scores = all.at(pooling === 'sum' ? -1 : 0)!;
+    const places = reached && placesOf(reached.entities);
+    // What no rule leads to has a score all the same: the lowest.
+    const found = bestOf(scores).filter((entity) => !chainTo || chainTo(entity));
+    answers = Array.from(found.subarray(0, top), (entity): Answer => {
+      const path = places && reached.path(places.get(entity)!);
+      const chain = chainTo?.(entity);
+      return {
+        entity: labels[entity]!,
+        id: graph.entityName(entity)!,
+        score: scores[entity]!,
+        known: known.includes(entity),
+        ...(path && {
+          path: namedSteps(dataset, question.head, path),
+          words: verbalisePath(graph, labels, question.head, path),
+        }),
+        ...(chain && { words: chain.map((step) => graph.relationNames[step]!).join(' → ') }),
+      };
     });
-  } finally {
-    await opened.close?.();
-  }
+  });
+  return answers;
+}
+
+function shown(question: Query, answers: readonly Answer[], { graph, labels }: LinkDataset): ShownAnswer {
   const asked = { head: labels[question.head]!, relation: graph.relationNames[question.relation]! };
   const unseen = graph.degree(question.head) === 0;
+  const scoreText = ({ path, score }: Answer) => (path ? Math.exp(score).toPrecision(3) : score.toFixed(3));
   const section: Section = {
     title: `(${asked.head}, ${asked.relation}, ?)`,
     ...(unseen && { lines: [`train has no edge of ${asked.head}: no walk leaves it.`] }),
-    rows: answers.map(({ entity, score, known, path, words: way }, i) => ({
+    rows: answers.map((answer, i) => ({
       rank: i + 1,
-      answer: entity,
-      ...(path ? { probability: Math.exp(score).toPrecision(3) } : { score: score.toFixed(3) }),
-      known: known ? 'yes' : '',
-      ...(way !== undefined && { [path ? 'path' : 'rule']: way }),
+      answer: answer.entity,
+      [answer.path ? 'probability' : 'score']: scoreText(answer),
+      known: answer.known ? 'yes' : '',
+      ...(answer.words !== undefined && { [answer.path ? 'path' : 'rule']: answer.words }),
     })),
   };
-  return { json: { ...asked, answers }, sections: [section] };
+  return {
+    json: { ...asked, answers },
+    sections: [section],
+    answers: answers.map((answer) => ({
+      text: answer.entity,
+      score: `${scoreText(answer)}${answer.known ? ', known' : ''}`,
+    })),
+    walks: answers.map(({ path = [] }) => path),
+  };
 }
 
 const placesOf = (entities: Int32Array) => new Map(Array.from(entities, (entity, i) => [entity, i] as const));

@@ -4,7 +4,7 @@ import { linkAgents } from '../../agents/link-agents.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import type { Task, TrainingPlan } from '../task.js';
 import { openScoredAgent, refuseIdle } from './agents.js';
-import { askLink } from './ask.js';
+import { openAskLink } from './ask.js';
 import { linkData, type LinkData, linkFlagsOf } from './data.js';
 import { linkEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
@@ -26,7 +26,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   openAgent: openScoredAgent,
   refuse: refuseIdle,
   flagsOf: linkFlagsOf,
-  ask: askLink,
+  openAsk: openAskLink,
   learning: linkLearning,
   environment: linkEnvironment,
   validFlags: ({ data: { validSamples } }) => (validSamples === null ? {} : { limit: String(validSamples) }),

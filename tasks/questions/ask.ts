@@ -9,70 +9,90 @@ import { oracleError } from '../../evaluation/oracle/open-oracle.js';
 import type { Asker, Attempt } from '../../evaluation/score.js';
 import { openCompletionStore } from '../../src/llm/client/completion-store.js';
 import { createClients } from '../../src/llm/client/create-clients.js';
+import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { nearestName, printable } from '../../src/run/printable.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { embeddedChatModel, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named.js';
-import type { Resolved, Shown, Work } from '../task.js';
+import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { openQuestionAgent } from './agents.js';
 import { budgetOf, openQuestionGraph, type QuestionGraph } from './data.js';
 import { eventText } from './show.js';
 
 /** Asks; answers, the facts behind them and, if wished, what the agent did. */
-export async function askQuestion(
-  [text, ...more]: readonly string[],
-  which: Resolved,
-  flags: EvaluationFlags,
+export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk {
+  const data = keptOpen(async () =>
+    openQuestionGraph(which.trained ? datasetOf(which.trained.run)! : flags.dataset!, flags.holdOut),
+  );
+  const seedOf = () => wholeNumber(flags.seed ?? '0', '--seed', 0);
+  const openIt = async () => {
+    // What a run was opened with by `--model` is its encoder's file; an agent's is the language model.
+    const encoder = flags.encoder ?? (which.trained ? flags.model : undefined);
+    return openQuestionAgent(which, await data.get(), { seed: seedOf(), encoder, flags });
+  };
+  const agent = keptOpen(openIt, (one) => one.close());
+  const model = keptOpen(
+    () => openAskedModel(which, flags, work),
+    (one) => one.dispose(),
+  );
+  return {
+    async ask([text, ...more], of = {}) {
+      if (text === undefined || more.length > 0) {
+        throw new WorkbenchError(
+          'usage',
+          `expected a run and a question, or --agent NAME and a question, got ${text === undefined ? 'one of two' : 'more'}`,
+          {
+            hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
+          },
+        );
+      }
+      const { top: most = '10', trace = false } = { ...flags, ...of };
+      const top = wholeNumber(most, '--top', 1);
+      budgetOf(flags.budget);
+      const graph = await data.get();
+      const task = taskOf(text, graph);
+      const asker = questionAsker((await agent.get()).agent);
+      const attempt = await attemptOf(asker, task, flags, seedOf(), model, work.signal);
+      return shown(attempt, task, graph, { top, trace });
+    },
+    async close() {
+      await agent.close();
+      await model.close();
+    },
+  };
+}
+
+/** @throws WorkbenchError `usage` for a simulated model */
+async function openAskedModel(
+  { agent }: Resolved,
+  { model: spec, modelSet }: EvaluationFlags,
   work: Work,
-): Promise<Shown> {
-  if (text === undefined || more.length > 0) {
-    throw new WorkbenchError(
-      'usage',
-      `expected a run and a question, or --agent NAME and a question, got ${text === undefined ? 'one of two' : 'more'}`,
-      {
-        hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
-      },
-    );
+): Promise<LanguageModel> {
+  if (spec !== undefined && oracleError(spec) !== undefined) {
+    throw new WorkbenchError('usage', `expected a real model, got ${spec}, at --model`, {
+      hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
+    });
   }
-  const top = wholeNumber(flags.top ?? '10', '--top', 1);
-  budgetOf(flags.budget);
-  const graph = await openQuestionGraph(which.trained ? datasetOf(which.trained.run)! : flags.dataset!, flags.holdOut);
-  const task = taskOf(text, graph);
-  // What a run was opened with by `--model` is its encoder's file; an agent's is the language model.
-  const encoder = flags.encoder ?? (which.trained ? flags.model : undefined);
-  const seed = wholeNumber(flags.seed ?? '0', '--seed', 0);
-  const { agent, close } = await openQuestionAgent(which, graph, { seed, encoder, flags });
-  try {
-    const attempt = await attemptOf(questionAsker(agent), task, flags, seed, work);
-    return shown(attempt, task, graph, { top, trace: flags.trace ?? false });
-  } finally {
-    await close();
-  }
+  return openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet);
 }
 
 async function attemptOf(
   asker: Asker<QuestionTask, QuestionAnswer>,
   task: QuestionTask,
-  flags: EvaluationFlags,
+  { budget, budgetMode = 'strict', choices = 'written' }: EvaluationFlags,
   seed: number,
-  work: Work,
+  kept: { get(): Promise<LanguageModel> },
+  signal: AbortSignal | undefined,
 ): Promise<Attempt<QuestionAnswer>> {
-  const { signal } = work;
   let attempt: Attempt<QuestionAnswer> | undefined;
   const take = (_: number, one: Attempt<QuestionAnswer>) => (attempt = one);
   if (!asker.prompted) {
     await asker.ask([task], take, { concurrency: 1, openCalls: noCalls, signal });
     return attempt!;
   }
-  const { model: spec, modelSet, budget, budgetMode = 'strict', choices = 'written' } = flags;
-  if (spec !== undefined && oracleError(spec) !== undefined) {
-    throw new WorkbenchError('usage', `expected a real model, got ${spec}, at --model`, {
-      hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
-    });
-  }
-  const model = await openRealModel(spec ?? embeddedChatModel(`agent ${asker.name}`, work), modelSet);
+  const model = await kept.get();
   // One question is not kept: its completions live as long as it does.
   const folder = mkdtempSync(join(tmpdir(), 'kgwalk-ask-'));
   const store = openCompletionStore(join(folder, 'completions.jsonl'));
@@ -83,7 +103,6 @@ async function attemptOf(
   } finally {
     store.close();
     rmSync(folder, { recursive: true, force: true });
-    await model.dispose();
   }
 }
 
@@ -125,7 +144,7 @@ function shown(
   task: QuestionTask,
   { graph }: QuestionGraph,
   { top, trace: traced }: { top: number; trace: boolean },
-): Shown {
+): ShownAnswer {
   const nameOf = (entity: number) => graph.entityNames[entity] ?? '?';
   if (failure !== undefined) throw new WorkbenchError('failure', `the agent failed on the question: ${failure}`);
   const { entities, literals, evidence, chain, stop, text } = answer!;
@@ -151,5 +170,6 @@ function shown(
     ...{ stop, ...totals },
     ...(traced && { trace, ledger: calls }),
   };
-  return { json, sections };
+  const walk = evidence.slice(0, top).map(([head, relation, tail]): [string, string, string] => [head, relation, tail]);
+  return { json, sections, answers: said.map((text) => ({ text })), ...(walk.length > 0 && { walks: [walk] }) };
 }

@@ -12,7 +12,7 @@ import type { TrainSettings } from '../../trainers/train-settings.js';
 import { datasetOf } from '../named.js';
 import { ppoWork, type Task, type TrainingPlan } from '../task.js';
 import { openScoredAgent, openSimulated, refuseIdle } from './agents.js';
-import { askQuestion } from './ask.js';
+import { openAskQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
 import { questionEnvironment } from './environment.js';
 import { evaluationLeaks, runLeaks } from './leaks.js';
@@ -40,7 +40,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   flagsOf: questionFlagsOf,
   trace: (row, traced, { graph }) => traceOf(row, traced, graph),
   together: unionShown,
-  ask: askQuestion,
+  openAsk: openAskQuestion,
   learning: questionLearning,
   environment: questionEnvironment,
   plan: questionPlan,
