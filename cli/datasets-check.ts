@@ -20,7 +20,7 @@ export function registerCheck(datasets: Command): void {
     )
     .option('--run <run>', 'a run, or a folder of an evaluation of questions: what was it made from?')
     .option('--split <split>', 'with --run: the split that nothing may know (default: test; of an evaluation, its own)')
-    .option('--evaluations <dir>', 'with --run: where evaluations of questions are kept (default: runs/evaluations)')
+    .option('--evaluations <dir>', 'with --run: where evaluations are kept outside of runs (default: runs/evaluations)')
     .option('--json', 'print the problems, or all that was found, as JSON')
     .action(check);
 }
@@ -53,7 +53,7 @@ async function checkedOf(name: string, evaluations: string | undefined) {
   const { findRun } = await import('../tasks/named.js');
   const { foundEvaluation } = await import('../evaluation/keep.js');
   const found = findRun(name);
-  if (found) return { run: found.run };
+  if (found) return { run: found.run, evaluations };
   const folder = foundEvaluation(name, evaluations, 'begun');
   if (folder !== undefined) return { folder };
   throw new WorkbenchError('usage', `expected a run or an evaluation, got "${name}", at --run`, {

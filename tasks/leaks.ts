@@ -1,5 +1,12 @@
 /** Checks for leaks of a split into whatever was made from samples: what a check looks at, and what it tells. */
-import { evaluationFiles, evaluationsIn, readAsked, readEvaluation, runOf } from '../evaluation/keep.js';
+import {
+  evaluationFiles,
+  evaluationsFolder,
+  evaluationsIn,
+  readAsked,
+  readEvaluation,
+  runOf,
+} from '../evaluation/keep.js';
 import type { ArtifactRow } from '../evaluation/leaks/artifact-rows.js';
 import { leakReport, type LeakReport, type LeakReportParts, type NotedAgent } from '../evaluation/leaks/leak-report.js';
 import { seenUnseen, type SeenUnseen } from '../evaluation/leaks/seen-unseen.js';
@@ -12,7 +19,7 @@ import { readProvenance } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { findRun } from './named.js';
-import { type LeakCheck, ShownPage } from './task.js';
+import { type CheckedRun, type LeakCheck, ShownPage } from './task.js';
 
 /** Parts of a report, and what stands around it. */
 export interface Checked extends Omit<LeakReportParts, 'dataset'> {
@@ -49,13 +56,18 @@ export function otherGraph(what: string, of = 'none', hash: string): WorkbenchEr
   });
 }
 
-/** The finished evaluations of a split in a folder, with what their agents were made from. */
+/** The finished evaluations of a split in a run's folder, and those of the run elsewhere, with what their agents were made from. */
 export function evaluationsOn(
-  folder: string,
+  { run, evaluations = evaluationsFolder() }: CheckedRun,
   dataset: string,
   split: string,
 ): { name: string; folder: string; noted: NotedAgent }[] {
-  return evaluationsIn(folder)
+  const isOfRun = ({ folder }: { folder: string }) => {
+    const of = runOf(readAsked(folder));
+    return of !== undefined && findRun(of)?.run.folder === run.folder;
+  };
+  const elsewhere = evaluationsIn(evaluations).filter(isOfRun);
+  return [...evaluationsIn(runFiles(run.folder).evaluations), ...elsewhere]
     .filter(({ record }) => record.dataset === dataset && record.split === split)
     .map(({ name, folder: own, record }) => {
       const { provenance } = evaluationFiles(own);
@@ -66,7 +78,7 @@ export function evaluationsOn(
 
 /** What kept evaluations of a split say: what their agents were made from, and how targets fared that train never had. */
 export function notedEvaluations<R extends Row>(
-  folder: string,
+  of: CheckedRun,
   measure: Measure<R>,
   {
     dataset,
@@ -75,7 +87,7 @@ export function notedEvaluations<R extends Row>(
     seen,
   }: { dataset: string; split: string; metric: string; seen: (row: R) => boolean | undefined },
 ): { agents: NotedAgent[]; targets: SeenUnseen[] } {
-  const found = evaluationsOn(folder, dataset, split);
+  const found = evaluationsOn(of, dataset, split);
   return {
     agents: found.map(({ noted }) => noted),
     targets: found.map((one) => targetsOf(one.name, readEvaluation(one.folder, measure), measure, metric, seen)),

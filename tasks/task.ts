@@ -179,6 +179,13 @@ export interface TaskEnvironment {
   vectors?: ObservationVectors;
 }
 
+/** A run that is checked for leaks. */
+export interface CheckedRun {
+  run: RunInfo;
+  /** Where evaluations of the run may lie beside those in its folder; default `runs/evaluations`. */
+  evaluations?: string | undefined;
+}
+
 /** What is known of leaks from a split into a run or an evaluation. */
 export interface LeakCheck extends Shown {
   split: string;
@@ -234,7 +241,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Name of the graph that a run walks; undefined where its data set is no longer imported. */
   graphOf(run: RunInfo): string | undefined;
   /** What a run, or a kept evaluation, knows of a split. @param folder of the evaluation; else the run is checked */
-  leaks(name: string, of: { run: RunInfo } | { folder: string }, split: string | undefined): Promise<LeakCheck>;
+  leaks(name: string, of: CheckedRun | { folder: string }, split: string | undefined): Promise<LeakCheck>;
 }
 
 /** Collects lines and tables in the order in which they are to be read. */

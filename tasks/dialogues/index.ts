@@ -44,7 +44,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   listed: listedDialogues,
   statistics: dialogueStatistics,
   graphOf: ({ config }) => dataSettings.parse(config.data ?? {}).graph,
-  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of.run, split) : evaluationLeaks(name, of.folder, split)),
+  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of, split) : evaluationLeaks(name, of.folder, split)),
 };
 
 async function dialoguePlan(settings: TrainSettings): Promise<TrainingPlan> {

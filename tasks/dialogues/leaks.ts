@@ -4,7 +4,6 @@ import { dataSettings } from '../../datasets/settings.js';
 import { foundEvaluation, readEvaluation } from '../../evaluation/keep.js';
 import { knownDialogues } from '../../evaluation/leaks/known-samples.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { runFiles } from '../../src/run/run-folder.js';
 import {
   checkDataset,
   checkGraph,
@@ -16,19 +15,20 @@ import {
   otherGraph,
   targetsOf,
 } from '../leaks.js';
-import type { LeakCheck } from '../task.js';
+import type { CheckedRun, LeakCheck } from '../task.js';
 import { dialogueFigures, dialogueMeasure } from './score.js';
 
 const [main] = dialogueFigures([1]);
 
 /** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
-export async function runLeaks(name: string, run: RunInfo, split = 'test'): Promise<LeakCheck> {
+export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Promise<LeakCheck> {
+  const { run } = of;
   const data = dataSettings.parse(run.config.data ?? {});
   checkDataset(name, data.dataset, `run ${run.id}`);
   const dataset = loadDialogueDataset(name);
   const graph = await dataset.loadGraph(data.graph);
   checkGraph(graph.hash, run);
-  const { agents, targets } = notedEvaluations(runFiles(run.folder).evaluations, dialogueMeasure, {
+  const { agents, targets } = notedEvaluations(of, dialogueMeasure, {
     ...{ dataset: name, split, metric: main!.key },
     seen: ({ seen }) => seen,
   });

@@ -36,7 +36,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   listed: listedLinks,
   statistics: linkStatistics,
   graphOf: () => 'train',
-  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of.run, split) : evaluationLeaks(name, of.folder, split)),
+  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of, split) : evaluationLeaks(name, of.folder, split)),
 };
 
 async function linkPlan(settings: TrainSettings): Promise<TrainingPlan> {

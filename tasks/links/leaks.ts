@@ -7,9 +7,8 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { printable } from '../../src/run/printable.js';
 import type { ArtifactRecord } from '../../src/run/provenance.js';
 import type { RunInfo } from '../../src/run/records.js';
-import { runFiles } from '../../src/run/run-folder.js';
 import { checkDataset, checkGraph, evaluationsOn, notedEvaluation, notedRun, otherGraph } from '../leaks.js';
-import { type LeakCheck, ShownPage } from '../task.js';
+import { type CheckedRun, type LeakCheck, ShownPage } from '../task.js';
 
 /** One artifact and what it notes. Triples are noted by split, as they are read by split. */
 export interface LinkArtifactRow {
@@ -106,12 +105,13 @@ function rowOf({ kind, name, facts = {} }: ArtifactRecord, hash: string, asked: 
 }
 
 /** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
-export async function runLeaks(name: string, run: RunInfo, wanted = 'test'): Promise<LeakCheck> {
+export async function runLeaks(name: string, of: CheckedRun, wanted = 'test'): Promise<LeakCheck> {
+  const { run } = of;
   const split = splitOf(wanted);
   checkDataset(name, dataSettings.parse(run.config.data ?? {}).dataset, `run ${run.id}`);
   const dataset = await loadLinkDataset(name);
   checkGraph(dataset.graph.hash, run);
-  const beside = evaluationsOn(runFiles(run.folder).evaluations, name, split).map(({ noted }) => noted);
+  const beside = evaluationsOn(of, name, split).map(({ noted }) => noted);
   const parts = { agents: [notedRun(run), ...beside], expected: expectedOf(run) };
   return linkCheck(`run ${run.id}`, linkLeaks(dataset, split, parts));
 }

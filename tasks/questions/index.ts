@@ -57,7 +57,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
     const manifest = listDatasets(['questions']).find((one) => one.name === name);
     return manifest?.subsets[subsets?.[0] ?? Object.keys(manifest.subsets)[0]!]?.graph;
   },
-  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of.run, split) : evaluationLeaks(name, of.folder, split)),
+  leaks: (name, of, split) => ('run' in of ? runLeaks(name, of, split) : evaluationLeaks(name, of.folder, split)),
 };
 
 async function questionPlan(settings: TrainSettings): Promise<TrainingPlan> {

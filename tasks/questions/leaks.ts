@@ -6,8 +6,6 @@ import { dataSettings } from '../../datasets/settings.js';
 import { foundEvaluation, readEvaluation } from '../../evaluation/keep.js';
 import { entitiesOf } from '../../evaluation/leaks/graph-cut.js';
 import { knownQuestions, type KnownSamples } from '../../evaluation/leaks/known-samples.js';
-import type { RunInfo } from '../../src/run/records.js';
-import { runFiles } from '../../src/run/run-folder.js';
 import {
   checkDataset,
   checkGraph,
@@ -18,19 +16,20 @@ import {
   notedRun,
   targetsOf,
 } from '../leaks.js';
-import type { LeakCheck } from '../task.js';
+import type { CheckedRun, LeakCheck } from '../task.js';
 import type { QuestionRow } from './row.js';
 import { questionFigures, questionMeasure } from './score.js';
 
 const metric = questionFigures[0]!.key;
 
 /** @throws WorkbenchError `data` for what is damaged or was imported anew, `usage` for another data set or no such split */
-export async function runLeaks(name: string, run: RunInfo, split = 'test'): Promise<LeakCheck> {
+export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Promise<LeakCheck> {
+  const { run } = of;
   const data = dataSettings.parse(run.config.data ?? {});
   checkDataset(name, data.dataset, `run ${run.id}`);
   const opened = await openKnown(name, data.subsets === 'all' ? undefined : data.subsets, data.holdOut, split);
   checkGraph(opened.known.graph.hash, run);
-  const { agents, targets } = notedEvaluations(runFiles(run.folder).evaluations, questionMeasure, {
+  const { agents, targets } = notedEvaluations(of, questionMeasure, {
     ...{ dataset: name, split: opened.known.asked.name, metric },
     seen: seenAnswers(opened.known),
   });

@@ -60,6 +60,17 @@ async function altered(files: Record<string, (text: string) => string>, body: ()
   }
 }
 
+test('evaluations of the run that are kept elsewhere are looked at, and those of other runs are not', async () => {
+  const elsewhere = ['--evaluations', folderWith({})];
+  const other = join(folderWith({}), 'other');
+  cpSync(run, other, { recursive: true });
+  for (const one of [run, other]) await kgwalk('evaluate', one, '--split', 'test', ...elsewhere);
+  expect((await report()).targets).toEqual([]);
+  const words = ['datasets', 'check', 'opendialkg', '--run', run, ...elsewhere];
+  const { targets } = await kgwalkJson<LeakReport>(...words);
+  expect(targets.map(({ evaluation }) => evaluation)).toEqual([expect.stringContaining('-test-best-')]);
+});
+
 describe('a clean run', () => {
   test('shows everything that it made and from what, and that nothing of test is in it', async () => {
     const { artifacts, found, foundBeside, unknown, notNoted, targets } = await report();
