@@ -1,5 +1,5 @@
 /** Numbers, agents, figures, runs and relations as people read them. */
-import { configHash } from '../src/run/config.js';
+import { configHash, decisiveSettings } from '../src/run/config.js';
 
 const baselines: Readonly<Record<string, string>> = {
   frequency: 'most frequent',
@@ -33,14 +33,14 @@ export function labelOf(name: string, details: readonly string[]): string {
   return shown.length > 0 ? `${name} (${shown.join('; ')})` : name;
 }
 
-/** Equal for configurations that differ in nothing but the seed. */
+/** Equal for configurations that differ in nothing that sets runs apart. */
 export function settingsKey(config: Record<string, unknown>): string {
   return configHash(withoutSeed(config));
 }
 
-/** Settings that set runs apart. */
+/** Settings that set runs apart: not the seed, nor what changes no weight and no figure. */
 export function withoutSeed(config: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'seed'));
+  return Object.fromEntries(Object.entries(decisiveSettings(config)).filter(([key]) => key !== 'seed'));
 }
 
 /** A run's name without time and seed. */

@@ -2,7 +2,7 @@
 import { checkFits, type Checkpoint, type CheckpointHashes, readCheckpoint } from '../checkpoints/checkpoint.js';
 import { type CheckpointEntry, compareEntries } from '../checkpoints/keeper.js';
 import { dropCheckpoints, readIndex, resolveCheckpoint } from '../checkpoints/store.js';
-import { configDifferences, refuseDifferences } from '../src/run/config.js';
+import { configDifferences, decisiveSettings, refuseDifferences } from '../src/run/config.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import { computerNames } from '../src/tensor/backend.js';
@@ -67,7 +67,7 @@ function isTrainedIn({ clone }: TrainSettings, { phase, step }: CheckpointEntry)
 }
 
 /**
- * Refuses settings that are not the run's. A run keeps the place that it knows its model by, wherever the file is now: the
+ * Refuses settings that are not the run's, but for those that change no weight, such as `log.tensorboard`. A run keeps the place that it knows its model by, wherever the file is now: the
  * encoder's id says that it is the same.
  * @param encoder id of the model at hand; undefined: not opened yet, which model it is is not asked
  * @throws WorkbenchError `config` that lists them all
@@ -77,7 +77,7 @@ export function refuseOtherSettings(before: RunInfo, settings: TrainSettings, en
   const sameModel = encoder === undefined || encoder === before.environment.hashes.encoder;
   const asked = sameModel ? { ...settings, encoder: { ...settings.encoder, model: known.encoder.model } } : settings;
   refuseDifferences(
-    configDifferences(plainSettings(known), plainSettings(asked)),
+    configDifferences(decisiveSettings(plainSettings(known)), decisiveSettings(plainSettings(asked))),
     'the settings of the run',
     before.folder,
     'Resume without changing settings, or begin a new run with the weights of this one by --fork.',

@@ -68,6 +68,17 @@ export function configHash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }
 
+/** Settings that change no weight and no figure: what a run is called, what it logs beside its metrics, who shares the encoding. */
+const cosmetic: readonly string[] = ['name', 'log', 'encoder.workers'];
+
+/** The settings without those that change no weight and no figure: a run may go on under others of these, and seeds are averaged. */
+export function decisiveSettings(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, unknown> {
+  const kept = Object.entries(config).filter(([key]) => !cosmetic.includes(prefix + key));
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, isPlain(value) ? decisiveSettings(value, `${prefix}${key}.`) : value]),
+  );
+}
+
 /** Dotted names of the keys whose values differ, in alphabetical order; lists are compared whole. */
 export function diffConfig(a: unknown, b: unknown, prefix = ''): string[] {
   if (!isPlain(a) || !isPlain(b)) {

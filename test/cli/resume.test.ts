@@ -3,6 +3,7 @@ import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { openRun } from '../../src/run/run-folder.js';
@@ -96,6 +97,17 @@ describe('train --resume', () => {
     expect(told).toContain('ppo.clipRange: 0.2 in the run, 0.1 asked for\n  seed: 0 in the run, 9 asked for');
     expect(told).toMatch(/hint: .*--fork/);
     expect(runHashes(stopped)).toEqual(before);
+  });
+
+  test('with settings that change no weight goes on, to the same weights', async () => {
+    const folder = copyOf(stopped);
+    const { exitCode } = await resume(folder, 'last', '--set', 'log.tensorboard=false', '--set', 'encoder.workers=2');
+    expect(exitCode).toBe(0);
+    const trained = (run: string) => [
+      readCheckpoint(join(run, 'checkpoints/ppo-000004.safetensors')).tensors,
+      readFileSync(join(run, 'metrics.jsonl'), 'utf8'),
+    ];
+    expect(trained(folder)).toEqual(trained(unbroken));
   });
 
   test('with other settings is refused of a finished run too', async () => {

@@ -58,6 +58,29 @@ describe('runs', () => {
       run('tiny-20260102-030406-s2', { seed: 2, ppo: { klCoef: 1 } }),
     ]);
     expect(groups.map(({ label, runs }) => [label, runs.length])).toEqual([['tiny', 2]]);
+  });
+
+  test('that differ in what changes no weight, too, are averaged, and no label speaks of it', () => {
+    const settings = (seed: number, clipRange: number, tensorboard: boolean) => ({
+      ...{
+        name: `try-${seed}`,
+        seed,
+        ppo: { clipRange },
+        log: { tensorboard },
+        encoder: { model: 'm', workers: seed },
+      },
+    });
+    const groups = groupRuns([
+      run('a-s1', settings(1, 0.1, true)),
+      run('a-s2', settings(2, 0.1, false)),
+      run('b-s3', settings(3, 0.2, true)),
+      run('b-s4', settings(4, 0.2, false)),
+    ]);
+    expect(groups.map(({ label, runs }) => [label, runs.length])).toEqual([
+      [expect.stringContaining('clipRange=0.1'), 2],
+      [expect.stringContaining('clipRange=0.2'), 2],
+    ]);
+    expect(groups.map(({ label }) => label).join()).not.toMatch(/tensorboard|workers/);
     expect(groupRuns([run('tiny-20260102-030405-s1', { seed: 1 })])[0]!.label).toBe('tiny-20260102-030405-s1');
   });
 
