@@ -1,10 +1,14 @@
 /** `kgwalk sweep`: many runs of a preset with settings from a grid, drawn at random, or told by another program. */
 import { type Command, Option } from 'commander';
 import { join, resolve } from 'node:path';
+import { stdin } from 'node:process';
 import { WorkbenchError } from '../src/run/errors.js';
 import { addThreadsOption, minutesOf, repeatable, timeLimit } from './options.js';
 import { printJson, printLine, printNote, printTable, type Row } from './output.js';
+import type { ProgressReporter } from '../src/run/progress.js';
+import type { OpenSweep } from '../sweep/plan.js';
 import type { SweepResults } from '../sweep/results.js';
+import type { SweepWork } from '../sweep/run-sweep.js';
 import type { SweepRecord } from '../src/run/sweep.js';
 
 interface SweepFlags {
@@ -73,6 +77,7 @@ export function register(program: Command): void {
     .option('--run-dir <dir>', 'the folder itself')
     .option('--resume', 'go on with the sweep in the folder, where there is one')
     .option('--retry-failed', 'with --resume: run again what failed')
+    .option('--ask-tell', 'another program tells the trials, in lines of JSON on standard input, and is answered')
     .option('--max-minutes <n>', 'stop after that long; --resume goes on')
     .option('--json', 'print the results as JSON');
   addThreadsOption(command, 'TransE of a trial').action((preset: string, flags: SweepFlags) =>
@@ -92,44 +97,51 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const { signal: interrupted, progress } = terminalWork();
   const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
   const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
-  const { sweepResults } = await import('../sweep/results.js');
+  const { quoted, sweepResults } = await import('../sweep/results.js');
+  const work = { jobs, run, signal, retryFailed: flags.retryFailed };
   try {
-    const runs = record.trials * record.seeds.length;
-    const before = open.events.filter(({ kind }) => kind === 'end').length;
-    printNote(
-      `sweep ${folder}: ${record.trials} trials${record.seeds.length > 1 ? `, ${record.seeds.length} seeds each` : ''}`,
-    );
-    const bar = progress('sweep', runs, 'runs', before);
-    let done = before;
-    const { runSweep } = await import('../sweep/run-sweep.js');
-    await runSweep(open, {
-      ...{ jobs, run, signal, retryFailed: flags.retryFailed },
-      onEnd({ trial, seed, state, value, metric, reason }) {
-        const figure = value === undefined ? '' : ` · ${metric} ${figureText(value)}`;
-        printNote(
-          `trial ${trial} of ${record.trials}, seed ${seed}: ${state}${figure}${reason === undefined ? '' : ` · ${reason}`}`,
-        );
-        bar.update(++done);
-      },
-    });
-    bar.finish();
+    await (flags.askTell ? answered(open, work) : planned(open, work, progress));
   } catch (error) {
     if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
     const { trials, finished, stopped, failed } = sweepResults(open).counts;
-    throw new WorkbenchError(
-      'stopped',
-      `stopped with ${finished + stopped + failed} of ${trials} trials done, at ${folder}`,
-      {
-        hint: 'The same command with --resume goes on.',
-      },
-    );
+    const done = `${finished + stopped + failed} of ${trials} trials done`;
+    throw new WorkbenchError('stopped', `stopped with ${done}, at ${folder}`, {
+      hint: 'The same command with --resume goes on.',
+    });
   } finally {
     open.close();
   }
   const results = sweepResults(open);
-  if (flags.json) return printJson({ folder, ...results });
-  printResults(results, record);
-  printNote(`\nkgwalk report ${(await import('../sweep/results.js')).quoted(folder)}`);
+  if (flags.json && !flags.askTell) printJson({ folder, ...results });
+  else if (!flags.askTell) printResults(results, record);
+  printNote(`\nkgwalk report ${quoted(folder)}`);
+}
+
+/** All trials of a list. */
+async function planned(open: OpenSweep, work: SweepWork, progress: ProgressReporter): Promise<void> {
+  const { runSweep } = await import('../sweep/run-sweep.js');
+  const { record, folder, events } = open;
+  const { trials, seeds } = record;
+  printNote(`sweep ${folder}: ${trials} trials${seeds.length > 1 ? `, ${seeds.length} seeds each` : ''}`);
+  let done = events.filter(({ kind }) => kind === 'end').length;
+  const bar = progress('sweep', trials * seeds.length, 'runs', done);
+  const onEnd: SweepWork['onEnd'] = ({ trial, seed, state, value, metric, reason }) => {
+    const figure = value === undefined ? '' : ` · ${metric} ${figureText(value)}`;
+    const why = reason === undefined ? '' : ` · ${reason}`;
+    printNote(`trial ${trial} of ${trials}, seed ${seed}: ${state}${figure}${why}`);
+    bar.update(++done);
+  };
+  await runSweep(open, { ...work, onEnd });
+  bar.finish();
+}
+
+/** Trials that are told on standard input, answered on standard output. */
+async function answered(open: OpenSweep, work: SweepWork): Promise<void> {
+  const { createInterface } = await import('node:readline');
+  const { answerAsks } = await import('../sweep/ask-tell.js');
+  printNote(`sweep ${open.folder}: trials are told in lines such as {"id": 1, "set": {"ppo.clipRange": 0.1}}`);
+  const lines = createInterface({ input: stdin, crlfDelay: Infinity, ...(work.signal && { signal: work.signal }) });
+  await answerAsks(open, work, { lines, say: (said) => printLine(JSON.stringify(said)) });
 }
 
 async function planOf(preset: string, flags: SweepFlags) {
@@ -141,6 +153,9 @@ async function planOf(preset: string, flags: SweepFlags) {
     ...(flags.model === undefined ? [] : [...overridesOf({ 'encoder.model': lastingModelName(flags.model) })]),
     ...(flags.backend === undefined ? [] : [`backend=${flags.backend}`]),
   ];
+  if (flags.askTell && flags.grid.length + flags.sample.length + Number(flags.trials !== undefined) > 0) {
+    throw new WorkbenchError('usage', 'expected trials by --grid and --sample or by --ask-tell, got both');
+  }
   const dimensions = flags.askTell ? [] : parseSpace(flags.grid, flags.sample);
   const { seed } = loadPreset(preset, overrides);
   return {

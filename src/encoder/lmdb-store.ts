@@ -6,6 +6,9 @@ import type { Database, RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
 import { isRunning, writeError } from '../run/files.js';
 
+/** Folders that this process has opened. */
+const opened = new Set<string>();
+
 /**
  * Opens (or makes) a database folder that several processes may share; the map grows by itself.
  * @throws WorkbenchError `native` when lmdb is missing for this machine, `failure` when the folder cannot be used
@@ -24,8 +27,11 @@ export async function openStore(folder: string): Promise<RootDatabase> {
     mkdirSync(folder, { recursive: true });
     if (!existsSync(join(folder, 'data.mdb'))) requireSpace(folder, 0);
     checkDatabase(folder);
-    // An open that fails in lmdb 3.5.6 frees memory twice and may take the process down: what may fail is tried before.
-    closeSync(openSync(join(folder, 'lock.mdb'), 'a+'));
+    // An open that fails in lmdb 3.5.6 frees memory twice and may take the process down: what may fail is tried before. Once: to
+    // close any descriptor of this file gives up the system's locks on it that the process holds, by which others see that its
+    // readers live; they would take away the slots that it reads with.
+    if (!opened.has(folder)) closeSync(openSync(join(folder, 'lock.mdb'), 'a+'));
+    opened.add(folder);
     return library.open({ path: folder, maxDbs: 5, noSubdir: false });
   } catch (error) {
     throw storeError(error, folder);

@@ -35,6 +35,25 @@ function start(words: readonly string[]) {
 const run = (...words: string[]) => spawnSync(execPath, [program, ...words], { env, encoding: 'utf8' });
 const newRun = () => join(folderWith({}), 'run');
 
+test('a cache that a process opened twice is still its own when another process looks for readers that died', async () => {
+  const place = join(env.KGWALK_HOME!, 'cache');
+  const first = await openEncoderCache(place);
+  const space = first.space({ encoder: 'one', name: 'one', mode: '', dim: 2 });
+  space.write('text', '8', Float32Array.of(1, 2));
+  await space.commit();
+  const into = new Float32Array(2);
+  expect(space.read('text', '8', into)).toBe(true);
+  // As the evaluation at the end of a run does, while the run's own is open.
+  const second = await openEncoderCache(place);
+  await second.close();
+  expect(run('cache', 'info').status).toBe(0);
+  // A reader asks for its slot anew in another turn.
+  await setTimeout(1);
+  expect(space.read('text', '8', into)).toBe(true);
+  expect([...into]).toEqual([1, 2]);
+  await first.close();
+});
+
 test('a second process on a run is refused at once and changes nothing; a killed one leaves no lock that holds', async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles) });
   const folder = newRun();
