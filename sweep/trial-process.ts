@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { execPath } from 'node:process';
+import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import { packageRoot } from '../src/run/locations.js';
@@ -60,6 +60,7 @@ export function trialProcesses({ preset, plugins, threads }: TrialProcesses): Ru
     const output = openSync(log, 'a');
     // A group of its own: Ctrl-C at the terminal reaches the sweep alone, which asks once. The channel tells it that the sweep is gone.
     const child = spawn(execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), ...words], {
+      env,
       detached: true,
       stdio: ['ignore', output, output, 'ipc'],
     });

@@ -33,5 +33,5 @@ runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --
 runsAsWritten('docs/native-tensorflow.md');
 runsAsWritten('docs/performance.md');
 runsAsWritten('docs/prompted-agents.md', { before: mainJob });
-runsAsWritten('docs/sweeps.md');
+runsAsWritten('docs/sweeps.md', { saves: { 'Told by another program': ['asker.py'] } });
 runsAsWritten('models/demo/README.md');

@@ -17,7 +17,9 @@ const tells: Readonly<Record<string, RegExp>> = {
   evaluate: / on [\w-]+.* n = [1-9]/,
   pretrain: /^scorer +split +asked/m,
   replay: /^\d+ samples? replayed: every byte as it was saved$/m,
+  'runs list': /^run +status/m,
   report: /index\.html$/m,
+  sweep: /^Best on valid: trial \d+, eval\//m,
   train: /runs\S+$/m,
   'train --dry-run': /^phase +work/,
 };
