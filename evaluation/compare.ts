@@ -2,7 +2,7 @@
 import { type PairedDifference, pairedDifferences } from '../src/metrics/bootstrap.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationRecord } from '../src/run/evaluation.js';
-import { columnsOf, rowsBySlice } from './figures.js';
+import { columnsOf, isShare, rowsBySlice } from './figures.js';
 import type { Compared, Measure, Row } from './score.js';
 
 /** One agent against the reference. */
@@ -49,7 +49,9 @@ export function compareEvaluations<R extends Row>(
     return Object.fromEntries(
       columns.map(([key, column]) => {
         const clusters = column.rows.map((row) => measure.cluster(row));
-        const [tested] = pairedDifferences([column.values], [baseline.get(key)!.values], clusters, { resamples });
+        const shares = [isShare(reference.record.figures.find((one) => one.key === key)!)];
+        const options = { resamples, shares };
+        const [tested] = pairedDifferences([column.values], [baseline.get(key)!.values], clusters, options);
         return [key, tested!];
       }),
     );

@@ -98,7 +98,7 @@ export function metricsOf<R extends Row>(
     const estimates = bootstrapMeans(
       alike.map(([, { values }]) => values),
       clusters,
-      { resamples },
+      { resamples, shares: alike.map(([key]) => isShare(figures.find((one) => one.key === key)!)) },
     );
     alike.forEach(([key], i) => {
       found.set(key, estimates[i]!);
@@ -107,6 +107,9 @@ export function metricsOf<R extends Row>(
   }
   return Object.fromEntries([...columns.keys()].map((key) => [key, found.get(key)!]));
 }
+
+/** Whether a figure's values lie in [0, 1]. */
+export const isShare = ({ unit }: Figure): boolean => unit === '%' || unit === 'mean';
 
 /** Figures by `name=value`; a name with one value only is left out, and one with more than forty. */
 export function slicesOf<R extends Row>(

@@ -33,7 +33,7 @@ export function resultTable(set: ResultSet): Table {
 export function wholeTable(set: ResultSet): Table {
   const { figures, rows } = set;
   const counted = figures.filter(
-    ({ key, place }) => place === 'main' || rows.some(({ metrics }) => metrics[key]?.high),
+    ({ key, place }) => place === 'main' || rows.some(({ metrics }) => metrics[key]?.value),
   );
   return agentsTable(set, counted, [{ head: 'samples', cell: () => ({ text: plain(set.about.n) }) }]);
 }

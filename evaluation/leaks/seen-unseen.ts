@@ -47,6 +47,7 @@ export function seenUnseen(
     bootstrapMeans(
       [some.map(({ score }) => score)],
       some.map(({ cluster }) => cluster),
+      { shares: [true] },
     )[0]!;
   const estimates = {
     ...(seen!.length > 0 && { seen: meanOf(seen!) }),

@@ -11,35 +11,51 @@ export interface PairedDifference extends Estimate {
   pValue: number;
 }
 
-/** How often, from which seed and at which level. */
+/** How often, from which seed, and of what. */
 export interface BootstrapOptions {
   /** How often clusters are drawn anew. Default 2,000. */
   resamples?: number;
   /** Default 0: the same samples give the same interval. */
   seed?: number;
-  /** Coverage in (0, 1). Default 0.95. */
-  level?: number;
+  /** Which columns hold values in [0, 1]: at an edge, all 0 or all 1, their intervals have a width. Default none. */
+  shares?: readonly boolean[];
 }
 
 /**
- * Means of several columns over the same samples, with percentile intervals from one set of cluster resamples.
- * With a single cluster an interval has no width: there is nothing to resample.
+ * Means of several columns over the same samples, with 95 % percentile intervals from one set of cluster resamples. Where all
+ * values of a share are 0, or all are 1, resamples are all the same and say nothing: the interval is Wilson's then, over clusters.
+ * With a single cluster in which values differ an interval has no width: there is nothing to resample.
  * @param columns values [numColumns][numSamples]
  * @param clusters id of each sample's cluster, such as its dialogue [numSamples]; at least one sample
- * @source Efron and Tibshirani 1993, ch. 13 (percentile interval); Field and Welsh 2007 (cluster bootstrap)
+ * @source Efron and Tibshirani 1993, ch. 13 (percentile interval); Field and Welsh 2007 (cluster bootstrap); Wilson 1927
  */
 export function bootstrapMeans(
   columns: readonly ArrayLike<number>[],
   clusters: readonly (string | number)[],
   options: BootstrapOptions = {},
 ): Estimate[] {
-  const { level = 0.95 } = options;
   const means = resampledMeans(columns, clusters, options);
-  return columns.map((column, c) => ({ value: mean(column), ...percentiles(means[c]!, level), n: clusters.length }));
+  return columns.map((column, c) => {
+    const value = mean(column);
+    const interval =
+      options.shares?.[c] && (value === 0 || value === 1) ? wilsonAt(value, clusters) : percentiles(means[c]!);
+    return { value, ...interval, n: clusters.length };
+  });
+}
+
+/** Two-sided 95 % quantile of the normal distribution. */
+const z = 1.959964;
+
+/** Wilson's 95 % interval of a share of 0 or 1 over independent clusters: of 10, from 72 % to 100 %. */
+function wilsonAt(share: 0 | 1, clusters: readonly (string | number)[]): { low: number; high: number } {
+  const away = z ** 2 / (new Set(clusters).size + z ** 2);
+  return share === 1 ? { low: 1 - away, high: 1 } : { low: 0, high: away };
 }
 
 /**
- * Mean differences a − b of two agents on the same samples, with interval and two-sided test of "no difference".
+ * Mean differences a − b of two agents on the same samples, with 95 % interval and two-sided test of "no difference". Where every
+ * cluster differs alike, which resamples cannot doubt, the test is that of signs; and where shares differ by all there is, 1 or −1,
+ * the interval is Wilson's of that, over clusters.
  * @param a, b values of the same samples in the same order [numColumns][numSamples]
  */
 export function pairedDifferences(
@@ -52,9 +68,16 @@ export function pairedDifferences(
   return resampledMeans(differences, clusters, options).map((means, c) => {
     const atMost = means.filter((d) => d <= 0).length;
     const atLeast = means.filter((d) => d >= 0).length;
-    const pValue = Math.min(1, (2 * (Math.min(atMost, atLeast) + 1)) / (means.length + 1));
-    const { level = 0.95 } = options;
-    return { value: mean(differences[c]!), ...percentiles(means, level), n: clusters.length, pValue };
+    const resampled = Math.min(1, (2 * (Math.min(atMost, atLeast) + 1)) / (means.length + 1));
+    const value = mean(differences[c]!);
+    const interval = percentiles(means);
+    if (value === 0 || interval.low !== interval.high)
+      return { value, ...interval, n: clusters.length, pValue: resampled };
+    const pValue = Math.max(resampled, Math.min(1, 2 * 0.5 ** new Set(clusters).size));
+    const isWhole = options.shares?.[c] && Math.abs(value) === 1;
+    if (!isWhole) return { value, ...interval, n: clusters.length, pValue };
+    const { low, high } = wilsonAt(value === 1 ? 1 : 0, clusters);
+    return { value, low: 2 * low - 1, high: 2 * high - 1, n: clusters.length, pValue };
   });
 }
 
@@ -90,13 +113,14 @@ function resampledMeans(
   return means.map((column) => column.sort());
 }
 
-function percentiles(sorted: Float64Array, level: number): { low: number; high: number } {
+/** The middle 95 %. */
+function percentiles(sorted: Float64Array): { low: number; high: number } {
   const at = (share: number) => {
     const position = share * (sorted.length - 1);
     const below = sorted[Math.floor(position)]!;
     return below + (sorted[Math.ceil(position)]! - below) * (position - Math.floor(position));
   };
-  return { low: at((1 - level) / 2), high: at((1 + level) / 2) };
+  return { low: at((1 - 0.95) / 2), high: at((1 + 0.95) / 2) };
 }
 
 function mean(values: ArrayLike<number>): number {

@@ -315,7 +315,7 @@ export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resa
     const unions = pairs.map(([a, b]) => unionMetrics(a.matchedLenient, b.matchedLenient, a.golds));
     const values = (['partial', 'complete'] as const).map((key) => Float64Array.from(unions, (union) => union[key]));
     const ids = pairs.map(([{ id }]) => id);
-    const [partial, complete] = bootstrapMeans(values, ids, { resamples });
+    const [partial, complete] = bootstrapMeans(values, ids, { resamples, shares: [true, true] });
     return [{ name: `${one.name}+io`, partial: partial!, complete: complete! }];
   });
 }

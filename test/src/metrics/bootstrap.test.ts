@@ -51,6 +51,37 @@ describe('the interval of a mean', () => {
   });
 });
 
+describe('at an edge', () => {
+  const ids = (count: number) => Array.from({ length: count }, (_, i) => i);
+  const all = (value: number, count: number) => Array<number>(count).fill(value);
+  const share = { shares: [true] };
+
+  test('ten of ten are Wilson’s 72 to 100 %, none of twenty 0 to 16 %: a bootstrap would have no width', () => {
+    const [ten] = bootstrapMeans([all(1, 10)], ids(10), share);
+    expect(ten).toMatchObject({ value: 1, high: 1, n: 10 });
+    expect(ten!.low).toBeCloseTo(0.7225, 4);
+    const [none] = bootstrapMeans([all(0, 20)], ids(20), share);
+    expect(none).toMatchObject({ value: 0, low: 0 });
+    expect(none!.high).toBeCloseTo(0.1611, 4);
+  });
+
+  test('clusters count, not samples; what is no share stays as it is', () => {
+    const clusters = ids(40).map((i) => i % 10);
+    expect(bootstrapMeans([all(1, 40)], clusters, share)[0]!.low).toBeCloseTo(0.7225, 4);
+    expect(bootstrapMeans([all(1, 10)], ids(10))[0]).toMatchObject({ low: 1, high: 1 });
+    expect(bootstrapMeans([[1, 1, 0]], ids(3), share)).toEqual(bootstrapMeans([[1, 1, 0]], ids(3)));
+  });
+
+  test('a difference that all samples have is tested by signs, and its interval has a width', () => {
+    const [three] = pairedDifferences([all(1, 3)], [all(0, 3)], ids(3), share);
+    expect(three!.pValue).toBe(0.25);
+    const [ten] = pairedDifferences([all(0, 10)], [all(1, 10)], ids(10), share);
+    expect(ten!.pValue).toBeCloseTo(2 / 2 ** 10, 12);
+    expect(ten).toMatchObject({ value: -1, low: -1 });
+    expect(ten!.high).toBeCloseTo(1 - 2 * 0.7225, 3);
+  });
+});
+
 describe('the paired difference', () => {
   const clusters = Array.from({ length: 300 }, (_, i) => i >> 1);
   test('of equal columns is 0 with p = 1', () => {
