@@ -19,6 +19,8 @@ export interface EvaluationSubject {
   agent?: string;
   run?: string | undefined;
   checkpoint?: string | undefined;
+  phase?: string | undefined;
+  step?: number | undefined;
   about: AboutEvaluation;
   hashes: Readonly<Record<string, string>>;
   /** Bootstrap resamples behind every interval. */
@@ -159,7 +161,7 @@ function recordOf<S extends Sample, Answer, R extends Row>(
   { measure, figures: declared, missReasons, summary }: Scorer<S, Answer, R>,
   { subject, excluded = {} }: Pick<EvaluateOptions<S, Answer, R>, 'subject' | 'excluded'>,
 ): EvaluationRecord {
-  const { task, agent = name, run, checkpoint, about, hashes, resamples } = subject;
+  const { task, agent = name, run, checkpoint, phase, step, about, hashes, resamples } = subject;
   const figures = allFigures(measure, declared);
   const metrics = metricsOf(measure, figures, rows, resamples);
   const { details, sections, bounds } = summary?.(rows) ?? { details: {}, sections: [], bounds: undefined };
@@ -169,6 +171,8 @@ function recordOf<S extends Sample, Answer, R extends Row>(
     ...(note !== undefined && { note }),
     ...(run !== undefined && { run }),
     ...(checkpoint !== undefined && { checkpoint }),
+    ...(phase !== undefined && { phase }),
+    ...(step !== undefined && { step }),
     ...about,
     figures: figures.filter(({ key }) => metrics[key]),
     clusters: measure.clusters,

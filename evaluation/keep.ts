@@ -40,6 +40,9 @@ const asked = openObject({
   agent: text,
   run: text.optional(),
   checkpoint: text.optional(),
+  /** What the checkpoint is: `best` may be the clone. */
+  phase: text.optional(),
+  step: z.int().optional(),
   about: aboutEvaluation,
   /** Text vectors as they were asked for: a file, or `hashed:DIM`. */
   encoder: text.optional(),
@@ -56,12 +59,13 @@ export const evaluationsFolder = (): string => join(runsFolder(), 'evaluations')
 
 /**
  * Where an evaluation is kept: a run's in its folder, `evaluations/valid-best-1a2b3c4d`; of an agent without a run
- * `runs/evaluations/fiske-metaqa-2-hop-dev-valid-1a2b3c4d`. The hash is of all that is asked but not where it lies.
+ * `runs/evaluations/fiske-metaqa-2-hop-dev-valid-1a2b3c4d`. The hash is of all that is asked but not where it lies, nor
+ * what its weights tell already.
  * @param root keeps all of them instead
  */
 export function evaluationFolder(what: AskedEvaluation, { root, runFolder }: { root?: string; runFolder?: string }) {
   const { agent, checkpoint, about } = what;
-  const { run: _run, encoder: _encoder, ...decides } = what;
+  const { run: _run, encoder: _encoder, phase: _phase, step: _step, ...decides } = what;
   const { subsets = [], limit } = about as { subsets?: string[]; limit?: number };
   const data = [about.dataset, ...(subsets.length > 3 ? [] : subsets)];
   const split = limit === undefined ? about.split : `${about.split}-limit${limit}`;

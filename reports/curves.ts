@@ -105,7 +105,7 @@ export function learningFigures(trained: Trained): ChartGroup[] {
   const measured = phases.flatMap((phase) =>
     largeKeys(trained, phase).flatMap((key) => {
       const isWalk = phase === 'ppo' || phase === 'clone';
-      const clone = ({ checkpoint }: ResultRow) => checkpoint === 'clone';
+      const clone = ({ method }: ResultRow) => method === 'clone';
       const levels = [
         ...(phase === 'ppo' && groups.length === 1 ? levelOf(valid, key, clone) : []),
         ...(isWalk ? levelOf(valid, key, ({ own, model }) => !own && model === undefined) : []),

@@ -23,6 +23,8 @@ export interface ResultRow {
   own: boolean;
   /** `best`, `last`, `clone` or a step. */
   checkpoint?: string;
+  /** What trained it, such as `PPO`; of several seeds, all of them. */
+  method?: string;
   /** Place among the groups of runs on its data; absent for what no run of the report trained. */
   group?: number;
   /** Of the palette, in every chart of the report: that of its group's curves, paler for all but its best checkpoint. */
@@ -202,9 +204,11 @@ function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
     const seeds = new Set(distinct.map(seedOf));
     return seeds.size === distinct.length ? [distinct] : distinct.map((one) => [one]);
   });
-  const rows = measured.filter((row) => !measured.some((other) => saysMore(other[0]!.record, row[0]!.record)));
+  const rows = measured.filter(
+    (row) => !measured.some((other) => saysMore(other[0]!.record, row[0]!.record) || isBestOf(other, row)),
+  );
   const trainings = new Set(rows.flatMap(([first]) => first!.trained?.settings ?? []));
-  const plainRows = rows.map((same) => ({ label: nameOf(same[0]!, trainings.size > 1), same }));
+  const plainRows = rows.map((same) => ({ label: nameOf(same, trainings.size > 1), same }));
   const named = apart(plainRows, 'label', ({ same }) => facetsOf(same[0]!.record));
   return apart(named, 'label', ({ same }) => [same[0]!.tag]);
 }
@@ -217,6 +221,19 @@ function saysMore(more: EvaluationRecord, { agent, run, checkpoint, metrics }: E
     JSON.stringify([more.agent, more.run, more.checkpoint]) === JSON.stringify([agent, run, checkpoint]) &&
     keys.every((key) => more.metrics[key]?.value === metrics[key]!.value)
   );
+}
+
+/** Whether `best` points to the very checkpoints of another row of the same agent, such as the clone: one row says it all. */
+function isBestOf(best: readonly EvaluationData[], row: readonly EvaluationData[]): boolean {
+  const [first, other] = [best[0]!, row[0]!];
+  if (first.trained?.checkpoint !== 'best' || !other.trained || other.trained.checkpoint === 'best') return false;
+  const weights = (some: readonly EvaluationData[]) =>
+    JSON.stringify(
+      some
+        .map(({ record: { hashes, metrics, switches } }) => JSON.stringify([hashes.checkpoint, metrics, switches]))
+        .sort(),
+    );
+  return first.record.hashes.checkpoint !== undefined && weights(best) === weights(row);
 }
 
 /** Adds to names that occur more than once the words in which their bearers differ. */
@@ -232,10 +249,16 @@ function apart<T extends Record<Key, string>, Key extends string>(
   });
 }
 
-function nameOf({ record: { agent, switches = {} }, trained }: EvaluationData, several: boolean): string {
+function nameOf(same: readonly EvaluationData[], several: boolean): string {
+  const {
+    record: { agent, switches = {} },
+    trained,
+  } = same[0]!;
   const switched = Object.entries(switches).map(([key, value]) => `${key}=${String(value)}`);
   if (!trained) return labelOf(baselineName(agent), switched);
-  const { method = agent, label, checkpoint } = trained;
+  const { label, checkpoint } = trained;
+  // The best of one seed may be the clone, that of another what came after it.
+  const method = [...new Set(same.map((one) => one.trained?.method ?? agent))].sort().join(' or ');
   // The names of several settings begin with the method where that tells them apart.
   if (several && label.startsWith(method)) return labelOf(label, [checkpoint, ...switched]);
   return labelOf(method, [checkpoint, ...(several ? [label] : []), ...switched]);
@@ -243,7 +266,7 @@ function nameOf({ record: { agent, switches = {} }, trained }: EvaluationData, s
 
 /** Keys of a record that are not how agents were asked, or that have a place of their own. */
 const told = new Set(
-  'schemaVersion task agent note run checkpoint dataset subsets labels graph split limit seed simulated switches figures clusters n excluded metrics slices misses cost hashes details sections examples bounds'.split(
+  'schemaVersion task agent note run checkpoint phase step dataset subsets labels graph split limit seed simulated switches figures clusters n excluded metrics slices misses cost hashes details sections examples bounds'.split(
     ' ',
   ),
 );
@@ -296,6 +319,7 @@ function colorBook(
 function rowOf(label: string, same: readonly EvaluationData[], color: Colored): ResultRow {
   const records = same.map(({ record }) => record);
   const { note, model, simulated = false, checkpoint } = records[0]!;
+  const methods = [...new Set(same.map(({ trained }) => trained?.method))];
   const speeds = simulated ? [] : same.flatMap(({ speed }) => speed ?? []);
   const rates = speeds.flatMap(({ tokensPerSecond }) => tokensPerSecond ?? []);
   return {
@@ -303,6 +327,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     ...(note !== undefined && { note }),
     ...(model !== undefined && { model }),
     ...(checkpoint !== undefined && { checkpoint }),
+    ...(methods.length === 1 && methods[0] !== undefined && { method: methods[0] }),
     own: same[0]!.trained !== undefined,
     seeds: same.length,
     asked: records.reduce((sum, { n }) => sum + n, 0),

@@ -12,7 +12,7 @@ import { openObject, readJsonFile } from '../src/run/read-json.js';
 import type { MetricRecord, RunInfo, TimingRecord } from '../src/run/records.js';
 import { evaluationFiles, openRun, runFiles } from '../src/run/run-folder.js';
 import { agentColors, palette } from './plots/colors.js';
-import { algorithmOf, methodOf, plainName, settingsKey, withoutSeed } from './words.js';
+import { algorithmOf, methodOf, plainName, settingsKey, trainedMethodOf, withoutSeed } from './words.js';
 
 /** How a trained agent came to be. */
 interface TrainedBy {
@@ -110,17 +110,17 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
     name: basename(folder),
     tag: run?.id ?? folder.slice(-8),
     record,
-    ...(checkpoint !== undefined && { trained: trainedBy(run ?? record.run, checkpoint) }),
+    ...(checkpoint !== undefined && { trained: trainedBy(run ?? record.run, checkpoint, record.phase) }),
     samples: createHash('sha256').update(JSON.stringify(of)).digest('hex'),
     ...(speed && { speed }),
   };
 }
 
 /** Of a run that is no longer there, its name is all that is known. */
-function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string): TrainedBy {
+function trainedBy(run: RunInfo | string = 'unnamed', checkpoint: string, phase: string | undefined): TrainedBy {
   try {
     const { id, config } = typeof run === 'string' ? openRun(run, runsFolder()) : run;
-    const method = methodOf(config, checkpoint);
+    const method = methodOf(config, checkpoint, phase);
     return { settings: settingsKey(config), label: plainName(id), checkpoint, ...(method !== undefined && { method }) };
   } catch {
     return { settings: String(run), label: plainName(basename(String(run))), checkpoint };
@@ -161,7 +161,7 @@ type Config = Record<string, unknown>;
 export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   const members = [...groupBy(runs, ({ info }) => settingsKey(info.config)).values()];
   if (members.length === 1) {
-    const method = methodOf(members[0]![0]!.info.config, 'best') ?? 'walker';
+    const method = trainedMethodOf(members[0]![0]!.info.config) ?? 'walker';
     return [
       {
         label: nameOf(members[0]!),

@@ -14,11 +14,21 @@ export function baselineName(agent: string): string {
   return baselines[agent] ?? agent;
 }
 
-/** What a checkpoint was trained by, as the settings of its run say it: `PPO`, `REINFORCE`, `clone`; undefined where they do not. */
-export function methodOf(config: Record<string, unknown>, checkpoint: string): string | undefined {
-  const { enabled } = (config.ppo ?? {}) as { enabled?: unknown };
-  if (typeof enabled !== 'boolean') return undefined;
-  return enabled && checkpoint !== 'clone' ? algorithmOf(config) : 'clone';
+/**
+ * What a checkpoint was trained by: `PPO`, `REINFORCE` or `clone`, as its phase says it; where none is known as its name and the
+ * settings of its run do, and undefined where they do not: the best of a run that was cloned first may be either.
+ */
+export function methodOf(config: Record<string, unknown>, checkpoint: string, phase?: string): string | undefined {
+  if (phase !== undefined) return phase === 'ppo' ? algorithmOf(config) : baselineName(phase);
+  const [ppo, clone] = [config.ppo, config.clone].map((one) => (one as { enabled?: unknown } | undefined)?.enabled);
+  if (typeof ppo !== 'boolean') return undefined;
+  if (!ppo || checkpoint === 'clone') return 'clone';
+  return checkpoint === 'best' && clone === true ? undefined : algorithmOf(config);
+}
+
+/** What a run trains by in the end, as its settings say it. */
+export function trainedMethodOf(config: Record<string, unknown>): string | undefined {
+  return methodOf(config, 'last');
 }
 
 /** What a run's phase `ppo` optimises by. */

@@ -1,6 +1,7 @@
 /** Opens what a command names and evaluates it, whatever the task: each agent on the same samples, each evaluation kept. */
 import { cpSync } from 'node:fs';
 import { basename, join, resolve as resolvePath } from 'node:path';
+import { resolveCheckpoint } from '../checkpoints/store.js';
 import type { AskedEvaluation, KeptEvaluation } from '../evaluation/keep.js';
 import { evaluationFolder, foundEvaluation, keepEvaluation, readEvaluation } from '../evaluation/keep.js';
 import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
@@ -170,7 +171,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     task,
     agent: agent ?? asker.name,
     ...(trained && !own && { run: runName(trained.run) }),
-    ...(trained && { checkpoint: trained.checkpoint }),
+    ...(trained && checkpointOf(trained)),
     about: {
       ...data.about,
       ...(model && { model: model.name, simulated: model.simulated }),
@@ -184,6 +185,12 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     resamples: data.resamples,
     hashes: { ...data.hashes, ...hashes, ...pluginHashes({ agent: `${task}/${agent}`, run: trained?.run }) },
   };
+}
+
+/** What a name such as `best` points to now. */
+function checkpointOf({ run, checkpoint }: NonNullable<Resolved['trained']>) {
+  const { phase, step } = resolveCheckpoint(run.folder, checkpoint);
+  return { checkpoint, phase, step };
 }
 
 async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<S>>(

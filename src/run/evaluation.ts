@@ -77,6 +77,9 @@ export const evaluationRecord = openObject({
   /** Of a trained one: name of its run, and `best`, `last`, `clone` or a step. */
   run: text.optional(),
   checkpoint: text.optional(),
+  /** What that checkpoint is, by the phase that wrote it and its step: `best` may be the clone. */
+  phase: text.optional(),
+  step: anyNumber.optional(),
   ...about,
   /** Declarations of the figures in `metrics`, in the order of tables. */
   figures: z.array(figure),

@@ -11,7 +11,7 @@ import { madeUpArkEvaluation, madeUpEvaluation } from '../fixtures/made-up-runs.
 
 function evaluation(record: EvaluationRecord, run?: Pick<RunInfo, 'id' | 'config'>): EvaluationData {
   const { task, dataset, graph, split, n, limit, seed, hashes, checkpoint } = record;
-  const method = run && checkpoint !== undefined ? methodOf(run.config, checkpoint) : undefined;
+  const method = run && checkpoint !== undefined ? methodOf(run.config, checkpoint, record.phase) : undefined;
   return {
     name: 'e',
     tag: run?.id ?? 'alone',
@@ -50,6 +50,34 @@ const walker = (path1: number, more: Partial<EvaluationRecord> = {}) =>
 
 const linkWalker = (mrr: number, more: Partial<EvaluationRecord> = {}) =>
   madeUpLinkEvaluation('walker', mrr, { checkpoint: 'best', ...more });
+
+describe('what a checkpoint is called', () => {
+  const config = { clone: { enabled: true }, ppo: { enabled: true } };
+  const cloned = (hash: string, more: object = {}) =>
+    walker(0.3, { phase: 'clone', step: 4, hashes: { checkpoint: hash }, ...more });
+
+  test('is the clone where best points to the clone, and then the clone has no row of its own', () => {
+    const [set] = collect([run('a', config, [cloned('x'), cloned('x', { checkpoint: 'clone' })])]);
+    expect(set!.rows.map(({ label }) => label)).toEqual(['clone (best)']);
+    expect(resultOf(set!)).toContain('clone (best) has');
+  });
+
+  test('is PPO where PPO wrote it, and the clone stands beside it', () => {
+    const best = walker(0.4, { phase: 'ppo', step: 60, hashes: { checkpoint: 'y' } });
+    const [set] = collect([run('a', config, [best, cloned('x', { checkpoint: 'clone' })])]);
+    expect(set!.rows.map(({ label }) => label)).toEqual(['PPO (best)', 'clone']);
+  });
+
+  test('is either where seeds differ, and is left open where nothing tells it', () => {
+    const seeds = ['clone', 'ppo'].map((phase, seed) =>
+      run(`a-s${seed}`, { ...config, seed }, [
+        walker(0.3, { phase, step: 4, hashes: { checkpoint: phase }, run: `a-s${seed}` }),
+      ]),
+    );
+    expect(collect(seeds)[0]!.rows.map(({ label }) => label)).toEqual(['PPO or clone (best)']);
+    expect(collect([run('b', config, [walker(0.3)])])[0]!.rows[0]!.label).toBe('walker (best)');
+  });
+});
 
 describe('runs', () => {
   test('that differ in the seed alone are one group, named without it', () => {

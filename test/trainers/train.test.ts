@@ -64,6 +64,13 @@ describe('a training run', () => {
     expect(told).not.toContain('hashed:32"');
   });
 
+  test('its evaluation says what its best checkpoint is, which may be the clone', () => {
+    const { best } = readIndex(unbroken);
+    const { phase, step } = best!;
+    const record = readFileSync(join(evaluationOf(unbroken, 'valid-best'), 'evaluation.json'), 'utf8');
+    expect(JSON.parse(record)).toMatchObject({ checkpoint: 'best', phase, step });
+  });
+
   test('logs every phase by the field’s names', () => {
     const records = readMetrics(join(unbroken, 'metrics.jsonl'));
     expect(records.map(({ phase, step }) => `${phase} ${step}`)).toEqual([
