@@ -2,7 +2,7 @@
 import { encodeWithProgress, openEncoder } from '../src/encoder/open-encoder.js';
 import type { EncoderSettings } from '../src/encoder/settings.js';
 import { cacheFolder } from '../src/run/locations.js';
-import type { Work } from './task.js';
+import type { ProgressReporter } from '../src/run/progress.js';
 
 /** One vector an observation. */
 export interface ObservationVectors {
@@ -27,7 +27,7 @@ export async function encodedRows<Kind extends string>(
   encoder: string,
   kinds: Readonly<Record<Kind, { texts: readonly string[]; maxTokens: number }>>,
   settings: EncoderSettings,
-  { progress, signal }: Pick<Work, 'progress' | 'signal'>,
+  { progress, signal }: { progress: ProgressReporter; signal?: AbortSignal | undefined },
 ): Promise<Record<Kind, VectorRows>> {
   const opened = await openEncoder(settings, { modelPath: encoder, cacheFolder: cacheFolder() });
   try {
