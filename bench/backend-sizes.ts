@@ -9,7 +9,7 @@
  * The net: `width` inputs, two hidden layers of `width`, 16 classes; cross-entropy, Adam, the loss read back.
  */
 import { parseArgs } from 'node:util';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { backendOf, openBackend, type BackendName, type Tf } from '../src/tensor/backend.js';
 import { matMul } from '../src/tensor/ops.js';
 import { startClock } from './measure.js';

@@ -1,5 +1,5 @@
 /** States of walks as vectors: what was walked (its mean, a GRU or an LSTM), where the walk stands, and what is asked. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { gatherRows, matMul } from '../../src/tensor/ops.js';

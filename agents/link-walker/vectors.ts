@@ -1,6 +1,6 @@
 /** Vectors of entities and relations that both states and edges are read by: frozen, or trained with the network. */
 import { join } from 'node:path';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
 import type { EdgeLists } from '../../envs/link-query/world.js';
 import { WorkbenchError } from '../../src/run/errors.js';

@@ -6,7 +6,7 @@
  *
  * @source the recipe was measured on MetaQA (docs/decisions/questions.md); orthogonal starts, gain √2 and 0.01
  */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { QuestionTask } from '../../datasets/question.js';
 import type { RelationWalkObservation } from '../../envs/relation-walk/relation-walk-env.js';
 import { WorkbenchError } from '../../src/run/errors.js';

@@ -5,7 +5,7 @@
  *   x = trunk([relu(C·context) ; E[start] ; E[current] ; R[last] ; R[previous path] ; scalars])
  *   logit(r, t) = (Gt·x · E[t] + Gr·x · R[r]) / √d + w·relu(W2·relu(As·x + Ar·R[r] + At·E[t] + Af·f)) + v·f
  */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { gatherRows, gatherSum, matMul, matMulConst, pairDot, readTensor, relu } from '../../src/tensor/ops.js';

@@ -1,5 +1,5 @@
 /** The critic: expected return of a state, from the dialogue and from where the walk stands. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import { matMul, matMulConst, roundingOf } from '../../src/tensor/ops.js';

@@ -2,7 +2,7 @@
  * What turns the plain head's last layer into logits of edges: by their vectors, logit(r, t) = g · [R[r] ; E[t]], frozen or
  * trained, or by their place alone.
  */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';

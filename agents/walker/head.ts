@@ -1,5 +1,5 @@
 /** The interface of the networks that score legal actions: states as flat arrays, side by side, and what is made of them. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Rng } from '../../src/run/seeds.js';
 import { roundedToBfloat16 } from '../../src/tensor/ops.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';

@@ -3,7 +3,7 @@
  * logit(r, t) = g · [R[r] ; E[t]], or one a place.
  * @source LLM-ARK (Huang 2024), section 3.3; no biases, orthogonal starts with gain 1 and 0.01
  */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../src/run/seeds.js';
 import { Arena } from '../../src/simd/arena.js';
 import { DenseStack } from '../../src/simd/dense-stack.js';

@@ -7,7 +7,7 @@
  * `host` is what ranks walks of the plain head; a backend that does not open here is left out. Seconds of wall time for each batch size.
  */
 import { parseArgs } from 'node:util';
-import type { Tensor } from '@tensorflow/tfjs';
+import type { Tensor } from '@tensorflow/tfjs-core';
 import { Rng } from '../../src/run/seeds.js';
 import { Arena } from '../../src/simd/arena.js';
 import { DenseStack, type DenseLayer } from '../../src/simd/dense-stack.js';

@@ -1,5 +1,5 @@
 /** Softmax attention to the tokens before, in blocks of queries, so that keys after a block cost nothing. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
 import { sumOf } from '../../src/tensor/ops.js';
 import { batchProduct } from './linear.js';

@@ -1,5 +1,5 @@
 /** The Llama: tokens to states, states to logits; differentiable in every weight, on native TensorFlow and on wasm. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { gatherRows } from '../../src/tensor/ops.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { causalAttention } from './causal-attention.js';

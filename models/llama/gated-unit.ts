@@ -1,5 +1,5 @@
 /** The gate of SwiGLU with its gradient in closed form. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
 
 type Tensor2D = tfTypes.Tensor2D;

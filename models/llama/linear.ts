@@ -1,5 +1,5 @@
 /** Products of matrices in the forms a Llama needs, each on the fast kernel of its backend. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
 import { matMul } from '../../src/tensor/ops.js';
 

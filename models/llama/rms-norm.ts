@@ -1,5 +1,5 @@
 /** RMSNorm with its gradient in closed form, which needs a third of the passes of the recorded one. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
 
 type Tensor2D = tfTypes.Tensor2D;

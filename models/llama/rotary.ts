@@ -1,5 +1,5 @@
 /** Rotary positions: pairs of numbers of a head are turned by an angle that grows with the token's place. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
 import type { LlamaConfig } from './config.js';
 

@@ -1,5 +1,5 @@
 /** How far a Llama is from the tokens that follow. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
 import { gatherRows } from '../../src/tensor/ops.js';
 import type { ParameterSet } from '../../src/tensor/parameters.js';

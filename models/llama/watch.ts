@@ -1,5 +1,5 @@
 /** How well a model predicts documents that it is not trained on, by what they are about. */
-import type { Tensor } from '@tensorflow/tfjs';
+import type { Tensor } from '@tensorflow/tfjs-core';
 import type { ParameterSet } from '../../src/tensor/parameters.js';
 import { batchesOf } from './batches.js';
 import type { LlamaConfig } from './config.js';

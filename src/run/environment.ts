@@ -10,7 +10,7 @@ import { masked } from './secrets.js';
 
 /** The packages that numbers depend on. */
 const packages = [
-  '@tensorflow/tfjs',
+  '@tensorflow/tfjs-core',
   '@tensorflow/tfjs-backend-wasm',
   '@tensorflow/tfjs-node-gpu',
   'node-llama-cpp',

@@ -1,5 +1,5 @@
 /** AdamW with a global gradient clip, whose whole state can be saved and restored bit for bit. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
 import { hostValues, onHost, readTensor, sumOf, type Tf } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';

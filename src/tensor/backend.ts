@@ -189,11 +189,17 @@ async function activate(tf: Tf, backend: string): Promise<void> {
 let loading: Promise<Tf> | undefined;
 
 function loadTf(): Promise<Tf> {
-  loading ??= import('@tensorflow/tfjs').then((tf) => {
-    tf.enableProdMode();
-    return tf;
-  });
+  loading ??= load();
   return loading;
+}
+
+async function load(): Promise<Tf> {
+  const tf = await import('@tensorflow/tfjs-core');
+  // Both register what they have: the rung that needs nothing, and gradients, which the core's build for Node lacks.
+  await import('@tensorflow/tfjs-backend-cpu');
+  await import('@tensorflow/tfjs-layers');
+  tf.enableProdMode();
+  return tf;
 }
 
 function firstLine(error: unknown): string {

@@ -3,7 +3,7 @@
  * transpose flags leaves the fast kernel and `gather` is slow and has no gradient. Those backends work on host arrays
  * there; native TensorFlow and WebGPU use their own kernels. Results agree (see the tests).
  */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { addRowDots, addRowDotsGradient } from './row-dots.js';
 
 /** The tfjs module, as a value that is passed around. */

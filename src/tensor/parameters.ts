@@ -1,5 +1,5 @@
 /** Trainable parameters by name, initialised from the run's own generator, readable and restorable as host arrays. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../run/errors.js';
 import type { Rng } from '../run/seeds.js';
 import { hostValues, readTensor, type Tf } from './ops.js';

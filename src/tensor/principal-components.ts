@@ -1,5 +1,5 @@
 /** Principal components of the rows of a table. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
 import { readTensor, type Tf } from './ops.js';
 

@@ -2,7 +2,7 @@
  * Dot products of trained rows with rows of tables, trained or frozen: how a state meets edges. Where tensors can be read at
  * once the host multiplies, by SIMD kernels where they run; results are those of `row-dots.ts` to the bit.
  */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../run/errors.js';
 import { Arena } from '../simd/arena.js';
 import { openKernels } from '../simd/kernels.js';

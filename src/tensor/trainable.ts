@@ -1,5 +1,5 @@
 /** What trainers need of a network's weights, whether they are tensors of a backend or lie on the host. */
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { HostOutputs } from './host/host-parameters.js';
 import type { HostTensor, StoredTensors } from './parameters.js';
 

@@ -1,7 +1,7 @@
 /** WebGPU outside of browsers: Dawn from the optional package `webgpu`, and how tfjs gets a device of it as a backend. */
 import { readdirSync } from 'node:fs';
 import { env, platform } from 'node:process';
-import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs';
+import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../run/errors.js';
 import type { Tf } from './ops.js';
 
@@ -20,11 +20,11 @@ let opened: WebgpuDevice | undefined;
  */
 export async function registerWebgpu(tf: Tf): Promise<WebgpuDevice> {
   if (opened && tf.findBackendFactory('webgpu') !== null) return opened;
-  const dawn = await import('webgpu').catch((error: unknown) => {
-    throw new WorkbenchError('native', `the package webgpu does not load here: ${firstLine(error)}`, {
-      hint: 'npm install webgpu; it has binaries for Linux, macOS and Windows.',
-    });
-  });
+  const absent = (error: unknown) => {
+    const hint = 'npm install webgpu @tensorflow/tfjs-backend-webgpu: they have what Linux, macOS and Windows need.';
+    throw new WorkbenchError('native', `its packages do not load here: ${firstLine(error)}`, { hint });
+  };
+  const dawn = await import('webgpu').catch(absent);
   for (const [name, value] of Object.entries(dawn.globals)) {
     // tfjs looks for the classes and flags of a browser.
     if (!(name in globalThis)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
@@ -34,7 +34,7 @@ export async function registerWebgpu(tf: Tf): Promise<WebgpuDevice> {
   if (!adapter) {
     throw new WorkbenchError('native', 'no device that WebGPU can use', { hint: driverRemedy });
   }
-  const { WebGPUBackend } = await import('@tensorflow/tfjs-backend-webgpu');
+  const { WebGPUBackend } = await import('@tensorflow/tfjs-backend-webgpu').catch(absent);
   const device = await adapter.requestDevice({ requiredLimits: limitsOf(adapter.limits) });
   let failure: string | undefined;
   // Such errors come beside the call that they are about, whose result is zeros.

@@ -13,7 +13,7 @@ import { firstNotFinite } from '../../../src/tensor/diverged.js';
 import { matMulConst } from '../../../src/tensor/ops.js';
 import { ParameterSet } from '../../../src/tensor/parameters.js';
 import { encodeQuestions, vectorScale } from '../../relation-walker/question-vectors.js';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 
 /** A frozen predictor; it needs no tensors any more. */
 interface HopClassifier {

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { actionLogProbs } from '../../../agents/actor.js';
 import { createLinkCritic, createLinkWalker } from '../../../agents/link-walker/link-walker.js';
 import type { LinkActor } from '../../../agents/link-walker/request.js';

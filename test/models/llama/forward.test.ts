@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { LlamaConfig } from '../../../models/llama/config.js';
 import { hiddenStates, logitsOf } from '../../../models/llama/forward.js';
 import { rotate, rotation } from '../../../models/llama/rotary.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { causalAttention } from '../../../models/llama/causal-attention.js';
 import { gatedUnit } from '../../../models/llama/gated-unit.js';
 import { linear } from '../../../models/llama/linear.js';

@@ -20,7 +20,7 @@ test('the record names versions, machine, backend, hashes and the command', () =
     hashes: { graph: 'ab' },
   });
   expect(record.versions).toMatchObject({ kgwalk: kgwalkVersion(), node: process.versions.node });
-  expect(record.versions['@tensorflow/tfjs']).toMatch(/^\d+\.\d+\.\d+/);
+  expect(record.versions['@tensorflow/tfjs-core']).toMatch(/^\d+\.\d+\.\d+/);
   expect(record.cores).toBeGreaterThan(0);
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { AdamW } from '../../../src/tensor/adamw.js';
 import type { AdamWOptions, Gather } from '../../../src/tensor/trainable.js';
 import { Diverged } from '../../../src/tensor/diverged.js';

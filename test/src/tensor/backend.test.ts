@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
-import type { TensorInfo } from '@tensorflow/tfjs';
+import type { TensorInfo } from '@tensorflow/tfjs-core';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import { backendNames, backendOf, openBackend, probeBackend } from '../../../src/tensor/backend.js';
 import { folderWith } from '../../fixtures/tiny-release.js';

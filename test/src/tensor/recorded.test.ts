@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { gradientsOf } from '../../../src/tensor/adamw.js';
 import { matMulConst } from '../../../src/tensor/ops.js';

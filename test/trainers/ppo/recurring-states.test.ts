@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type * as tfTypes from '@tensorflow/tfjs';
+import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Actor } from '../../../agents/actor.js';
 import { VectorEnv } from '../../../envs/vector-env.js';
 import { Rng } from '../../../src/run/seeds.js';
