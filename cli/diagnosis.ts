@@ -6,7 +6,7 @@ import { arch, constrainedMemory, platform, versions } from 'node:process';
 import { listDatasets } from '../datasets/dataset.js';
 import { downloadedModels, embeddedModelFile } from '../src/llm/model-files.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import { nodeSupport, packageVersion } from '../src/run/environment.js';
+import { missingBinaries, nodeSupport, packageVersion } from '../src/run/environment.js';
 import { kgwalkHome, modelsFolder, runsFolder } from '../src/run/locations.js';
 import { autoOrder, backendNames, type BackendProbe, probeBackend } from '../src/tensor/backend.js';
 import type { Finding } from './doctor.js';
@@ -76,7 +76,7 @@ async function llama(): Promise<Finding> {
     await engine.dispose();
     return { part: 'node-llama-cpp', status: 'ok', detail: `${version}, ${gpu}` };
   } catch (error) {
-    const remedy = 'npm install again without --omit=optional: its binaries are optional packages';
+    const remedy = binariesRemedy('node-llama-cpp') ?? 'npm install again without --omit=optional';
     return { part: 'node-llama-cpp', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
   }
 }
@@ -87,7 +87,7 @@ async function lmdb(): Promise<Finding> {
     await import('lmdb');
     return { part: 'lmdb', status: 'ok', detail: `${version}, the cache of encoded texts` };
   } catch (error) {
-    const remedy = 'npm install again without --omit=optional';
+    const remedy = binariesRemedy('lmdb') ?? 'npm install again without --omit=optional';
     return { part: 'lmdb', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
   }
 }
@@ -101,9 +101,16 @@ async function charts(): Promise<Finding> {
     const without = boxes.length > 0 ? `; no font for ${boxes.join(', ')}: boxes in pictures` : '';
     return { part: 'chartjs-node-canvas', status: 'ok', detail: `${version}, draws charts${without}` };
   } catch (error) {
-    const remedy = (error instanceof WorkbenchError && error.hint) || 'npm install again without --omit=optional';
+    const hint = error instanceof WorkbenchError ? error.hint : undefined;
+    const remedy = binariesRemedy('@napi-rs/canvas') ?? hint ?? 'npm install again without --omit=optional';
     return { part: 'chartjs-node-canvas', status: 'missing', detail: `${version}: ${firstLine(error)}`, remedy };
   }
+}
+
+/** What brings the compiled parts of a package, and no others. */
+function binariesRemedy(name: string): string | undefined {
+  const missing = missingBinaries(name);
+  return missing.length > 0 ? `npm install --omit=optional ${missing.join(' ')}` : undefined;
 }
 
 function embedded(): Finding {

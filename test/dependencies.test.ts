@@ -1,7 +1,11 @@
 /** Every package that is installed: its licence, what it runs at install, and that docs/dependencies.md tells of it. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+// @ts-expect-error plain JavaScript, shared with the lint configuration
+import * as rules from '../layers.js';
+
+const { layers } = rules as { layers: string[] };
 
 interface Locked {
   dev?: boolean;
@@ -94,3 +98,32 @@ describe('a package', () => {
     expect(without.map(({ place }) => place)).toEqual([]);
   });
 });
+
+test('what ships imports no package that only development brings', () => {
+  const folders = new Set([...layers.map((layer) => layer.split('/')[0]!), 'reports']);
+  const shipped = [...folders]
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)))
+    .filter((file) => file.endsWith('.ts') && !file.startsWith(join('src', 'simd', 'assembly')));
+  const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies'];
+  const brought = new Set(['kgwalk', ...kinds.flatMap((kind) => Object.keys(own[kind] ?? {}))]);
+  const named = /(?:\bfrom|\bimport)\s*\(?\s*'((?:@[\w.-]+\/)?[a-z][\w.-]*)(?:\/[^']*)?'/g;
+  const others = shipped.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(named)].flatMap(([, name]) =>
+      brought.has(name!) ? [] : `${file}: ${name}`,
+    ),
+  );
+  expect(shipped.length).toBeGreaterThan(300);
+  expect(others).toEqual([]);
+});
+
+test.each(['node-llama-cpp', 'lmdb', '@napi-rs/canvas'])(
+  'the small install names the binary that %s asks for',
+  (name) => {
+    const asked = readJson(join('node_modules', name, 'package.json')) as {
+      optionalDependencies: Record<string, string>;
+    };
+    const command = /^npm install --omit=optional kgwalk .*$/m.exec(page)![0].split(' ').slice(4);
+    const named = command.map((word) => word.split(/(?<=.)@/) as [string, string]);
+    expect(named.filter(([binary, version]) => asked.optionalDependencies[binary] === version)).toHaveLength(1);
+  },
+);

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { arch, argv, platform, versions } from 'node:process';
+import { arch, argv, platform, report, versions } from 'node:process';
 import { packageRoot } from './locations.js';
 import { loadedPlugins } from './plugins.js';
 import type { EnvironmentRecord } from './records.js';
@@ -58,7 +58,7 @@ export function collectEnvironment(facts: EnvironmentFacts): EnvironmentRecord {
 
 /** The version of this package. */
 export function kgwalkVersion(): string {
-  return manifestVersion(join(packageRoot(), 'package.json')) ?? 'unknown';
+  return readManifest(join(packageRoot(), 'package.json'))?.version ?? 'unknown';
 }
 
 /**
@@ -80,13 +80,38 @@ interface Manifest {
 }
 
 /** The version of an installed package, found as node finds it, or undefined. Nothing is loaded. */
-export function packageVersion(name: string): string | undefined {
-  for (let folder = packageRoot(); ; folder = dirname(folder)) {
-    const version = manifestVersion(join(folder, 'node_modules', name, 'package.json'));
-    if (version !== undefined || folder === dirname(folder)) return version;
+export function packageVersion(name: string, from: string = packageRoot()): string | undefined {
+  return packageManifest(name, from)?.version;
+}
+
+/**
+ * Packages with the compiled parts of an installed package for this system, without those for GPUs, as `npm install` takes
+ * them: `name@version`. Only those that are not installed.
+ * @param from folder to look from, default this package's
+ */
+export function missingBinaries(name: string, from: string = packageRoot()): string[] {
+  const systems: Partial<Record<NodeJS.Platform, string>> = { darwin: 'darwin|mac', win32: 'win32|win' };
+  const gnu = (report?.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime;
+  const fits = new RegExp(
+    `[-/](?:${systems[platform] ?? platform})-${arch}(?:-metal|-msvc|${gnu === undefined ? '-musl' : '-gnu'})?$`,
+  );
+  return Object.entries(packageManifest(name, from)?.optionalDependencies ?? {}).flatMap(([binary, version]) =>
+    fits.test(binary) && packageVersion(binary, from) === undefined ? [`${binary}@${version}`] : [],
+  );
+}
+
+interface Installed {
+  version?: string;
+  optionalDependencies?: Record<string, string>;
+}
+
+function packageManifest(name: string, from: string): Installed | undefined {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const manifest = readManifest(join(folder, 'node_modules', name, 'package.json'));
+    if (manifest !== undefined || folder === dirname(folder)) return manifest;
   }
 }
 
-function manifestVersion(file: string): string | undefined {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version?: string }).version : undefined;
+function readManifest(file: string): Installed | undefined {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Installed) : undefined;
 }

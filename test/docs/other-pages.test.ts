@@ -18,6 +18,7 @@ runsAsWritten('CONTRIBUTING.md', {
 });
 runsAsWritten('docs/README.md');
 runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: ['said.json'] } });
+runsAsWritten('docs/dependencies.md');
 runsAsWritten('docs/gpu.md');
 runsAsWritten('docs/guarantees.md');
 runsAsWritten('docs/link-queries.md', {

@@ -1,5 +1,13 @@
+import { arch, platform } from 'node:process';
 import { expect, test } from '@jest/globals';
-import { collectEnvironment, kgwalkVersion, nodeSupport, packageVersion } from '../../../src/run/environment.js';
+import {
+  collectEnvironment,
+  kgwalkVersion,
+  missingBinaries,
+  nodeSupport,
+  packageVersion,
+} from '../../../src/run/environment.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 test('the record names versions, machine, backend, hashes and the command', () => {
   const record = collectEnvironment({
@@ -39,4 +47,21 @@ test('the package says which versions of Node it is for', () => {
   const supported = ['20.19.0', '21.0.0', '22.1.0', '24.21.0'];
   const others = ['18.20.0', '20.18.3', '25.0.0', '26.1.0'];
   expect([...supported, ...others].filter((version) => nodeSupport(version).supported)).toEqual(supported);
+});
+
+test('compiled parts that are missing are named with their versions, for this system alone and without those for GPUs', () => {
+  expect(missingBinaries('lmdb')).toEqual([]);
+  const root = folderWith({
+    'package.json': '{"name":"kgwalk"}',
+    'node_modules/some/package.json': JSON.stringify({
+      optionalDependencies: Object.fromEntries(
+        ['linux-x64', 'linux-x64-cuda', 'mac-x64', 'win-x64', 'linux-arm64', 'mac-arm64-metal', 'win-arm64'].map(
+          (system) => [`@some/${system}`, '1.2.3'],
+        ),
+      ),
+    }),
+  });
+  const words: Partial<Record<NodeJS.Platform, string>> = { darwin: 'mac', win32: 'win' };
+  const system = `${words[platform] ?? platform}-${arch}${platform === 'darwin' && arch === 'arm64' ? '-metal' : ''}`;
+  expect(missingBinaries('some', root)).toEqual([`@some/${system}@1.2.3`]);
 });
