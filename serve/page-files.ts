@@ -1,4 +1,9 @@
 /** The files of the page: a fixed list, and nothing of it is found by a name that somebody sends. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { chartLibrary } from '../reports/scripts.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { packageRoot } from '../src/run/locations.js';
 import { pageStyle } from './page-style.js';
 import { pageHtml } from './page.js';
 
@@ -8,10 +13,36 @@ export interface PageFile {
   body: string;
 }
 
-/** The files by their address. */
+const script = 'text/javascript; charset=utf-8';
+
+/** The files by their address. @throws WorkbenchError `failure` where the program was not built */
 export function openPageFiles(): ReadonlyMap<string, PageFile> {
   return new Map<string, PageFile>([
     ['/', { type: 'text/html; charset=utf-8', body: pageHtml }],
     ['/style.css', { type: 'text/css; charset=utf-8', body: pageStyle }],
+    ['/chart.js', { type: script, body: chartLibrary() }],
+    ...modules('serve/browser/main.js'),
   ]);
+}
+
+const imports = /^(?:import|export) [^;]*?from '(\.[^']+)';/gm;
+
+/** A compiled module and all that it imports, each at `/scripts/` and its path. */
+function modules(entry: string): [string, PageFile][] {
+  const compiled = join(packageRoot(), 'dist');
+  const found = new Map<string, PageFile>();
+  const add = (file: string) => {
+    const address = `/scripts/${relative(compiled, file).split(sep).join('/')}`;
+    if (found.has(address)) return;
+    if (!existsSync(file)) {
+      throw new WorkbenchError('failure', `expected the page's scripts, got none, at ${file}`, {
+        hint: 'They come with the package; in a clone `npm run build` makes them.',
+      });
+    }
+    const body = readFileSync(file, 'utf8');
+    found.set(address, { type: script, body });
+    for (const [, from] of body.matchAll(imports)) add(join(dirname(file), from!));
+  };
+  add(join(compiled, entry));
+  return [...found];
 }

@@ -8,6 +8,8 @@ export const pageHtml = `<!doctype html>
 <title>kgwalk</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/style.css">
+<script src="/chart.js" defer></script>
+<script src="/scripts/serve/browser/main.js" type="module"></script>
 </head>
 <body>
 <a class="skip" href="#view">Skip to the content</a>
@@ -18,7 +20,7 @@ export const pageHtml = `<!doctype html>
 </header>
 <div class="columns">
 <aside id="runs" aria-label="runs"></aside>
-<main id="view" tabindex="-1"><noscript>This page needs JavaScript; \`kgwalk report RUN\` writes one that does not.</noscript></main>
+<main id="view" tabindex="-1"><noscript>This page needs JavaScript; \`kgwalk report RUN\` writes one that can be read without.</noscript></main>
 </div>
 </body>
 </html>

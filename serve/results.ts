@@ -6,39 +6,12 @@ import { collectResults, type ResultSet } from '../reports/results.js';
 import { type EvaluationData, loadEvaluation, type RunData, subjectsOf } from '../reports/run-data.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationRecord, Example } from '../src/run/evaluation.js';
-import type { Figure } from '../src/run/figures.js';
 import { evaluationFiles } from '../src/run/run-folder.js';
 import { loadTask, type TaskName, taskNames } from '../tasks/index.js';
+import type { ShownComparison, ShownSet } from './api.js';
 import { type Place, plainFile, refuseLinks } from './places.js';
 import { readPlacedRun } from './runs.js';
 import type { World } from './world.js';
-
-/** One agent of a set. */
-export interface ShownRow {
-  label: string;
-  aside: readonly string[];
-  /** Whether a run trained it. */
-  own: boolean;
-  seeds: number;
-  /** Keys of the evaluations that were averaged. */
-  evaluations: string[];
-  metrics: ResultSet['rows'][number]['metrics'];
-  /** Calls and the like of a sample, means. */
-  cost: Record<string, number>;
-  /** How many samples were worked out. */
-  examples: number;
-}
-
-/** Agents on the same samples. */
-export interface ShownSet {
-  title: string;
-  /** Equal for sets of the same samples. */
-  samples: string;
-  task: string;
-  simulated?: string;
-  figures: Figure[];
-  rows: ShownRow[];
-}
 
 /** Reads evaluations, each again only when it changed; keep one while a server lives. */
 export function openResults(world: World) {
@@ -110,7 +83,7 @@ export function openResults(world: World) {
      * @param mixed lets models and budgets differ
      * @throws WorkbenchError as `compareEvaluations`
      */
-    async compare(keys: readonly string[], against: string, mixed = false) {
+    async compare(keys: readonly string[], against: string, mixed = false): Promise<ShownComparison> {
       if (keys.length < 2 || !keys.includes(against)) {
         throw new WorkbenchError('usage', 'expected two evaluations or more, and one of them to compare with');
       }

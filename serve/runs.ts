@@ -6,32 +6,8 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { readJsonFile } from '../src/run/read-json.js';
 import { type RunInfo, runState } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
+import type { RunSummary, SettingDifference } from './api.js';
 import { type Place, plainFile, refuseLinks } from './places.js';
-
-/** A run in the list. */
-export interface RunSummary {
-  key: string;
-  /** The folder's name. */
-  id: string;
-  /** Its name without time and seed: what seeds of one setting share. */
-  label: string;
-  /** Equal for runs that differ in nothing but the seed. */
-  group: string;
-  /** `stale` says `running` but no process holds it: it was killed. `broken` cannot be read. */
-  state: 'running' | 'stale' | 'stopped' | 'failed' | 'finished' | 'broken';
-  /** Why it failed or cannot be read. */
-  reason?: string;
-  /** The phase that is running, or ran last. */
-  phase?: string;
-  /** Updates of PPO that its settings ask for. */
-  updates?: number;
-  seed?: number;
-  dataset?: string;
-  /** ISO 8601, UTC. */
-  started?: string;
-  /** Key of the sweep that it belongs to. */
-  within?: string;
-}
 
 /** Reads runs, each again only when its files changed; keep one while a server lives. */
 export function openRunList() {
@@ -104,12 +80,6 @@ function saysRunning(folder: string): boolean {
   return !plainFile(state) || readJsonFile(state, runState, 'the state of a run').status === 'running';
 }
 
-/** A setting that runs do not share; a value for each run, absent where it has no such setting. */
-export interface SettingDifference {
-  key: string;
-  values: (string | undefined)[];
-}
-
 /** The settings in which some runs differ, in alphabetical order. */
 export function settingDifferences(configs: readonly Readonly<Record<string, unknown>>[]): SettingDifference[] {
   const [first, ...others] = configs;
@@ -117,11 +87,11 @@ export function settingDifferences(configs: readonly Readonly<Record<string, unk
   return keys.map((key) => ({ key, values: configs.map((config) => valueAt(config, key)) }));
 }
 
-function valueAt(config: unknown, key: string): string | undefined {
+function valueAt(config: unknown, key: string): string | null {
   const value = key.split('.').reduce<unknown>((node, step) => {
     return typeof node === 'object' && node !== null && Object.hasOwn(node, step)
       ? (node as Record<string, unknown>)[step]
       : undefined;
   }, config);
-  return value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
+  return value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value);
 }

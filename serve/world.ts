@@ -1,7 +1,8 @@
 /** What is served, looked at again at most so often, however many ask. */
 import { WorkbenchError } from '../src/run/errors.js';
+import type { RunSummary } from './api.js';
 import { findPlaces, type Place } from './places.js';
-import { openRunList, type RunSummary } from './runs.js';
+import { openRunList } from './runs.js';
 
 /** A moment's view of the folders. */
 export interface View {

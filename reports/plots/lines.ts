@@ -13,7 +13,7 @@ import {
   type Theme,
   type View,
 } from './chart.js';
-import type { Level, LinePlot, PlotLine } from './plot.js';
+import type { Level, LinePlot, PlotLine, Value } from './plot.js';
 import { courseOf, type Course } from './smoothing.js';
 
 /** Names longer than this stand below the plot. */
@@ -26,6 +26,8 @@ interface DrawnLine extends Course {
   dashed: boolean;
   /** Places on the axis that is shown. */
   at: number[];
+  /** Thin lines behind. */
+  faint: readonly (readonly Value[])[];
 }
 
 /** A dataset of chart.js, with the line that it shows; bands, seeds and levels show none. */
@@ -99,8 +101,9 @@ export function lineConfig(plot: LinePlot, theme: Theme, view?: View): ChartConf
 function drawnLine(line: PlotLine, axisShown: number, window: number, view: View | undefined): DrawnLine {
   const places = line.x[axisShown] ?? line.x[0] ?? [];
   const at = places.map((value) => (value === null || (view?.logX && value <= 0) ? NaN : value));
-  const { label, color, dashed = false } = line;
-  return { label, color, dashed, ...courseOf(line, window), at };
+  const { label, color, dashed = false, raw } = line;
+  const course = courseOf(line, window);
+  return { label, color, dashed, ...course, at, faint: raw ?? (course.seeds.length > 1 ? course.seeds : []) };
 }
 
 function tooltipOf({ axes, unit }: LinePlot, lines: readonly DrawnLine[], chosen: number) {
@@ -158,8 +161,8 @@ function legend(display: boolean, { ink }: Theme) {
 }
 
 function lineDatasets(line: DrawnLine, stepped: boolean, { shade }: Theme): LineDataset[] {
-  const { label, color, dashed, at, seeds, mean, low, high } = line;
-  const points = (values: readonly number[]) => at.map((x, i) => ({ x, y: values[i]! }));
+  const { label, color, dashed, at, mean, low, high } = line;
+  const points = (values: readonly Value[]) => at.map((x, i) => ({ x, y: values[i] ?? NaN }));
   const thin = { pointRadius: 0, borderWidth: 0, label: '' };
   const band: LineDataset[] =
     low && high
@@ -168,10 +171,12 @@ function lineDatasets(line: DrawnLine, stepped: boolean, { shade }: Theme): Line
           { data: points(high), ...thin, fill: '-1', backgroundColor: shade(`${color}26`) },
         ]
       : [];
-  const faint =
-    seeds.length > 1
-      ? seeds.map((one) => ({ data: points(one), ...thin, borderWidth: 1, borderColor: shade(`${color}40`) }))
-      : [];
+  const faint = line.faint.map((one) => ({
+    data: points(one),
+    ...thin,
+    borderWidth: 1,
+    borderColor: shade(`${color}40`),
+  }));
   return [
     ...band,
     ...faint,

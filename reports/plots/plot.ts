@@ -23,6 +23,8 @@ export interface PlotLine {
   x: readonly (readonly Value[] | null)[];
   /** One array a seed, as logged: the line is their smoothed mean, with its 95 % interval (Student's t) from three seeds on. */
   seeds: readonly (readonly Value[])[];
+  /** One array a seed, as logged, where `seeds` are smoothed already: thin lines behind. */
+  raw?: readonly (readonly Value[])[];
   /** An interval that was measured; that over seeds is not drawn then. */
   low?: readonly Value[];
   high?: readonly Value[];

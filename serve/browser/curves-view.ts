@@ -1,0 +1,187 @@
+/** Curves of the runs that are shown, as they grow. */
+import { drawChart, type DrawnChart } from '../../reports/browser/charts.js';
+import type { LinePlot } from '../../reports/plots/plot.js';
+import { choice, h } from './dom.js';
+import { type CurveOptions, type NamedPlot, phaseTitle, plotsOf } from './plots.js';
+import type { State } from './state.js';
+
+/** A chart of the page; it is drawn when it comes near the window. */
+interface Card {
+  element: HTMLElement;
+  plot: LinePlot;
+  isNear: boolean;
+  isStale: boolean;
+  drawn?: DrawnChart;
+}
+
+const options: CurveOptions = { smoothing: 0, axis: 'step', seeds: 'together' };
+let filter = '';
+
+/** Fills the view. @returns draws again when logs or what is shown changed, and lets go of the charts */
+export function openCurves(view: HTMLElement, state: State) {
+  const cards = new Map<string, Card>();
+  const byElement = new WeakMap<Element, Card>();
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const card = byElement.get(target);
+        if (!card) continue;
+        card.isNear = isIntersecting;
+        show(card);
+      }
+    },
+    { rootMargin: '400px' },
+  );
+  const body = h('div', { class: 'sections' });
+  const note = h('p', { class: 'quiet', role: 'status' });
+  view.replaceChildren(h('h1', {}, 'Curves'), controls(), note, body);
+
+  function show(card: Card): void {
+    if (!card.isNear || !card.isStale) return;
+    card.isStale = false;
+    if (card.drawn) card.drawn.update(card.plot);
+    else card.drawn = drawChart(card.element, card.plot);
+  }
+
+  function controls(): HTMLElement {
+    const changed = () => update(true);
+    const slider = h('input', {
+      type: 'range',
+      min: 0,
+      max: 0.99,
+      step: 0.01,
+      value: options.smoothing,
+      'aria-label': 'smoothing',
+      input: () => {
+        options.smoothing = Number(slider.value);
+        said.textContent = options.smoothing.toFixed(2);
+        update();
+      },
+    });
+    const said = h('output', {}, options.smoothing.toFixed(2));
+    const search = h('input', {
+      type: 'search',
+      placeholder: 'figure, such as eval',
+      value: filter,
+      'aria-label': 'show figures whose name holds',
+      input: () => {
+        filter = search.value;
+        update();
+      },
+    });
+    return h(
+      'form',
+      { class: 'controls', submit: (event) => event.preventDefault() },
+      h('label', { class: 'field' }, h('span', {}, 'smoothing'), slider, said),
+      choice(
+        'x axis',
+        [
+          ['step', 'updates or epochs'],
+          ['envSteps', 'environment steps'],
+          ['seconds', 'seconds'],
+        ],
+        options.axis,
+        (value) => {
+          options.axis = value as CurveOptions['axis'];
+          changed();
+        },
+      ),
+      choice(
+        'seeds',
+        [
+          ['together', 'mean with band'],
+          ['apart', 'each by itself'],
+        ],
+        options.seeds,
+        (value) => {
+          options.seeds = value as CurveOptions['seeds'];
+          changed();
+        },
+      ),
+      h('label', { class: 'field' }, h('span', {}, 'figures'), search),
+    );
+  }
+
+  /** @param afresh zooms and axes chosen before no longer fit */
+  function update(afresh = false): void {
+    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    const plots = plotsOf(state.shownRuns(), state.logs, options).filter(({ id }) =>
+      words.every((word) => id.toLowerCase().includes(word)),
+    );
+    const troubles = state.shownRuns().flatMap(({ id, key }) => {
+      const { trouble } = state.logs.get(key) ?? {};
+      return trouble === undefined ? [] : [`${id}: ${trouble}`];
+    });
+    note.textContent = [
+      ...(plots.length > 0
+        ? []
+        : [state.shownRuns().length > 0 ? 'Nothing is logged yet.' : 'Choose runs to see their curves.']),
+      ...troubles,
+    ].join(' ');
+    const wanted = new Set(plots.map(({ id }) => id));
+    for (const [id, card] of cards) {
+      if (wanted.has(id) && !afresh) continue;
+      near.unobserve(card.element);
+      card.drawn?.remove();
+      cards.delete(id);
+    }
+    for (const { id, plot } of plots) {
+      const card = cards.get(id);
+      if (card)
+        Object.assign(card, { plot, isStale: card.isStale || JSON.stringify(card.plot) !== JSON.stringify(plot) });
+      else cards.set(id, { element: h('div', { class: 'card', 'data-plot': id }), plot, isNear: false, isStale: true });
+    }
+    arrange(plots);
+    for (const { id } of plots) {
+      const card = cards.get(id)!;
+      if (!byElement.has(card.element)) {
+        byElement.set(card.element, card);
+        near.observe(card.element);
+      }
+      show(card);
+    }
+  }
+
+  /** A section a phase; elements that are in their place stay untouched, so that nothing loses the focus. */
+  function arrange(plots: readonly NamedPlot[]): void {
+    const present = new Map(
+      [...body.querySelectorAll<HTMLElement>('details.phase')].map((one) => [one.dataset.phase!, one]),
+    );
+    const phases = [...new Set(plots.map(({ phase }) => phase))];
+    for (const [phase, section] of present) if (!phases.includes(phase)) section.remove();
+    phases.forEach((phase, place) => {
+      const own = plots.filter((plot) => plot.phase === phase);
+      const section =
+        present.get(phase) ??
+        h('details', { class: 'phase', open: true, 'data-phase': phase }, h('summary'), h('div', { class: 'cards' }));
+      section
+        .querySelector('summary')!
+        .replaceChildren(
+          h('h2', {}, phaseTitle(phase)),
+          h('span', { class: 'quiet' }, `${own.length} ${own.length === 1 ? 'figure' : 'figures'}`),
+        );
+      keepInOrder(
+        section.querySelector('.cards')!,
+        own.map(({ id }) => cards.get(id)!.element),
+      );
+      if (body.children[place] !== section) body.insertBefore(section, body.children[place] ?? null);
+    });
+  }
+
+  update();
+  return {
+    update: () => update(),
+    close() {
+      near.disconnect();
+      for (const { drawn } of cards.values()) drawn?.remove();
+    },
+  };
+}
+
+function keepInOrder(parent: Element, children: readonly Element[]): void {
+  const wanted = new Set(children);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  children.forEach((child, i) => {
+    if (parent.children[i] !== child) parent.insertBefore(child, parent.children[i] ?? null);
+  });
+}

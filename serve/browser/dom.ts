@@ -1,0 +1,74 @@
+/** Elements of the page, made without markup: whatever a name holds is text. */
+
+type Attributes = Readonly<Record<string, string | number | boolean | undefined | ((event: Event) => void)>>;
+type Child = Node | string | undefined | false;
+
+/**
+ * An element.
+ * @param attributes a function listens to the event of that name; true stands alone, false and undefined are left out
+ */
+export function h<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(key, value);
+    else if (value !== undefined && value !== false) element.setAttribute(key, value === true ? '' : String(value));
+  }
+  element.append(...children.filter((child) => child !== undefined && child !== false));
+  return element;
+}
+
+/** A table that scrolls within itself; cells are texts or elements, numbers stand right. */
+export function table(
+  head: readonly Child[],
+  rows: readonly (readonly Child[])[],
+  { label, words = [] }: { label: string; words?: readonly number[] },
+): HTMLElement {
+  const cell = (name: 'td' | 'th') => (child: Child, i: number) =>
+    h(name, { class: words.includes(i) ? 'words' : undefined, scope: name === 'th' ? 'col' : undefined }, child);
+  return h(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label },
+    h(
+      'table',
+      {},
+      h('thead', {}, h('tr', {}, ...head.map(cell('th')))),
+      h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map(cell('td'))))),
+    ),
+  );
+}
+
+/** A choice with its label. @param options value and text */
+export function choice(
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: string,
+  onChange: (value: string) => void,
+): HTMLLabelElement {
+  const select = h(
+    'select',
+    { change: () => onChange(select.value) },
+    ...options.map(([value, text]) => h('option', { value, selected: value === chosen }, text)),
+  );
+  return h('label', { class: 'field' }, h('span', {}, label), select);
+}
+
+/** SVG from the server as elements; scripts in it would not run, and there are none. */
+export function drawing(svg: string): Element {
+  const root = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+  return document.importNode(root, true);
+}
+
+/** What is wrong, and what to do. */
+export function trouble(error: unknown): HTMLElement {
+  const { message, hint } = error as { message?: string; hint?: string };
+  return h(
+    'div',
+    { class: 'trouble', role: 'alert' },
+    h('p', {}, message ?? String(error)),
+    hint !== undefined && h('p', { class: 'quiet' }, hint),
+  );
+}

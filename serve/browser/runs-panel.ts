@@ -1,0 +1,126 @@
+/** The list of runs: which are shown, and how far each is. */
+import type { RunSummary } from '../api.js';
+import { h } from './dom.js';
+import type { State } from './state.js';
+
+const stateTitles: Readonly<Record<RunSummary['state'], string>> = {
+  running: 'a process holds it',
+  stale: 'says that it is running, but its process is gone; kgwalk train --resume goes on with it',
+  stopped: 'stopped, saved',
+  failed: 'failed',
+  finished: 'done',
+  broken: 'cannot be read',
+};
+
+/** Fills the panel; call again when the list or what is shown changed. */
+export function drawRuns(panel: HTMLElement, state: State): void {
+  const focused = (document.activeElement as HTMLElement | null)?.id;
+  const isOpen =
+    panel.querySelector('details.list')?.hasAttribute('open') ?? window.matchMedia('(min-width: 901px)').matches;
+  const openSweeps = new Set([...panel.querySelectorAll<HTMLElement>('details.sweep[open]')].map(({ id }) => id));
+  const sweeps = new Map<string, RunSummary[]>();
+  for (const run of state.runs)
+    if (run.within !== undefined) sweeps.set(run.within, [...(sweeps.get(run.within) ?? []), run]);
+  const alone = state.runs.filter(({ within }) => within === undefined);
+  const running = state.runs.filter(({ state: how }) => how === 'running').length;
+  const count = state.shownRuns().length;
+  panel.replaceChildren(
+    h(
+      'details',
+      { class: 'list', open: isOpen },
+      h(
+        'summary',
+        {},
+        h('b', {}, `Runs`),
+        h(
+          'span',
+          { class: 'quiet' },
+          ` ${count} of ${state.runs.length} shown${running > 0 ? `, ${running} running` : ''}`,
+        ),
+      ),
+      h(
+        'p',
+        { class: 'choose' },
+        button('choose-all', 'all', () => state.show(state.runs.map(({ key }) => key))),
+        button('choose-running', 'running', () =>
+          state.show(state.runs.filter((run) => run.state === 'running').map(({ key }) => key)),
+        ),
+        button('choose-none', 'none', () => state.show([])),
+      ),
+      state.runs.length === 0 &&
+        h(
+          'p',
+          { class: 'quiet' },
+          'No runs here yet: ',
+          h('code', {}, 'kgwalk train PRESET'),
+          ' starts one, and it appears by itself.',
+        ),
+      runList(alone, state),
+      ...[...sweeps].map(([key, trials]) =>
+        h(
+          'details',
+          { class: 'sweep', id: `sweep-${key}`, open: openSweeps.has(`sweep-${key}`) },
+          h('summary', {}, key, h('span', { class: 'quiet' }, ` ${trials.length} runs`)),
+          h(
+            'p',
+            { class: 'choose' },
+            button(`all-${key}`, 'these alone', () => state.show(trials.map((trial) => trial.key))),
+          ),
+          runList(trials, state),
+        ),
+      ),
+    ),
+  );
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+function runList(runs: readonly RunSummary[], state: State): HTMLElement {
+  const inOrder = [...runs].sort(
+    (a, b) => (b.started ?? '').localeCompare(a.started ?? '') || a.id.localeCompare(b.id),
+  );
+  return h('ul', {}, ...inOrder.map((run) => runItem(run, state)));
+}
+
+function runItem(run: RunSummary, state: State): HTMLElement {
+  const box = h('input', {
+    type: 'checkbox',
+    id: `run-${run.key}`,
+    checked: state.isShown(run.key),
+    disabled: run.state === 'broken',
+    change: () => {
+      const keys = new Set(state.shownRuns().map(({ key }) => key));
+      if (box.checked) keys.add(run.key);
+      else keys.delete(run.key);
+      state.show(keys);
+    },
+  });
+  const about = [run.dataset, run.seed !== undefined && `seed ${run.seed}`, progressOf(run, state)]
+    .filter(Boolean)
+    .join(' · ');
+  return h(
+    'li',
+    {},
+    h(
+      'label',
+      {},
+      box,
+      h('span', { class: 'name' }, run.id),
+      h('span', { class: `state ${run.state}`, title: run.reason ?? stateTitles[run.state] }, run.state),
+      h('span', { class: 'about' }, about),
+      run.reason !== undefined && h('span', { class: 'reason' }, run.reason),
+    ),
+  );
+}
+
+/** `PPO 12 of 30`. */
+function progressOf({ key, phase, updates, state: how }: RunSummary, state: State): string {
+  if (how === 'finished' || phase === undefined) return '';
+  const keys = [...(state.logs.get(key)?.metrics.get(phase)?.values() ?? [])];
+  const step = Math.max(0, ...keys.map((values) => [...values.keys()].at(-1) ?? 0));
+  const of = phase === 'ppo' && updates !== undefined ? ` of ${updates}` : '';
+  return step > 0 ? `${phase} ${step}${of}` : phase;
+}
+
+function button(id: string, text: string, onClick: () => void): HTMLElement {
+  return h('button', { type: 'button', id, click: onClick }, text);
+}
