@@ -20,9 +20,9 @@ export interface DryRunOptions {
  * @throws what training itself would throw for inputs that do not fit
  */
 export async function dryRun(settings: RunSettings, { hasClone = false }: DryRunOptions = {}): Promise<Row[]> {
-  const { taskOfEnv } = await import('../tasks/index.js');
+  const { taskOfSettings } = await import('../tasks/index.js');
   const { checkTrainSettings } = await import('../trainers/check-settings.js');
-  const task = await taskOfEnv(settings.env.id);
+  const task = await taskOfSettings(settings);
   checkTrainSettings(task.learning, settings, hasClone);
   const plan = await task.plan(settings);
   const { notes, before, phases, texts, walks } = plan;

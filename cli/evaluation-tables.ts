@@ -160,9 +160,13 @@ function difference(
 
 function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, unit }: Figure): void {
   const width = Math.max(...evaluations.map(({ name }) => name.length));
-  for (const { name, record } of evaluations) {
-    const { value } = record.metrics[key] ?? { value: 0 };
-    const bar = '█'.repeat(Math.round(40 * value)).padEnd(40, '·');
+  const valueOf = ({ record }: NamedEvaluation<SampleRow>) => record.metrics[key]?.value ?? 0;
+  const values = evaluations.map(valueOf);
+  const [least, most] = unit === 'number' ? [Math.min(0, ...values), Math.max(0, ...values)] : [0, 1];
+  for (const evaluation of evaluations) {
+    const { name } = evaluation;
+    const value = valueOf(evaluation);
+    const bar = '█'.repeat(Math.round((40 * (value - least)) / (most - least || 1))).padEnd(40, '·');
     printLine(`${name.padEnd(width)} ${bar} ${numberText(value, unit)}`);
   }
 }

@@ -38,9 +38,7 @@ async function summary(run: ListedRun) {
   if ('problem' in run) return { run: run.id, status: 'broken', problem: run.problem };
   const { config, state, environment } = run;
   const { datasetOf } = await import('../tasks/named.js');
-  const { taskOfEnv } = await import('../tasks/index.js');
-  // What an earlier version trained without naming its environment walks dialogues.
-  const { id = 'kgwalk/OpenDialKG-v1' } = (config['env'] ?? {}) as { id?: string };
+  const { taskOfConfig } = await import('../tasks/index.js');
   const dataset = datasetOf(run);
   return {
     run: run.id,
@@ -49,7 +47,7 @@ async function summary(run: ListedRun) {
     preset: config['name'] as string,
     seed: config['seed'] as number,
     dataset,
-    graph: (await taskOfEnv(id)).graphOf(run),
+    graph: (await taskOfConfig(config)).graphOf(run),
     started: environment.started,
     problem: state.reason,
   };

@@ -85,6 +85,14 @@ export function makeEnv<Id extends EnvId>(id: Id, options: EnvTypes[Id]['options
 }
 
 /**
+ * What makes copies of an environment whose types are its own business: `env.id` and `env.options` of settings.
+ * @throws WorkbenchError `usage` for an id that nobody registered; what its factory throws
+ */
+export function envMaker(id: string, options: Readonly<Record<string, unknown>> = {}): () => Env<unknown> {
+  return registered(id).factory(options) as () => Env<unknown>;
+}
+
+/**
  * Many copies that share graph, samples and masks, stepped together where the environment knows how to.
  * @param numEnvs number of copies
  * @throws WorkbenchError `usage` for an id that nobody registered

@@ -5,6 +5,10 @@ import { rewardKinds } from './dialogue-walk/hits.js';
 /** The `env` section of a configuration file. */
 export const envSettings = z.strictObject({
   id: z.string().default('kgwalk/OpenDialKG-v1').describe('Environment id, as `makeEnv` knows it.'),
+  options: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Of an environment with vector observations: what it is made with, such as {size: 5}.'),
   horizon: z.int().min(1).max(8).default(2).describe('Steps a walk may take, stays included.'),
   equalAtStep1: z
     .boolean()

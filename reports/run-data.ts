@@ -149,8 +149,9 @@ export function subjectsOf(runs: readonly RunData[]): Subject[] {
   return [...groupBy(runs, datasetOf)].map(([dataset, some]) => ({ dataset, groups: groupRuns(some) }));
 }
 
-/** The data set that a run was trained on, as its settings name it. */
+/** The data set that a run was trained on, as its settings name it; of a policy, its environment. */
 export function datasetOf({ info: { config } }: RunData): string {
+  if (config.policy !== undefined) return String((config.env as { id?: unknown }).id);
   const { dataset } = (config.data ?? {}) as { dataset?: unknown };
   return typeof dataset === 'string' ? dataset : 'unnamed data';
 }

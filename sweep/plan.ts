@@ -7,7 +7,7 @@ import { writeFileAtomic } from '../src/run/files.js';
 import { openJsonLines } from '../src/run/json-lines.js';
 import { lockFolder } from '../src/run/run-lock.js';
 import { sweepFiles, sweepIn, type SweepRecord, type TrialEvent } from '../src/run/sweep.js';
-import { taskOfEnv } from '../tasks/index.js';
+import { taskOfSettings } from '../tasks/index.js';
 import { checkTrainSettings } from '../trainers/check-settings.js';
 import { plainSettings } from '../trainers/train-settings.js';
 import { trialCount, trialSettings } from './draws.js';
@@ -42,7 +42,7 @@ export async function checkTrial(
 ): Promise<void> {
   try {
     const settings = loadPreset(preset, [...overrides, ...overridesOf(set)]);
-    const { learning } = await taskOfEnv(settings.env.id);
+    const { learning } = await taskOfSettings(settings);
     checkTrainSettings(learning, settings, false);
   } catch (error) {
     if (!(error instanceof WorkbenchError) || trial === undefined) throw error;

@@ -39,6 +39,8 @@ export interface EvaluationFlags {
   /** Of links. */
   direction?: 'tail' | 'head' | 'both';
   config?: string;
+  /** Of episodes, where no run says it: what the environment is made with. */
+  envOptions?: Record<string, unknown>;
   /** Of `ask`. */
   top?: string;
   trace?: boolean;

@@ -10,6 +10,7 @@ const tasks = {
   dialogues: async (): Promise<AnyTask> => (await import('./dialogues/index.js')).dialogues,
   questions: async (): Promise<AnyTask> => (await import('./questions/index.js')).questions,
   links: async (): Promise<AnyTask> => (await import('./links/index.js')).links,
+  episodes: async (): Promise<AnyTask> => (await import('./episodes/index.js')).episodes,
 };
 /** Name of a task: what its data sets hold. */
 export type TaskName = keyof typeof tasks;
@@ -27,11 +28,26 @@ export async function allTasks(): Promise<AnyTask[]> {
   return loaded;
 }
 
-/** The task of an environment, as settings name it; of a user's own, registered by a plugin, dialogues. */
-export async function taskOfEnv(id: string): Promise<AnyTask> {
+/**
+ * The task of settings: that of their environment. One of a user's own, registered by a plugin or a program, is of episodes where it
+ * can be made at once and shows vectors, else of dialogues, which say what is missing.
+ */
+export async function taskOfSettings({ env, policy }: SettingsOfTask): Promise<AnyTask> {
   for (const name of taskNames) {
     const task = await loadTask(name);
-    if (task.learning.envIds.includes(id)) return task;
+    if (task.learning.envIds.includes(env.id)) return task;
   }
-  return loadTask('dialogues');
+  const { showsVectors } = await import('./episodes/source.js');
+  return loadTask(policy !== undefined || showsVectors(env) ? 'episodes' : 'dialogues');
+}
+
+/** What of settings says which task they are of; others of `config.yaml` may stand beside. */
+interface SettingsOfTask {
+  env: { id: string; options?: Record<string, unknown> | undefined };
+  policy?: unknown;
+}
+
+/** The same of a run's `config.yaml`. What an earlier version trained without naming its environment walks dialogues. */
+export function taskOfConfig({ env, policy }: Readonly<Record<string, unknown>>): Promise<AnyTask> {
+  return taskOfSettings({ env: { id: 'kgwalk/OpenDialKG-v1', ...(env as object | undefined) }, policy });
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { datasetKind } from '../datasets/imported-dataset.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
+import { envIds } from '../envs/registry.js';
 import { foundEvaluation, readAsked } from '../evaluation/keep.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { runsFolder } from '../src/run/locations.js';
@@ -11,7 +12,7 @@ import { nearestName } from '../src/run/printable.js';
 import type { RunInfo } from '../src/run/records.js';
 import { openRun, runFiles } from '../src/run/run-folder.js';
 import type { EvaluationFlags } from './flags.js';
-import { allTasks, type AnyTask, loadTask, type TaskName } from './index.js';
+import { allTasks, type AnyTask, loadTask, taskOfConfig, taskOfSettings, type TaskName } from './index.js';
 import type { Named, Resolved, Task } from './task.js';
 
 /**
@@ -31,9 +32,11 @@ export async function taskOf(
   const having = ({ name, isRun }: Named) => (isRun === true ? [] : tasks.filter(({ agents }) => agents.has(name)));
   for (const one of named) {
     const run = having(one).length > 0 ? undefined : findRun(one.name)?.run;
+    if (run?.config.policy !== undefined) return taskOfConfig(run.config);
     const data = run && datasetOf(run);
     if (data !== undefined) return loadTask(datasetKind(parseDatasetName(data).name));
   }
+  if (dataset !== undefined && envIds().includes(dataset)) return taskOfSettings({ env: { id: dataset } });
   if (dataset !== undefined) return loadTask(datasetKind(parseDatasetName(dataset).name));
   const known = named.map((one) => ({ name: one.name, of: having(one) })).filter(({ of }) => of.length > 0);
   const only = known.find(({ of }) => !of.some(({ name }) => name === 'dialogues'));
@@ -80,8 +83,9 @@ export function findRun(name: string): { run: RunInfo; checkpoint?: string } | u
   return undefined;
 }
 
-/** Data set that a run was trained on, with its subsets where it is not all of them: `metaqa/2-hop`. */
+/** Data set that a run was trained on, with its subsets where it is not all of them: `metaqa/2-hop`; of a policy, its environment. */
 export function datasetOf({ config }: RunInfo): string | undefined {
+  if (config.policy !== undefined) return (config.env as { id: string }).id;
   const { dataset, subsets = 'all' } = (config.data ?? {}) as { dataset?: string; subsets?: 'all' | string[] };
   return dataset === undefined || subsets === 'all' ? dataset : `${dataset}/${subsets.join(',')}`;
 }

@@ -1,4 +1,5 @@
 /** Training, whatever the task: the environment of the settings says which. */
+import type { Row } from '../evaluation/score.js';
 import {
   changedPluginsOf,
   loadedPlugins,
@@ -12,10 +13,10 @@ import type { RunInfo } from '../src/run/records.js';
 import { openRun, runIn } from '../src/run/run-folder.js';
 import { forkSettings as forkOf } from '../trainers/fork.js';
 import { type Replay, replayBatch as replayOf, type ReplayOptions } from '../trainers/replay-batch.js';
-import { settingsOfRun, type TrainSettings } from '../trainers/train-settings.js';
+import type { TrainSettings } from '../trainers/train-settings.js';
 import { type TrainOptions, trainRun } from '../trainers/train.js';
-import { evaluateNamed } from './evaluate.js';
-import { type AnyTask, taskOfEnv } from './index.js';
+import { evaluateNamed, type NamedEvaluation } from './evaluate.js';
+import { type AnyTask, taskOfConfig, taskOfSettings } from './index.js';
 import { loadPluginsOf } from './plugins.js';
 
 /**
@@ -23,11 +24,20 @@ import { loadPluginsOf } from './plugins.js';
  * folder is made.
  * @throws WorkbenchError `config` or `data` for inputs that do not fit, `stopped` after saving on request
  */
-export async function train(given: TrainOptions): Promise<void> {
+export async function train(options: TrainOptions): Promise<void> {
+  await loadPluginsOf(options.settings);
+  await trainTask(await taskOfSettings(options.settings), options);
+}
+
+/** The same of a task that is known. @returns the evaluation of the best on valid, unless another was asked for */
+export async function trainTask(task: AnyTask, given: TrainOptions): Promise<NamedEvaluation<Row> | undefined> {
   const options = { ...given, settings: await withPlugins(given) };
-  const task = await taskOfEnv(options.settings.env.id);
-  const evaluateBest = ({ folder }: { folder: string }) => evaluateOnValid(task, folder, options);
-  return trainRun(task.learning, { evaluateBest, ...options });
+  let best: NamedEvaluation<Row> | undefined;
+  const evaluateBest = async ({ folder }: { folder: string }) => {
+    best = await evaluateOnValid(task, folder, options);
+  };
+  await trainRun(task.learning, { evaluateBest, ...options });
+  return best;
 }
 
 /**
@@ -49,7 +59,11 @@ async function withPlugins({ settings, folder, resume, fork, onNote }: TrainOpti
   return labelled(loadedPlugins().map(pluginLabel));
 }
 
-async function evaluateOnValid(task: AnyTask, folder: string, options: TrainOptions): Promise<void> {
+async function evaluateOnValid(
+  task: AnyTask,
+  folder: string,
+  options: TrainOptions,
+): Promise<NamedEvaluation<Row> | undefined> {
   const { settings, progress = silentProgress, signal, onNote = () => {}, onTorn = () => {} } = options;
   const { model } = settings.encoder;
   const flags = {
@@ -59,17 +73,19 @@ async function evaluateOnValid(task: AnyTask, folder: string, options: TrainOpti
   };
   const preset = () => Promise.resolve(settings);
   const work = { progress, signal, note: onNote, torn: onTorn, preset };
-  await evaluateNamed(task, [{ name: folder, isRun: true }], flags, work, { label: 'evaluate the best on valid' });
+  const label = 'evaluate the best on valid';
+  const [best] = await evaluateNamed(task, [{ name: folder, isRun: true }], flags, work, { label });
+  return best;
 }
 
 /** The settings of a fork: see `trainers/fork.ts`. @throws WorkbenchError `config` */
 export async function forkSettings(run: RunInfo, overrides: readonly string[]): Promise<TrainSettings> {
-  const { learning } = await taskOfEnv(settingsOfRun(run).env.id);
+  const { learning } = await taskOfConfig(run.config);
   return forkOf(learning, run, overrides);
 }
 
 /** Makes the step again that a run diverged at: see `trainers/replay-batch.ts`. */
 export async function replayBatch(options: ReplayOptions): Promise<Replay> {
-  const { learning } = await taskOfEnv(options.settings.env.id);
+  const { learning } = await taskOfSettings(options.settings);
   return replayOf(learning, options);
 }

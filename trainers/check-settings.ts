@@ -50,7 +50,7 @@ const usualWalker = walkerSettings.parse({});
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(
-  learning: Pick<Learning, 'problems' | 'networkSize'>,
+  learning: Pick<Learning, 'envIds' | 'problems' | 'networkSize'>,
   settings: TrainSettings,
   hasClone: boolean,
 ): void {
@@ -100,7 +100,7 @@ export function checkTrainSettings(
     `expected 1 in evaluation.ks, by which the best checkpoint is chosen, got ${evaluation.ks.join(', ')}`,
   );
   refuse(
-    !envIds().includes(env.id),
+    !envIds().includes(env.id) && !learning.envIds.includes(env.id),
     `expected a known environment (${envIds().join(', ')}), got ${JSON.stringify(env.id)}, at env.id`,
   );
   const { name, subsets } = parseDatasetName(data.dataset);
@@ -111,7 +111,7 @@ export function checkTrainSettings(
   problems.push(...learning.problems(settings));
   refuse(
     settings.backend === 'host' && !learning.networkSize(settings, 1).onHost,
-    'expected backend=host with walks of link queries and linkWalker.pathEncoder=mean alone; set backend=auto',
+    'expected backend=host with policies over vectors, or walks of link queries with linkWalker.pathEncoder=mean, alone; set backend=auto',
   );
   if (problems.length === 0) return;
   const list =

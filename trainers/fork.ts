@@ -95,18 +95,19 @@ export function weightsAtStart(folder: string, hashes: CheckpointHashes): Checkp
 
 /** The settings that say what a weight means; where the model lies is told by the encoder's id instead. */
 function meaningOf(settings: TrainSettings) {
-  const { env, relationWalk, linkWalk, walker, relationWalker, linkWalker, transe, bilinear, seed } = settings;
+  const { env, relationWalk, linkWalk, walker, relationWalker, linkWalker, policy, transe, bilinear, seed } = settings;
   const { model: _model, workers: _workers, gpu: _gpu, ...encoder } = settings.encoder;
   const { dropout: _dropout, ...network } = walker;
   const readsTransE = walker.entityVectors.includes('transe') || walker.relationVectors === 'transe';
   return plainSettings({
-    env: { id: env.id, horizon: env.horizon, equalAtStep1: env.equalAtStep1 },
+    env: { id: env.id, options: env.options, horizon: env.horizon, equalAtStep1: env.equalAtStep1 },
     relationWalk: { horizon: relationWalk.horizon },
     encoder,
     walker: network,
     relationWalker,
     linkWalk: { horizon: linkWalk.horizon },
     linkWalker,
+    policy: policy && { hidden: policy.hidden, normalizeObservation: policy.normalizeObservation },
     ...((readsTransE || linkWalker.vectors === 'transe') && { transe, seed }),
     ...(linkWalker.vectors === 'bilinear' && { bilinear, seed }),
   });

@@ -11,6 +11,8 @@ export { greedyWalks, type GreedyOptions, type GreedyWalk } from './greedy-walks
 export { ppo, type PpoOptions, type PpoUpdate } from './ppo.js';
 export type { Learner } from './ppo-step.js';
 export { ppoSettings, type PpoSettings } from './ppo-settings.js';
+export { type Collect, type Round, wholeWalks } from './rollout.js';
+export { StepRollout, type StepRolloutOptions } from './step-rollout.js';
 export { trainRun, type TrainOptions } from './train.js';
 export { transeSettings, type TransESettings } from './transe/settings.js';
 export { trainTransE, type TransEOptions, type TransEResult } from './transe/train-transe.js';

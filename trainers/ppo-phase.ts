@@ -27,6 +27,12 @@ export interface PpoPhase {
   first: Checkpoint | undefined;
   /** A checkpoint of this phase to go on from instead. */
   from: Checkpoint | undefined;
+  /** Settings of PPO in this phase. Default those of the run. */
+  settings?: PpoSettings;
+  /** The lowest that the first figure of `evaluate` can be. Default -1, below all shares. */
+  leastFigure?: number;
+  /** What the progress line says of a round. Default its reward and how far it is from the clone. */
+  told?: (metrics: Readonly<Record<string, number>>) => string;
 }
 
 /** Where early stopping stands: kept in checkpoints. */
@@ -58,10 +64,15 @@ export function adamOf(parameters: TrainedParameters, { adamEpsilon, maxGradNorm
   return adamWOf(parameters, { epsilon: adamEpsilon, ...(maxGradNorm > 0 && { maxGradNorm }) });
 }
 
+const nearClone = (metrics: Readonly<Record<string, number>>) =>
+  `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`;
+
 /** @throws WorkbenchError `stopped` after saving, once the session's signal is aborted */
-export async function ppoPhase(session: Session, { trainee, evaluate, train, first, from }: PpoPhase): Promise<void> {
-  const { logs, signal, replayed } = session;
-  const { seed, ppo: settings, checkpoint } = session.settings;
+export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void> {
+  const { trainee, evaluate, train, first, from, leastFigure = -1, told = nearClone } = phase;
+  const { logs, run, signal, replayed } = session;
+  const { seed, checkpoint } = session.settings;
+  const settings = phase.settings ?? session.settings.ppo;
   if (from) restoreTrainee(trainee, from);
   else if (first) beginWith(trainee, first);
   const startUpdate = from?.header.step ?? 0;
@@ -72,7 +83,7 @@ export async function ppoPhase(session: Session, { trainee, evaluate, train, fir
   const shared = { settings, seed, signal, ...begin };
   if (replayed) return train({ ...shared, onUpdate: ({ metrics }) => (replayed(metrics), true) });
   let patience = (from?.header.trainer.patience as unknown as Patience | undefined) ?? {
-    best: -1,
+    best: leastFigure,
     evaluationsWithoutGain: 0,
   };
   const line = session.progress('ppo', settings.updates, 'updates');
@@ -102,15 +113,15 @@ export async function ppoPhase(session: Session, { trainee, evaluate, train, fir
     done = update;
     averageReturn = left.averageReturn;
     logs.metrics('ppo', update, metrics);
-    line.update(
-      update,
-      `reward ${metrics['rollout/reward']!.toFixed(3)} · kl ${metrics['train/anchor_kl']!.toFixed(3)}`,
-    );
+    line.update(update, told(metrics));
     logs.timing('ppo', update, { 'time/env_steps': steps });
-    if (evaluatesAt(update)) await score();
+    const ends = (await session.onUpdate?.({ update, steps, metrics })) === true;
+    // Whoever ends training asks for what was trained.
+    if (evaluatesAt(update) || ends) await score();
     else if (update % checkpoint.everyUpdates === 0) await save();
     before = await now();
-    return givesUp();
+    if (ends) run.update({ reason: `onUpdate ended training after update ${update}` });
+    return ends || givesUp();
   };
   try {
     // A run that was stopped in an evaluation owes it.

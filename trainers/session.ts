@@ -7,6 +7,7 @@ import {
   optimizerPrefix,
   schemaVersion,
 } from '../checkpoints/checkpoint.js';
+import type { Tensor } from '../checkpoints/safetensors.js';
 import { saveCheckpoint } from '../checkpoints/store.js';
 import { type EncoderCounters, noCounts, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
@@ -20,6 +21,16 @@ import { type EventFile, keepEvents, openEventFile } from '../src/run/tensorboar
 import type { NetworkSize, Tf } from '../src/tensor/backend.js';
 import type { Optimizer } from '../src/tensor/trainable.js';
 import type { TrainSettings } from './train-settings.js';
+
+/** A round of PPO that is done: number from 1, environment steps, figures by the field's names. */
+export interface TrainedUpdate {
+  update: number;
+  steps: number;
+  metrics: Readonly<Record<string, number>>;
+}
+
+/** Told of it; returning true ends training. */
+export type OnUpdate = (update: TrainedUpdate) => boolean | void | Promise<boolean | void>;
 
 /** One training run that is under way. */
 export interface Session {
@@ -38,6 +49,10 @@ export interface Session {
   threads?: number;
   progress: ProgressReporter;
   signal?: AbortSignal | undefined;
+  /** Told of every round of PPO once it is logged; returning true ends training. */
+  onUpdate?: OnUpdate | undefined;
+  /** Says something beside the results. */
+  note?: ((line: string) => void) | undefined;
   /**
    * Set where the step saved in `from` is made once more and nothing else, nothing being saved: told the figures of a step
    * that is finite here.
@@ -49,7 +64,7 @@ export interface Session {
 export interface Training {
   /** Whether it encodes texts; without them no encoder is opened, and checkpoints belong to none. */
   readsTexts: boolean;
-  hashes: Required<Pick<CheckpointHashes, 'graph' | 'dataset'>> & Pick<CheckpointHashes, 'slots'>;
+  hashes: Required<Pick<CheckpointHashes, 'dataset'>> & Pick<CheckpointHashes, 'graph' | 'slots'>;
   /** What whoever starts the run should know of its data, a line each. */
   notes: readonly string[];
   /**
@@ -78,6 +93,15 @@ export interface Trainee {
   actor: Pick<Actor<unknown, unknown>, 'parameters' | 'weightsChanged'>;
   optimizer: Optimizer;
   critic?: { network: Pick<ValueNetwork<unknown>, 'parameters'>; optimizer: Optimizer } | undefined;
+  /** What goes on beside the networks, such as environments between two rounds. */
+  beside?: TrainedBeside | undefined;
+}
+
+/** What checkpoints keep beside networks and optimizers. */
+export interface TrainedBeside {
+  save(): { state: JsonObject; tensors: Record<string, Tensor> };
+  /** Goes on from a checkpoint, or begins with the weights of one, which keep what acting needs. */
+  restore(checkpoint: Checkpoint): void;
 }
 
 const criticPrefix = `${optimizerPrefix}critic/`;
@@ -94,11 +118,12 @@ interface TraineePlace {
 /** The whole training state, in host arrays of its own. */
 export async function traineeCheckpoint(
   { settings, hashes }: Pick<Session, 'settings' | 'hashes'>,
-  { actor, optimizer, critic }: Trainee,
+  { actor, optimizer, critic, beside }: Trainee,
   { phase, step, epoch, metrics = {}, state }: TraineePlace,
 ): Promise<Checkpoint> {
   const own = await optimizer.exportState(optimizerPrefix);
   const second = await critic?.optimizer.exportState(criticPrefix);
+  const more = beside?.save();
   const config = checkpointConfig(settings);
   return {
     header: {
@@ -110,7 +135,7 @@ export async function traineeCheckpoint(
       phase,
       step,
       epoch,
-      trainer: { ...state, optimizerSteps: own.steps, criticSteps: second?.steps ?? 0 },
+      trainer: { ...state, ...more?.state, optimizerSteps: own.steps, criticSteps: second?.steps ?? 0 },
       metrics,
     },
     tensors: {
@@ -118,6 +143,7 @@ export async function traineeCheckpoint(
       ...(await critic?.network.parameters.export()),
       ...own.tensors,
       ...second?.tensors,
+      ...more?.tensors,
     },
   };
 }
@@ -141,20 +167,24 @@ export async function saveTrainee(
 }
 
 /** Puts a checkpoint's weights and optimizers back. */
-export function restoreTrainee({ actor, optimizer, critic }: Trainee, { header, tensors }: Checkpoint): void {
+export function restoreTrainee({ actor, optimizer, critic, beside }: Trainee, checkpoint: Checkpoint): void {
+  const { header, tensors } = checkpoint;
   actor.parameters.import(tensors);
   actor.weightsChanged();
   optimizer.importState(optimizerPrefix, Number(header.trainer.optimizerSteps), tensors);
   critic?.network.parameters.import(tensors);
   critic?.optimizer.importState(criticPrefix, Number(header.trainer.criticSteps), tensors);
+  beside?.restore(checkpoint);
 }
 
 /** Begins with the weights of a checkpoint: those of the actor, and of the critic where it has some. */
-export function beginWith({ actor, critic }: Trainee, { tensors }: Checkpoint): void {
+export function beginWith({ actor, critic, beside }: Trainee, checkpoint: Checkpoint): void {
+  const { tensors } = checkpoint;
   actor.parameters.import(tensors);
   actor.weightsChanged();
   const hasCritic = critic?.network.parameters.names.every((name) => name in tensors);
   if (hasCritic) critic?.network.parameters.import(tensors);
+  beside?.restore(checkpoint);
 }
 
 /** What the encoder has done for the run since it was logged last. */
@@ -202,8 +232,16 @@ export interface RunLogs {
   close(): void;
 }
 
-/** @param onTorn told how many bytes of an unfinished last line were cut off each log; 0 where it was whole */
-export function openRunLogs(run: Run, tensorboard: boolean, onTorn?: (file: string, bytes: number) => void): RunLogs {
+/**
+ * @param onTorn told how many bytes of an unfinished last line were cut off each log; 0 where it was whole
+ * @param onMetrics told of every record
+ */
+export function openRunLogs(
+  run: Run,
+  tensorboard: boolean,
+  onTorn?: (file: string, bytes: number) => void,
+  onMetrics?: (record: MetricRecord) => void,
+): RunLogs {
   const metricLog = openMetricLog(run.files.metrics);
   const timingLog = openTimingLog(run.files.timing);
   let events: EventFile | undefined;
@@ -212,6 +250,7 @@ export function openRunLogs(run: Run, tensorboard: boolean, onTorn?: (file: stri
   return {
     metrics(phase, step, values) {
       metricLog.append(phase, step, values);
+      onMetrics?.({ phase, step, metrics: { ...values } });
       if (!tensorboard) return;
       events ??= openEventFile(run.files.tensorboard);
       for (const { tag, value } of scalarsOf([{ phase, step, metrics: values }])) events.scalar(tag, step, value);

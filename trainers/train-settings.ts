@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { relationWalkerSettings } from '../agents/relation-walker/settings.js';
 import { linkWalkerSettings } from '../agents/link-walker/settings.js';
+import { policySettings } from '../agents/policy/settings.js';
 import { walkerSettings } from '../agents/walker/settings.js';
 import { checkpointSettings } from '../checkpoints/settings.js';
 import { dataSettings } from '../datasets/settings.js';
@@ -57,6 +58,9 @@ export const trainSettings = z.strictObject({
   demonstrations: demonstrationSettings.prefault({}),
   clone: cloneSettings.prefault({}),
   ppo: ppoSettings.prefault({}),
+  policy: policySettings
+    .optional()
+    .describe('Policies over vectors alone: there where an environment shows vectors. `extends: policy` has it.'),
   evaluation: evaluationSettings.prefault({}),
   checkpoint: checkpointSettings.prefault({}),
   log: logSettings.prefault({}),

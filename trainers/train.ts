@@ -10,6 +10,7 @@ import { cacheFolder } from '../src/run/locations.js';
 import { writeMetricsArrow } from '../src/run/metric-log.js';
 import { type ProgressReporter, silentProgress } from '../src/run/progress.js';
 import { collectProvenance, keepProvenance, ProvenanceNotes, resumeProvenance } from '../src/run/provenance.js';
+import type { MetricRecord } from '../src/run/records.js';
 import { createRun, type Run, runIn } from '../src/run/run-folder.js';
 import { masked } from '../src/run/secrets.js';
 import { memoryErrorOf } from '../src/run/stop.js';
@@ -17,7 +18,7 @@ import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fork.js';
 import { backendToGoOnWith, checkpointToResume, leaveLater } from './resume.js';
-import { type Learning, openRunLogs, type Session, type Training } from './session.js';
+import { type Learning, type OnUpdate, openRunLogs, type Session, type Training } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
 /** What is trained where, and from where on. */
@@ -42,6 +43,10 @@ export interface TrainOptions {
   onBackend?: ((name: string, why: string) => void) | undefined;
   /** Aborted: the step is finished and saved, then `stopped` is thrown. */
   signal?: AbortSignal | undefined;
+  /** Told of every round of PPO once it is logged. Returning true ends training: the run is finished, and says so. */
+  onUpdate?: OnUpdate | undefined;
+  /** Told of every record of `metrics.jsonl` as it is logged: what a tracker of experiments takes. */
+  onMetrics?: ((record: MetricRecord) => void) | undefined;
 }
 
 /**
@@ -65,6 +70,8 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
     onNote,
     onBackend,
     signal,
+    onUpdate,
+    onMetrics,
   } = options;
   const before = resume === undefined ? undefined : runIn(folder);
   checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
@@ -91,8 +98,9 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
     });
     try {
       const start = weightsAtStart(run.folder, hashes);
-      const parts = { tf, host: backend === 'host', run, settings, encoder, hashes, start, threads, progress, signal };
-      await runPhases(training, from, parts, onTorn, evaluateBest);
+      const heard = { progress, signal, onUpdate, note: onNote };
+      const parts = { tf, host: backend === 'host', run, settings, encoder, hashes, start, threads, ...heard };
+      await runPhases(training, from, parts, { onTorn, onMetrics, evaluateBest });
     } catch (thrown) {
       const error = memoryErrorOf(thrown);
       recordEnd(run, error);
@@ -113,7 +121,12 @@ export async function encoderOf({ readsTexts }: Training, settings: TrainSetting
 /** What the weights of a training belong to. */
 export function hashesOf({ hashes, readsTexts }: Training, encoder: StateEncoder): CheckpointHashes {
   const { graph, dataset, slots } = hashes;
-  return { graph, ...(readsTexts && { encoder: encoder.id }), dataset, ...(slots !== undefined && { slots }) };
+  return {
+    ...(graph !== undefined && { graph }),
+    ...(readsTexts && { encoder: encoder.id }),
+    dataset,
+    ...(slots !== undefined && { slots }),
+  };
 }
 
 /** All phases, in a folder that is this process's. */
@@ -121,11 +134,10 @@ async function runPhases(
   training: Training,
   from: Checkpoint | undefined,
   parts: Omit<Session, 'logs'>,
-  onTorn: TrainOptions['onTorn'],
-  evaluateBest: TrainOptions['evaluateBest'],
+  { onTorn, onMetrics, evaluateBest }: Pick<TrainOptions, 'onTorn' | 'onMetrics' | 'evaluateBest'>,
 ): Promise<void> {
   const { run, settings } = parts;
-  const logs = openRunLogs(run, settings.log.tensorboard, onTorn);
+  const logs = openRunLogs(run, settings.log.tensorboard, onTorn, onMetrics);
   try {
     leaveLater(run, logs, settings, from);
     if (from || parts.start) resumeProvenance(run.files.provenance);

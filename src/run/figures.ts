@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import { openObject } from './read-json.js';
 
-/** What a figure counts. `%` is kept as a fraction in [0, 1] and shown as percent; `mean` is a reciprocal rank or the like in [0, 1]. */
+/**
+ * What a figure counts. `%` is kept as a fraction in [0, 1] and shown as percent; `mean` is a reciprocal rank or the like in [0, 1];
+ * `number` is any number, such as a return.
+ */
 export const figure = openObject({
   /** Key in metrics, such as `path@1`; curves log it as `eval/path@1`. */
   key: z.string(),
   /** In words for people, at the head of charts and tables. */
   title: z.string(),
-  unit: z.enum(['%', 'mean', 'calls']),
+  unit: z.enum(['%', 'mean', 'calls', 'number']),
   better: z.enum(['high', 'low']),
   /** `main`: in every table, the first of them in headlines and tests; `table`: where there is room; absent: in the whole list alone. */
   place: z.enum(['main', 'table']).optional(),
@@ -34,8 +37,9 @@ export function tableFigures(figures: readonly Figure[], measured: readonly Read
   return figures.filter(({ key, place }) => place === 'main' && measured.some((metrics) => metrics[key]));
 }
 
-/** `61.8`, without its unit: percent with one digit, means with three, calls with one. */
+/** `61.8`, without its unit: percent with one digit, means with three, calls with one, numbers with as many as tell three places. */
 export function numberText(value: number, unit: Figure['unit'] = '%'): string {
+  if (unit === 'number') return value.toFixed(Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 3);
   return unit === '%' ? (100 * value).toFixed(1) : value.toFixed(unit === 'mean' ? 3 : 1);
 }
 

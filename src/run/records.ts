@@ -52,7 +52,7 @@ const stateShape = z.object({
   phase: text.optional(),
   /** Phases that are complete; a resumed run skips them. */
   done: z.record(text, z.boolean()),
-  /** Why it failed, one line. */
+  /** Why it failed, or was finished before its last step, one line. */
   reason: text.optional(),
 });
 /** `state.json`: how far a run is. */

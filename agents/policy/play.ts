@@ -1,0 +1,135 @@
+/** Whole episodes, played to be counted: nothing is learned and no statistics move. */
+import { setImmediate } from 'node:timers/promises';
+import type { Normalizer } from '../../envs/wrappers/normalizer.js';
+import { Rng, subSeed } from '../../src/run/seeds.js';
+import { throwIfStopped } from '../../src/run/stop.js';
+import { argmaxSegment, sampleSegment } from '../../src/tensor/categorical.js';
+import { actionLogProbs, type Actor } from '../actor.js';
+import {
+  maskOf,
+  type PolicyShape,
+  policyShapeOf,
+  vectorOf,
+  type VectorObservation,
+  type VectorObservationEnv,
+} from './spaces.js';
+import { WatchedEnv } from './watched-env.js';
+
+/** What came of an episode. */
+export interface PlayedEpisode {
+  /** Sum of its rewards, undiscounted. */
+  return: number;
+  /** Steps. */
+  length: number;
+  /** Whether it was cut, rather than over. */
+  truncated: boolean;
+}
+
+/**
+ * Chooses an action for each of some observations, counted from 0.
+ * @param rngs one an observation, that of its episode
+ */
+export type Chooser = (observations: readonly VectorObservation[], rngs: readonly Rng[]) => Promise<ArrayLike<number>>;
+
+/** How a policy acts. */
+export interface ActOptions {
+  /** Whether it takes its most likely action, instead of drawing one. Default true. */
+  deterministic?: boolean | undefined;
+  /** What its observations were normalised by; frozen. */
+  normalizer?: Normalizer | undefined;
+}
+
+/** The choices of a policy. */
+export function policyChooser<Request>(
+  actor: Actor<VectorObservation, Request>,
+  { deterministic = true, normalizer }: ActOptions = {},
+): Chooser {
+  return async (observations, rngs) => {
+    const requests = observations.map((observation) => actor.requestOf(scaledBy(normalizer, observation)));
+    const { logProbs, offsets } = await actionLogProbs(actor, requests);
+    return requests.map((request, i) => {
+      const [begin, end] = [offsets[i]!, offsets[i + 1]!];
+      const place = deterministic ? argmaxSegment(logProbs, begin, end) : sampleSegment(logProbs, begin, end, rngs[i]!);
+      return actor.envAction?.(request, place) ?? place;
+    });
+  };
+}
+
+/** An observation on the scale that a policy was trained on. */
+export function scaledBy(normalizer: Normalizer | undefined, observation: VectorObservation): VectorObservation {
+  if (!normalizer?.observations) return observation;
+  const scaled = normalizer.observation(vectorOf(observation));
+  return observation instanceof Float32Array ? scaled : { ...observation, observation: scaled };
+}
+
+/** Any legal action, each as likely. */
+export function randomChooser({ numActions }: PolicyShape): Chooser {
+  return (observations, rngs) =>
+    Promise.resolve(
+      observations.map((observation, i) => {
+        const mask = maskOf(observation);
+        const legal = [...Array(numActions).keys()].filter((action) => !mask || mask[action] === 1);
+        return legal[rngs[i]!.integer(legal.length)]!;
+      }),
+    );
+}
+
+/** Which episodes are played, and who is told. */
+export interface PlayOptions {
+  /** One an episode. */
+  seeds: readonly number[];
+  /** Told of each episode as it ends, by its place among the seeds. */
+  onEpisode?: ((place: number, episode: PlayedEpisode) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Copies that are walked side by side. */
+const copiesAtOnce = 32;
+
+/**
+ * Plays an episode for each seed, in the order of the seeds. What comes of one does not depend on the others.
+ * @param makeEnv a new copy, closed here
+ * @throws WorkbenchError `failure` for an environment that breaks its promises
+ */
+export async function playEpisodes(
+  makeEnv: () => VectorObservationEnv,
+  choose: Chooser,
+  { seeds, onEpisode, signal }: PlayOptions,
+): Promise<PlayedEpisode[]> {
+  const played = new Array<PlayedEpisode>(seeds.length);
+  const envs: VectorObservationEnv[] = [];
+  let next = 0;
+  const begin = (copy: WatchedEnv) => {
+    const place = next++;
+    copy.begin(seeds[place]!);
+    return { copy, place, rng: new Rng(subSeed(seeds[place]!, 'policy/act')) };
+  };
+  try {
+    const open = () => {
+      const env = makeEnv();
+      envs.push(env);
+      return begin(new WatchedEnv(env, policyShapeOf(env)));
+    };
+    let running = Array.from({ length: Math.min(copiesAtOnce, seeds.length) }, open);
+    for (let step = 0; running.length > 0; step++) {
+      throwIfStopped(signal);
+      // Lets progress lines through, and whoever asks to stop.
+      if (step % 64 === 63) await setImmediate();
+      const places = await choose(
+        running.map(({ copy }) => copy.observation),
+        running.map(({ rng }) => rng),
+      );
+      running = running.flatMap((one, i) => {
+        const { copy, place } = one;
+        copy.step(places[i]!);
+        if (!copy.ended) return [one];
+        played[place] = { return: copy.sum, length: copy.steps, truncated: copy.truncated };
+        onEpisode?.(place, played[place]);
+        return next < seeds.length ? [begin(copy)] : [];
+      });
+    }
+    return played;
+  } finally {
+    for (const env of envs) env.close();
+  }
+}

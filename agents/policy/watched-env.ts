@@ -1,0 +1,99 @@
+/** An environment whose promises are checked as it is walked: what breaks them is one error that says where. */
+import type { Space } from '../../envs/spaces.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { maskOf, type PolicyShape, type VectorObservation, type VectorObservationEnv } from './spaces.js';
+
+/** One copy of an environment, and how far its episode is. */
+export class WatchedEnv {
+  /** What it shows now; its own memory. */
+  observation: VectorObservation = new Float32Array(0);
+  /** Steps of the episode so far. */
+  steps = 0;
+  /** Their rewards, summed up. */
+  sum = 0;
+  terminated = false;
+  truncated = false;
+
+  /** @param name how errors call it beside the environment's id, such as `copy 3` */
+  constructor(
+    readonly env: VectorObservationEnv,
+    readonly shape: PolicyShape,
+    readonly name = '',
+  ) {}
+
+  /** @param seed of the episode */
+  begin(seed: number): void {
+    this.steps = 0;
+    this.sum = 0;
+    this.terminated = false;
+    this.truncated = false;
+    this.#see(this.#asked(() => this.env.reset({ seed })).observation as VectorObservation);
+  }
+
+  /** @returns the reward @throws WorkbenchError `failure` for an environment that throws or breaks its spaces */
+  step(place: number): number {
+    this.steps++;
+    const { reward, terminated, truncated, observation } = this.#asked(() =>
+      this.env.step(this.shape.firstAction + place),
+    );
+    if (!Number.isFinite(reward)) throw this.#broken('a finite reward', String(reward));
+    if (typeof terminated !== 'boolean' || typeof truncated !== 'boolean') {
+      throw this.#broken('terminated and truncated as booleans', `${String(terminated)} and ${String(truncated)}`);
+    }
+    this.sum += reward;
+    this.terminated = terminated;
+    // Both at once is an end: nothing comes after.
+    this.truncated = truncated && !terminated;
+    this.#see(observation as VectorObservation);
+    if (!this.ended && this.steps >= this.env.spec.maxSteps) {
+      throw this.#broken(`an end within ${this.env.spec.maxSteps} steps, its spec.maxSteps`, 'none');
+    }
+    return reward;
+  }
+
+  get ended(): boolean {
+    return this.terminated || this.truncated;
+  }
+
+  #see(observation: VectorObservation): void {
+    if (!(this.env.observationSpace as Space<unknown>).contains(observation)) {
+      throw this.#broken('an observation of its observationSpace', told(observation, this.shape));
+    }
+    this.observation = observation;
+    if (!this.shape.masked || this.ended) return;
+    if (!maskOf(observation)!.includes(1)) throw this.#broken('a legal action while the episode runs', 'none');
+  }
+
+  #asked<T>(ask: () => T): T {
+    try {
+      return ask();
+    } catch (error) {
+      const { message = String(error) } = error as Partial<Error>;
+      throw this.#broken('an environment that can be walked', `"${message}"`, error);
+    }
+  }
+
+  #broken(expected: string, got: string, cause?: unknown): WorkbenchError {
+    const place = this.steps === 0 ? 'reset' : `step ${this.steps}`;
+    const copy = this.name === '' ? '' : ` of ${this.name}`;
+    return new WorkbenchError(
+      'failure',
+      `expected ${expected}, got ${got}, at ${place}${copy} of ${this.env.spec.id}`,
+      {
+        hint: 'checkEnv of kgwalk/envs tries an environment by itself. What was trained is saved up to its last update.',
+        cause,
+        resumable: true,
+      },
+    );
+  }
+}
+
+function told(observation: unknown, { inputs }: PolicyShape): string {
+  const vector =
+    observation instanceof Float32Array ? observation : (observation as { observation?: unknown })?.observation;
+  if (!(vector instanceof Float32Array))
+    return `${vector === undefined ? 'none' : Object.prototype.toString.call(vector)}`;
+  if (vector.length !== inputs) return `${vector.length} numbers instead of ${inputs}`;
+  const wrong = vector.findIndex((number) => !Number.isFinite(number));
+  return wrong >= 0 ? `${vector[wrong]} at index ${wrong}` : 'one outside of it';
+}

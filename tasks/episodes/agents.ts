@@ -1,0 +1,126 @@
+/** Who plays episodes: agents by name, and policies of runs. */
+import {
+  type Chooser,
+  playEpisodes,
+  type PlayedEpisode,
+  policyChooser,
+  randomChooser,
+} from '../../agents/policy/play.js';
+import { restoredPolicy } from '../../agents/policy/policy.js';
+import type { PolicyShape } from '../../agents/policy/spaces.js';
+import { AgentRegistry } from '../../agents/registry.js';
+import { checkFits, readCheckpoint } from '../../checkpoints/checkpoint.js';
+import { resolveCheckpoint } from '../../checkpoints/store.js';
+import type { AskedEvaluation } from '../../evaluation/keep.js';
+import type { Asker } from '../../evaluation/score.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import type { RunInfo } from '../../src/run/records.js';
+import { settingsOfRun } from '../../trainers/train-settings.js';
+import { type EvaluationFlags, wholeNumber } from '../flags.js';
+import { sameOfRuns } from '../named.js';
+import type { Data, OpenedAgent, Resolved } from '../task.js';
+import { episodeSeeds, policyOf } from './learn.js';
+import { type EpisodeRow, episodeScorer, type EpisodeSample } from './score.js';
+import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
+
+/** Untrained agents of episodes: they choose actions by what is seen. */
+export const episodeAgents = new AgentRegistry<{ shape: PolicyShape }, Chooser>({
+  random: { create: ({ shape }) => randomChooser(shape) },
+});
+
+/** Episodes to be played, and where. */
+export interface EpisodeData extends Data<EpisodeSample> {
+  source: EnvSource;
+  shape: PolicyShape;
+}
+
+/** Episodes of an evaluation where no number is asked for. */
+const usualEpisodes = 100;
+
+/**
+ * @param own environment of a program
+ * @throws WorkbenchError `usage` for runs in several environments, and for one that is not registered here
+ */
+export function episodeData(own: OwnParts, flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<EpisodeData> {
+  const ofRuns = sameOfRuns(runs, ({ config }) => {
+    const { id, options } = config.env as { id: string; options?: Record<string, unknown> };
+    return { id, ...(options && { options }) };
+  });
+  if (ofRuns && flags.dataset !== undefined && flags.dataset !== ofRuns.id) {
+    throw new WorkbenchError(
+      'usage',
+      `expected the environment of run ${runs[0]!.id}, which is ${ofRuns.id}, got ${flags.dataset}`,
+      {
+        hint: 'A run keeps its environment: leave --dataset out.',
+      },
+    );
+  }
+  const { split = 'valid', dataset = own.source?.id, envOptions } = flags;
+  const env =
+    ofRuns ?? (dataset === undefined ? undefined : { id: dataset, ...(envOptions && { options: envOptions }) });
+  if (env === undefined) {
+    throw new WorkbenchError('usage', 'expected an environment, got none, at --dataset', {
+      hint: 'Such as --dataset kgwalk/CartPole-v1.',
+    });
+  }
+  if (split !== 'valid' && split !== 'test') {
+    throw new WorkbenchError('usage', `expected valid or test, got ${split}, at --split`);
+  }
+  const limit = wholeNumber(flags.limit, '--limit', 1) ?? usualEpisodes;
+  const source = own.source ?? registeredSource(env);
+  const shape = shapeOf(source);
+  const seeds = episodeSeeds(split, limit);
+  return Promise.resolve({
+    ...{ source, shape },
+    samples: seeds.map((seed, i) => ({ task: { id: `${split}-${i}`, seed } })),
+    excluded: {},
+    about: { dataset: env.id, split, episodes: limit, ...(env.options && { envOptions: env.options }) },
+    hashes: { dataset: sourceHash(env, shape) },
+    ...{ resamples: 2000, examples: 0 },
+  });
+}
+
+/** The options that ask for the episodes of a kept evaluation. */
+export function episodeFlagsOf({ about, checkpoint }: AskedEvaluation): EvaluationFlags {
+  const { dataset, split, episodes } = about;
+  const envOptions = about.envOptions as Record<string, unknown> | undefined;
+  return {
+    ...(checkpoint === undefined && { dataset, ...(envOptions && { envOptions }) }),
+    ...{ split, checkpoint: checkpoint ?? 'best', set: [], modelSet: [] },
+    limit: String(episodes as number),
+  };
+}
+
+/** The agent with its way of being asked and scored. */
+export async function openEpisodeAgent(
+  own: OwnParts,
+  { agent, switches, trained }: Resolved,
+  { source, shape, hashes }: EpisodeData,
+): Promise<OpenedAgent<EpisodeSample, PlayedEpisode, EpisodeRow>> {
+  if (!trained) {
+    const choose = await episodeAgents.create(agent!, { shape }, switches);
+    return { asker: playing(agent!, source, choose), scorer: episodeScorer };
+  }
+  const { run, checkpoint } = trained;
+  const { file } = resolveCheckpoint(run.folder, checkpoint);
+  const weights = readCheckpoint(file, { finite: true });
+  checkFits(weights.header, hashes, file);
+  const { actor, normalizer } = restoredPolicy(shape, policyOf(settingsOfRun(run)), weights, own.policy);
+  return {
+    asker: playing('policy', source, policyChooser<unknown>(actor, { normalizer })),
+    scorer: episodeScorer,
+    close: () => actor.dispose(),
+  };
+}
+
+function playing(name: string, source: EnvSource, choose: Chooser): Asker<EpisodeSample['task'], PlayedEpisode> {
+  return {
+    name,
+    async ask(tasks, take, { onPrepared, signal }) {
+      onPrepared?.();
+      const seeds = tasks.map(({ seed }) => seed);
+      const onEpisode = (place: number, answer: PlayedEpisode) => take(place, { answer });
+      await playEpisodes(() => source.make(), choose, { seeds, onEpisode, signal });
+    },
+  };
+}

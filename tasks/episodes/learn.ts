@@ -1,0 +1,149 @@
+/** Training of a policy over vectors: PPO in any environment, and the best by its return on episodes that are always the same. */
+import { mlpPolicy, normalizerOf } from '../../agents/policy/policy.js';
+import { playEpisodes, policyChooser } from '../../agents/policy/play.js';
+import { type PolicySettings, policySettings } from '../../agents/policy/settings.js';
+import type { PolicyShape, VectorObservation } from '../../agents/policy/spaces.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
+import { cartPoleId } from '../../envs/classic/cart-pole.js';
+import { gridId } from '../../envs/classic/grid.js';
+import { maskedBanditId } from '../../envs/classic/masked-bandit.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { subSeed } from '../../src/run/seeds.js';
+import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
+import type { PpoSettings } from '../../trainers/ppo-settings.js';
+import { ppo } from '../../trainers/ppo.js';
+import type { Learning, Session } from '../../trainers/session.js';
+import { StepRollout } from '../../trainers/step-rollout.js';
+import type { TrainSettings } from '../../trainers/train-settings.js';
+import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
+
+/** Environments of the package that show vectors. */
+const ownIds = [cartPoleId, gridId, maskedBanditId];
+
+/** How policies over vectors train. @param own what a program brings instead of what settings name */
+export function episodesLearning(own: OwnParts = {}): Learning {
+  return {
+    envIds: own.source ? [own.source.id] : ownIds,
+    forkPhase: 'ppo',
+    problems: policyProblems,
+    // Computed on the host, whatever their size.
+    networkSize(settings) {
+      const { hidden, minibatchSize } = policyOf(settings);
+      const [inputs = 1, units = 1] = [...hidden].sort((a, b) => b - a);
+      return { rows: Math.min(minibatchSize, Math.floor(9e7 / (inputs * units))), inputs, units, onHost: true };
+    },
+    open(settings) {
+      const source = own.source ?? registeredSource(settings.env);
+      const shape = shapeOf(source);
+      const { totalSteps, numEnvs } = policyOf(settings);
+      const actions = `${shape.numActions} actions${shape.masked ? ', with masks' : ''}`;
+      return Promise.resolve({
+        readsTexts: false,
+        hashes: { dataset: sourceHash(settings.env, shape) },
+        notes: [
+          `${source.id}: vectors of ${shape.inputs} numbers, ${actions}; ${totalSteps} steps in ${numEnvs} copies`,
+        ],
+        async run(session, from) {
+          const { run } = session;
+          run.update({ phase: 'ppo' });
+          await policyPpo(session, { ...own, source }, shape, from);
+          run.update({ done: { ...run.state.done, ppo: true } });
+        },
+      });
+    },
+  };
+}
+
+/** Its section, complete. */
+export const policyOf = ({ policy }: Pick<TrainSettings, 'policy'>): PolicySettings =>
+  policy ?? policySettings.parse({});
+
+/** The settings of PPO with as many rounds as the steps that are asked for take. */
+export function roundsOf(settings: Pick<TrainSettings, 'ppo' | 'policy'>): PpoSettings {
+  const { totalSteps, numEnvs, numSteps } = policyOf(settings);
+  return { ...settings.ppo, updates: Math.ceil(totalSteps / (numEnvs * numSteps)) };
+}
+
+/** One line a contradiction. */
+function policyProblems({ env, policy, clone, transe, bilinear, ppo, backend }: TrainSettings): string[] {
+  if (policy === undefined) {
+    return [
+      `expected a section policy with env.id=${env.id}, which shows vectors, got none; kgwalk train policy --set env.id=${env.id} has it, or extends: policy in a settings file`,
+    ];
+  }
+  const problems: string[] = [];
+  const wanted = (ok: boolean, expected: string, got: unknown) => {
+    if (!ok) problems.push(`expected ${expected} with env.id=${env.id}, which shows vectors, got ${String(got)}`);
+  };
+  wanted(!clone.enabled, 'clone.enabled=false', clone.enabled);
+  wanted(!transe.enabled && !bilinear.enabled, 'transe.enabled=false and bilinear.enabled=false', 'true');
+  wanted(ppo.enabled, 'ppo.enabled=true', ppo.enabled);
+  wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient);
+  wanted(ppo.algorithm === 'ppo', 'ppo.algorithm=ppo', ppo.algorithm);
+  wanted(ppo.baseline !== 'group-mean', 'ppo.baseline=critic, moving-average or none', ppo.baseline);
+  wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon);
+  wanted(backend === 'auto' || backend === 'host', 'backend=auto or host', backend);
+  return problems;
+}
+
+/** @param from a checkpoint to go on from */
+async function policyPpo(
+  session: Session,
+  { source, policy: make }: OwnParts & { source: EnvSource },
+  shape: PolicyShape,
+  from: Checkpoint | undefined,
+): Promise<void> {
+  const { settings, signal } = session;
+  const { seed } = settings;
+  const policy = policyOf(settings);
+  const rounds = roundsOf(settings);
+  const { actor, critic } = (make ?? mlpPolicy(policy))(shape, seed);
+  if (rounds.baseline === 'critic' && !critic) {
+    throw new WorkbenchError('config', 'expected a critic beside the actor with ppo.baseline=critic, got none', {
+      hint: 'Give a ValueNetwork, or set ppo.baseline=none.',
+    });
+  }
+  const normalizer = normalizerOf(shape, policy, rounds.gamma);
+  const envs = Array.from({ length: policy.numEnvs }, () => source.make());
+  const { numSteps, minibatchSize } = policy;
+  const rollout = new StepRollout({ envs, shape, numSteps, minibatchSize, normalizer, seed, onNote: session.note });
+  const network = rounds.baseline === 'critic' ? critic : undefined;
+  const learner = {
+    actor,
+    optimizer: adamOf(actor.parameters, rounds),
+    critic: network && { network, optimizer: adamOf(network.parameters, rounds) },
+  };
+  const choose = policyChooser<unknown>(actor, { normalizer });
+  try {
+    await ppoPhase(session, {
+      trainee: { ...learner, beside: rollout },
+      settings: rounds,
+      leastFigure: -Number.MAX_VALUE,
+      told: (figures) =>
+        `return ${figures['rollout/reward']!.toFixed(2)} · kl ${figures['train/approx_kl']!.toFixed(4)}`,
+      async evaluate() {
+        const line = session.progress('evaluate', policy.evalEpisodes, 'episodes');
+        let done = 0;
+        const onEpisode = () => line.update(++done);
+        const seeds = episodeSeeds('valid', policy.evalEpisodes);
+        const played = await playEpisodes(() => source.make(), choose, { seeds, signal, onEpisode });
+        const mean = (of: 'return' | 'length') => played.reduce((sum, one) => sum + one[of] / played.length, 0);
+        line.finish(`return ${mean('return').toFixed(2)}`);
+        return { 'eval/return': mean('return'), 'eval/length': mean('length') };
+      },
+      ...{ first: firstWeights(session), from },
+      train: (shared) => ppo<VectorObservation, unknown>({ ...shared, ...learner, collect: rollout.collect() }),
+    });
+  } finally {
+    for (const env of envs) env.close();
+    learner.optimizer.dispose();
+    learner.critic?.optimizer.dispose();
+    critic?.dispose();
+    actor.dispose();
+  }
+}
+
+/** Seeds of the episodes of a split: the first of more are those of fewer. `valid` chooses the best; `test` is never trained by. */
+export function episodeSeeds(split: string, count: number, seed = 0): number[] {
+  return Array.from({ length: count }, (_, i) => subSeed(seed, `episodes/${split}`, i) >>> 0);
+}

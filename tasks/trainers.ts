@@ -1,0 +1,14 @@
+/** `kgwalk/trainers`: PPO in an environment of one's own, whole training runs, and each trainer by itself. */
+export type { TrainedPolicy, MakePolicy, PolicyNetworks } from '../agents/policy/policy.js';
+export { type PolicySettings, policySettings } from '../agents/policy/settings.js';
+export type { PolicyShape, VectorObservation, VectorObservationEnv } from '../agents/policy/spaces.js';
+export * from '../trainers/index.js';
+export {
+  type EvaluatePolicyOptions,
+  evaluatePolicy,
+  type PolicyEvaluation,
+  type PolicyTrainingSettings,
+  type TrainedPolicyRun,
+  trainPolicy,
+  type TrainPolicyOptions,
+} from './episodes/train-policy.js';

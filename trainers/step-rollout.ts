@@ -1,0 +1,350 @@
+/**
+ * Rounds of a fixed number of steps in environments that go on: what one round leaves running, the next one goes on with. One column
+ * a kind of number and no object a step.
+ */
+import { actionLogProbs, type Actor, type ValueNetwork } from '../agents/actor.js';
+import {
+  maskOf,
+  type PolicyShape,
+  vectorOf,
+  type VectorObservation,
+  type VectorObservationEnv,
+} from '../agents/policy/spaces.js';
+import { scaledBy } from '../agents/policy/play.js';
+import { readStatistics, statisticsTensors } from '../agents/policy/statistics.js';
+import { WatchedEnv } from '../agents/policy/watched-env.js';
+import type { Checkpoint, JsonObject } from '../checkpoints/checkpoint.js';
+import type { Tensor } from '../checkpoints/safetensors.js';
+import type { Normalizer } from '../envs/wrappers/normalizer.js';
+import { type Rng, subSeed } from '../src/run/seeds.js';
+import type { Transitions } from './ppo-loss.js';
+import type { ActionDraw, Collect, Minibatch, Round } from './rollout.js';
+import { actionsTensor, type EpisodesState, episodesState, shownTensor } from './saved-episodes.js';
+
+/** What is walked, and how much of it a round takes. */
+export interface StepRolloutOptions {
+  /** One a copy, not reset yet; the caller's to close. */
+  envs: readonly VectorObservationEnv[];
+  shape: PolicyShape;
+  /** Steps of each copy in a round. */
+  numSteps: number;
+  /** Steps in a minibatch. */
+  minibatchSize: number;
+  /** Brings observations and rewards on a common scale. */
+  normalizer?: Normalizer | undefined;
+  /** Of the episodes: the n-th of each copy has a seed of its own. */
+  seed: number;
+  /** Told in a sentence of a running episode that could not be gone on with. */
+  onNote?: ((line: string) => void) | undefined;
+}
+
+/** Episodes whose mean return and length are told: the latest ones. */
+const recentEpisodes = 100;
+/** Observations that go through the critic at once. */
+const valuedAtOnce = 8192;
+
+/** The copies of an environment, with what they show and what their episodes have come to. */
+export class StepRollout {
+  readonly #options: StepRolloutOptions;
+  readonly #copies: readonly WatchedEnv[];
+  readonly #numEnvs: number;
+  readonly #capacity: number;
+  /** What was seen, a row a step and copy, all copies of a step side by side; behind the last step what they show then. */
+  readonly #observations: readonly VectorObservation[];
+  readonly #vectors: Float32Array;
+  readonly #masks: Uint8Array;
+  readonly #columns: ReturnType<typeof columnsOf>;
+  /** Of each copy: number of its running episode, and the actions of it so far. */
+  readonly #numbers: Int32Array;
+  readonly #actions: readonly number[][];
+  /** Of each copy: discounted return so far, which rewards are scaled by. */
+  readonly #running: Float64Array;
+  /** Return and length of the latest episodes. */
+  #recent: [sum: number, steps: number][] = [];
+  /** How things stand between two rounds. */
+  #between: Saved | undefined;
+
+  constructor(options: StepRolloutOptions) {
+    const { envs, shape, numSteps } = options;
+    this.#options = options;
+    this.#copies = envs.map((env, i) => new WatchedEnv(env, shape, `copy ${i}`));
+    this.#numEnvs = envs.length;
+    this.#capacity = numSteps * envs.length;
+    const rows = this.#capacity + envs.length;
+    this.#vectors = new Float32Array(rows * shape.inputs);
+    this.#masks = new Uint8Array(shape.masked ? rows * shape.numActions : 0);
+    this.#observations = Array.from({ length: rows }, (_, row) => {
+      const observation = this.#vectors.subarray(row * shape.inputs, (row + 1) * shape.inputs);
+      if (!shape.masked) return observation;
+      return { observation, actionMask: this.#masks.subarray(row * shape.numActions, (row + 1) * shape.numActions) };
+    });
+    this.#columns = columnsOf(this.#capacity);
+    this.#numbers = new Int32Array(envs.length).fill(-1);
+    this.#actions = envs.map(() => []);
+    this.#running = new Float64Array(envs.length);
+  }
+
+  /** For `ppo`. An observation that an actor keeps is written over in the next round. */
+  collect<Request>(): Collect<VectorObservation, Request> {
+    return ({ actor, critic }) => {
+      const states = new Array<Request>(this.#capacity);
+      return async (_update, draw) => {
+        this.#carryOver();
+        const cut = await this.#walk(actor, states, draw);
+        await this.#value(actor, critic, states, cut);
+        this.#between = this.#stand();
+        return this.#round(states);
+      };
+    };
+  }
+
+  /** Begins the first episodes, or takes the copies' last observations to the front. */
+  #carryOver(): void {
+    const { shape, normalizer } = this.#options;
+    if (this.#numbers[0] === -1) {
+      for (let copy = 0; copy < this.#numEnvs; copy++) this.#beginNext(copy);
+      normalizer?.observations?.add(this.#copies.map(({ observation }) => vectorOf(observation)));
+      for (let copy = 0; copy < this.#numEnvs; copy++) this.#show(this.#capacity + copy, copy);
+    }
+    this.#vectors.copyWithin(0, this.#capacity * shape.inputs);
+    if (shape.masked) this.#masks.copyWithin(0, this.#capacity * shape.numActions);
+  }
+
+  /** Takes every step. @returns rows whose episode was cut, with the last observation */
+  async #walk<Request>(
+    actor: Actor<VectorObservation, Request>,
+    states: Request[],
+    draw: ActionDraw,
+  ): Promise<Map<number, VectorObservation>> {
+    const { normalizer } = this.#options;
+    const { action, logProb, reward, terminated, next } = this.#columns;
+    const cut = new Map<number, VectorObservation>();
+    for (let begin = 0; begin < this.#capacity; begin += this.#numEnvs) {
+      const end = begin + this.#numEnvs;
+      for (let row = begin; row < end; row++) states[row] = actor.requestOf(this.#observations[row]!);
+      const { logProbs, offsets } = await actionLogProbs(actor, states.slice(begin, end));
+      for (let copy = 0; copy < this.#numEnvs; copy++) {
+        const row = begin + copy;
+        const watched = this.#copies[copy]!;
+        const place = draw(logProbs, offsets[copy]!, offsets[copy + 1]!);
+        const taken = actor.envAction?.(states[row]!, place) ?? place;
+        reward[row] = watched.step(taken);
+        this.#actions[copy]!.push(taken);
+        action[row] = place;
+        logProb[row] = logProbs[offsets[copy]! + place]!;
+        terminated[row] = Number(watched.terminated);
+        next[row] = watched.ended || end === this.#capacity ? -1 : row + this.#numEnvs;
+      }
+      if (normalizer?.returns) this.#scaleRewards(reward, begin);
+      const last: [row: number, observation: VectorObservation][] = [];
+      for (let copy = 0; copy < this.#numEnvs; copy++) {
+        const watched = this.#copies[copy]!;
+        if (!watched.ended) continue;
+        // The environment may write over its own.
+        if (watched.truncated) last.push([begin + copy, copyOf(watched.observation)]);
+        this.#recent.push([watched.sum, watched.steps]);
+        this.#beginNext(copy);
+      }
+      normalizer?.observations?.add(this.#copies.map(({ observation }) => vectorOf(observation)));
+      for (const [row, observation] of last) cut.set(row, this.#scaled(observation));
+      for (let copy = 0; copy < this.#numEnvs; copy++) this.#show(end + copy, copy);
+    }
+    return cut;
+  }
+
+  #scaleRewards(reward: Float32Array, begin: number): void {
+    const normalizer = this.#options.normalizer!;
+    const running = this.#running;
+    for (let copy = 0; copy < this.#numEnvs; copy++) {
+      running[copy] = running[copy]! * normalizer.gamma + reward[begin + copy]!;
+    }
+    normalizer.returns!.add(Array.from(running, (sum) => [sum]));
+    for (let copy = 0; copy < this.#numEnvs; copy++) {
+      reward[begin + copy] = normalizer.reward(reward[begin + copy]!);
+      if (this.#copies[copy]!.ended) running[copy] = 0;
+    }
+  }
+
+  /** The critic's values of all states at once, and of what comes after those that the round or the environment cut. */
+  async #value<Request>(
+    actor: Actor<VectorObservation, Request>,
+    critic: ValueNetwork<Request> | undefined,
+    states: readonly Request[],
+    cut: ReadonlyMap<number, VectorObservation>,
+  ): Promise<void> {
+    const { value, terminated, bootstrapValue } = this.#columns;
+    value.fill(0);
+    bootstrapValue.fill(0);
+    if (!critic) return;
+    value.set(await valuesOf(critic, states));
+    const last = this.#capacity - this.#numEnvs;
+    const left = new Map(cut);
+    for (let row = last; row < this.#capacity; row++) {
+      if (!terminated[row] && !cut.has(row)) left.set(row, this.#observations[row + this.#numEnvs]!);
+    }
+    const rows = [...left.keys()];
+    const rest = await valuesOf(
+      critic,
+      Array.from(left.values(), (observation) => actor.requestOf(observation)),
+    );
+    rows.forEach((row, i) => (bootstrapValue[row] = rest[i]!));
+  }
+
+  #round<Request>(states: readonly Request[]): Round<Request> {
+    const { minibatchSize } = this.#options;
+    const { reward: rewards, value: values, next, terminated, bootstrapValue: bootstrapValues } = this.#columns;
+    this.#recent = this.#recent.slice(-recentEpisodes);
+    const count = this.#recent.length;
+    const mean = (of: 0 | 1) => this.#recent.reduce((sum, episode) => sum + episode[of] / count, count > 0 ? 0 : NaN);
+    return {
+      figures: { 'rollout/reward': mean(0), 'rollout/length': mean(1) },
+      rollout: { rewards, values, next, terminated, bootstrapValues },
+      states,
+      nameOf: (row) => `step ${Math.floor(row / this.#numEnvs) + 1} of copy ${row % this.#numEnvs}`,
+      samples: this.#columns.sample,
+      setAdvantages: ({ advantages, returns }) => {
+        this.#columns.advantage.set(advantages);
+        this.#columns.returns.set(returns);
+      },
+      minibatches: (rng) => this.#minibatches(minibatchSize, rng),
+    };
+  }
+
+  *#minibatches(size: number, rng: Rng): Generator<Minibatch> {
+    const order = rng.shuffle(Int32Array.from(this.#columns.reward.keys()));
+    for (let begin = 0; begin < order.length; begin += size) {
+      const states = order.subarray(begin, begin + size);
+      yield { states, transitions: gathered(this.#columns, states) };
+    }
+  }
+
+  #beginNext(copy: number): void {
+    const number = ++this.#numbers[copy]!;
+    this.#actions[copy]!.length = 0;
+    this.#copies[copy]!.begin(episodeSeed(this.#options.seed, copy, number));
+  }
+
+  /** Writes what a copy shows into a row. */
+  #show(row: number, copy: number): void {
+    const { shape } = this.#options;
+    const { observation } = this.#copies[copy]!;
+    this.#vectors.set(vectorOf(this.#scaled(observation)), row * shape.inputs);
+    const mask = maskOf(observation);
+    if (mask && shape.masked) this.#masks.set(mask, row * shape.numActions);
+  }
+
+  #scaled(observation: VectorObservation): VectorObservation {
+    return scaledBy(this.#options.normalizer, observation);
+  }
+
+  #stand(): Saved {
+    const { normalizer, shape } = this.#options;
+    const state: EpisodesState = {
+      numbers: [...this.#numbers],
+      steps: this.#actions.map(({ length }) => length),
+      recent: this.#recent.slice(-recentEpisodes),
+      running: [...this.#running],
+    };
+    const shown = this.#copies.map(({ observation }) => vectorOf(observation));
+    return {
+      state: { episodes: state },
+      tensors: {
+        ...actionsTensor(this.#actions),
+        ...shownTensor(shown, shape.inputs),
+        ...statisticsTensors(normalizer),
+      },
+    };
+  }
+
+  /** What a checkpoint keeps beside the weights: the state between two rounds, from whenever it is asked. */
+  save(): Saved {
+    return this.#between ?? { state: {}, tensors: { ...statisticsTensors(this.#options.normalizer) } };
+  }
+
+  /**
+   * Goes on where a checkpoint was written: running episodes begin with their seed and take the same actions again. One that then
+   * shows something else, of an environment that is not equal for equal seeds, is given up, and its copy begins the next.
+   */
+  restore({ header, tensors }: Checkpoint): void {
+    const { normalizer, seed, onNote } = this.#options;
+    readStatistics(normalizer, tensors);
+    const saved = episodesState(header, tensors, this.#numEnvs);
+    if (!saved) return;
+    this.#recent = saved.recent;
+    this.#running.set(saved.running);
+    saved.numbers.forEach((number, copy) => {
+      const watched = this.#copies[copy]!;
+      watched.begin(episodeSeed(seed, copy, number));
+      for (const action of saved.actions[copy]!) if (!watched.ended) watched.step(action);
+      this.#numbers[copy] = number;
+      this.#actions[copy]!.push(...saved.actions[copy]!);
+      const same = vectorOf(watched.observation).every((shown, i) => Object.is(shown, saved.shown[copy]![i]));
+      if (!same || watched.ended) {
+        onNote?.(
+          `${watched.env.spec.id} is not equal for equal seeds and actions: copy ${copy} begins a new episode, and the run is not what it would have been unbroken`,
+        );
+        this.#running[copy] = 0;
+        this.#beginNext(copy);
+      }
+      this.#show(this.#capacity + copy, copy);
+    });
+    this.#between = this.#stand();
+  }
+}
+
+/** What a checkpoint keeps of episodes: JSON and tensors. */
+export interface Saved {
+  state: JsonObject;
+  tensors: Record<string, Tensor>;
+}
+
+const copyOf = (observation: VectorObservation): VectorObservation =>
+  observation instanceof Float32Array
+    ? observation.slice()
+    : { ...observation, observation: observation.observation.slice() };
+
+/** Never negative, as Gymnasium wants seeds. */
+const episodeSeed = (seed: number, copy: number, number: number) => subSeed(seed, 'policy/episode', copy, number) >>> 0;
+
+const columnsOf = (capacity: number) => ({
+  sample: new Int32Array(capacity),
+  action: new Int32Array(capacity),
+  logProb: new Float32Array(capacity),
+  value: new Float32Array(capacity),
+  reward: new Float32Array(capacity),
+  next: new Int32Array(capacity),
+  terminated: new Uint8Array(capacity),
+  bootstrapValue: new Float32Array(capacity),
+  advantage: new Float32Array(capacity),
+  returns: new Float32Array(capacity),
+});
+
+/** Copies of some rows, each a state of its own. */
+function gathered(columns: ReturnType<typeof columnsOf>, rows: Int32Array): Transitions {
+  const count = rows.length;
+  const state = new Int32Array(count);
+  const action = new Int32Array(count);
+  const oldLogProb = new Float32Array(count);
+  const oldValue = new Float32Array(count);
+  const advantage = new Float32Array(count);
+  const returns = new Float32Array(count);
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!;
+    state[i] = i;
+    action[i] = columns.action[row]!;
+    oldLogProb[i] = columns.logProb[row]!;
+    oldValue[i] = columns.value[row]!;
+    advantage[i] = columns.advantage[row]!;
+    returns[i] = columns.returns[row]!;
+  }
+  return { state, action, oldLogProb, oldValue, advantage, returns };
+}
+
+async function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {
+  const values = new Float32Array(requests.length);
+  for (let begin = 0; begin < requests.length; begin += valuedAtOnce) {
+    const some = requests.slice(begin, begin + valuedAtOnce);
+    values.set(await critic.parameters.read(critic.values(some)), begin);
+  }
+  return values;
+}
