@@ -32,7 +32,7 @@ describe('the picture of the architecture', () => {
   });
 
   test('knows folders and imports of all kinds', () => {
-    expect(row('tasks').folders).toEqual(['dialogues', 'links', 'questions']);
+    expect(row('tasks').folders).toEqual(['dialogues', 'episodes', 'links', 'questions']);
     expect(row('reports').imports).toEqual(['src/run']);
     expect(row('cli').imports).toContain('reports'); // by `import()` alone
   });

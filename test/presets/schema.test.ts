@@ -26,10 +26,14 @@ describe.each(presetNames())('the preset %s', (name) => {
   });
 });
 
-test('every key has a description and, but for plugins and the model, a default', () => {
+test('every key has a description and, but for plugins, options and the model, a default', () => {
   const keys = explainConfig(runSettings);
   expect(keys.filter(({ description }) => description === '').map(({ key }) => key)).toEqual([]);
-  expect(keys.filter((key) => key.default === undefined).map(({ key }) => key)).toEqual(['plugins', 'encoder.model']);
+  expect(keys.filter((key) => key.default === undefined).map(({ key }) => key)).toEqual([
+    'plugins',
+    'env.options',
+    'encoder.model',
+  ]);
 });
 
 test('a misspelt key of a part is an error with the nearest name', () => {
