@@ -22,6 +22,7 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
     openAgent: (which, data) => openEpisodeAgent(own, which, data),
     flagsOf: episodeFlagsOf,
     learning,
+    environment: ({ env }) => Promise.resolve({ options: env.options ?? {} }),
     async plan(settings): Promise<TrainingPlan> {
       const { notes } = await learning.open(settings);
       return { notes: [...notes], before: {}, phases: { ppo: workOf(settings) }, texts: [] };

@@ -4,9 +4,6 @@ import { playEpisodes, policyChooser } from '../../agents/policy/play.js';
 import { type PolicySettings, policySettings } from '../../agents/policy/settings.js';
 import type { PolicyShape, VectorObservation } from '../../agents/policy/spaces.js';
 import type { Checkpoint } from '../../checkpoints/checkpoint.js';
-import { cartPoleId } from '../../envs/classic/cart-pole.js';
-import { gridId } from '../../envs/classic/grid.js';
-import { maskedBanditId } from '../../envs/classic/masked-bandit.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { subSeed } from '../../src/run/seeds.js';
 import { adamOf, firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
@@ -17,13 +14,11 @@ import { StepRollout } from '../../trainers/step-rollout.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { type EnvSource, type OwnParts, registeredSource, shapeOf, sourceHash } from './source.js';
 
-/** Environments of the package that show vectors. */
-const ownIds = [cartPoleId, gridId, maskedBanditId];
-
 /** How policies over vectors train. @param own what a program brings instead of what settings name */
 export function episodesLearning(own: OwnParts = {}): Learning {
   return {
-    envIds: own.source ? [own.source.id] : ownIds,
+    // Whatever is registered and shows vectors: see `taskOfSettings`.
+    envIds: own.source ? [own.source.id] : [],
     forkPhase: 'ppo',
     problems: policyProblems,
     // Computed on the host, whatever their size.
