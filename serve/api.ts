@@ -61,7 +61,7 @@ export interface SettingDifference {
 export interface ShownFigure {
   key: string;
   title: string;
-  unit: '%' | 'mean' | 'calls';
+  unit: '%' | 'mean' | 'calls' | 'number';
   better: 'high' | 'low';
   place?: 'main' | 'table' | undefined;
 }
