@@ -499,6 +499,11 @@ class KgwalkEnv(gym.Env[Any, Any]):
         """What the program said of itself and the environment."""
         return self._client.hello
 
+    @property
+    def pid(self) -> int | None:
+        """The process that was started; None of a server that somebody else has started."""
+        return self._client.pid
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begins an episode. `options={"sample": 12}` chooses which, where the environment has samples."""
         super().reset(seed=seed)
@@ -582,6 +587,11 @@ class KgwalkVectorEnv(VectorEnv[Any, Any, Any]):
     def server(self) -> dict[str, Any]:
         """What the program said of itself and the environment."""
         return self._client.hello
+
+    @property
+    def pid(self) -> int | None:
+        """The process that was started; None of a server that somebody else has started."""
+        return self._client.pid
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -11,6 +11,7 @@ import { linkQueryId } from '../../envs/link-query/world.js';
 import { envIds, makeEnv } from '../../envs/registry.js';
 import { openLinkTrainingData } from '../../tasks/links/training-data.js';
 import { trainSettings } from '../../trainers/train-settings.js';
+import { examplesOf } from '../docs/examples.js';
 import { tinyLinkFiles } from '../fixtures/tiny-links.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
@@ -31,7 +32,7 @@ const previousHome = env.KGWALK_HOME;
 
 beforeAll(async () => {
   env.KGWALK_HOME = home;
-  await importLinks({ from: folderWith(tinyLinkFiles), name: 'tiny' });
+  for (const name of ['tiny', 'umls']) await importLinks({ from: folderWith(tinyLinkFiles), name });
   writeFileSync(episodes, await episodesOfNode());
 });
 afterAll(() => {
@@ -66,24 +67,64 @@ async function episodesOfNode(): Promise<string> {
   return told.digest('hex');
 }
 
+async function runPython(cwd: string, ...words: string[]): Promise<{ code: number; said: string }> {
+  const child = spawn(python, words, {
+    cwd,
+    env: {
+      ...env,
+      KGWALK: `'${execPath}' '${resolve('dist/cli/main.js')}'`,
+      PYTHONPATH: resolve('clients/python'),
+      PYTHONDONTWRITEBYTECODE: '1',
+      KGWALK_TEST_DATASET: 'tiny',
+      KGWALK_TEST_EPISODES: episodes,
+      KGWALK_TEST_IDS: ids,
+      OMP_NUM_THREADS: '1',
+    },
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, said };
+}
+
+const ownEnv = `
+  export function plugin({ registerEnv }) {
+    const space = (form) => ({ form, contains: () => true, sample: () => 0 });
+    registerEnv('mine/Walk-v1', ({ size }) => () => ({
+      spec: { id: 'mine/Walk-v1', maxSteps: 1 },
+      actionSpace: space({ kind: 'discrete', n: size, first: 0 }),
+      observationSpace: space({ kind: 'vector', length: 1 }),
+      reset: () => ({ observation: Float32Array.of(0), info: {} }),
+      step: () => ({ observation: Float32Array.of(1), reward: 1, terminated: true, truncated: false, info: {} }),
+      render: () => '',
+      close() {},
+    }));
+  }`;
+
+const programs = ['docs/python.md', 'clients/python/README.md'].flatMap((page) =>
+  examplesOf(page)
+    .filter(({ language }) => language === 'python')
+    .map(({ text, heading }) => ({ page, heading, text: text.replace(/learn\([\d_]+\)/, 'learn(64)') })),
+);
+
+for (const { page, heading, text } of programs) {
+  const missing = [/sb3_contrib/.exec(text)?.[0]].find(
+    (name) => name && spawnSync(python, ['-c', `import ${name}`]).status !== 0,
+  );
+  if (status === 0 && missing)
+    console.warn(`skipped: the program under “${heading}”, since ${python} has no ${missing}`);
+  (status === 0 && !missing ? test : test.skip)(`the program under “${heading}” of ${page} runs`, async () => {
+    const folder = folderWith({ 'program.py': text, 'my-env.mjs': ownEnv });
+    const { code, said } = await runPython(folder, '-W', 'error::UserWarning', 'program.py');
+    expect([code, said]).toEqual([0, expect.any(String)]);
+    if (/print\(/.test(text)) expect(said).not.toBe('');
+  });
+}
+
 (status === 0 ? test : test.skip).each(['Checked', 'Episodes', 'Refused', 'Ends', 'Vectors', 'Found'])(
   'the tests of %s pass',
   async (name) => {
-    const child = spawn(python, ['-m', 'unittest', '-v', `test_kgwalk_gym.${name}`], {
-      cwd: 'clients/python/tests',
-      env: {
-        ...env,
-        KGWALK: `'${execPath}' '${resolve('dist/cli/main.js')}'`,
-        PYTHONDONTWRITEBYTECODE: '1',
-        KGWALK_TEST_DATASET: 'tiny',
-        KGWALK_TEST_EPISODES: episodes,
-        KGWALK_TEST_IDS: ids,
-        OMP_NUM_THREADS: '1',
-      },
-    });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)));
-    const [code] = (await once(child, 'close')) as [number];
+    const { code, said } = await runPython('clients/python/tests', '-m', 'unittest', '-v', `test_kgwalk_gym.${name}`);
     expect([code, said]).toEqual([0, expect.stringMatching(/^OK( \(skipped=\d+\))?$/m)]);
     for (const [, why] of said.matchAll(/\.\.\. skipped (.*)/g)) console.warn(`skipped in ${name}: ${why}`);
   },

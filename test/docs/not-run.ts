@@ -10,6 +10,14 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
   ['docs/guarantees.md', 'npm ', 'runs the tests'],
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
+  ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
+    page,
+    'pip install ./clients/python',
+    'installs a package; test/clients/python.test.ts reads the file where it lies',
+  ]),
+  ['docs/performance.md', 'python clients/python/bench.py', 'takes a minute and Python'],
+  ['clients/python/README.md', 'export KGWALK=', 'sets a variable, as test/clients/python.test.ts does'],
+  ['docs/python.md', 'npx kgwalk serve env', 'listens until it is stopped; test/serve/env/transports.test.ts stops it'],
   ...['npx kgwalk native install', 'npx kgwalk native remove'].map((begin): [string, string, string] => [
     'docs/native-tensorflow.md',
     begin,

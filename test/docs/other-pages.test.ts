@@ -34,5 +34,15 @@ runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --
 runsAsWritten('docs/native-tensorflow.md');
 runsAsWritten('docs/performance.md');
 runsAsWritten('docs/prompted-agents.md', { before: mainJob });
+// Its programs are run by test/clients/python.test.ts.
+runsAsWritten('docs/python.md', {
+  saves: {
+    'One environment': ['one.py'],
+    'Many at once': ['many.py'],
+    'Stable-Baselines3': ['learn.py'],
+    'An environment of your own': ['own.py'],
+  },
+});
 runsAsWritten('docs/sweeps.md', { saves: { 'Told by another program': ['asker.py'] } });
+runsAsWritten('clients/python/README.md', { saves: { kgwalk_gym: ['first.py'] } });
 runsAsWritten('models/demo/README.md');

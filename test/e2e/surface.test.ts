@@ -89,6 +89,22 @@ test('kgwalk serve listens on this machine alone, and dials nobody', async () =>
   });
 });
 
+test('kgwalk serve env by standard input and output neither listens nor dials, by a socket it listens at that path alone', async () => {
+  const words = ['serve', 'env', 'kgwalk/Grid-v1'];
+  const { exitCode, network, packets } = await kgwalk(words);
+  expect([exitCode, network, packets]).toEqual([0, [], ownNetwork && 0]);
+  const path = join(place, 'env.sock');
+  const code = `
+    const { spawn } = require('node:child_process');
+    const child = spawn(process.execPath, ['dist/cli/main.js', ...${JSON.stringify(words)}, '--socket', process.argv[1]]);
+    child.stderr.once('data', () => child.kill('SIGINT'));
+    child.once('exit', (code) => (process.exitCode = code));`;
+  const listening = await watchedProgram(execPath, ['-e', code, path]);
+  expect([listening.exitCode, listening.network, listening.packets]).toEqual([
+    ...[0, [`listen ${JSON.stringify(path)}`], ownNetwork && 0],
+  ]);
+});
+
 test('a server that was named is dialled, and nobody else', async () => {
   const server = await chatServer(says('[x]'));
   const words = ['evaluate', ...onDemo, '--limit', '2', ...evaluations, '--model', `${server.url}#m`];

@@ -217,7 +217,7 @@ class Ends(unittest.TestCase):
     def test_a_killed_program_is_an_error(self) -> None:
         env = KgwalkEnv("kgwalk/Grid-v1")
         env.reset(seed=0)
-        os.kill(env._client.pid, signal.SIGKILL)
+        os.kill(env.pid, signal.SIGKILL)
         with self.assertRaisesRegex(KgwalkError, "kgwalk ended"):
             while True:
                 env.reset()
@@ -226,7 +226,7 @@ class Ends(unittest.TestCase):
     def test_the_program_ends_with_a_killed_client(self) -> None:
         code = (
             "import sys, time; sys.path.insert(0, sys.argv[1]); import kgwalk_gym\n"
-            "env = kgwalk_gym.KgwalkEnv('kgwalk/Grid-v1'); env.reset(); print(env._client.pid, flush=True); time.sleep(600)"
+            "env = kgwalk_gym.KgwalkEnv('kgwalk/Grid-v1'); env.reset(); print(env.pid, flush=True); time.sleep(600)"
         )
         client = subprocess.Popen([sys.executable, "-c", code, str(Path(kgwalk_gym.__file__).parent)], stdout=subprocess.PIPE)
         assert client.stdout
@@ -241,7 +241,7 @@ class Ends(unittest.TestCase):
 
     def test_a_closed_environment_leaves_no_program(self) -> None:
         env = KgwalkEnv("kgwalk/Grid-v1")
-        pid = env._client.pid
+        pid = env.pid
         env.close()
         self.assertFalse(is_alive(pid))
 
