@@ -4,6 +4,7 @@ import { register as ask } from './ask.js';
 import { register as cache } from './cache.js';
 import { register as checkpoint } from './checkpoint.js';
 import { register as compare } from './compare.js';
+import { register as completion } from './completion.js';
 import { register as config } from './config.js';
 import { register as datasets } from './datasets.js';
 import { register as doctor } from './doctor.js';
@@ -41,4 +42,5 @@ export const commands: readonly ((program: Command) => void)[] = [
   cache,
   doctor,
   native,
+  completion,
 ];
