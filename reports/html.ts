@@ -2,7 +2,7 @@
 import { Eta } from 'eta';
 import { printable } from '../src/run/printable.js';
 import type { Plot } from './plots/plot.js';
-import { plotStyle } from './plots/style.js';
+import { axesStyle, plotStyle } from './plots/style.js';
 import { walkStyle } from './plots/walks.js';
 import { browserModule, chartLibrary, hashSource } from './scripts.js';
 import { style } from './style.js';
@@ -52,6 +52,8 @@ export interface FigureGroup {
 /** Something under a heading of its own: what is there is shown in this order. */
 export interface PartView {
   heading?: string;
+  /** SVG of this program's own, every text in it escaped. */
+  drawing?: string;
   figures?: FigureGroup[];
   /** Figures are small multiples. */
   small?: boolean;
@@ -170,7 +172,14 @@ export function renderPage(view: PageView): string {
   const scripts = { library: chartLibrary(), module: `${browserModule('browser/page')}openPage();\n` };
   const allowed = Object.values(scripts).map(hashSource).join(' ');
   const plots = jsonForHtml(view.plots);
-  return eta.render('@page', { ...view, sections, style: style + plotStyle + walkStyle, plots, scripts, allowed });
+  return eta.render('@page', {
+    ...view,
+    sections,
+    style: style + plotStyle + walkStyle + axesStyle,
+    plots,
+    scripts,
+    allowed,
+  });
 }
 
 /**

@@ -20,8 +20,9 @@ const figures = `
 <% } %>`;
 
 const part = `
-<% const { heading, figures, table, caption, facts, folded } = it.part; %>
+<% const { heading, drawing, figures, table, caption, facts, folded } = it.part; %>
 <% if (folded) { %><details class="part"><summary><%= heading %></summary><% } else if (heading) { %><h4><%= heading %></h4><% } %>
+<% if (drawing) { %><div class="scroll" role="region" tabindex="0" aria-label="<%= heading %>"><%~ drawing %></div><% } %>
 <% if (figures) { %><%~ include('@figures', { groups: figures }) %><% } %>
 <% if (table) { %><%~ include('@table', table) %><% } %>
 <% if (caption) { %><p class="caption"><%= caption %></p><% } %>

@@ -23,3 +23,14 @@ export const plotStyle = `
 .plot-tools input[type=range] { width: 4.5rem; height: 1rem; accent-color: var(--accent); }
 @media (max-width: 600px) { .plot button, .plot select { padding: 0.4rem 0.5rem; } }
 `;
+
+/** The look of a sweep’s lines across its settings. */
+export const axesStyle = `
+.axes { width: 100%; height: auto; display: block; font-size: 12px; }
+.axes text { fill: var(--ink); paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } .axes .quiet { fill: var(--quiet); font-size: 11px; }
+.axes .axis { stroke: var(--line); stroke-width: 2; } .axes .tick { stroke: var(--quiet); }
+.axes path { fill: none; stroke: var(--accent); stroke-width: 1.6; }
+.axes path.stopped { stroke: var(--quiet); stroke-dasharray: 4 4; }
+.axes path.best { stroke: var(--bad); stroke-width: 3.2; opacity: 1; }
+.axes path:hover { stroke-width: 4; opacity: 1; }
+`;

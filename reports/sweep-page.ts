@@ -1,0 +1,275 @@
+/** The page of a sweep: its trials across their settings, what explains their differences, their curves, and the best of them. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { WorkbenchError } from '../src/run/errors.js';
+import { display } from '../src/run/config-keys.js';
+import { writeFileAtomic } from '../src/run/files.js';
+import { readMetrics } from '../src/run/metric-log.js';
+import { runFiles } from '../src/run/run-folder.js';
+import { rankedTrials, trialsOf, type SweepInfo, type Trial } from '../src/run/sweep.js';
+import { axesOf } from '../src/run/sweep-axes.js';
+import { measureOf } from './curves.js';
+import { type Fact, type PageView, type PartView, renderPage, type Table } from './html.js';
+import { parallelAxes } from './parallel-axes.js';
+import { type ChartGroup, type Drawn, pictureDrawer } from './pictures.js';
+import { greys, palette } from './plots/colors.js';
+import type { PlotLine } from './plots/plot.js';
+import type { Report } from './report.js';
+import { percent, plain } from './words.js';
+
+/** What was computed of a sweep, for a page that reads records alone. */
+export interface SweepFindings {
+  /** The figure that chose. */
+  metric: string | undefined;
+  best?: { trial: number; value: number; low: number; high: number; n: number; command: string } | undefined;
+  importance?:
+    { settings: { key: string; share: number; deviation: number }[]; foretold: number; n: number } | undefined;
+}
+
+/** How figures are written. */
+interface Writing {
+  /** `path@1 on valid`. */
+  name: string;
+  isShare: boolean;
+  write: (value: number) => string;
+}
+
+/**
+ * Writes the page of a sweep, finished or not.
+ * @param to folder, made where it is missing
+ * @throws WorkbenchError `data` where no run was evaluated yet, `native` where charts cannot be drawn
+ */
+export async function writeSweepPage(
+  sweep: SweepInfo,
+  findings: SweepFindings,
+  { to, title }: { to: string; title?: string },
+): Promise<Report> {
+  const { record } = sweep;
+  const trials = trialsOf(record, sweep.events);
+  const valued = trials.flatMap((trial) => (trial.value === undefined ? [] : [{ ...trial, value: trial.value }]));
+  if (findings.metric === undefined || valued.length === 0) {
+    throw new WorkbenchError('data', `expected a sweep with a run that was evaluated, got none, at ${sweep.folder}`, {
+      hint: '`kgwalk runs list` tells how far it is.',
+    });
+  }
+  const writing = writingOf(
+    findings.metric,
+    valued.map(({ value }) => value),
+  );
+  const drawn: Drawn = { pictures: [], plots: [] };
+  const draw = pictureDrawer(to, drawn);
+  const ranked = rankedTrials(trials, record.better);
+  const explained = importanceChart(findings.importance);
+  const parts: PartView[] = [
+    axesPart(sweep, valued, writing),
+    ...(explained ? [{ heading: 'What explains the differences', figures: await draw([explained]) }] : []),
+    { heading: 'Trials', table: trialTable(sweep, trials, ranked, writing), caption: tableCaption(sweep, writing) },
+  ];
+  const curves = curveChart(sweep, ranked, valued, findings.metric, writing);
+  const { best } = findings;
+  const view: PageView = {
+    title: title ?? `${sweep.id}: ${record.preset}, ${trials.length} trials`,
+    done: doneText(sweep, trials),
+    result: resultText(best, ranked, writing),
+    reservations: best
+      ? 'The best of many trials looks better than it is: it was chosen because it did well on valid. Train it again with other seeds, then evaluate on test once.'
+      : '',
+    facts: factsOf(sweep, trials),
+    results: [{ title: 'Trials', parts }],
+    noise: [],
+    curves: curves ? await draw([curves]) : [],
+    examples: [],
+    costs: [],
+    shared: [],
+    runs: best
+      ? [
+          {
+            title: `The best setting: trial ${best.trial}`,
+            command: best.command,
+            environment: [],
+            config: settingsText(trials, best.trial),
+          },
+        ]
+      : [],
+    diagnostics: [],
+    plots: drawn.plots,
+  };
+  const page = join(to, 'index.html');
+  writeFileAtomic(page, renderPage(view));
+  return { page, pictures: drawn.pictures };
+}
+
+function writingOf(metric: string, values: readonly number[]): Writing {
+  const { title, isShare } = measureOf(metric, [], values);
+  return {
+    name: title.replace(/, %$/, ''),
+    isShare,
+    write: (value) => (isShare ? `${percent(value)} %` : plain(value)),
+  };
+}
+
+const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
+
+function doneText({ record, running }: SweepInfo, trials: readonly Trial[]): string {
+  const { preset, dimensions, seeds, sampler, halving, asked } = record;
+  const how = asked
+    ? 'chosen by another program'
+    : dimensions.some(({ kind }) => kind !== 'grid')
+      ? `drawn ${sampler === 'sobol' ? 'quasi-randomly' : 'at random'}`
+      : 'from a grid';
+  const stops = halving
+    ? `, stopped early by halving (first look after ${halving.first} updates, η ${halving.eta})`
+    : '';
+  const open = Math.max(record.trials, trials.length) - trials.filter(({ state }) => state !== 'waiting').length;
+  const rest =
+    open === 0
+      ? ''
+      : ` ${count(open, 'trial')} still ${running ? 'to come or under way' : 'open: the sweep was stopped'}.`;
+  return `${count(trials.length, 'trial')} of ${preset}, ${how}${stops}, ${count(seeds.length, 'seed')} each.${rest}`;
+}
+
+function resultText(best: SweepFindings['best'], ranked: readonly Trial[], { name, write }: Writing): string {
+  if (!best) return 'No trial has finished yet.';
+  const interval =
+    best.n > 1 ? ` (95 % over ${best.n} seeds: ${write(best.low)} to ${write(best.high)})` : ', with one seed';
+  return `Trial ${best.trial} is the best of ${count(ranked.length, 'finished trial')}: ${name} ${write(best.value)}${interval}.`;
+}
+
+function factsOf({ record }: SweepInfo, trials: readonly Trial[]): Fact[] {
+  const of = (state: Trial['state']) => trials.filter((trial) => trial.state === state).length;
+  const rows: [string, string | number][] = [
+    ['preset', record.preset],
+    ['finished', of('finished')],
+    ...(record.halving || of('stopped') > 0 ? [['stopped early', of('stopped')] as [string, number]] : []),
+    ['failed', of('failed')],
+    ['seeds', record.seeds.join(', ')],
+    ...(record.asked ? [] : [['seed of the draws', record.seed] as [string, number]]),
+  ];
+  return rows.map(([name, value]) => ({ name, value: String(value) }));
+}
+
+function axesPart({ record }: SweepInfo, valued: readonly (Trial & { value: number })[], writing: Writing): PartView {
+  const axes = axesOf(record, valued);
+  const shown = valued
+    .filter(({ state }) => state !== 'failed')
+    .map(({ trial, set, value, state }) => ({ label: `trial ${trial}`, set, value, isStopped: state === 'stopped' }));
+  return {
+    heading: 'From settings to figure',
+    drawing: parallelAxes(axes, shown, { figure: writing.name, write: writing.write, better: record.better }),
+    caption:
+      'A line a trial, the stronger the better; the best in another colour, stopped ones dashed. Failed trials are left out. Point at a line to read it.',
+  };
+}
+
+function importanceChart(importance: SweepFindings['importance']): ChartGroup | undefined {
+  if (!importance) return undefined;
+  const { settings, foretold, n } = importance;
+  const bars = settings.map(({ key, share, deviation }) => ({
+    ...{ label: key, color: palette[0], value: share, n },
+    ...{ low: Math.max(0, share - deviation), high: Math.min(1, share + deviation) },
+  }));
+  const told = settings.map(({ key, share }) => `${key} ${percent(share)} %`).join(', ');
+  const trust =
+    foretold <= 0
+      ? `The forest foretells nothing of trials that it did not see (out of bag R² ${foretold.toFixed(2)}): these shares mean nothing.`
+      : `Of the differences between trials that it did not see the forest foretells ${percent(foretold)} % (out of bag R²): the less, the less these shares mean.`;
+  return {
+    caption: `Share of the variance of the figure that each setting explains alone: functional ANOVA over a forest of 128 regression trees (Hutter, Hoos and Leyton-Brown 2014), from ${count(n, 'finished trial')}; whiskers: standard deviation over the trees. What is left of 100 % belongs to settings together. ${trust}`,
+    charts: [
+      {
+        name: 'importance',
+        alt: `Share of variance explained: ${told}`,
+        plot: { kind: 'bars', title: 'share of variance explained, %', unit: '%', bars },
+      },
+    ],
+  };
+}
+
+/** Trials with a line of their own. */
+const colored = 6;
+
+function curveChart(
+  { folder, record }: SweepInfo,
+  ranked: readonly Trial[],
+  valued: readonly Trial[],
+  metric: string,
+  { name, isShare }: Writing,
+): ChartGroup | undefined {
+  const order = [...ranked, ...valued.filter(({ trial }) => !ranked.some((one) => one.trial === trial))];
+  const courses = order.map(({ trial, runs }) => {
+    const seeds = runs.map(({ name: run }) => courseOf(runFiles(join(folder, run)).metrics, metric));
+    return { label: `trial ${trial}`, seeds: seeds.filter(({ size }) => size > 0) };
+  });
+  const rest = courses.slice(colored).flatMap(({ seeds }) => seeds);
+  const others = courses.length - colored;
+  const lines = [
+    ...courses.slice(0, colored).map(({ label, seeds }, rank) => lineOf(label, palette[rank]!, seeds)),
+    ...(others > 0 ? [lineOf(others === 1 ? 'the other one' : `the other ${others}`, greys[0], rest)] : []),
+  ].filter(({ x }) => x[0]!.length > 1);
+  if (lines.length === 0) return undefined;
+  const unit = isShare ? '%' : '';
+  const title = `${name}${isShare ? ', %' : ''}`;
+  return {
+    caption: `Trials on valid as they were trained, each the mean over its seeds: the best ${Math.min(colored, courses.length)} by themselves${others > 0 ? ', the others as their mean' : ''}.${record.halving ? ' What was stopped ends early.' : ''}`,
+    charts: [
+      {
+        name: 'trials',
+        alt: `${title} by updates, ${count(courses.length, 'trial')}; the best is ${lines[0]!.label}`,
+        plot: { kind: 'lines', title, unit, axes: ['updates'], lines, height: 340, smooths: false },
+      },
+    ],
+  };
+}
+
+function lineOf(label: string, color: string, seeds: readonly Map<number, number>[]): PlotLine {
+  const steps = [...new Set(seeds.flatMap((seed) => [...seed.keys()]))].sort((a, b) => a - b);
+  return { label, color, x: [steps], seeds: seeds.map((seed) => steps.map((step) => seed.get(step) ?? null)) };
+}
+
+/** Value by update of PPO, or by step of cloning where there was none. */
+function courseOf(file: string, metric: string): Map<number, number> {
+  if (!existsSync(file)) return new Map();
+  const records = readMetrics(file).filter(({ metrics }) => Number.isFinite(metrics[metric]));
+  const last = records.findLast(({ phase }) => phase === 'ppo' || phase === 'clone')?.phase;
+  return new Map(records.flatMap(({ phase, step, metrics }) => (phase === last ? [[step, metrics[metric]!]] : [])));
+}
+
+function trialTable(
+  sweep: SweepInfo,
+  trials: readonly Trial[],
+  ranked: readonly Trial[],
+  { name, write }: Writing,
+): Table {
+  const rest = ['stopped', 'waiting', 'failed'].flatMap((state) => trials.filter((trial) => trial.state === state));
+  const keys = [...new Set(trials.flatMap(({ set }) => Object.keys(set)))];
+  const severalSeeds = sweep.record.seeds.length > 1 || trials.some(({ runs }) => runs.length > 1);
+  return {
+    head: ['trial', name, ...(severalSeeds ? ['by seed'] : []), ...keys, 'state'],
+    rows: [...ranked, ...rest].map((trial, i) => {
+      const { value, runs, set, state, reason } = trial;
+      const seeds = runs.flatMap(({ end }) => (end?.value === undefined ? [] : [write(end.value)]));
+      return {
+        own: i === 0 && ranked.length > 0,
+        cells: [
+          { text: String(trial.trial) },
+          { text: value === undefined ? '' : write(value) },
+          ...(severalSeeds ? [{ text: seeds.join(' · ') }] : []),
+          ...keys.map((key) => ({ text: key in set ? display(set[key]) : '' })),
+          { text: state, ...(reason !== undefined && { details: [reason] }) },
+        ],
+      };
+    }),
+  };
+}
+
+function tableCaption({ record }: SweepInfo, { name }: Writing): string {
+  const best = record.better === 'high' ? 'highest' : 'lowest';
+  return `${name}: the ${best} that the run’s evaluations on valid logged, mean over the seeds. A stopped trial has the figure of the rung at which it was stopped.`;
+}
+
+function settingsText(trials: readonly Trial[], number: number): string {
+  const set = trials.find(({ trial }) => trial === number)!.set;
+  return Object.entries(set)
+    .map(([key, value]) => `${key}: ${display(value)}`)
+    .join('\n');
+}

@@ -1,0 +1,141 @@
+/** The page of a sweep, from records that are made up. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { sweepIn, trialName, type SweepRecord } from '../../src/run/sweep.js';
+import { axesOf } from '../../src/run/sweep-axes.js';
+import { writeSweepPage } from '../../reports/sweep-page.js';
+import { openSweep, plannedSweep, type SweepPlan } from '../../sweep/plan.js';
+import { sweepResults } from '../../sweep/results.js';
+import { parseSpace } from '../../sweep/space.js';
+import { trialSettings } from '../../sweep/draws.js';
+import { kgwalk } from '../fixtures/command-line.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+const planned = (more: Partial<SweepPlan> = {}) =>
+  plannedSweep({
+    ...{ preset: 'demo', overrides: [], seeds: [0, 1], sampler: 'random', seed: 0, better: 'high', trials: 8 },
+    dimensions: parseSpace(['ppo.clipRange=0.1,0.2'], ['ppo.learningRate=log:1e-4..1e-2']),
+    ...more,
+  });
+
+/** A sweep whose trial n is worth n / 10 and a bit more with the second seed; the last one fails, the one before is stopped. */
+function madeUp(record: SweepRecord, trials = record.trials): string {
+  const folder = join(folderWith({}), 'sweep-made-up');
+  const sweep = openSweep(folder, record, false);
+  for (let trial = 1; trial <= trials; trial++) {
+    sweep.append({ kind: 'trial', trial, set: trialSettings(record, trial) });
+    const state = trial === 8 ? 'failed' : trial === 7 ? 'stopped' : 'finished';
+    for (const seed of record.seeds) {
+      const value = trial / 10 + seed / 100;
+      const figure =
+        state === 'failed' ? { reason: 'no <memory>' } : { value, metric: 'eval/path@1', phase: 'ppo', step: 4 };
+      sweep.append({ kind: 'end', trial, seed, state, ...figure });
+      mkdirSync(join(folder, trialName(trial, seed)));
+      const line = (step: number) =>
+        JSON.stringify({ phase: 'ppo', step, metrics: { 'eval/path@1': (value * step) / 4 } });
+      writeFileSync(join(folder, trialName(trial, seed), 'metrics.jsonl'), `${line(2)}\n${line(4)}\n`);
+    }
+  }
+  sweep.close();
+  return folder;
+}
+
+async function pageOf(folder: string) {
+  const sweep = sweepIn(folder)!;
+  const { page, pictures } = await writeSweepPage(sweep, sweepResults(sweep), { to: join(folder, 'report') });
+  return { html: readFileSync(page, 'utf8'), pictures };
+}
+const textOf = (html: string) =>
+  html
+    .replace(/<(script|style)[^]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('the page', () => {
+  test('says which trial is the best, with its interval over seeds and its command', async () => {
+    const { html, pictures } = await pageOf(madeUp(await planned()));
+    const text = textOf(html);
+    // 0.60 and 0.61: t of one degree of freedom, 12.706, times the standard error 0.005.
+    expect(text).toContain(
+      'Trial 6 is the best of 6 finished trials: path@1 on valid 60.5 % (95 % over 2 seeds: 54.1 % to 66.9 %).',
+    );
+    expect(text).toMatch(/kgwalk train demo --set ppo\.clipRange=0\.2 --set ppo\.learningRate=0\.\d+ --seeds 0,1/);
+    expect(text).toContain('it was chosen because it did well on valid');
+    for (const file of pictures) expect(existsSync(file)).toBe(true);
+  });
+
+  test('draws every trial that has a figure, the best as such, what was stopped dashed', async () => {
+    const { html } = await pageOf(madeUp(await planned()));
+    const lines = [...html.matchAll(/<path class="(\w*)"[^>]*><title>([^<]*)</g)].map(([, kind, title]) => [
+      kind,
+      title!.split(':')[0],
+    ]);
+    expect(lines).toHaveLength(7);
+    expect(lines.filter(([kind]) => kind === 'best')).toEqual([['best', 'trial 6']]);
+    expect(lines.filter(([kind]) => kind === 'stopped')).toEqual([['stopped', 'trial 7, stopped']]);
+  });
+
+  test('has a row a trial, the best first, failures with their reason, escaped', async () => {
+    const { html } = await pageOf(madeUp(await planned()));
+    const table = html.split('<tbody>')[1]!.split('</tbody>')[0]!;
+    const firsts = [...table.matchAll(/<tr[^>]*><td>(\d+)/g)].map((match) => Number(match[1]));
+    expect(firsts).toEqual([6, 5, 4, 3, 2, 1, 7, 8]);
+    expect(table).toContain('no &lt;memory&gt;');
+    expect(html).not.toContain('<memory>');
+  });
+
+  test('tells importance with how far it can be believed', async () => {
+    const text = textOf((await pageOf(madeUp(await planned({ trials: 6 })))).html);
+    expect(text).toMatch(/functional ANOVA .* from 6 finished trials; whiskers: .*\(out of bag R² -?\d\.\d\d\)/);
+  });
+
+  test('is there of a sweep that is not done, and says so; not of one without a figure', async () => {
+    const record = await planned();
+    expect(textOf((await pageOf(madeUp(record, 3))).html)).toContain('5 trials still open: the sweep was stopped.');
+    await expect(pageOf(madeUp(record, 0))).rejects.toThrow('expected a sweep with a run that was evaluated, got none');
+  });
+
+  test('is written by kgwalk report, of one sweep alone', async () => {
+    const folder = madeUp(await planned());
+    expect(await kgwalk('report', folder)).toMatchObject({
+      exitCode: 0,
+      out: `${join(folder, 'report', 'index.html')}\n`,
+    });
+    const { exitCode, told } = await kgwalk('report', folder, 'runs/first');
+    expect([exitCode, told]).toEqual([2, expect.stringContaining('expected one sweep, or runs and evaluations')]);
+  });
+});
+
+describe('where a value stands on its axis', () => {
+  test.each<[string, unknown, number]>([
+    ['uniform:0..2', 0.5, 0.25],
+    ['log:0.01..1', 0.1, 0.5],
+    ['int:1..4', 1, 0.125],
+    ['int:1..4', 4, 0.875],
+    ['choice:a,b', 'b', 0.75],
+    ['choice:3,1,2', 1, 1 / 6],
+  ])('%s: %p at %d', (range, value, place) => {
+    const [axis] = axesOf({ dimensions: parseSpace([], [`k=${range}`]) }, []);
+    expect(axis!.placeOf(value)).toBeCloseTo(place, 10);
+  });
+
+  test('of settings that another program chose, by their values', () => {
+    const sets = [
+      { lr: 1e-4, clip: 0.1, how: 'a', rare: 1 },
+      { lr: 1e-2, clip: 0.3, how: 'b' },
+    ];
+    const axes = axesOf(
+      { dimensions: [] },
+      sets.map((set) => ({ set })),
+    );
+    expect(axes.map(({ key, isLog }) => [key, isLog])).toEqual([
+      ['lr', true],
+      ['clip', false],
+      ['how', false],
+      ['rare', false],
+    ]);
+    expect(axes.map(({ values }) => values)).toEqual([undefined, undefined, ['a', 'b'], [1]]);
+    expect(axes[0]!.placeOf(1e-3)).toBeCloseTo(0.5, 10);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import { functionalAnova } from '../../../src/metrics/functional-anova.js';
+import { studentInterval } from '../../../src/metrics/student.js';
+import { Rng } from '../../../src/run/seeds.js';
+
+/** Random places in the unit cube, and what a function says of them. */
+function sampleOf(count: number, dimensions: number, say: (row: number[], rng: Rng) => number) {
+  const rng = new Rng(3);
+  const rows = Array.from({ length: count }, () => Array.from({ length: dimensions }, () => rng.uniform()));
+  return [rows, rows.map((row) => say(row, rng))] as const;
+}
+
+describe('the share of a setting', () => {
+  test('is all where nothing else matters', () => {
+    const { shares, foretold } = functionalAnova(...sampleOf(60, 3, ([a]) => (a! < 0.5 ? 1 : 2)))!;
+    expect(shares[0]!.value).toBeGreaterThan(0.95);
+    expect(shares[1]!.value).toBeLessThan(0.03);
+    expect(foretold).toBeGreaterThan(0.9);
+  });
+
+  test('is that of its variance where settings add up', () => {
+    // Var(3a) : Var(b) = 9 : 1.
+    const { shares } = functionalAnova(...sampleOf(400, 3, ([a, b]) => 3 * a! + b!))!;
+    expect(shares[0]!.value).toBeCloseTo(0.9, 1);
+    expect(shares[1]!.value).toBeCloseTo(0.1, 1);
+    expect(shares[2]!.value).toBeLessThan(0.02);
+  });
+
+  test('leaves to both what only both explain', () => {
+    // Each alone has the same mean everywhere.
+    const { shares, foretold } = functionalAnova(...sampleOf(400, 2, ([a, b]) => Number(a! < 0.5 === b! < 0.5)))!;
+    for (const { value } of shares) expect(value).toBeLessThan(0.15);
+    expect(foretold).toBeGreaterThan(0.8);
+  });
+
+  test('is said to mean nothing where values are noise', () => {
+    const { foretold } = functionalAnova(...sampleOf(100, 3, (_, rng) => rng.normal()))!;
+    expect(foretold).toBeLessThan(0.1);
+  });
+
+  test('is none of equal values, nor of three trials', () => {
+    expect(functionalAnova(...sampleOf(20, 2, () => 1))).toBeUndefined();
+    expect(functionalAnova(...sampleOf(3, 2, ([a]) => a!))).toBeUndefined();
+  });
+
+  test('is the same at every call', () => {
+    const sample = sampleOf(30, 3, ([a, b]) => a! * b!);
+    expect(functionalAnova(...sample)).toEqual(functionalAnova(...sample));
+  });
+});
+
+describe('the interval of a mean over seeds', () => {
+  test('is that of Student’s t', () => {
+    // 1, 2, 3: mean 2, standard error 1/√3, t of two degrees of freedom 4.303.
+    const { value, low, high, n } = studentInterval([1, 2, 3]);
+    expect([value, n]).toEqual([2, 3]);
+    expect(low).toBeCloseTo(2 - 4.303 / Math.sqrt(3), 10);
+    expect(high).toBeCloseTo(2 + 4.303 / Math.sqrt(3), 10);
+  });
+
+  test('has no ends with one seed', () =>
+    expect(studentInterval([0.5])).toEqual({ value: 0.5, low: NaN, high: NaN, n: 1 }));
+});
