@@ -12,9 +12,9 @@ export function register(program: Command): void {
     .description('print a script that lets a shell complete commands, options, presets, data sets and runs')
     .addArgument(new Argument('<shell>').choices(Object.keys(scripts)))
     .addHelpText('after', installing)
-    .action((shell: Shell) => {
+    .action((name: Shell) => {
       const asked = [execPath, argv[1]!, asking].map(quoted).join(' ');
-      printLine(scripts[shell](asked));
+      printLine(scripts[name](asked));
     });
   program
     .command(asking, { hidden: true })
@@ -30,7 +30,7 @@ export function register(program: Command): void {
 const asking = '__complete';
 
 const installing = `
-Once, for this and every later shell:
+Once, and every later shell has it:
   bash   kgwalk completion bash >> ~/.bashrc
   zsh    kgwalk completion zsh >> ~/.zshrc
   fish   kgwalk completion fish > ~/.config/fish/completions/kgwalk.fish
