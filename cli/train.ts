@@ -72,9 +72,12 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   printNote(`\nkgwalk evaluate ${folders[0]} --split valid\nkgwalk report ${folders.join(' ')}`);
 }
 
-async function isFinished({ folder, resume }: PlannedRun): Promise<boolean> {
+/** Whether nothing is left to do: a longer training may be asked for. */
+async function isFinished({ folder, resume, settings }: PlannedRun): Promise<boolean> {
   const { runIn } = await import('../src/run/run-folder.js');
-  return resume !== undefined && runIn(folder)?.state.status === 'finished';
+  const { longerConfig } = await import('../trainers/resume.js');
+  const run = resume === undefined ? undefined : runIn(folder);
+  return run?.state.status === 'finished' && longerConfig(run, settings) === undefined;
 }
 
 function opening({ folder, fork, settings }: PlannedRun): string {

@@ -2,7 +2,7 @@
 import { checkFits, type Checkpoint, type CheckpointHashes, readCheckpoint } from '../checkpoints/checkpoint.js';
 import { type CheckpointEntry, compareEntries } from '../checkpoints/keeper.js';
 import { dropCheckpoints, readIndex, resolveCheckpoint } from '../checkpoints/store.js';
-import { configDifferences, decisiveSettings, refuseDifferences } from '../src/run/config.js';
+import { applyOverrides, configDifferences, decisiveSettings, refuseDifferences } from '../src/run/config.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Run } from '../src/run/run-folder.js';
 import { computerNames } from '../src/tensor/backend.js';
@@ -66,20 +66,45 @@ function isTrainedIn({ clone }: TrainSettings, { phase, step }: CheckpointEntry)
   return step > 0 && (phase === 'ppo' || clone.enabled);
 }
 
+/** Settings that say how long a run is trained, and nothing else. */
+const lengths = [
+  ['ppo', 'updates'],
+  ['ppo', 'patience'],
+  ['policy', 'totalSteps'],
+] as const;
+
 /**
- * Refuses settings that are not the run's, but for those that change no weight, such as `log.tensorboard`. A run keeps the place that it knows its model by, wherever the file is now: the
- * encoder's id says that it is the same.
+ * The settings of a run that is to be trained for longer than it was, as the run keeps them; undefined where nothing grew.
+ * @param settings that are asked for
+ */
+export function longerConfig({ config }: RunInfo, settings: TrainSettings): Record<string, unknown> | undefined {
+  const grown = lengths.flatMap(([section, key]) => {
+    const known = (config[section] as Record<string, unknown> | undefined)?.[key];
+    const value = (settings[section] as Record<string, unknown> | undefined)?.[key];
+    return grew(known, value) ? [{ path: [section, key], value }] : [];
+  });
+  return grown.length === 0 ? undefined : applyOverrides(config, grown);
+}
+
+/** Whether a length is more than it was; none is without end. */
+const grew = (known: unknown, value: unknown) =>
+  typeof known === 'number' && (value === null || (typeof value === 'number' && value > known));
+
+/**
+ * Refuses settings that are not the run's, but for those that change no weight, such as `log.tensorboard`, and for a longer training. A
+ * run keeps the place that it knows its model by, wherever the file is now: the encoder's id says that it is the same.
  * @param encoder id of the model at hand; undefined: not opened yet, which model it is is not asked
  * @throws WorkbenchError `config` that lists them all
  */
 export function refuseOtherSettings(before: RunInfo, settings: TrainSettings, encoder?: string): void {
-  const known = settingsOfRun(before);
+  const longer = longerConfig(before, settings);
+  const known = settingsOfRun(longer ? { ...before, config: longer } : before);
   const sameModel = encoder === undefined || encoder === before.environment.hashes.encoder;
   const asked = sameModel ? { ...settings, encoder: { ...settings.encoder, model: known.encoder.model } } : settings;
   refuseDifferences(
     configDifferences(decisiveSettings(plainSettings(known)), decisiveSettings(plainSettings(asked))),
     'the settings of the run',
     before.folder,
-    'Resume without changing settings, or begin a new run with the weights of this one by --fork.',
+    'Resume without changing settings but ppo.updates, ppo.patience or policy.totalSteps, which may grow; or begin a new run with the weights of this one by --fork.',
   );
 }

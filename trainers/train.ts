@@ -17,7 +17,7 @@ import { memoryErrorOf } from '../src/run/stop.js';
 import { openBackend } from '../src/tensor/backend.js';
 import { checkTrainSettings } from './check-settings.js';
 import { forkedWeights, type ForkSource, weightsAtStart, writeStart } from './fork.js';
-import { backendToGoOnWith, checkpointToResume, leaveLater } from './resume.js';
+import { backendToGoOnWith, checkpointToResume, leaveLater, longerConfig } from './resume.js';
 import { type Learning, type OnUpdate, openRunLogs, type Session, type Training } from './session.js';
 import { plainSettings, type TrainSettings } from './train-settings.js';
 
@@ -85,7 +85,7 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
     const hashes = hashesOf(training, encoder);
     const from = before && checkpointToResume(before, resume!, settings, hashes);
     const forked = fork && (await forkedWeights(learning, fork, settings, hashes));
-    const config = before?.config ?? plainSettings(settings);
+    const config = before ? (longerConfig(before, settings) ?? before.config) : plainSettings(settings);
     // Native TensorFlow takes as many threads as it likes, whatever was asked for.
     const known = backend.startsWith('tensorflow') && threads === 1 ? {} : { threads };
     const environment = collectEnvironment({ configHash: configHash(config), backend, ...known, hashes });

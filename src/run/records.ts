@@ -85,6 +85,8 @@ const sessionShape = z.object({
 const environmentShape = sessionShape.extend({
   /** The checkpoint of another run where a fork took its first weights from: that run's absolute folder, a name such as `ppo-000120`. */
   forkedFrom: z.object({ run: text, checkpoint: text, sha256: text }).optional(),
+  /** Of the settings before, while those of a longer training are written. */
+  formerConfigHash: text.optional(),
   /** Environments of later sessions that resumed the run, oldest first. */
   resumed: z.array(sessionShape).optional(),
 });

@@ -68,8 +68,8 @@ interface CreateRunOptions {
   config: Record<string, unknown>;
   environment: EnvironmentRecord;
   /**
-   * Go on with the run in the folder, which keeps its settings: that `config` says the same is the caller's to see. Where
-   * there is none, start afresh. Default false.
+   * Go on with the run in the folder, which keeps its settings or takes others of the same run, such as a longer training: that is the
+   * caller's to see. Where there is none, start afresh. Default false.
    */
   resume?: boolean;
   /** Writes what a new run begins with; called before the folder counts as a run, so that no crash leaves one without. */
@@ -111,8 +111,14 @@ export function createRun({ folder, config, environment, resume = false, prepare
       const before = readRun(place);
       state = { ...before.state, status: 'running' };
       delete state.reason;
-      const sessions = [...(before.environment.resumed ?? []), environment];
-      writeJson(files.environment, { ...before.environment, resumed: sessions });
+      const { formerConfigHash: _former, ...known } = before.environment;
+      const sessions = { ...known, configHash: configHash(config), resumed: [...(known.resumed ?? []), environment] };
+      if (sessions.configHash !== before.configHash) {
+        // A crash between two of these files leaves a run with the settings of before, or of now.
+        writeJson(files.environment, { ...sessions, formerConfigHash: before.configHash });
+        writeFileAtomic(files.config, stringify(config));
+      }
+      writeJson(files.environment, sessions);
     } else {
       prepare?.();
       // The config comes last: a folder with a config is a run, a folder without one is not.
@@ -191,7 +197,7 @@ function readRun(folder: string): RunInfo {
   const hash = configHash(config);
   const environment = readJsonFile(files.environment, environmentRecord, 'the environment of a run');
   // YAML that was cut short is YAML still.
-  if (environment.configHash !== hash) {
+  if (environment.configHash !== hash && environment.formerConfigHash !== hash) {
     const message = `expected the settings that the run was started with, got others, at ${files.config}`;
     throw new WorkbenchError('data', message, { hint: 'The file was altered or cut short: put it back as it was.' });
   }
