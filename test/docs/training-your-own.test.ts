@@ -1,0 +1,12 @@
+import { runsAsWritten } from './page-run.js';
+
+runsAsWritten('docs/training-your-own.md', {
+  saves: { 'From the command line': ['corridor.mjs'] },
+  prints: {
+    'In three lines': /^\d+(\.\d+)? \[ ?\d/,
+    'The environment': /^0\.90\n$/,
+    Callbacks: /^true\n$/,
+    'Stopped, gone on with, trained for longer': /^longer\n$/,
+    'Networks of your own': /^true\n$/,
+  },
+});
