@@ -80,15 +80,21 @@ export function saidView(example: Example): Omit<SaidView, 'agent' | 'model' | '
         ...(walks?.[i] && { walk: walkView(walks[i], text, { goldWalk, hit }) }),
       };
     }),
-    drawing: walkSvg({
-      walks: (walks ?? []).map((walk, i) => {
-        const [, share] = /^([\d.]+) %$/.exec(answers[i]?.score ?? '') ?? [];
-        return { walk, right: answers[i]?.right ?? false, ...(share !== undefined && { share: Number(share) / 100 }) };
-      }),
-      ...(goldWalk && { gold: goldWalk }),
-    }),
+    drawing: drawingOf(example),
     lines,
   };
+}
+
+/** The walks of an example as SVG; empty where there are none. Scores are percent, or probabilities of links. */
+export function drawingOf({ answers, walks, goldWalk }: Pick<Example, 'answers' | 'walks' | 'goldWalk'>): string {
+  return walkSvg({
+    walks: (walks ?? []).map((walk, i) => {
+      const [, number, percent] = /^([\d.]+(?:e-\d+)?)( %)?(?:,|$)/.exec(answers[i]?.score ?? '') ?? [];
+      const share = Number(number) / (percent === undefined ? 1 : 100);
+      return { walk, right: answers[i]?.right ?? false, ...(share <= 1 && { share }) };
+    }),
+    ...(goldWalk && { gold: goldWalk }),
+  });
 }
 
 /**

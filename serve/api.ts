@@ -101,6 +101,54 @@ export interface ShownSet {
   rows: ShownRow[];
 }
 
+/** A worked example; see `src/run/evaluation.ts`. */
+export interface ShownExample {
+  id: string;
+  /** Lines of a dialogue as `user: …`, a question, or a query. */
+  asked: string[];
+  gold: string[];
+  /** Best first. */
+  answers: { text: string; score?: string | undefined; right?: boolean | undefined }[];
+  right: boolean;
+  lines?: string[] | undefined;
+  /** SVG of the walks; empty where there are none. */
+  drawing: string;
+}
+
+/** What a table or some lines say. */
+export interface ShownSection {
+  title: string;
+  lines?: string[] | undefined;
+  rows?: Record<string, string | number | undefined>[] | undefined;
+}
+
+/** An answer to a question of one's own. */
+export interface Answered {
+  /** As `kgwalk ask --json` prints it. */
+  answer: unknown;
+  /** As `kgwalk ask` prints it. */
+  sections: ShownSection[];
+  /** Of the answer alone, without loading. */
+  milliseconds: number;
+  /** SVG of the walks, where the answer has some. */
+  drawing?: string;
+}
+
+/** A run by itself. */
+export interface ShownRun {
+  id: string;
+  state: { status: string; phase?: string | undefined; reason?: string | undefined };
+  /** Every setting by its dotted name. */
+  settings: Record<string, string>;
+  started: string;
+  versions: Record<string, string>;
+  backend?: string | undefined;
+  /** Names of checkpoints: best, last, clone where there are such, then each, latest first. */
+  checkpoints: string[];
+  /** What it is asked: names of the words, and whether a start belongs to them. */
+  asked: { words: readonly string[]; start: boolean };
+}
+
 /** A difference over the same samples. */
 export type ShownDifference = ShownEstimate & { pValue: number };
 

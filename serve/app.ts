@@ -1,15 +1,19 @@
 /** What is answered to whom: the page, its data as JSON, and what happens live. It reads folders and changes none. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { streamSSE } from 'hono/streaming';
 import { type ErrorCode, WorkbenchError } from '../src/run/errors.js';
+import { parseJson } from '../src/run/read-json.js';
 import { masked } from '../src/run/secrets.js';
 import { isOwnName, isToken } from './access.js';
+import type { ShownRun } from './api.js';
+import { askedOf, longestQuestion, openAsker } from './asker.js';
 import { followedLogs, type Pace, sendLive } from './live.js';
 import { openPageFiles } from './page-files.js';
 import { openResults } from './results.js';
-import { readPlacedRun, settingDifferences } from './runs.js';
+import { checkpointNames, plainSettings, readPlacedRun, settingDifferences } from './runs.js';
 import type { World } from './world.js';
 
 /** What the answers depend on. */
@@ -38,6 +42,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
   const app = new Hono();
   const results = openResults(world);
   const files = openPageFiles();
+  const asker = openAsker(world);
   let streams = 0;
 
   app.use(
@@ -59,7 +64,9 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
   if (token !== undefined) app.use(withToken(token));
 
   app.onError((error, c) => {
-    if (error instanceof WorkbenchError) return refusal(c, error, statusOf[error.code]);
+    // Whatever a question is answered with, it was the question: the server goes on.
+    if (error instanceof WorkbenchError)
+      return refusal(c, error, c.req.path === '/ask' ? askStatus(error) : statusOf[error.code]);
     onBug(error);
     return refusal(c, new WorkbenchError('failure', 'this is a bug of kgwalk; the terminal says more'), 500);
   });
@@ -76,20 +83,15 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     const sweeps = [...places.values()].filter(({ kind }) => kind === 'sweep').map(({ key }) => ({ key }));
     return c.json({ folders: world.roots, runs, sweeps });
   });
-  app.get('/api/run', (c) => {
+  app.get('/api/run', async (c) => {
     const run = readPlacedRun(world.place(c.req.query('run') ?? '', 'run'));
-    const { started, versions, platform, cpu, backend, hashes } = run.environment;
-    return c.json({
-      id: run.id,
-      state: run.state,
-      config: run.config,
-      started,
-      versions,
-      platform,
-      cpu,
-      backend,
-      hashes,
-    });
+    const { started, versions, backend } = run.environment;
+    const shown: ShownRun = {
+      ...{ id: run.id, state: run.state, settings: plainSettings(run.config), started, versions, backend },
+      checkpoints: checkpointNames(run.folder),
+      asked: await askedOf(run.folder),
+    };
+    return c.json(shown);
   });
   app.get('/api/settings', (c) => {
     const keys = severalRuns(c);
@@ -102,6 +104,16 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     const keys = c.req.queries('evaluation') ?? [];
     const against = c.req.query('against') ?? keys.at(-1) ?? '';
     return c.json(await results.compare(keys, against, c.req.query('mixed') === 'true'));
+  });
+  app.post('/ask', bodyLimit({ maxSize: longestQuestion, onError: tooLong }), async (c) => {
+    // A page of another site may send forms and plain text without being asked, but no JSON.
+    if (!/^application\/json\b/i.test(c.req.header('Content-Type') ?? '')) {
+      throw new WorkbenchError('usage', 'expected JSON, got another Content-Type, at /ask', {
+        hint: 'Content-Type: application/json',
+      });
+    }
+    const body = parseJson(await c.req.text(), { what: 'a question in JSON', place: '/ask' });
+    return c.json(await asker.ask(body));
   });
   app.get('/api/live', (c) => {
     const followed = followedLogs(world, c.req.queries('run') ?? [], c.req.header('Last-Event-ID'));
@@ -125,8 +137,14 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     get streams(): number {
       return streams;
     },
+    close: asker.close,
   };
 }
+
+const askStatus = ({ code }: WorkbenchError) => (code === 'data' ? 400 : statusOf[code]);
+
+const tooLong = (c: Context) =>
+  refusal(c, new WorkbenchError('usage', `expected at most ${longestQuestion} bytes, got more, at /ask`), 413);
 
 function severalRuns(c: Context): string[] {
   const keys = c.req.queries('run') ?? [];
@@ -138,7 +156,7 @@ function severalRuns(c: Context): string[] {
 function refusal(
   c: Context,
   { code, message, hint }: WorkbenchError,
-  status: 400 | 401 | 403 | 404 | 409 | 422 | 500 | 501,
+  status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 501,
 ) {
   return c.json(
     { error: { code, message: masked(message), ...(hint !== undefined && { hint: masked(hint) }) } },

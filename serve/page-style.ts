@@ -1,5 +1,6 @@
 /** The look of the live page: type and colours of the report, by day and by night, over a list of runs. */
 import { plotStyle } from '../reports/plots/style.js';
+import { walkStyle } from '../reports/plots/walks.js';
 import { style } from '../reports/style.js';
 
 const own = `
@@ -17,7 +18,7 @@ main:focus { outline: none; }
 #connection { margin: 0 0 0 auto; color: var(--bad); font-size: 0.86rem; }
 #connection:empty { display: none; }
 .columns { display: grid; grid-template-columns: minmax(15rem, 19rem) minmax(0, 1fr); align-items: start; }
-aside { position: sticky; top: 3.1rem; max-height: calc(100vh - 3.1rem); overflow-y: auto; padding: 1rem 0.6rem 2rem 1.4rem; border-right: 1px solid var(--line); font-size: 0.86rem; }
+aside { position: sticky; top: 3.1rem; height: calc(100vh - 3.1rem); overflow-y: auto; padding: 1rem 0.6rem 2rem 1.4rem; border-right: 1px solid var(--line); font-size: 0.86rem; }
 main { padding: 1.2rem 1.6rem 4rem; min-width: 0; }
 main h1 { font-size: 1.35rem; margin: 0 0 0.6rem; }
 main h2 { border: 0; padding: 0; margin: 0; font-size: 1.08rem; }
@@ -32,6 +33,7 @@ aside label { display: grid; grid-template-columns: 1rem minmax(0, 1fr) auto; ga
 aside label:hover { background: var(--panel); }
 aside input { margin: 0; accent-color: var(--accent); align-self: center; }
 aside .name { overflow-wrap: anywhere; font-weight: 500; line-height: 1.3; }
+aside .stroke { display: inline-block; width: 0.75rem; height: 3px; border-radius: 2px; margin-right: 0.4rem; vertical-align: middle; }
 aside .about, aside .reason { grid-column: 2 / -1; color: var(--quiet); font-size: 0.78rem; line-height: 1.35; overflow-wrap: anywhere; }
 aside .reason { color: var(--bad); }
 .state { font-size: 0.72rem; padding: 0.02rem 0.45rem; border-radius: 99px; background: var(--panel); color: var(--quiet); white-space: nowrap; }
@@ -52,9 +54,22 @@ details.phase[open] > summary::before { content: "▾"; }
 .card { min-width: 0; min-height: 16rem; }
 .trouble { background: var(--bad-soft); border-left: 4px solid var(--bad); border-radius: 0 8px 8px 0; padding: 0.5rem 0.9rem; margin: 0.8rem 0; overflow-wrap: anywhere; }
 .trouble p { margin: 0.1rem 0; }
+td code { white-space: nowrap; }
+section.set { margin: 0 0 2.4rem; }
+section.set .scroll { margin: 0.5rem 0; }
+.better { color: var(--good); } .worse { color: var(--bad); }
+.better small, .worse small { color: inherit; }
+.ask { display: flex; flex-wrap: wrap; gap: 0.6rem 1.2rem; align-items: center; margin: 0 0 1rem; font-size: 0.9rem; max-width: 60rem; }
+.ask .wide { flex: 1 1 20rem; }
+.ask .wide input { flex: 1; padding: 0.4rem 0.6rem; }
+.act { font-size: 0.86rem; padding: 0.35rem 1rem; font-weight: 600; }
+.answered { margin: 0 0 1rem; max-width: 60rem; }
+.answered header { font-size: 0.95rem; overflow-wrap: anywhere; }
+.example ol { margin: 0.3rem 0; padding-left: 1.8rem; font-size: 0.88rem; }
+.field select { max-width: min(34rem, 60vw); }
 @media (max-width: 900px) {
   .columns { grid-template-columns: minmax(0, 1fr); }
-  aside { position: static; max-height: none; border-right: 0; border-bottom: 1px solid var(--line); padding: 0.6rem 1rem; }
+  aside { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: 0.6rem 1rem; }
   main { padding: 1rem; }
   .bar { padding: 0.5rem 1rem; }
   aside label { padding: 0.5rem 0.4rem; }
@@ -62,4 +77,4 @@ details.phase[open] > summary::before { content: "▾"; }
 `;
 
 /** CSS. */
-export const pageStyle = style + plotStyle + own;
+export const pageStyle = style + plotStyle + walkStyle + own;

@@ -2,13 +2,14 @@
 import { compareEvaluations } from '../evaluation/compare.js';
 import { readEvaluation } from '../evaluation/keep.js';
 import type { Compared, Measure, Row } from '../evaluation/score.js';
+import { drawingOf } from '../reports/examples.js';
 import { collectResults, type ResultSet } from '../reports/results.js';
 import { type EvaluationData, loadEvaluation, type RunData, subjectsOf } from '../reports/run-data.js';
 import { WorkbenchError } from '../src/run/errors.js';
-import type { EvaluationRecord, Example } from '../src/run/evaluation.js';
+import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { evaluationFiles } from '../src/run/run-folder.js';
 import { loadTask, type TaskName, taskNames } from '../tasks/index.js';
-import type { ShownComparison, ShownSet } from './api.js';
+import type { ShownComparison, ShownExample, ShownSet } from './api.js';
 import { type Place, plainFile, refuseLinks } from './places.js';
 import { readPlacedRun } from './runs.js';
 import type { World } from './world.js';
@@ -72,9 +73,9 @@ export function openResults(world: World) {
     sets,
 
     /** The worked examples of an evaluation. */
-    examples(key: string): { agent: string; examples: Example[] } {
+    examples(key: string): { agent: string; examples: ShownExample[] } {
       const { agent, examples } = open(key).data.record;
-      return { agent, examples };
+      return { agent, examples: examples.map((example) => ({ ...example, drawing: drawingOf(example) })) };
     },
 
     /**

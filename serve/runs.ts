@@ -1,5 +1,6 @@
 /** How far each run is, and the settings in which runs differ. */
 import { basename } from 'node:path';
+import { readIndex } from '../checkpoints/store.js';
 import { plainName, settingsKey } from '../reports/words.js';
 import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -93,5 +94,25 @@ function valueAt(config: unknown, key: string): string | null {
       ? (node as Record<string, unknown>)[step]
       : undefined;
   }, config);
-  return value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value);
+  return value === undefined ? null : shown(value);
+}
+
+/** Every setting by its dotted name. */
+export function plainSettings(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, string> {
+  const entries = Object.entries(config).flatMap(([key, value]): [string, string][] => {
+    const name = `${prefix}${key}`;
+    const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isSection
+      ? Object.entries(plainSettings(value as Record<string, unknown>, `${name}.`))
+      : [[name, shown(value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Names of checkpoints: best, last, clone where there are such, then each, latest first. */
+export function checkpointNames(folder: string): string[] {
+  const { checkpoints, ...pointers } = readIndex(folder);
+  return [...Object.keys(pointers), ...checkpoints.map(({ name }) => name).reverse()];
 }

@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       ending.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
-      return closed;
+      return Promise.all([closed, app.close()]).then(() => undefined);
     },
   };
 }

@@ -221,6 +221,8 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Writes what an agent predicted into a file as it comes. @throws WorkbenchError `usage` for a name of another kind of file */
   predictions?(file: string): { take(sample: S, attempt: Attempt<Answer> | undefined, data: D): void; write(): void };
 
+  /** What the words of `ask` are, in order: `question`, or `head` and `relation`. */
+  readonly asked: readonly ('question' | 'head' | 'relation')[];
   /** For samples of the user's own; nothing is loaded before the first is asked. */
   openAsk(which: Resolved, flags: EvaluationFlags, work: Work): OpenedAsk;
   readonly learning: Learning;

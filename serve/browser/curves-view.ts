@@ -14,11 +14,11 @@ interface Card {
   drawn?: DrawnChart;
 }
 
-const options: CurveOptions = { smoothing: 0, axis: 'step', seeds: 'together' };
 let filter = '';
 
 /** Fills the view. @returns draws again when logs or what is shown changed, and lets go of the charts */
 export function openCurves(view: HTMLElement, state: State) {
+  const { options } = state;
   const cards = new Map<string, Card>();
   const byElement = new WeakMap<Element, Card>();
   const near = new IntersectionObserver(
@@ -96,6 +96,7 @@ export function openCurves(view: HTMLElement, state: State) {
         (value) => {
           options.seeds = value as CurveOptions['seeds'];
           changed();
+          state.recolored();
         },
       ),
       h('label', { class: 'field' }, h('span', {}, 'figures'), search),

@@ -58,7 +58,7 @@ export function choice(
 
 /** SVG from the server as elements; scripts in it would not run, and there are none. */
 export function drawing(svg: string): Element {
-  const root = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+  const root = new DOMParser().parseFromString(svg, 'text/html').body.firstElementChild!;
   return document.importNode(root, true);
 }
 

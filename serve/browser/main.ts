@@ -1,7 +1,11 @@
 /** The page: tabs over one list of runs. */
+import { openAsk } from './ask-view.js';
 import { openCurves } from './curves-view.js';
 import { h } from './dom.js';
+import { openExamples } from './examples-view.js';
+import { openResults } from './results-view.js';
 import { drawRuns } from './runs-panel.js';
+import { openSettings } from './settings-view.js';
 import { type Change, openState, type State } from './state.js';
 
 /** What a tab shows; it is told of changes until it is closed. */
@@ -17,6 +21,10 @@ interface Tab {
 
 const tabs: Readonly<Record<string, Tab>> = {
   curves: { title: 'Curves', open: openCurves },
+  results: { title: 'Results', open: openResults },
+  examples: { title: 'Examples', open: openExamples },
+  ask: { title: 'Ask', open: openAsk },
+  settings: { title: 'Settings', open: openSettings },
 };
 
 const element = (id: string) => document.getElementById(id)!;

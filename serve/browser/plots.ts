@@ -48,7 +48,7 @@ export function plotsOf(
   options: CurveOptions,
 ): NamedPlot[] {
   const lines = linesOf(runs, options.seeds);
-  const colors = agentColors(lines.map(({ label }) => ({ name: label, vivid: true })));
+  const colors = colorsOf(lines);
   const wanted = new Map<string, { phase: string; key: string }>();
   for (const { key: run } of runs)
     for (const [phase, keys] of logs.get(run)?.metrics ?? [])
@@ -87,6 +87,15 @@ function linesOf(runs: readonly RunSummary[], seeds: CurveOptions['seeds']): Dra
       ? first!.id + (others.length > 0 ? ` and ${others.length} more` : '')
       : `${first!.label}, ${others.length + 1} seeds`;
   return all.map((group) => ({ label: nameOf(group), runs: group }));
+}
+
+const colorsOf = (lines: readonly Drawn[]) => agentColors(lines.map(({ label }) => ({ name: label, vivid: true })));
+
+/** The colour of each run's line, by key. */
+export function runColors(runs: readonly RunSummary[], seeds: CurveOptions['seeds']): Map<string, string> {
+  const lines = linesOf(runs, seeds);
+  const colors = colorsOf(lines);
+  return new Map(lines.flatMap(({ label, runs: own }) => own.map(({ key }) => [key, colors.get(label)!] as const)));
 }
 
 type Axis = CurveOptions['axis'];

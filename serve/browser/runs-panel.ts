@@ -1,6 +1,8 @@
 /** The list of runs: which are shown, and how far each is. */
+import { dark } from '../../reports/plots/chart.js';
 import type { RunSummary } from '../api.js';
 import { h } from './dom.js';
+import { runColors } from './plots.js';
 import type { State } from './state.js';
 
 const stateTitles: Readonly<Record<RunSummary['state'], string>> = {
@@ -24,6 +26,7 @@ export function drawRuns(panel: HTMLElement, state: State): void {
   const alone = state.runs.filter(({ within }) => within === undefined);
   const running = state.runs.filter(({ state: how }) => how === 'running').length;
   const count = state.shownRuns().length;
+  const colors = runColors(state.shownRuns(), state.options.seeds);
   panel.replaceChildren(
     h(
       'details',
@@ -55,7 +58,7 @@ export function drawRuns(panel: HTMLElement, state: State): void {
           h('code', {}, 'kgwalk train PRESET'),
           ' starts one, and it appears by itself.',
         ),
-      runList(alone, state),
+      runList(alone, state, colors),
       ...[...sweeps].map(([key, trials]) =>
         h(
           'details',
@@ -66,7 +69,7 @@ export function drawRuns(panel: HTMLElement, state: State): void {
             { class: 'choose' },
             button(`all-${key}`, 'these alone', () => state.show(trials.map((trial) => trial.key))),
           ),
-          runList(trials, state),
+          runList(trials, state, colors),
         ),
       ),
     ),
@@ -74,14 +77,16 @@ export function drawRuns(panel: HTMLElement, state: State): void {
   if (focused) document.getElementById(focused)?.focus();
 }
 
-function runList(runs: readonly RunSummary[], state: State): HTMLElement {
+function runList(runs: readonly RunSummary[], state: State, colors: ReadonlyMap<string, string>): HTMLElement {
   const inOrder = [...runs].sort(
     (a, b) => (b.started ?? '').localeCompare(a.started ?? '') || a.id.localeCompare(b.id),
   );
-  return h('ul', {}, ...inOrder.map((run) => runItem(run, state)));
+  return h('ul', {}, ...inOrder.map((run) => runItem(run, state, colors.get(run.key))));
 }
 
-function runItem(run: RunSummary, state: State): HTMLElement {
+function runItem(run: RunSummary, state: State, color: string | undefined): HTMLElement {
+  const stroke = h('i', { class: 'stroke' });
+  if (color !== undefined) stroke.style.background = `light-dark(${color}, ${dark.shade(color)})`;
   const box = h('input', {
     type: 'checkbox',
     id: `run-${run.key}`,
@@ -104,7 +109,7 @@ function runItem(run: RunSummary, state: State): HTMLElement {
       'label',
       {},
       box,
-      h('span', { class: 'name' }, run.id),
+      h('span', { class: 'name' }, stroke, run.id),
       h('span', { class: `state ${run.state}`, title: run.reason ?? stateTitles[run.state] }, run.state),
       h('span', { class: 'about' }, about),
       run.reason !== undefined && h('span', { class: 'reason' }, run.reason),

@@ -1,6 +1,7 @@
 /** What the page knows: the runs that there are, those that are shown, and what they have logged so far. */
 import type { LiveEvents, RunSummary } from '../api.js';
 import { addRecords, emptyLog, type RunLog } from './logs.js';
+import type { CurveOptions } from './plots.js';
 import { addressOf, get } from './server.js';
 
 /** What may have changed. */
@@ -93,6 +94,10 @@ export function openState(onChange: (change: Change) => void) {
 
   return {
     start,
+    /** How curves are shown, as the reader chose. */
+    options: { smoothing: 0, axis: 'step', seeds: 'together' } as CurveOptions,
+    /** To be called when lines have other colours. */
+    recolored: () => changed('list'),
     get runs(): readonly RunSummary[] {
       return runs;
     },

@@ -35,6 +35,7 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
   refuse: refuseIdle,
   flagsOf: dialogueFlagsOf,
   predictions: predictionsFile,
+  asked: ['question'],
   openAsk: openAskDialogue,
   learning: dialogueLearning,
   environment: dialogueEnvironment,

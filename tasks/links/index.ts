@@ -26,6 +26,7 @@ export const links: Task<LinkSample, RankedQuestion, LinkRow, LinkData> = {
   openAgent: openScoredAgent,
   refuse: refuseIdle,
   flagsOf: linkFlagsOf,
+  asked: ['head', 'relation'],
   openAsk: openAskLink,
   learning: linkLearning,
   environment: linkEnvironment,

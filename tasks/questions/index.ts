@@ -40,6 +40,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   flagsOf: questionFlagsOf,
   trace: (row, traced, { graph }) => traceOf(row, traced, graph),
   together: unionShown,
+  asked: ['question'],
   openAsk: openAskQuestion,
   learning: questionLearning,
   environment: questionEnvironment,

@@ -1,0 +1,129 @@
+/** Questions of one's own to trained runs, which stay loaded between them. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { drawingOf } from '../reports/examples.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import { silentProgress } from '../src/run/progress.js';
+import { ofShape } from '../src/run/read-json.js';
+import { runFiles } from '../src/run/run-folder.js';
+import type { EvaluationFlags } from '../tasks/flags.js';
+import { resolve, taskOf } from '../tasks/named.js';
+import type { OpenedAsk, Work } from '../tasks/task.js';
+import type { Answered } from './api.js';
+import { readPlacedRun } from './runs.js';
+import type { World } from './world.js';
+
+/** Bytes of a question with all that belongs to it. */
+export const longestQuestion = 64 * 1024;
+
+/** Answers to show. */
+const mostAnswers = 50;
+const text = z.string().min(1).max(4000);
+
+const question = z.strictObject({
+  /** Key of the run. */
+  run: z.string(),
+  /** `best`, `last`, `clone`, a name or a step. */
+  checkpoint: z
+    .string()
+    .regex(/^[\w-]{1,60}$/, 'expected best, last, clone, a name or a step')
+    .default('best'),
+  /** What was said or asked; of links `head` and `relation`. */
+  question: text.optional(),
+  head: text.optional(),
+  relation: text.optional(),
+  /** Of dialogues: the entity to start from. */
+  start: text.optional(),
+  top: z.int().min(1).max(mostAnswers).default(10),
+});
+
+/** Runs that stay loaded; the one that was not asked for longest makes room. */
+const keptLoaded = 2;
+
+interface Loaded {
+  opened: OpenedAsk;
+  /** Names of the words that its task takes, in order. */
+  words: readonly string[];
+}
+
+/** Close it after use. */
+export function openAsker(world: World) {
+  const loaded = new Map<string, Loaded>();
+  // One at a time: runs are loaded once, and networks are not shared by two questions.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  };
+
+  const open = async (key: string, checkpoint: string): Promise<Loaded> => {
+    const run = readPlacedRun(world.place(key, 'run'));
+    const name = `${run.folder}@${checkpoint} ${stampOf(run.folder)}`;
+    const found = loaded.get(name) ?? (await openRunOf(run.folder, checkpoint));
+    loaded.delete(name);
+    loaded.set(name, found);
+    for (const [old, { opened }] of loaded) {
+      if (loaded.size <= keptLoaded) break;
+      loaded.delete(old);
+      await opened.close();
+    }
+    return found;
+  };
+
+  return {
+    /** @param body JSON as it came @throws WorkbenchError `usage` or `data` for a question that nobody can answer */
+    ask(body: unknown): Promise<Answered> {
+      const asked = ofShape(body, question, { what: 'a question as docs/live.md describes it', place: '/ask' });
+      return inTurn(async () => {
+        const { opened, words } = await open(asked.run, asked.checkpoint);
+        const said = words.flatMap((word) => asked[word as 'question' | 'head' | 'relation'] ?? []);
+        if (said.length < words.length) {
+          throw new WorkbenchError(
+            'usage',
+            `expected ${words.join(' and ')} of a question to this run, got less, at /ask`,
+          );
+        }
+        const begun = performance.now();
+        const { json, sections, answers, walks } = await opened.ask(said, {
+          top: String(asked.top),
+          ...(asked.start !== undefined && { start: asked.start }),
+        });
+        const milliseconds = Math.round(10 * (performance.now() - begun)) / 10;
+        const drawing = walks && drawingOf({ answers, walks });
+        return { answer: json, sections: [...sections], milliseconds, ...(drawing && { drawing }) };
+      });
+    },
+    close: () =>
+      inTurn(async () => {
+        for (const { opened } of loaded.values()) await opened.close();
+        loaded.clear();
+      }),
+  };
+}
+
+/** What a run that trains on will have changed: then its checkpoint is loaded anew. */
+function stampOf(folder: string): string {
+  const index = statSync(join(runFiles(folder).checkpoints, 'index.json'), { throwIfNoEntry: false });
+  return index ? `${index.mtimeMs} ${index.size}` : '-';
+}
+
+async function openRunOf(folder: string, checkpoint: string): Promise<Loaded> {
+  const named = { name: folder, isRun: true };
+  const flags: EvaluationFlags = { checkpoint, set: [], modelSet: [] };
+  const task = await taskOf([named], flags);
+  const work: Work = {
+    progress: silentProgress,
+    note() {},
+    torn() {},
+    preset: async (name) => (await import('../presets/index.js')).loadPreset(name),
+  };
+  return { opened: task.openAsk(resolve(task, named, flags), flags, work), words: task.asked };
+}
+
+/** How a run is asked: names of the words, and whether a start belongs to them. */
+export async function askedOf(folder: string): Promise<{ words: readonly string[]; start: boolean }> {
+  const task = await taskOf([{ name: folder, isRun: true }], {});
+  return { words: task.asked, start: task.flags.includes('start') };
+}

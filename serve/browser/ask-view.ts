@@ -1,0 +1,123 @@
+/** Questions of one's own to a trained run. */
+import type { Answered, ShownRun, ShownSection } from '../api.js';
+import { choice, drawing, h, table, trouble } from './dom.js';
+import { get, post } from './server.js';
+import type { State } from './state.js';
+
+const fieldTitles: Readonly<Record<string, readonly [title: string, example: string]>> = {
+  question: ['question', 'what is said or asked; on questions [brackets] mark the topic'],
+  start: ['start', 'the entity to walk from, as the graph writes it'],
+  head: ['head', 'an entity'],
+  relation: ['relation', 'a relation; ~RELATION asks for heads'],
+};
+
+/** Fills the view. The run stands in the address: `#ask?run=KEY`. */
+export function openAsk(view: HTMLElement, state: State) {
+  const form = h('form', { class: 'ask', submit: (event) => (event.preventDefault(), void ask()) });
+  const answers = h('div', { 'aria-live': 'polite' });
+  const values: Record<string, string> = {};
+  let [run, checkpoint] = ['', 'best'];
+  let offered = '';
+  view.replaceChildren(h('h1', {}, 'Ask'), form, answers);
+
+  const ask = async () => {
+    const body = Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim() !== ''));
+    const waiting = h('p', { class: 'quiet' }, 'the first question loads the checkpoint …');
+    answers.prepend(waiting);
+    try {
+      const answered = await post<Answered>('/ask', { run, checkpoint, ...body });
+      waiting.replaceWith(answerCard(Object.values(body).join(' · '), answered));
+    } catch (error) {
+      waiting.replaceWith(trouble(error));
+    }
+  };
+  const furnish = async () => {
+    try {
+      const about = await get<ShownRun>('/api/run', { run });
+      if (about.checkpoints.length === 0) throw new Error(`${about.id} has saved no checkpoint yet.`);
+      if (!about.checkpoints.includes(checkpoint)) checkpoint = about.checkpoints[0]!;
+      const names = [...about.asked.words, ...(about.asked.start ? ['start'] : [])];
+      for (const name of Object.keys(values)) if (!names.includes(name)) delete values[name];
+      form.replaceChildren(
+        runChoice(),
+        choice(
+          'checkpoint',
+          about.checkpoints.map((name) => [name, name]),
+          checkpoint,
+          (value) => (checkpoint = value),
+        ),
+        ...names.map(field),
+        h('button', { type: 'submit', class: 'act' }, 'Ask'),
+      );
+    } catch (error) {
+      form.replaceChildren(runChoice(), trouble(error));
+    }
+  };
+  const runChoice = () =>
+    choice(
+      'run',
+      askable().map(({ key, id }) => [key, id]),
+      run,
+      (key) => {
+        run = key;
+        history.replaceState(null, '', `#ask?run=${encodeURIComponent(key)}`);
+        void furnish();
+      },
+    );
+  const field = (name: string) => {
+    const [title, placeholder] = fieldTitles[name]!;
+    const input = h('input', {
+      type: 'text',
+      placeholder,
+      required: true,
+      autocomplete: 'off',
+      input: () => (values[name] = input.value),
+    });
+    input.value = values[name] ?? '';
+    return h('label', { class: 'field wide' }, h('span', {}, title), input);
+  };
+  const askable = () => state.runs.filter(({ state: how }) => how !== 'broken');
+  const update = () => {
+    const runs = askable();
+    const now = JSON.stringify(runs.map(({ key }) => key));
+    if (now === offered) return;
+    offered = now;
+    const asked = new URLSearchParams(location.hash.split('?')[1] ?? '').get('run');
+    const wanted = runs.find(({ key }) => key === (run || asked)) ?? runs[0];
+    if (!wanted) {
+      form.replaceChildren(h('p', { class: 'quiet' }, 'There is no run to ask yet.'));
+      return;
+    }
+    run = wanted.key;
+    void furnish();
+  };
+  update();
+  return { update, close() {} };
+}
+
+function answerCard(question: string, { sections, milliseconds, drawing: svg }: Answered): HTMLElement {
+  return h(
+    'article',
+    { class: 'example answered' },
+    h('header', {}, h('b', {}, question), h('span', { class: 'quiet' }, `${milliseconds} ms`)),
+    svg !== undefined && svg !== '' && drawing(svg),
+    ...sections.map(sectionOf),
+  );
+}
+
+function sectionOf({ title, lines = [], rows }: ShownSection): HTMLElement {
+  const keys = [...new Set((rows ?? []).flatMap((row) => Object.keys(row)))];
+  const words = keys.flatMap((key, i) => (/^(path|rule|answer|entity)$/.test(key) ? [i] : []));
+  return h(
+    'div',
+    {},
+    title !== '' && h('h4', {}, title),
+    rows &&
+      table(
+        keys,
+        rows.map((row) => keys.map((key) => String(row[key] ?? ''))),
+        { label: title || 'answers', words },
+      ),
+    ...lines.map((line) => h('p', {}, line)),
+  );
+}

@@ -1,0 +1,122 @@
+/** Worked examples: what was asked, and the walks that the agent ranked, drawn on the graph. */
+import type { ShownExample, ShownSet } from '../api.js';
+import { choice, drawing, h, trouble } from './dom.js';
+import { get } from './server.js';
+import type { State } from './state.js';
+
+type Wanted = 'all' | 'right' | 'wrong';
+
+/** Fills the view. The evaluation stands in the address: `#examples?evaluation=KEY`. */
+export function openExamples(view: HTMLElement, _state: State) {
+  const body = h('div', { class: 'examples' });
+  const note = h('p', { class: 'quiet', role: 'status' });
+  const controls = h('form', { class: 'controls', submit: (event) => event.preventDefault() });
+  let [wanted, examples]: [Wanted, ShownExample[]] = ['all', []];
+  view.replaceChildren(h('h1', {}, 'Examples'), controls, note, body);
+
+  const draw = () => {
+    const shown = examples.filter(({ right }) => wanted === 'all' || right === (wanted === 'right'));
+    note.textContent = `${shown.length} of ${examples.length} examples, drawn by a fixed seed from all that was asked. Strokes are as wide as a walk is likely: the one taken is full, gold is green, the rest is grey.`;
+    body.replaceChildren(...shown.map(exampleCard));
+  };
+  const load = async () => {
+    try {
+      const { sets } = await get<{ sets: ShownSet[] }>('/api/results');
+      const known = sets.flatMap(({ title, rows }) =>
+        rows.flatMap(({ label, evaluations, examples: count }) =>
+          count > 0 ? evaluations.map((key): [string, string] => [key, nameOf(label, title, key, evaluations)]) : [],
+        ),
+      );
+      if (known.length === 0) {
+        note.textContent = 'No evaluation has examples yet.';
+        return;
+      }
+      const asked = new URLSearchParams(location.hash.split('?')[1] ?? '').get('evaluation');
+      const chosen = known.some(([key]) => key === asked) ? asked! : known[0]![0];
+      controls.replaceChildren(
+        choice('evaluation', known, chosen, (key) => {
+          history.replaceState(null, '', `#examples?evaluation=${encodeURIComponent(key)}`);
+          void show(key);
+        }),
+        choice(
+          'show',
+          [
+            ['all', 'all'],
+            ['wrong', 'wrong ones'],
+            ['right', 'right ones'],
+          ],
+          wanted,
+          (value) => {
+            wanted = value as Wanted;
+            draw();
+          },
+        ),
+      );
+      await show(chosen);
+    } catch (error) {
+      body.replaceChildren(trouble(error));
+    }
+  };
+  const show = async (key: string) => {
+    try {
+      ({ examples } = await get<{ examples: ShownExample[] }>('/api/examples', { evaluation: key }));
+      draw();
+    } catch (error) {
+      body.replaceChildren(trouble(error));
+    }
+  };
+  void load();
+  return { update() {}, close() {} };
+}
+
+function nameOf(label: string, title: string, key: string, all: readonly string[]): string {
+  return `${label}${all.length > 1 ? `, ${key.split('/')[0]}` : ''} — ${title}`;
+}
+
+function exampleCard({ id, asked, gold, answers, right, lines = [], drawing: svg }: ShownExample): HTMLElement {
+  const place = answers.findIndex((answer) => answer.right);
+  const verdict = right ? 'right' : place > 0 ? `right is ranked ${place + 1}` : 'wrong';
+  const messages = asked.map((text) => {
+    const [, sender, said] = /^(user|assistant): ([^]*)$/.exec(text) ?? [];
+    return h('p', { class: `message ${sender ?? ''}` }, said ?? text);
+  });
+  const earlier = messages.slice(0, -3);
+  return h(
+    'article',
+    { class: 'example' },
+    h(
+      'header',
+      {},
+      h('span', { class: 'quiet' }, id),
+      h('span', { class: `verdict ${right ? 'right' : 'wrong'}` }, verdict),
+    ),
+    earlier.length > 0 &&
+      h(
+        'details',
+        { class: 'earlier' },
+        h('summary', {}, `${earlier.length} earlier ${earlier.length === 1 ? 'message' : 'messages'}`),
+        ...earlier,
+      ),
+    ...messages.slice(-3),
+    h('dl', {}, h('dt', {}, 'gold'), h('dd', { class: 'hit' }, gold.join('; '))),
+    svg !== '' && drawing(svg),
+    h(
+      'details',
+      { open: svg === '' },
+      h('summary', { class: 'quiet' }, `${answers.length} ${answers.length === 1 ? 'answer' : 'answers'}`),
+      h(
+        'ol',
+        {},
+        ...answers.map(({ text, score, right: hit }) =>
+          h(
+            'li',
+            { class: hit ? 'hit' : undefined },
+            text,
+            score !== undefined && h('span', { class: 'quiet' }, ` ${score}`),
+          ),
+        ),
+      ),
+      ...lines.map((line) => h('p', { class: 'quiet' }, line)),
+    ),
+  );
+}

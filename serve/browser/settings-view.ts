@@ -1,0 +1,108 @@
+/** The settings in which the runs that are shown differ, and all settings of one. */
+import type { SettingDifference, ShownRun } from '../api.js';
+import { choice, h, table, trouble } from './dom.js';
+import { get } from './server.js';
+import type { State } from './state.js';
+
+/** Fills the view; it is read again when other runs are shown. */
+export function openSettings(view: HTMLElement, state: State) {
+  const differences = h('div', {});
+  const one = h('div', {});
+  let [read, chosen, filter] = ['', '', ''];
+  view.replaceChildren(h('h1', {}, 'Settings'), differences, one);
+
+  const update = () => {
+    const runs = state.shownRuns().filter(({ state: how }) => how !== 'broken');
+    const now = JSON.stringify(runs.map(({ key }) => key));
+    if (now === read) return;
+    read = now;
+    void showDifferences();
+    if (!runs.some(({ key }) => key === chosen)) chosen = runs[0]?.key ?? '';
+    void showOne();
+  };
+  const showDifferences = async () => {
+    const runs = state.shownRuns().filter(({ state: how }) => how !== 'broken');
+    if (runs.length < 2) {
+      differences.replaceChildren(
+        h('p', { class: 'quiet' }, 'Choose two runs or more in the list to see in which settings they differ.'),
+      );
+      return;
+    }
+    try {
+      const found = await get<{ differences: SettingDifference[] }>('/api/settings', {
+        run: runs.map(({ key }) => key),
+      });
+      const rows = found.differences.map(({ key, values }) => [
+        h('code', {}, key),
+        ...values.map((value) => value ?? '—'),
+      ]);
+      differences.replaceChildren(
+        h('h2', {}, 'What differs'),
+        rows.length === 0
+          ? h('p', { class: 'quiet' }, 'Nothing: their settings are equal.')
+          : table(['setting', ...runs.map(({ id }) => id)], rows, { label: 'settings that differ' }),
+      );
+    } catch (error) {
+      differences.replaceChildren(trouble(error));
+    }
+  };
+  const showOne = async () => {
+    if (chosen === '') {
+      one.replaceChildren();
+      return;
+    }
+    try {
+      const { settings, started, versions, backend, state: how } = await get<ShownRun>('/api/run', { run: chosen });
+      const list = h('div', {});
+      const draw = () => {
+        const rows = Object.entries(settings).filter(([key, value]) =>
+          `${key} ${value}`.toLowerCase().includes(filter.toLowerCase()),
+        );
+        list.replaceChildren(
+          table(
+            ['setting', 'value'],
+            rows.map(([key, value]) => [h('code', {}, key), value]),
+            { label: 'all settings' },
+          ),
+        );
+      };
+      const search = h('input', {
+        type: 'search',
+        placeholder: 'such as ppo',
+        value: filter,
+        input: () => ((filter = search.value), draw()),
+      });
+      const about = [
+        how.status,
+        how.reason,
+        `begun ${started.slice(0, 16).replace('T', ' ')} UTC`,
+        backend && `on ${backend}`,
+        versions.kgwalk && `kgwalk ${versions.kgwalk}`,
+      ];
+      one.replaceChildren(
+        h('h2', {}, 'All settings of a run'),
+        h(
+          'form',
+          { class: 'controls', submit: (event) => event.preventDefault() },
+          choice(
+            'run',
+            state.shownRuns().map(({ key, id }) => [key, id]),
+            chosen,
+            (key) => {
+              chosen = key;
+              void showOne();
+            },
+          ),
+          h('label', { class: 'field' }, h('span', {}, 'settings'), search),
+        ),
+        h('p', { class: 'quiet' }, about.filter(Boolean).join(' · ')),
+        list,
+      );
+      draw();
+    } catch (error) {
+      one.replaceChildren(trouble(error));
+    }
+  };
+  update();
+  return { update, close() {} };
+}
