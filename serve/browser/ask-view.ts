@@ -34,6 +34,7 @@ export function openAsk(view: HTMLElement, state: State) {
   const furnish = async () => {
     try {
       const about = await get<ShownRun>('/api/run', { run });
+      if (about.asked.words.length === 0) throw new Error(`${about.id} plays episodes: there is nothing to ask it.`);
       if (about.checkpoints.length === 0) throw new Error(`${about.id} has saved no checkpoint yet.`);
       if (!about.checkpoints.includes(checkpoint)) checkpoint = about.checkpoints[0]!;
       const names = [...about.asked.words, ...(about.asked.start ? ['start'] : [])];

@@ -27,6 +27,7 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
       const { notes } = await learning.open(settings);
       return { notes: [...notes], before: {}, phases: { ppo: workOf(settings) }, texts: [] };
     },
+    asked: [],
     openAsk: () => refused('something to ask', 'kgwalk evaluate RUN plays episodes'),
     pretrain: () => refused('vectors to pretrain', 'kgwalk train policy trains at once'),
     imported: () => refused('a data set', 'an environment is registered, by registerEnv'),
