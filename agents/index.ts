@@ -14,6 +14,7 @@ export type { BaselineContext } from './baselines/baseline.js';
 export { AgentRegistry, type AgentEntry } from './registry.js';
 export { dialogueAgents, type DialogueAgentResources } from './dialogue-agents.js';
 export {
+  type AskableWalker,
   loadQuestionRun,
   type LoadQuestionRunOptions,
   questionAgents,

@@ -1,6 +1,8 @@
 /** Agents that answer questions: untrained ones by name, trained ones out of their runs. */
 import type { z } from 'zod';
+import { askedQuestion } from '../datasets/questions/asked-question.js';
 import { questionEdgeWalkId } from '../envs/dialogue-walk/question-edge-walk.js';
+import { NameIndex } from '../src/kg/name-index.js';
 import { openRun } from '../src/run/run-folder.js';
 import { randomChainEntry } from './baselines/random-chain.js';
 import { templateLookupEntry } from './baselines/template-lookup.js';
@@ -8,7 +10,7 @@ import { cotEntry, ioEntry } from './prompted/direct-answer.js';
 import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
 import { selfVeqaEntry } from './prompted/self-veqa/self-veqa-agent.js';
 import { togEntry } from './prompted/tog/tog-agent.js';
-import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources } from './question-agent.js';
+import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources, QuestionAnswer } from './question-agent.js';
 import { AgentRegistry } from './registry.js';
 import { loadRelationWalkerRun } from './relation-walker/relation-walker-agent.js';
 import type { LoadedQuestionWalker } from './trained-run.js';
@@ -30,15 +32,47 @@ export const registerQuestionAgent = <Settings extends z.ZodType>(name: string, 
   questionAgents.register(name, entry);
 
 /** What opening either kind of walker may be told; a relation walker takes no backend. */
-export type LoadQuestionRunOptions = LoadQuestionEdgeOptions;
+export type LoadQuestionRunOptions = Omit<LoadQuestionEdgeOptions, 'checkpoint'> & {
+  /** Default `best`. */
+  checkpoint?: string;
+};
+
+/** A walker that can be asked in words; close it after use. */
+export interface AskableWalker extends LoadedQuestionWalker {
+  /**
+   * Answers a question of one's own; entities are best first.
+   * @param text its topic in [brackets], or by a name that the graph knows
+   * @throws WorkbenchError `usage` where no topic can be told: see `askedQuestion`
+   */
+  ask(text: string): Promise<QuestionAnswer & { topics: readonly string[]; answers: string[] }>;
+}
 
 /**
  * A walker over relations, or over edges where the run's settings say so. Relations need no tensor backend.
  * @throws WorkbenchError `data` where something is missing or does not fit, `native` without a backend it needs
  */
-export function loadQuestionRun(runFolder: string, options: LoadQuestionRunOptions): Promise<LoadedQuestionWalker> {
+export async function loadQuestionRun(
+  runFolder: string,
+  { checkpoint = 'best', ...others }: LoadQuestionRunOptions = {},
+): Promise<AskableWalker> {
+  const options = { ...others, checkpoint };
   const { env } = openRun(runFolder).config as { env?: { id?: string } };
-  return env?.id === questionEdgeWalkId
-    ? loadQuestionEdgeRun(runFolder, options)
-    : loadRelationWalkerRun(runFolder, options);
+  const isOverEdges = env?.id === questionEdgeWalkId;
+  const loaded = await (isOverEdges ? loadQuestionEdgeRun : loadRelationWalkerRun)(runFolder, options);
+  const { agent, graph } = loaded;
+  let names: NameIndex | undefined;
+  const nobody = {
+    client: { remaining: 0, decide: () => Promise.reject(new Error('walkers ask no model')) },
+    trace() {},
+  };
+  return {
+    ...loaded,
+    async ask(text) {
+      const { task } = askedQuestion(text, graph, { names: (names ??= new NameIndex(graph)) });
+      await agent.prepare?.([task]);
+      const answer = await agent.answer(task, nobody);
+      const nameOf = (entity: number) => graph.entityNames[entity]!;
+      return { ...answer, topics: task.topics.map(({ name }) => name), answers: answer.entities.map(nameOf) };
+    },
+  };
 }

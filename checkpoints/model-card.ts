@@ -11,8 +11,13 @@ const kinds: Record<CheckpointHeader['kind'], string> = {
 /**
  * Writes the card of a checkpoint; equal checkpoints have equal cards.
  * @param name what to call it, such as `ppo-000120`
+ * @param shown the longer parts; default all
  */
-export function modelCard(name: string, { header, tensors }: Checkpoint): string {
+export function modelCard(
+  name: string,
+  { header, tensors }: Checkpoint,
+  shown: { tensors: boolean; settings: boolean } = { tensors: true, settings: true },
+): string {
   const entries = Object.entries(tensors);
   const numbers = entries.reduce((sum, [, { data }]) => sum + data.length, 0);
   const facts = [
@@ -33,10 +38,8 @@ export function modelCard(name: string, { header, tensors }: Checkpoint): string
     '## Limits',
     'Its numbers mean something on the graph, the vocabulary and the encoder named above and nowhere else; kgwalk refuses it elsewhere. ' +
       'The licence of the data it was trained on applies to it.',
-    '## Tensors',
-    table(['name', 'shape'], shapes),
-    '## Settings',
-    fenced(stringify(header.config)),
+    ...(shown.tensors ? ['## Tensors', table(['name', 'shape'], shapes)] : []),
+    ...(shown.settings ? ['## Settings', fenced(stringify(header.config))] : []),
   ].join('\n\n')}\n`;
 }
 

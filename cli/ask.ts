@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addQuestionOptions } from './options.js';
+import { addQuestionOptions, groupOptions } from './options.js';
 import { printShown } from './output.js';
 
 /** Adds `kgwalk ask`. */
@@ -36,7 +36,7 @@ export function register(program: Command): void {
     .option('--beam-width <n>', 'links: walks that go on after a step (a run keeps its own)')
     .option('--config <preset>', 'links: settings that agents transe and bilinear are trained by')
     .option('--top <n>', 'paths or answers to show', '10');
-  addQuestionOptions(command).option('--json', 'print JSON').action(ask);
+  groupOptions(addQuestionOptions(command)).option('--json', 'print JSON').action(ask);
 }
 
 type Flags = EvaluationFlags & { json?: boolean };

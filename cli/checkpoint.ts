@@ -27,6 +27,8 @@ export function register(program: Command): void {
     .description('what a checkpoint is, was trained on and scores')
     .argument('<run>', 'name or folder of a run')
     .argument(...which)
+    .option('--tensors', 'its tensors with their shapes, too')
+    .option('--settings', 'the settings that it was trained with, too')
     .option('--json', 'its header and the shapes of its tensors as JSON')
     .action(show);
   command
@@ -62,12 +64,16 @@ async function list(run: string, { json }: JsonOption): Promise<void> {
 }
 
 /** The model card of a checkpoint; its header and shapes as JSON. */
-async function show(run: string, which: string, { json }: JsonOption): Promise<void> {
+async function show(
+  run: string,
+  which: string,
+  { json, tensors = false, settings = false }: JsonOption & { tensors?: boolean; settings?: boolean },
+): Promise<void> {
   const { readCheckpoint } = await import('../checkpoints/checkpoint.js');
   const { modelCard } = await import('../checkpoints/model-card.js');
   const { name, file } = await checkpointOf(run, which);
   const checkpoint = readCheckpoint(file);
-  if (!json) return printLine(modelCard(name, checkpoint).trimEnd());
+  if (!json) return printLine(modelCard(name, checkpoint, { tensors, settings }).trimEnd());
   const shapes = Object.entries(checkpoint.tensors).map(([tensor, { shape }]) => [tensor, shape]);
   printJson({ name, file, header: checkpoint.header, tensors: Object.fromEntries(shapes) });
 }

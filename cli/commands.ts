@@ -13,6 +13,7 @@ import { register as models } from './models.js';
 import { register as native } from './native.js';
 import { register as plugins } from './plugins.js';
 import { register as pretrain } from './pretrain.js';
+import { register as progress } from './progress.js';
 import { register as quickstart } from './quickstart.js';
 import { register as replay } from './replay.js';
 import { register as report } from './report.js';
@@ -24,6 +25,7 @@ import { register as train } from './train.js';
 /** Each adds itself to a program and loads its heavy parts only when it runs. */
 export const commands: readonly ((program: Command) => void)[] = [
   plugins,
+  progress,
   quickstart,
   datasets,
   models,

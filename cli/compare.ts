@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Measure, Row } from '../evaluation/score.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addInputOptions } from './options.js';
+import { addInputOptions, groupOptions } from './options.js';
 import { printJson, printLine } from './output.js';
 
 /** Adds `kgwalk compare`. */
@@ -18,7 +18,7 @@ export function register(program: Command): void {
     )
     .option('--mixed', 'let models and budgets differ between the agents')
     .option('--report <dir>', 'write the page of `kgwalk report` there');
-  addInputOptions(command).action(compare);
+  groupOptions(addInputOptions(command)).action(compare);
 }
 
 type Flags = EvaluationFlags & { mixed?: boolean; report?: string; json?: boolean };

@@ -1,6 +1,7 @@
 /** `kgwalk config explain|show`: what a settings key means, and what a preset resolves to. */
+import { stdout } from 'node:process';
 import type { Command } from 'commander';
-import { printJson, printLine, printTable } from './output.js';
+import { printJson, printLine, wrapped } from './output.js';
 import { repeatable } from './options.js';
 
 /** Adds `kgwalk config`. */
@@ -33,9 +34,11 @@ async function explain(key: string | undefined, { json }: { json?: boolean }): P
     printLine(`${only.key}: ${only.takes}, default ${shown(only.default)}\n${only.description}`);
     return;
   }
-  printTable(
-    keys.map((one) => ({ key: one.key, default: shown(one.default), takes: one.takes, does: one.description })),
-  );
+  const width = Math.min(stdout.columns || 100, 100);
+  for (const one of keys) {
+    printLine(`${one.key}: ${one.takes}, default ${shown(one.default)}`);
+    for (const line of wrapped(one.description, width - 4)) printLine(`    ${line}`);
+  }
 }
 
 async function show(preset: string, { set, json }: { set: string[]; json?: boolean }): Promise<void> {

@@ -1,7 +1,6 @@
 /** `kgwalk datasets demo`: making the demo world and importing it, or writing its files. */
 import type { Command } from 'commander';
-import { stderr } from 'node:process';
-import { terminalProgress } from '../src/run/progress.js';
+import { commandProgress } from './progress.js';
 import { printJson, printLine, printShown } from './output.js';
 
 type SizeFlags = Partial<Record<'seed' | 'entities' | 'triples' | 'dialogues' | 'questions', string>>;
@@ -32,7 +31,7 @@ export function registerDemo(datasets: Command): void {
 
 async function makeDemo({ name, write, json, ...flags }: DemoFlags): Promise<void> {
   const settings = await settingsOf(flags);
-  const progress = terminalProgress(stderr);
+  const progress = commandProgress();
   if (write !== undefined) {
     const { writeDemoRelease } = await import('../datasets/demo/write-release.js');
     const line = progress('triples', settings.triples, 'triples');

@@ -1,8 +1,7 @@
 /** `kgwalk datasets import`: from the files of a release to a data set. */
-import { stderr } from 'node:process';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printable } from '../src/run/printable.js';
-import { terminalProgress } from '../src/run/progress.js';
+import { commandProgress } from './progress.js';
 import { printShown } from './output.js';
 
 /** The options of `kgwalk datasets import`. */
@@ -16,7 +15,7 @@ export interface ImportFlags {
 
 /** Imports a release and prints what came of it. @throws WorkbenchError `usage` for a format that is not known, what its importer throws */
 export async function importRelease(format: string, flags: ImportFlags): Promise<void> {
-  const { from, name = format, labels, allowOverlap = false, json } = flags;
+  const { from, name, labels, allowOverlap = false, json } = flags;
   const { importerOf, importers } = await import('../datasets/importers.js');
   const { loadTask } = await import('../tasks/index.js');
   if (allowOverlap && !importers.some(({ name, mayOverlap }) => name === format && mayOverlap)) {
@@ -25,6 +24,12 @@ export async function importRelease(format: string, flags: ImportFlags): Promise
     });
   }
   const importer = importerOf(format);
-  const manifest = await importer.import({ from, name, progress: terminalProgress(stderr), allowOverlap, labels });
+  const manifest = await importer.import({
+    from,
+    ...(name !== undefined && { name }),
+    progress: commandProgress(),
+    allowOverlap,
+    labels,
+  });
   printShown((await loadTask(importer.kind)).imported(manifest as never), json);
 }

@@ -20,7 +20,7 @@ export function register(program: Command): void {
       'read a release from its files; replaces a data set of the same name when all went well. Formats: opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc, custom (your own triples and questions), triples (train, valid and test of links, or one file of triples)',
     )
     .requiredOption('--from <dir>', 'folder with the files of the release; of triples also one file')
-    .option('--name <name>', 'name to import under (default: the format)')
+    .option('--name <name>', 'name to import under (default: the format; of triples, the name of the folder or file)')
     .option('--no-labels', 'custom N-Triples: keep labels as edges instead of taking them as names and aliases')
     .option('--allow-overlap', 'triples: keep and count triples that stand in two splits, instead of refusing them')
     .option('--json', 'print the manifest as JSON')

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
-import { addInputOptions, addThreadsOption } from './options.js';
+import { addInputOptions, addThreadsOption, groupOptions } from './options.js';
 import { printJson, printLine } from './output.js';
 
 /** Adds `kgwalk evaluate`. */
@@ -22,10 +22,8 @@ export function register(program: Command): void {
         'dialogues: strict, or ark: beside it the countings of LLM-ARK’s published code, to compare with its paper alone',
       ).choices(['strict', 'ark']),
     );
-  addThreadsOption(
-    addInputOptions(command),
-    'walks of a run on dialogues, on links the training of an embedding',
-  ).action(evaluate);
+  addThreadsOption(addInputOptions(command), 'walks of a run on dialogues, on links the training of an embedding');
+  groupOptions(command).action(evaluate);
 }
 
 async function evaluate(run: string | undefined, flags: EvaluationFlags & { json?: boolean }): Promise<void> {

@@ -2,6 +2,7 @@
 /** The command line. Each command registers itself and loads its heavy parts only when it runs. */
 import { Command } from 'commander';
 import { argv, exit, stderr, stdout, umask } from 'node:process';
+import { nameProgram } from '../src/run/command-line.js';
 import { kgwalkVersion } from '../src/run/environment.js';
 import { commands } from './commands.js';
 import { describeFailure, printUsageError } from './output.js';
@@ -20,6 +21,7 @@ On questions:
   kgwalk compare tog fiske self-veqa RUN --dataset metaqa/2-hop --model CHAT.gguf
                                                         beside prompted agents; --model oracle:0.1 simulates one`;
 
+nameProgram();
 const json = argv.includes('--json');
 
 // Models, and native code that is loaded, lie in the home folder: not everybody may change them, whatever the shell grants.

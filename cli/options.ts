@@ -43,25 +43,25 @@ export function addQuestionOptions(command: Command): Command {
   return command
     .option(
       '--model <model>',
-      'of prompted agents: FILE.gguf, a name of `models list`, http://HOST:PORT/v1#NAME, or on questions oracle:E (simulated, error rate E); default the embedded one, demo',
+      'of prompted agents: the model; FILE.gguf, a name of `models list`, http://HOST:PORT/v1#NAME, or on questions oracle:E (simulated, error rate E); default the embedded one, demo',
     )
     .option(
       '--model-set <key=value>',
-      'threads, gpu, gpuLayers, contextLength, heads, sequences of a file; contextLength, concurrency, retries, timeoutMs of a server; repeatable',
+      'of prompted agents: threads, gpu, gpuLayers, contextLength, heads, sequences of a file; contextLength, concurrency, retries, timeoutMs of a server; repeatable',
       repeatable,
       [],
     )
-    .option('--budget <n>', 'questions: calls a question may cost, or none (default 30)')
+    .option('--budget <n>', 'of prompted agents: calls a question may cost, or none (default 30)')
     .addOption(
       new Option(
         '--budget-mode <mode>',
-        'questions: strict checks before every call, reference at the loop heads',
+        'of prompted agents: strict checks before every call, reference at the loop heads',
       ).choices(['strict', 'reference']),
     )
     .addOption(
       new Option(
         '--choices <how>',
-        'questions: whether the model writes single choices and verdicts, or they go by the probability of each',
+        'of prompted agents: whether the model writes single choices and verdicts, or they go by the probability of each',
       ).choices(['written', 'logprob']),
     )
     .addOption(
@@ -109,4 +109,16 @@ export function timeLimit(minutes: number): AbortSignal {
  */
 export function addThreadsOption(command: Command, what: string): Command {
   return command.option('--threads <n>', `processor threads that share ${what} (default 1); no byte depends on it`);
+}
+
+/** Puts options that one task has, or prompted agents, under a heading of their own; what they were told by goes from their descriptions. */
+export function groupOptions(command: Command): Command {
+  for (const option of command.options) {
+    const [said, task, agents] =
+      /^(?:(dialogues|questions|links)|(of prompted agents)): /.exec(option.description) ?? [];
+    if (said === undefined) continue;
+    option.description = option.description.slice(said.length);
+    option.helpGroup(agents === undefined ? `On ${task}:` : 'Agents that ask a language model:');
+  }
+  return command;
 }

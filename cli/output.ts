@@ -1,6 +1,7 @@
 /** Results on standard output: aligned tables for people, JSON for programs; what is said beside them, and how a failure ends. */
 import { stderr, stdout } from 'node:process';
 import { CommanderError } from 'commander';
+import { asCalled } from '../src/run/command-line.js';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
 import type { Section } from '../src/run/evaluation.js';
 import { printable, printableLines } from '../src/run/printable.js';
@@ -53,9 +54,20 @@ export function printLine(text = ''): void {
   stdout.write(`${printableLines(text)}\n`);
 }
 
+/** A text in lines of at most `width` characters, broken between words; a longer word stands alone. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** Says something beside the results: one line, or several, to standard error, as `printLine`. */
 export function printNote(text: string): void {
-  stderr.write(`${printableLines(text)}\n`);
+  stderr.write(`${printableLines(asCalled(text))}\n`);
 }
 
 /** Prints sections one after the other, a blank line between: title, table, lines. */
@@ -91,7 +103,7 @@ export function describeFailure(thrown: unknown, json: boolean): Failure {
   const message = said(error instanceof Error ? error.message : String(error));
   if (error instanceof WorkbenchError) {
     const { code, exitCode } = error;
-    const hint = error.hint === undefined ? undefined : said(error.hint);
+    const hint = error.hint === undefined ? undefined : said(asCalled(error.hint));
     const lines = hint === undefined ? `error: ${message}` : `error: ${message}\nhint: ${hint}`;
     return { exitCode, text: json ? JSON.stringify({ error: { code, message, hint } }) : lines };
   }

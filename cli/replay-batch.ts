@@ -17,7 +17,7 @@ export interface ReplayFlags {
 /** Makes the step again and prints both; the folder defaults to the run that the file lies in. */
 export async function replay({ replayBatch, runDir, model, backend, json }: ReplayFlags): Promise<void> {
   const { openRun } = await import('../src/run/run-folder.js');
-  const { terminalProgress } = await import('../src/run/progress.js');
+  const { commandProgress } = await import('./progress.js');
   const { replayBatch: replayFile } = await import('../tasks/train.js');
   const { settingsOfRun } = await import('../trainers/train-settings.js');
   const { lastingModelName } = await import('../src/llm/model-files.js');
@@ -28,7 +28,7 @@ export async function replay({ replayBatch, runDir, model, backend, json }: Repl
     ...(backend === undefined ? [] : [`backend=${backend}`]),
   ];
   const settings = settingsOfRun(run, overrides);
-  const result = await replayFile({ file, folder: run.folder, settings, progress: terminalProgress() });
+  const result = await replayFile({ file, folder: run.folder, settings, progress: commandProgress() });
   await printReplay(result, json);
 }
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Replay } from '../evaluation/replay.js';
 import type { Row } from '../evaluation/score.js';
+import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printSections } from './output.js';
 
@@ -56,7 +57,7 @@ function differs({ different, differentFiles, first, n }: Replay<Row>, folder: s
   const count = different.length > 0 ? `${different.length} of ${n} samples that differ` : 'files that differ';
   return new WorkbenchError('data', `expected the bytes of the evaluation, got ${count} (${where}), at ${folder}`, {
     hint: first
-      ? `\`kgwalk replay ${folder} --question ${first.id}\` shows what came out now.`
+      ? `\`${commandLine('replay', shownPath(folder), '--question', first.id)}\` shows what came out now.`
       : 'Rows and traces are equal; only what is counted from them differs.',
   });
 }

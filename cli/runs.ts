@@ -1,5 +1,7 @@
 /** `kgwalk runs list|export`: the runs of the working folder. */
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { WorkbenchError } from '../src/run/errors.js';
 import type { ListedRun } from '../src/run/run-folder.js';
 import type { ListedSweep } from '../src/run/sweep.js';
 import { printJson, printLine, printTable } from './output.js';
@@ -17,8 +19,8 @@ export function register(program: Command): void {
     .command('export')
     .description('the metrics of a run as CSV: phase, step, key, value')
     .argument('<run>', 'name or folder of a run')
-    .requiredOption('--csv <file>', 'where to write')
-    .option('--json', 'print JSON')
+    .option('--csv <file>', 'where to write; default standard output')
+    .option('--json', 'with --csv: print its path as JSON')
     .action(exportRun);
 }
 
@@ -27,9 +29,14 @@ async function list(folder: string | undefined, { json }: { json?: boolean }): P
   const { runsFolder } = await import('../src/run/locations.js');
   const place = folder ?? runsFolder();
   const { listSweeps } = await import('../src/run/sweep.js');
+  if (folder !== undefined && !existsSync(folder)) {
+    throw new WorkbenchError('usage', `expected a folder of runs, got nothing, at ${folder}`, {
+      hint: 'Without a folder the runs in ./runs are listed.',
+    });
+  }
   const rows = await Promise.all([...listRuns(place).map(summary), ...listSweeps(place).map(summaryOfSweep)]);
   if (json) printJson(rows);
-  else if (rows.length === 0) printLine('no runs yet: kgwalk train PRESET starts one');
+  else if (rows.length === 0) printLine('no runs yet: `kgwalk train PRESET` starts one');
   else printTable(rows);
 }
 
@@ -71,10 +78,12 @@ async function summaryOfSweep(sweep: ListedSweep) {
   };
 }
 
-async function exportRun(run: string, { csv, json }: { csv: string; json?: boolean }): Promise<void> {
+async function exportRun(run: string, { csv, json }: { csv?: string; json?: boolean }): Promise<void> {
   const { openRun, runFiles } = await import('../src/run/run-folder.js');
-  const { exportCsv } = await import('../src/run/metric-log.js');
-  exportCsv(runFiles(openRun(run).folder).metrics, csv);
+  const { exportCsv, metricsCsv } = await import('../src/run/metric-log.js');
+  const { metrics } = runFiles(openRun(run).folder);
+  if (csv === undefined) return printLine(metricsCsv(metrics).trimEnd());
+  exportCsv(metrics, csv);
   if (json) printJson({ csv });
   else printLine(csv);
 }

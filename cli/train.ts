@@ -1,5 +1,6 @@
 /** `kgwalk train`: one run, one for each of several seeds, or a fork of a run. */
 import type { Command } from 'commander';
+import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { printJson, printLine, printNote, printTable } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
@@ -69,7 +70,8 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   const folders = runs.map(({ folder }) => folder);
   if (flags.json) return printJson({ runs: folders });
   for (const folder of folders) printLine(folder);
-  printNote(`\nkgwalk evaluate ${folders[0]} --split valid\nkgwalk report ${folders.join(' ')}`);
+  const [first, ...others] = folders.map(shownPath);
+  printNote(`\n${commandLine('evaluate', first!, '--split', 'valid')}\n${commandLine('report', first!, ...others)}`);
 }
 
 /** Whether nothing is left to do: a longer training may be asked for. */
@@ -89,6 +91,6 @@ function stoppedError(folder: string, waiting: readonly PlannedRun[]): Workbench
   const seeds = waiting.map(({ settings }) => settings.seed).join(', ');
   const rest = seeds === '' ? '' : `; not started: seed ${seeds}`;
   return new WorkbenchError('stopped', `stopped; what was done is saved, at ${folder}${rest}`, {
-    hint: `Go on: kgwalk train --resume --run-dir ${folder}`,
+    hint: `Go on: ${commandLine('train', '--resume', '--run-dir', shownPath(folder))}`,
   });
 }

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import process, { stderr } from 'node:process';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
-import { terminalProgress } from '../src/run/progress.js';
+import { commandProgress } from './progress.js';
 import type { EvaluationFlags } from '../tasks/flags.js';
 import { allTasks, type AnyTask } from '../tasks/index.js';
 import type { Named, Work } from '../tasks/task.js';
@@ -11,7 +11,7 @@ import { printNote } from './output.js';
 /** Progress lines and notes go to standard error; Ctrl-C finishes the step and saves. */
 export function terminalWork(): Work & { signal: AbortSignal } {
   return {
-    progress: terminalProgress(),
+    progress: commandProgress(),
     signal: interruptSignal(),
     note: printNote,
     torn: tellTorn,

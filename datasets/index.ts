@@ -39,6 +39,7 @@ export {
   type QuestionDataset,
   type SelectQuestions,
 } from './questions/question-dataset.js';
+export { type AskedOptions, type AskedQuestion, askedQuestion } from './questions/asked-question.js';
 export { markedTopics, type StoredQuestion } from './questions/stored-question.js';
 export type { HoldOut, QuestionManifest, QuestionSplit, SplitRole } from './questions/question-manifest.js';
 export { type QuestionStatistics, questionStatistics, type SubsetStatistics } from './questions/question-statistics.js';

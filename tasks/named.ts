@@ -10,7 +10,7 @@ import { runsFolder } from '../src/run/locations.js';
 import { changedPluginsOf } from '../src/run/plugins.js';
 import { nearestName } from '../src/run/printable.js';
 import type { RunInfo } from '../src/run/records.js';
-import { openRun, runFiles } from '../src/run/run-folder.js';
+import { nearestRun, openRun, runFiles } from '../src/run/run-folder.js';
 import type { EvaluationFlags } from './flags.js';
 import { allTasks, type AnyTask, loadTask, taskOfConfig, taskOfSettings, type TaskName } from './index.js';
 import type { Named, Resolved, Task } from './task.js';
@@ -66,7 +66,7 @@ export function resolve(
     return { name, switches: {}, trained: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
   }
   const known = task.agents.names();
-  const near = nearestName(name, known);
+  const near = nearestName(name, known) ?? (isRun === false ? undefined : nearestRun(name));
   const expected = isRun === false ? 'an agent' : 'an agent or a run';
   throw new WorkbenchError('usage', `expected ${expected}, got ${JSON.stringify(name)}`, {
     hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,

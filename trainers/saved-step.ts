@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { writeCheckpoint, type Checkpoint, type JsonObject } from '../checkpoints/checkpoint.js';
 import { canonicalJson } from '../src/run/config.js';
+import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Phase } from '../src/run/records.js';
 import { Diverged, type DivergedStep } from '../src/tensor/diverged.js';
@@ -89,7 +90,7 @@ export async function endOfStep(
   return stepError(error.step, {
     what: `${phase} ${placeInWords(place)}`,
     file,
-    hint: `${zero ? 'Raise ppo.adamEpsilon above 0' : remedies[phase]}. Look at the step: kgwalk train --replay-batch ${file}`,
+    hint: `${zero ? 'Raise ppo.adamEpsilon above 0' : remedies[phase]}. Look at the step: ${commandLine('train', '--replay-batch', shownPath(file))}`,
   });
 }
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { pngOf } from '../../reports/pictures.js';
 import { palette } from '../../reports/plots/colors.js';
 import { curveOf } from '../../reports/series.js';
+import { commandLine } from '../../src/run/command-line.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File, writeFileAtomic } from '../../src/run/files.js';
 import { readJsonLines } from '../../src/run/json-lines.js';
@@ -63,7 +64,7 @@ export async function trainModel(flags: TrainModelFlags): Promise<void> {
   });
   if (!finished) {
     throw new WorkbenchError('stopped', `stopped after ${place.tokens} of ${settings.training.tokens} tokens`, {
-      hint: `Go on: kgwalk models train --resume --out ${flags.out}`,
+      hint: `Go on: ${commandLine('models', 'train', '--resume', '--out', flags.out)}`,
     });
   }
   const picture = await drawLossCurve(join(out, demoFiles.log), join(out, 'loss-curve.png'));

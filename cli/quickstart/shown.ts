@@ -1,8 +1,9 @@
 /** What the quickstart shows at its end: two short tables, what to do next, and the page where somebody sits at a desktop. */
 import { spawn } from 'node:child_process';
-import { basename, relative } from 'node:path';
-import { argv, cwd, env, platform, stdout } from 'node:process';
+import { relative } from 'node:path';
+import { cwd, env, platform, stdout } from 'node:process';
 import { loadEvaluation } from '../../reports/run-data.js';
+import { programName, shellWord } from '../../src/run/command-line.js';
 import { intervalText, tableFigures, valueText } from '../../src/run/figures.js';
 import { printLine, printTable, type Row } from '../output.js';
 import type { EvaluatedAgent } from './evaluations.js';
@@ -80,19 +81,11 @@ export async function nextSteps({ runs }: Pick<QuickstartResult, 'runs'>): Promi
   const ask = await exampleQuestion(runs.questions);
   const place = relative(cwd(), runs.questions) || '.';
   return [
-    ...(ask === undefined ? [] : [`Ask the walker:          ${program} ask ${quoted(place)} "${ask}"`]),
+    ...(ask === undefined ? [] : [`Ask the walker:          ${program} ask ${shellWord(place)} "${ask}"`]),
     `Bring your own graph:    ${program} datasets import custom --from DIR   (triples and questions: docs/questions.md)`,
     `Bring a bigger model:    ${program} models list, then ${program} quickstart --model NAME   (or FILE.gguf)`,
   ];
 }
-
-/** How the program was called. */
-function programName(): string {
-  const called = basename(argv[1] ?? 'kgwalk');
-  return called === 'kgwalk' ? called : 'npx kgwalk';
-}
-
-const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
 
 /** A question that the run was not trained on, with its topic in brackets, as `ask` takes it. */
 async function exampleQuestion(folder: string): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 /** Imports triples whose links are to be predicted, from files the user has. */
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { writeGraphFile } from '../../src/kg/graph-file.js';
 import type { Graph, TripleColumns } from '../../src/kg/graph.js';
 import { writeFileAtomic } from '../../src/run/files.js';
@@ -17,14 +17,23 @@ import {
 import { drawnSplits, findLinkFiles, readSplits, type ReadSplits } from './read-splits.js';
 import { LinkReader, readEntityLabels, type ReadTriples } from './read-triples.js';
 
+/** Data sets are called like what holds them: `umls` of `data/umls` or `data/umls.tsv`. */
+function nameOf(from: string): string {
+  const name = basename(resolve(from))
+    .replace(/\.(tsv|txt|csv)(\.gz)?$/i, '')
+    .replace(/[^\w.-]+/g, '-');
+  return /^[a-z0-9]/i.test(name) ? name.slice(0, 64) : 'triples';
+}
+
 /**
  * Reads train, valid and test, or one file of which valid and test are drawn (`findLinkFiles`, `drawSplits`), and names where there
- * are any; checks everything, then writes `<home>/datasets/<name>/`: `dataset.json`, `graph-train.bin`, `triples-<split>.bin`, `labels.jsonl`.
+ * are any; checks everything, then writes `<home>/datasets/<name>/` (NAME is that of the folder or
+ * file, unless given): `dataset.json`, `graph-train.bin`, `triples-<split>.bin`, `labels.jsonl`.
  * @throws WorkbenchError `data` for broken lines, no triple in a split, fewer than two entities in train, and splits that overlap; `usage` for
  *   a bad name, `failure` when the disk refuses
  */
 export async function importLinks(options: AnyImportOptions): Promise<LinkManifest> {
-  const { from, name = 'triples', home, allowOverlap = false, progress } = options;
+  const { from, name = nameOf(from), home, allowOverlap = false, progress } = options;
   datasetFolder(name, home);
   const files = findLinkFiles(from);
   return inSteps(progress, 3, async (done) => {

@@ -21,24 +21,29 @@ export interface ReleaseFiles {
 }
 
 /**
- * Looks at names only. Triples: `opendialkg_triples.txt` or `triples.txt`, also `.gz`; more of them in `…triples_wide.txt`;
+ * Looks at names only. Triples: `opendialkg_triples.txt` or `triples.txt`, also `.tsv` and `.gz`; more of them in `…triples_wide.txt`;
  * `…relations.txt`; dialogues: `train`, `valid` and `test` with `.csv`, `.json` or `.jsonl`, or one such file of any name.
  * @throws WorkbenchError `data` when the folder, the triples, the dialogues or one of the splits is missing, or a choice is open
  */
 export function findReleaseFiles(folder: string): ReleaseFiles {
   const names = fileNames(folder);
   const optional = (stem: string) =>
-    [`opendialkg_${stem}.txt`, `opendialkg_${stem}.txt.gz`, `${stem}.txt`, `${stem}.txt.gz`].find((name) =>
-      names.includes(name),
-    );
+    ['txt', 'txt.gz', 'tsv', 'tsv.gz']
+      .flatMap((extension) => [`opendialkg_${stem}.${extension}`, `${stem}.${extension}`])
+      .find((name) => names.includes(name));
   const inFolder = (name: string | undefined) => (name === undefined ? undefined : join(folder, name));
   const triples = inFolder(optional('triples'));
   const dialogueNames = names.filter((name) => dialogueExtensions.includes(extname(name).toLowerCase()));
   if (triples === undefined || dialogueNames.length === 0) {
-    const missing = triples === undefined ? 'opendialkg_triples.txt' : 'a file of dialogues (.csv, .json or .jsonl)';
-    throw new WorkbenchError('data', `expected ${missing}, got ${names.length} other files, at ${folder}`, {
-      hint: 'Give the folder that holds the release: opendialkg_triples.txt and train.csv, valid.csv, test.csv, or one opendialkg.csv.',
-    });
+    const missing =
+      triples === undefined ? 'opendialkg_triples.txt or triples.txt' : 'a file of dialogues (.csv, .json or .jsonl)';
+    throw new WorkbenchError(
+      'data',
+      `expected ${missing}, got ${names.length === 0 ? 'no file' : names.slice(0, 6).join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''}, at ${folder}`,
+      {
+        hint: 'Give the folder that holds the release: opendialkg_triples.txt and train.csv, valid.csv, test.csv, or one opendialkg.csv.',
+      },
+    );
   }
   return {
     dialogues: findDialogues(folder, dialogueNames),

@@ -1,6 +1,7 @@
 /** Trains the demo's model in a folder: log, checkpoint and the GGUF file so far; goes on where it was stopped. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandLine, shownPath } from '../../src/run/command-line.js';
 import { openJsonLines } from '../../src/run/json-lines.js';
 import type { Progress } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
@@ -111,7 +112,7 @@ export async function trainDemoModel(training: DemoTraining): Promise<{ finished
         return stepError(step, {
           what: `update ${step.place.update}`,
           file: file('diverged'),
-          hint: `Lower training.learningRate or training.maxGradNorm. Look at it: kgwalk models train --replay-batch ${file('diverged')}`,
+          hint: `Lower training.learningRate or training.maxGradNorm. Look at it: ${commandLine('models', 'train', '--replay-batch', shownPath(file('diverged')))}`,
         });
       },
     });

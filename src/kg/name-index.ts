@@ -20,9 +20,12 @@ export function normalizeName(name: string): string {
   return words === '' ? folded.trim() : words.replace(leadingArticle, '');
 }
 
+const withoutAccents = (name: string) => name.normalize('NFD').replace(/\p{Mn}/gu, '');
+
 /** Entities by normalised name or alias; homonyms keep all their entities. */
 export class NameIndex {
   readonly #entities = new Map<string, number[]>();
+  #plain: Map<string, number[]> | undefined;
   /** Most words of a name: how long an n-gram of a question has to be tried. */
   readonly maxWords: number;
 
@@ -45,5 +48,17 @@ export class NameIndex {
   /** Ids of the entities of that name, ascending by first appearance; empty for an unknown one. */
   lookup(name: string): readonly number[] {
     return this.#entities.get(normalizeName(name)) ?? [];
+  }
+
+  /** The same, accents ignored on both sides: for what people type. */
+  lookupWithoutAccents(name: string): readonly number[] {
+    if (!this.#plain) {
+      this.#plain = new Map();
+      for (const [key, entities] of this.#entities) {
+        const plain = withoutAccents(key);
+        this.#plain.set(plain, [...(this.#plain.get(plain) ?? []), ...entities]);
+      }
+    }
+    return this.#plain.get(withoutAccents(normalizeName(name))) ?? [];
   }
 }

@@ -91,12 +91,56 @@ export function display(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
+/** What Stable-Baselines3 and CleanRL call settings of ours, without `_` and in small letters; of policies, then of walkers. */
+const foreignNames: Readonly<Record<string, string>> = {
+  lr: 'ppo.learningRate',
+  learningrate: 'ppo.learningRate',
+  anneallr: 'ppo.lrDecay',
+  nsteps: 'policy.numSteps ppo.samplesPerUpdate',
+  numsteps: 'policy.numSteps ppo.samplesPerUpdate',
+  nenvs: 'policy.numEnvs',
+  numenvs: 'policy.numEnvs',
+  totaltimesteps: 'policy.totalSteps ppo.updates',
+  timesteps: 'policy.totalSteps ppo.updates',
+  batchsize: 'policy.minibatchSize ppo.minibatchSamples',
+  minibatchsize: 'policy.minibatchSize ppo.minibatchSamples',
+  netarch: 'policy.hidden',
+  nepochs: 'ppo.updateEpochs',
+  updateepochs: 'ppo.updateEpochs',
+  clip: 'ppo.clipRange',
+  clipcoef: 'ppo.clipRange',
+  cliprangevf: 'ppo.clipRangeValue',
+  clipvloss: 'ppo.clipRangeValue',
+  entcoef: 'ppo.entropyCoef',
+  vfcoef: 'ppo.valueCoef',
+  discount: 'ppo.gamma',
+  lam: 'ppo.gaeLambda',
+  maxgradnorm: 'ppo.maxGradNorm',
+  normadv: 'ppo.normalizeAdvantage',
+  beamsize: 'evaluation.beamWidth',
+};
+
 /**
- * The valid name nearest to a wrong one: among the names beside it, else the same last part in another section.
+ * The valid name nearest to a wrong one: the name that others have for it, the beginning of a name beside it, a misspelling of one, else the
+ * same last part in another section.
  * @param key dotted
  */
 export function nearestKey(schema: KeySchema, key: string): string | undefined {
   const names = keyNames(schema);
+  const folded = (name: string) => name.replaceAll(/[_-]/g, '').toLowerCase();
+  const word = folded(key.slice(key.lastIndexOf('.') + 1));
+  const section = key.slice(0, key.lastIndexOf('.') + 1);
+  const foreign = (Object.hasOwn(foreignNames, word) ? foreignNames[word]! : '')
+    .split(' ')
+    .filter((one) => names.includes(one));
+  const meant = foreign.filter((one) => one.startsWith(section));
+  // A key beside it that is spelt alike, such as `clone.batchSize`, goes before what another library calls so.
+  const isKey = names.some((name) => name.startsWith(section) && folded(name.slice(section.length)) === word);
+  if (foreign.length > 0 && !isKey && (meant.length > 0 || section === 'ppo.' || section === 'policy.')) {
+    return (meant.length > 0 ? meant : foreign).join(' or ');
+  }
+  const begun = names.filter((name) => name.startsWith(section) && folded(name.slice(section.length)).startsWith(word));
+  if (section !== '' && word.length >= 2 && begun.length > 0) return begun[0];
   const parent = key.slice(0, key.lastIndexOf('.') + 1);
   const last = key.slice(parent.length);
   const beside = names.filter((name) => name.startsWith(parent) && !name.slice(parent.length).includes('.'));

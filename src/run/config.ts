@@ -53,7 +53,8 @@ export function loadConfig<S extends z.ZodType>(schema: S, input: ConfigInput): 
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const placeOf = (path: readonly PropertyKey[]) => placeOfKey(path, source, overrides);
-  throw configError(result.error.issues.flatMap((issue) => describeIssue(issue, value, keys, placeOf)));
+  // Two rules that one value breaks, such as whole and small, are told by one range.
+  throw configError([...new Set(result.error.issues.flatMap((issue) => describeIssue(issue, value, keys, placeOf)))]);
 }
 
 /** The text that equal values share: JSON with sorted keys and no spaces. */

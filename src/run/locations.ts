@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { WorkbenchError } from './errors.js';
+import { nearestName } from './printable.js';
 
 /** The home folder: `KGWALK_HOME`, default `~/.kgwalk`. It holds imported data, models, embeddings and caches; nothing is created here. */
 export function kgwalkHome(): string {
@@ -52,8 +53,9 @@ export function resolvePreset(nameOrPath: string): string {
   const candidates = [resolve(file), resolve('presets', file), ...packaged];
   const found = candidates.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
   if (found !== undefined) return found;
-  throw new WorkbenchError('usage', `expected a preset, got nothing, at ${nameOrPath}`, {
-    hint: `Give the path of a YAML file or one of: ${presetNames().join(', ')}.`,
+  const near = nearestName(nameOrPath, presetNames());
+  throw new WorkbenchError('usage', `expected a preset or a YAML file, got ${JSON.stringify(nameOrPath)}`, {
+    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Give the path of a YAML file or one of: ${presetNames().join(', ')}.`,
   });
 }
 

@@ -50,12 +50,17 @@ export async function writeMetricsArrow(metricsFile: string, arrowFile: string):
   writeFileAtomic(arrowFile, arrow.tableToIPC(table, 'file'));
 }
 
-/** Writes the records as CSV with the header `phase,step,key,value`; not-a-number is written `NaN`. */
+/** Writes the records as CSV: see `metricsCsv`. */
 export function exportCsv(metricsFile: string, csvFile: string): void {
+  writeFileAtomic(csvFile, metricsCsv(metricsFile));
+}
+
+/** The records as CSV with the header `phase,step,key,value`; not-a-number is written `NaN`. */
+export function metricsCsv(metricsFile: string): string {
   const rows = rowsOf(metricsFile).map(({ phase, step, key, value }) =>
     [phase, step, key, value].map(csvCell).join(','),
   );
-  writeFileAtomic(csvFile, `${['phase,step,key,value', ...rows].join('\n')}\n`);
+  return `${['phase,step,key,value', ...rows].join('\n')}\n`;
 }
 
 /**

@@ -58,14 +58,19 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
       const substitution = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(substitution, previous[j]! + 1, row[j - 1]! + 1));
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwap ? before[j - 2]! + 1 : Infinity;
+      row.push(Math.min(substitution, previous[j]! + 1, row[j - 1]! + 1, swap));
     }
+    before = previous;
     previous = row;
   }
   return previous[b.length]!;

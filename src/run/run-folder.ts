@@ -1,13 +1,15 @@
 /** A run folder: settings, environment and state of one training run, held by one process while it is written. */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import { shownPath } from './command-line.js';
 import { longestConfig, parseConfigText } from './config-source.js';
 import { configHash } from './config.js';
 import { WorkbenchError } from './errors.js';
 import { readTextFile, removeLeftovers, writeError, writeFileAtomic } from './files.js';
 import { confined, runsFolder } from './locations.js';
+import { nearestName } from './printable.js';
 import { ofShape, readJsonFile } from './read-json.js';
 import { environmentRecord, type EnvironmentRecord, type RunInfo, runState, type RunState } from './records.js';
 import { isLocked, lockFolder } from './run-lock.js';
@@ -186,11 +188,27 @@ export function listRuns(runs: string): ListedRun[] {
   });
 }
 
+/** The run whose name is nearest among those that lie beside it or in the folder of runs, as one would type it. */
+export function nearestRun(folder: string): string | undefined {
+  const runs = [dirname(resolve(folder)), runsFolder()].flatMap((parent) => {
+    const names = existsSync(parent) ? readdirSync(parent) : [];
+    return names.filter((name) => existsSync(join(parent, name, configFile))).map((name) => join(parent, name));
+  });
+  const near = nearestName(
+    basename(folder),
+    runs.map((run) => basename(run)),
+  );
+  const found = runs.find((run) => basename(run) === near);
+  return found && shownPath(found);
+}
+
 function readRun(folder: string): RunInfo {
   const files = runFiles(folder);
   if (!existsSync(files.config)) {
-    throw new WorkbenchError('data', `expected a run, got a folder without ${configFile}, at ${folder}`, {
-      hint: 'The runs there are: `kgwalk runs list`.',
+    const got = existsSync(folder) ? `a folder without ${configFile}` : 'nothing';
+    const near = nearestRun(folder);
+    throw new WorkbenchError('data', `expected a run, got ${got}, at ${folder}`, {
+      hint: `${near === undefined ? '' : `Did you mean ${near}? `}The runs there are: \`kgwalk runs list\`.`,
     });
   }
   const config = readConfig(files.config);

@@ -78,7 +78,7 @@ export async function openBackend(wanted: ComputerName | 'auto' = 'auto', size?:
     const probe = name === 'host' ? await tryHost(size) : await tryRung(name, by, proven.has(name));
     if (probe.found) {
       if (name !== 'host') proven.add(name);
-      return { tf: await loadTf(), name, why };
+      return { tf: await loadTf(), name, why: `${why}${helpFor(name, names)}` };
     }
     probes.push(probe);
   }
@@ -90,6 +90,14 @@ export async function openBackend(wanted: ComputerName | 'auto' = 'auto', size?:
       hint: `${remedy === undefined ? '' : `To get it: ${remedy}. `}\`kgwalk doctor\` lists the backends of this machine; \`--backend wasm\` works everywhere.`,
     },
   );
+}
+
+/** What would help where large networks are computed on wasm, though native code would be faster. */
+function helpFor(name: ComputerName, names: readonly ComputerName[]): string {
+  const isSlow = name === 'wasm' || name === 'cpu';
+  return isSlow && names.slice(0, names.indexOf(name)).includes('tensorflow')
+    ? '; faster with native TensorFlow: `kgwalk native install`'
+    : '';
 }
 
 /** SIMD kernels, with wasm beside them for what they do not compute. */
@@ -223,21 +231,21 @@ export function autoOrder(size?: NetworkSize): { names: readonly ComputerName[];
   const large: BackendName[] = ['tensorflow-gpu', 'webgpu', 'tensorflow', 'wasm', 'cpu'];
   if (size === undefined) return { names: large, why: 'the first that works' };
   const millions = (size.rows * size.inputs * size.units) / 1e6;
-  const product = `its largest product is ${size.rows} × ${size.inputs} × ${size.units}, ${rounded(millions)} million multiply-adds`;
-  if (millions >= worthFrom.gpu) return { names: large, why: `${product}: a GPU is worth its calls` };
+  const product = `the largest product is ${size.rows} × ${size.inputs} × ${size.units}, ${rounded(millions)} million multiply-adds`;
+  if (millions >= worthFrom.gpu) return { names: large, why: `${product}, where a GPU pays` };
   if (size.onHost) {
     return {
       names: ['host', 'wasm', 'cpu', 'tensorflow'],
-      why: `${product}: SIMD kernels without a library are fastest`,
+      why: `${product}, where SIMD kernels without a library are fastest`,
     };
   }
   if (millions >= worthFrom.tensorflow) {
     return {
       names: ['tensorflow', 'tensorflow-gpu', 'wasm', 'cpu'],
-      why: `${product}: native TensorFlow is worth its calls, a GPU not`,
+      why: `${product}, too small for a GPU to pay`,
     };
   }
-  return { names: ['wasm', 'cpu', 'tensorflow'], why: `${product}: small networks are fastest on wasm` };
+  return { names: ['wasm', 'cpu', 'tensorflow'], why: `${product}, where wasm is fastest` };
 }
 
 function rounded(millions: number): string {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { QuestionAnswer } from '../../agents/question-agent.js';
 import type { QuestionTask } from '../../datasets/question.js';
+import { askedQuestion } from '../../datasets/questions/asked-question.js';
 import { noCalls, questionAsker } from '../../evaluation/ask.js';
 import { oracleError } from '../../evaluation/oracle/open-oracle.js';
 import type { Asker, Attempt } from '../../evaluation/score.js';
@@ -12,7 +13,6 @@ import { createClients } from '../../src/llm/client/create-clients.js';
 import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
-import { nearestName, printable } from '../../src/run/printable.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
 import { embeddedChatModel, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named.js';
@@ -52,10 +52,14 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
       const top = wholeNumber(most, '--top', 1);
       budgetOf(flags.budget);
       const graph = await data.get();
-      const task = taskOf(text, graph);
-      const asker = questionAsker((await agent.get()).agent);
+      const asked = (await agent.get()).agent;
+      const { names, subsets, dataset } = graph;
+      const { task, found } = askedQuestion(text, graph.graph, {
+        ...{ names, subset: subsets[0]!, topicsReturn: dataset.manifest.topicsReturn, needsTopic: asked.topicGiven },
+      });
+      const asker = questionAsker(asked);
       const attempt = await attemptOf(asker, task, flags, seedOf(), model, work.signal);
-      return shown(attempt, task, graph, { top, trace });
+      return shown(attempt, task, graph, { top, trace, found });
     },
     async close() {
       await agent.close();
@@ -106,44 +110,11 @@ async function attemptOf(
   }
 }
 
-/** The question with its topics: what stands in [brackets]. @throws WorkbenchError `usage` for a name that the graph lacks */
-function taskOf(bracketed: string, { dataset, graph, names, subsets }: QuestionGraph): QuestionTask {
-  const topics: QuestionTask['topics'][number][] = [];
-  let question = '';
-  let end = 0;
-  for (const match of bracketed.matchAll(/\[([^\]]+)\]/g)) {
-    question += bracketed.slice(end, match.index);
-    const mention = match[1]!;
-    const exact = graph.entityId(mention);
-    const entities = exact >= 0 ? [exact] : names.lookup(mention);
-    if (entities.length === 0) {
-      const near = nearestName(mention, graph.entityNames);
-      throw new WorkbenchError(
-        'usage',
-        `expected an entity of the graph in brackets, got "${printable(mention, 80)}"`,
-        {
-          ...(near !== undefined && { hint: `Did you mean [${near}]?` }),
-        },
-      );
-    }
-    const span = [question.length, question.length + mention.length] as const;
-    // Homonyms are topics all, but their mention is masked once.
-    entities.forEach((entity, i) =>
-      topics.push({ name: graph.entityNames[entity]!, entity, ...(i === 0 && { span }) }),
-    );
-    question += mention;
-    end = match.index + match[0].length;
-  }
-  question += bracketed.slice(end);
-  const { topicsReturn } = dataset.manifest;
-  return { id: 'ask', subset: subsets[0]!, question, topics, ...(topicsReturn && { topicsReturn }), form: 'entities' };
-}
-
 function shown(
   { answer, failure, totals, calls, trace = [] }: Attempt<QuestionAnswer>,
   task: QuestionTask,
   { graph }: QuestionGraph,
-  { top, trace: traced }: { top: number; trace: boolean },
+  { top, trace: traced, found }: { top: number; trace: boolean; found: string | undefined },
 ): ShownAnswer {
   const nameOf = (entity: number) => graph.entityNames[entity] ?? '?';
   if (failure !== undefined) throw new WorkbenchError('failure', `the agent failed on the question: ${failure}`);
@@ -154,6 +125,7 @@ function shown(
   const more = entities.length > top ? [`… and ${entities.length - top} more`] : [];
   const { calls: asked, promptTokens, completionTokens } = totals!;
   const lines = [
+    ...(found === undefined ? [] : [`about [${found}]`]),
     ...(traced ? trace.map((event) => `  ${eventText(event, graph)}`) : []),
     ...(said.length === 0 ? [`no answer (${stop})`] : [...said, ...more]),
     ...(facts.length > 0 ? ['', ...facts] : []),

@@ -60,7 +60,11 @@ test('checkpoint list shows what was kept and what best and last are', async () 
 });
 
 test('checkpoint show takes the best by default, as a card or as JSON', async () => {
-  expect(await kgwalk('checkpoint', 'show', run)).toContain('# `ppo-000010`');
+  const short = await kgwalk('checkpoint', 'show', run);
+  expect(short).toContain('# `ppo-000010`');
+  expect(short).not.toMatch(/## (Tensors|Settings)/);
+  expect(await kgwalk('checkpoint', 'show', run, '--tensors')).toMatch(/## Tensors\n/);
+  expect(await kgwalk('checkpoint', 'show', run, '--settings')).toMatch(/## Settings\n/);
   printed = '';
   const shown = JSON.parse(await kgwalk('checkpoint', 'show', run, '20', '--json')) as { header: { step: number } };
   expect(shown).toMatchObject({ name: 'ppo-000020', header: { step: 20 }, tensors: { w: [1], 'optimizer/m': [1] } });

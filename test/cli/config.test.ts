@@ -49,7 +49,7 @@ describe('config show', () => {
   });
 
   test('refuses a preset that does not exist and an unknown key', async () => {
-    await expect(kgwalk('show', 'nothing')).rejects.toThrow('expected a preset, got nothing');
+    await expect(kgwalk('show', 'nothing')).rejects.toThrow('expected a preset or a YAML file, got "nothing"');
     await expect(kgwalk('show', 'opendialkg', '--set', 'ppo.x=1')).rejects.toThrow('unknown key ppo.x');
   });
 });

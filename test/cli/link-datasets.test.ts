@@ -48,10 +48,16 @@ describe('kgwalk datasets, on links', () => {
 
   test('what was drawn and what overlaps is said', async () => {
     const ring = Array.from({ length: 40 }, (_, i) => `${i % 8}\tnear\t${(i * 3 + (i >> 3)) % 8}\n`).join('');
-    const drawn = await kgwalk('datasets', 'import', 'triples', '--from', folderWith({ 'triples.tsv': ring }));
-    expect(drawn.out).toMatch(/^imported triples [^]*valid and test were drawn: 5 % of the triples each, seed 0\n/);
+    const drawn = await kgwalk(
+      'datasets',
+      'import',
+      'triples',
+      '--from',
+      join(folderWith({ 'Ring.tsv': ring }), 'Ring.tsv'),
+    );
+    expect(drawn.out).toMatch(/^imported Ring [^]*valid and test were drawn: 5 % of the triples each, seed 0\n/);
     const files = { 'train.txt': 'a\tr\tb\nb\tr\tc\n', 'valid.txt': 'a\tr\tb\n', 'test.txt': 'c\tr\ta\n' };
-    const from = ['datasets', 'import', 'triples', '--from', folderWith(files)];
+    const from = ['datasets', 'import', 'triples', '--name', 'triples', '--from', folderWith(files)];
     expect(await kgwalk(...from)).toMatchObject({
       exitCode: 3,
       told: expect.stringMatching(/expected each triple in one split, got 1 in both [^]*--allow-overlap/),
@@ -66,7 +72,7 @@ describe('kgwalk datasets, on links', () => {
 
   test('names with control characters never reach the terminal as such', async () => {
     const files = { ...tinyLinkFiles, 'test.txt': 'p0\tci\u001b[2Jty\tc0\n' };
-    await kgwalk('datasets', 'import', 'triples', '--from', folderWith(files));
+    await kgwalk('datasets', 'import', 'triples', '--name', 'triples', '--from', folderWith(files));
     const { out } = await kgwalk('datasets', 'stats', 'triples');
     expect(out).toContain('ci\\u001b[2Jty');
     expect(out).not.toContain('\u001b');

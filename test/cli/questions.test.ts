@@ -189,6 +189,12 @@ describe('kgwalk ask on questions', () => {
     const { out } = await kgwalk('ask', folder, 'who directed [Tenet]', '--trace');
     expect(out).toContain('start at tenet');
     expect((await kgwalk('ask', folder, 'who directed [tennet]')).told).toContain('Did you mean [tenet]?');
+    const found = await kgwalk('ask', folder, 'who directed Tenet?');
+    expect([found.exitCode, found.out]).toEqual([0, expect.stringMatching(/^about \[Tenet\]$/m)]);
+    const none = await kgwalk('ask', folder, 'who directed it?');
+    expect(none.exitCode).toBe(2);
+    expect(none.told).toContain('expected a name of the graph in the question, got none in "who directed it?"');
+    expect(none.told).toContain('[brackets]');
   });
 
   test('a prompted agent takes the embedded model where none is named, and none that knows the answers', async () => {

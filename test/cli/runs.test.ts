@@ -89,3 +89,14 @@ test('runs export writes the metrics as CSV', async () => {
   expect(readFileSync(csv, 'utf8')).toBe('phase,step,key,value\nppo,1,train/entropy,0.5\n');
   await expect(kgwalk('export', join(folder, 'missing'), '--csv', csv)).rejects.toThrow('expected a run');
 });
+
+test('runs export writes to standard output where no file is named', async () => {
+  const out = await kgwalk('export', join(sampleRuns(), 'a'));
+  expect(out).toBe('phase,step,key,value\nppo,1,train/entropy,0.5\n');
+});
+
+test('runs list of a folder that is not there is an error', async () => {
+  await expect(kgwalk('list', '/nonexistent')).rejects.toThrow(
+    'expected a folder of runs, got nothing, at /nonexistent',
+  );
+});

@@ -15,7 +15,12 @@ describe('is refused with one clear error, and nothing is made:', () => {
   const sample = ['--sample', 'ppo.learningRate=log:1e-4..1e-2'];
 
   test.each<[string, string[], string, string?]>([
-    ['a preset that is not there', ['nowhere', ...grid], 'expected a preset, got nothing, at nowhere', 'Give the path'],
+    [
+      'a preset that is not there',
+      ['nowhere', ...grid],
+      'expected a preset or a YAML file, got "nowhere"',
+      'Give the path',
+    ],
     [
       'an unknown key',
       ['demo', '--grid', 'ppo.clipRnge=0.1'],

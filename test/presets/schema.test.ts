@@ -43,3 +43,44 @@ test('a misspelt key of a part is an error with the nearest name', () => {
 test('a value out of range tells the range', () => {
   expect(() => loadConfig(runSettings, { overrides: ['ppo.gamma=2'] })).toThrow('expected a number in [0, 1], got 2');
 });
+
+test.each([
+  ['ppo.clip', 'ppo.clipRange'],
+  ['ppo.lr', 'ppo.learningRate'],
+  ['lr', 'ppo.learningRate'],
+  ['learning_rate', 'ppo.learningRate'],
+  ['n_steps', 'policy.numSteps or ppo.samplesPerUpdate'],
+  ['ppo.n_steps', 'ppo.samplesPerUpdate'],
+  ['policy.n_steps', 'policy.numSteps'],
+  ['clip_coef', 'ppo.clipRange'],
+  ['ent_coef', 'ppo.entropyCoef'],
+  ['vf_coef', 'ppo.valueCoef'],
+  ['total_timesteps', 'policy.totalSteps or ppo.updates'],
+  ['clone.batch_size', 'clone.batchSize'],
+  ['gae_lambda', 'ppo.gaeLambda'],
+  ['transe.ep', 'transe.epochs'],
+  ['clone.batch', 'clone.batchSize'],
+])('%s, short or as other libraries call it, is known to mean %s', (asked, meant) => {
+  expect(() => loadConfig(runSettings, { overrides: [`${asked}=1`] })).toThrow(
+    `unknown key ${asked}; did you mean ${meant}?`,
+  );
+});
+
+test('a value that breaks two rules of one key is told once', () => {
+  expect(() => loadConfig(runSettings, { overrides: ['ppo.updates=1e99'] })).toThrow(
+    /^ppo\.updates: expected an integer in \[1, 1000000\], got 1e\+99, at --set ppo\.updates$/,
+  );
+});
+
+test('a preset that is nearly one of ours is guessed', () => {
+  const hintOf = (name: string) => {
+    try {
+      loadPreset(name);
+    } catch (error) {
+      return (error as { hint?: string }).hint;
+    }
+    return undefined;
+  };
+  expect(hintOf('metaq')).toContain('Did you mean "metaqa"?');
+  expect(hintOf('opendialkg-tin')).toContain('Did you mean "opendialkg-tiny"?');
+});

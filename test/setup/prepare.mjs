@@ -11,5 +11,7 @@ import { compileKernels } from '../../src/simd/compile.js';
 export default async function prepare() {
   await compileKernels();
   // Read by `os.tmpdir()`, here and in jest's workers.
+  // What commands print is compared as a whole: progress has tests of its own.
+  env.KGWALK_PROGRESS = 'off';
   env.TMPDIR = mkdtempSync(join(tmpdir(), 'kgwalk-tests-'));
 }

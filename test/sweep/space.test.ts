@@ -71,7 +71,7 @@ describe('against the settings of a preset', () => {
 
   test('a preset that is not there is refused by its name', () => {
     expect(() => checkSpace(parseSpace(['ppo.updates=1'], []), 'nowhere', [])).toThrow(
-      'expected a preset, got nothing, at nowhere',
+      'expected a preset or a YAML file, got "nowhere"',
     );
   });
 });

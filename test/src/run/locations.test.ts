@@ -52,7 +52,7 @@ describe('a preset', () => {
 
   test('that does not exist is an error that lists those that do', () => {
     elsewhere();
-    expect(() => resolvePreset('opendailkg')).toThrow('expected a preset, got nothing, at opendailkg');
+    expect(() => resolvePreset('opendailkg')).toThrow('expected a preset or a YAML file, got "opendailkg"');
     expect(presetNames()).toContain('opendialkg-tiny');
   });
 

@@ -17,3 +17,8 @@ test('does not offer a name that shares no letter', () => {
   expect(nearestName('x', ['a', 'ab'])).toBeUndefined();
   expect(nearestName('ab', ['cd', 'xy'])).toBeUndefined();
 });
+
+test('two letters that changed places are one slip', () => {
+  expect(nearestName('tgo', ['io', 'cot', 'tog'])).toBe('tog');
+  expect(nearestName('clonign', ['cloning', 'closing'])).toBe('cloning');
+});

@@ -122,7 +122,9 @@ test('a run is opened by folder or by name, and a name cannot lead out of the ru
   create(join(place, 'a')).close();
   expect(openRun('a', place).id).toBe('a');
   expect(() => openRun('..', place)).toThrow('expected a name inside');
-  expect(() => openRun('b', place)).toThrow('expected a run, got a folder without config.yaml');
+  expect(() => openRun('b', place)).toThrow('expected a run, got nothing');
+  mkdirSync(join(place, 'c'));
+  expect(() => openRun('c', place)).toThrow('expected a run, got a folder without config.yaml');
 });
 
 test('a listing shows whole and broken runs and passes over other folders', () => {
@@ -146,4 +148,12 @@ test('a place that cannot be written is a clear error', () => {
   writeFileSync(join(place, 'file'), '');
   expect(() => create(join(place, 'file/run'))).toThrow('expected a place that can be written');
   expect(existsSync(join(place, 'file/run'))).toBe(false);
+});
+
+test('a run whose name is nearly that of another is guessed', () => {
+  const place = runs();
+  create(join(place, 'farm')).close();
+  expect(() => openRun(join(place, 'frm'))).toThrow(
+    expect.objectContaining({ hint: `Did you mean ${join(place, 'farm')}? The runs there are: \`kgwalk runs list\`.` }),
+  );
 });

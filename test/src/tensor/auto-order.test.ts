@@ -19,7 +19,7 @@ test('a network that is written for the host stays there until it is worth a GPU
     'tensorflow-gpu',
   ]);
   expect(onHost(256).why).toBe(
-    'its largest product is 256 × 256 × 64, 4.2 million multiply-adds: SIMD kernels without a library are fastest',
+    'the largest product is 256 × 256 × 64, 4.2 million multiply-adds, where SIMD kernels without a library are fastest',
   );
 });
 
@@ -30,6 +30,6 @@ test('without a size all rungs are tried, those for large networks first; every 
 
 test('the reason names the product and what follows from it', () => {
   expect(autoOrder({ rows: 128, inputs: 384, units: 128 }).why).toBe(
-    'its largest product is 128 × 384 × 128, 6.3 million multiply-adds: native TensorFlow is worth its calls, a GPU not',
+    'the largest product is 128 × 384 × 128, 6.3 million multiply-adds, too small for a GPU to pay',
   );
 });

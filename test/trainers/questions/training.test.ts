@@ -84,13 +84,22 @@ describe('a training run on questions', () => {
   });
 
   test('is loaded and answers as it was evaluated', async () => {
-    const { agent, graph, close } = await loadQuestionRun(unbroken, { checkpoint: 'best' });
+    const { agent, graph, close } = await loadQuestionRun(unbroken);
     const [sample] = loadQuestionDataset('films').questions(graph, { subsets: ['3-hop'], split: 'valid' });
     const nobody = { client: { remaining: 0, decide: () => Promise.reject(new Error('nobody')) }, trace() {} };
     const { entities, chain } = await agent.answer(sample!.task, nobody);
     expect([...entities].sort()).toEqual(sample!.gold.answers.map(({ entity }) => entity).sort());
     expect(sample!.gold.chains).toContainEqual(chain);
     await close();
+  });
+
+  test('is asked in words, its best checkpoint where none is named', async () => {
+    const walker = await loadQuestionRun(unbroken, {});
+    const { topics, answers } = await walker.ask('who directed Tenet?');
+    expect(topics).toEqual(['tenet']);
+    expect(answers.length).toBeGreaterThan(0);
+    await expect(walker.ask('who directed it?')).rejects.toThrow('expected a name of the graph in the question');
+    await walker.close();
   });
 
   test.each([

@@ -1,0 +1,23 @@
+/** `--progress HOW`: what is seen of work that takes long, for every command. */
+import { type Command, Option } from 'commander';
+import { env, stderr } from 'node:process';
+import { type ProgressMode, progressModes, type ProgressReporter, terminalProgress } from '../src/run/progress.js';
+
+let mode: ProgressMode = progressModes.find((one) => one === env.KGWALK_PROGRESS) ?? 'auto';
+
+/** Adds the option to the program. */
+export function register(program: Command): void {
+  program
+    .addOption(
+      new Option('--progress <how>', 'auto (a bar on a terminal, plain lines in a log), bar, plain or off')
+        .choices(progressModes)
+        .default('auto')
+        .env('KGWALK_PROGRESS'),
+    )
+    .hook('preAction', () => {
+      mode = program.opts<{ progress: ProgressMode }>().progress;
+    });
+}
+
+/** As it was asked for, on standard error. */
+export const commandProgress = (): ProgressReporter => terminalProgress(stderr, { mode });

@@ -1,0 +1,137 @@
+/** A question in somebody's own words as a task: its topics stand in [brackets], or are found by their names. */
+import type { Graph } from '../../src/kg/graph.js';
+import { NameIndex } from '../../src/kg/name-index.js';
+import { WorkbenchError } from '../../src/run/errors.js';
+import { nearestName, printable } from '../../src/run/printable.js';
+import type { QuestionTask } from '../question.js';
+
+/** What a question is read with. */
+export interface AskedOptions {
+  /** Names and aliases of the graph; default its names alone. */
+  names?: NameIndex;
+  /** Whose questions it is one of. Default `all`. */
+  subset?: string;
+  /** See `QuestionTask`. */
+  topicsReturn?: boolean | undefined;
+  /** Whether a question without a topic is refused, rather than asked without one. Default true. */
+  needsTopic?: boolean;
+}
+
+/** A question as agents are asked it. */
+export interface AskedQuestion {
+  task: QuestionTask;
+  /** The mention that was taken for the topic, where no brackets marked one. */
+  found?: string;
+}
+
+/**
+ * Reads `what treats the pests of [Crop 7]`. Without brackets the topic is the longest name of the graph in the question, whatever its
+ * case and accents; of several as long the one that is written with a capital.
+ * @throws WorkbenchError `usage` for a name in brackets that the graph lacks, names between which nothing decides, and no name at all
+ */
+export function askedQuestion(
+  text: string,
+  graph: Graph,
+  { names = new NameIndex(graph), subset = 'all', topicsReturn, needsTopic = true }: AskedOptions = {},
+): AskedQuestion {
+  const marked = bracketed(text);
+  const mentions = marked.spans.length > 0 ? marked.spans : mentionsIn(text, names).slice(0, 1);
+  if (mentions.length === 0 && needsTopic) {
+    throw new WorkbenchError(
+      'usage',
+      `expected a name of the graph in the question, got none in ${JSON.stringify(text)}`,
+      {
+        hint: 'Put the entity that it is about in [brackets], as the graph writes it.',
+      },
+    );
+  }
+  const { question } = marked;
+  const topics = mentions.flatMap(([begin, end]) => {
+    const mention = question.slice(begin, end);
+    const exact = graph.entityId(mention);
+    const entities = exact >= 0 ? [exact] : entitiesOf(mention, names);
+    if (entities.length === 0) throw unknownEntity(mention, graph);
+    // Homonyms are topics all, but their mention is masked once.
+    return entities.map((entity, i) => ({
+      name: graph.entityNames[entity]!,
+      entity,
+      ...(i === 0 && { span: [begin, end] as const }),
+    }));
+  });
+  const task: QuestionTask = {
+    ...{ id: 'ask', subset, question, topics, form: 'entities' as const },
+    ...(topicsReturn && { topicsReturn }),
+  };
+  const [first] = marked.spans.length > 0 ? [] : mentions;
+  return { task, ...(first && { found: question.slice(...first) }) };
+}
+
+type Span = readonly [begin: number, end: number];
+
+/** The question without its brackets, and where they stood. */
+function bracketed(text: string): { question: string; spans: Span[] } {
+  const spans: Span[] = [];
+  let question = '';
+  let end = 0;
+  for (const match of text.matchAll(/\[([^\]]+)\]/g)) {
+    question += text.slice(end, match.index);
+    spans.push([question.length, question.length + match[1]!.length]);
+    question += match[1]!;
+    end = match.index + match[0].length;
+  }
+  return { question: question + text.slice(end), spans };
+}
+
+const entitiesOf = (mention: string, names: NameIndex): readonly number[] => {
+  const found = names.lookup(mention);
+  return found.length > 0 ? found : names.lookupWithoutAccents(mention);
+};
+
+/** Words that are names in many graphs, and nobody means by themselves. */
+const littleWords = new Set(
+  'a an and are by did do does for from had has have her his how i in is it its many my of on or that the their they to was were what when where which who whom whose why will with'.split(
+    ' ',
+  ),
+);
+
+/** The longest names in a question, or nothing. @throws WorkbenchError `usage` for several */
+function mentionsIn(question: string, names: NameIndex): Span[] {
+  const words = [...question.matchAll(/[\p{L}\p{N}\p{M}]\S*/gu)].map(({ 0: word, index }) => {
+    return { begin: index, end: index + word.replace(/[^\p{L}\p{N}\p{M}]+$/u, '').length };
+  });
+  for (let length = Math.min(names.maxWords, words.length); length > 0; length--) {
+    const found = words.slice(0, words.length - length + 1).flatMap(({ begin }, i): Span[] => {
+      const { end } = words[i + length - 1]!;
+      const mention = question.slice(begin, end);
+      // Articles in front belong to no name: see `normalizeName`.
+      if (
+        /^(the|an?) ./i.test(mention) ||
+        littleWords.has(mention.toLowerCase()) ||
+        entitiesOf(mention, names).length === 0
+      )
+        return [];
+      return [[begin, end]];
+    });
+    const isCapital = ([begin]: Span) => begin > 0 && /\p{Lu}/u.test(question[begin]!);
+    const named = found.filter(isCapital);
+    const left = named.length > 0 ? named : found;
+    if (left.length === 0) continue;
+    const texts = new Set(left.map((span) => question.slice(...span)));
+    if (texts.size === 1) return left;
+    throw new WorkbenchError(
+      'usage',
+      `expected one name of the graph, got ${texts.size} in ${JSON.stringify(question)}`,
+      {
+        hint: `Mark the one that is meant: ${[...texts].map((one) => `[${one}]`).join(' or ')}.`,
+      },
+    );
+  }
+  return [];
+}
+
+function unknownEntity(mention: string, graph: Graph): WorkbenchError {
+  const near = nearestName(mention, graph.entityNames);
+  return new WorkbenchError('usage', `expected an entity of the graph in brackets, got "${printable(mention, 80)}"`, {
+    ...(near !== undefined && { hint: `Did you mean [${near}]?` }),
+  });
+}
