@@ -61,5 +61,6 @@ async function compare(names: string[], { mixed = false, report, json, ...flags 
 
 async function pageOf(evaluations: readonly string[], folder: string) {
   const { writeReport } = await import('../reports/report.js');
-  return writeReport([], { to: resolve(folder), evaluations });
+  const { pairedFolders } = await import('../tasks/paired.js');
+  return writeReport([], { to: resolve(folder), evaluations, compare: pairedFolders });
 }

@@ -44,6 +44,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
   const { foundEvaluation, unfinished } = await import('../evaluation/keep.js');
   const { openRun } = await import('../src/run/run-folder.js');
   const { writeReport } = await import('../reports/report.js');
+  const { pairedFolders } = await import('../tasks/paired.js');
   const named = names.map((name) => {
     const evaluation = foundEvaluation(name, root);
     if (evaluation !== undefined) return { evaluation };
@@ -59,6 +60,7 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
     {
       to: to === undefined ? join(parent, 'report') : resolve(to),
       evaluations: named.flatMap(({ evaluation }) => evaluation ?? []),
+      compare: pairedFolders,
       ...(title !== undefined && { title }),
     },
   );

@@ -19,12 +19,12 @@ export function barFigures(set: ResultSet, name: string, figures: readonly Figur
     if (bars.length === 0 || (unit === 'calls' && bars.every(({ high }) => high === 0))) return [];
     const bound = boundOf(set, key);
     const level = bound === undefined ? undefined : { label: `walks reach ${numberText(bound, unit)}`, value: bound };
-    const title = `${headOf(figure)}${markOf(set)}`;
+    const title = `${headOf(figure)} · n = ${plain(about.n)}${markOf(set)}`;
     const said = bars.map((bar) => `${bar.label} ${saidOf(bar, figure)}`);
     return [
       {
         name: `${name}-${key}`,
-        alt: `${title}, of ${plain(about.n)} samples, with 95 % intervals: ${said.join(', ')}`,
+        alt: `${headOf(figure)}${markOf(set)}, of ${plain(about.n)} samples, with 95 % intervals: ${said.join(', ')}`,
         plot: { kind: 'bars', title, unit, bars, ...(level && { bound: level }) },
       },
     ];
@@ -68,7 +68,7 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
     });
     if (points.length < 2) return [];
     const xLabel = `${key} a sample`;
-    const title = `${headOf(main)} against ${xLabel}${markOf(set)}`;
+    const title = `${headOf(main)} against ${xLabel} · n = ${plain(set.about.n)}${markOf(set)}`;
     const said = points.map(({ label, x, y }) => `${label} ${saidOf(y, main)} at ${write(x.value)}`);
     const alt = `${title}, logarithmic, with 95 % intervals: ${said.join(', ')}`;
     return [
@@ -99,7 +99,7 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
     const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([place]) => place <= x)?.[1] ?? 0));
     return { label, color, x: [steps], seeds: [steps.map(at)] };
   });
-  const head = `${title}: ${y}, %${markOf(set)}`;
+  const head = `${title}: ${y}, % · n = ${plain(set.about.n)}${markOf(set)}`;
   const ends = lines.map(({ label, seeds }) => `${label} ${percent(seeds[0]!.at(-1)!)}`).join(', ');
   const alt = `${head}, by ${xLabel}, 0 to ${plain(most)}; at ${plain(most)}: ${ends}`;
   return [

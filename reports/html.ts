@@ -49,6 +49,13 @@ export interface FigureGroup {
   caption: string;
 }
 
+/** A figure of the first screen. */
+export interface Tile {
+  name: string;
+  value: string;
+  detail: string;
+}
+
 /** Something under a heading of its own: what is there is shown in this order. */
 export interface PartView {
   heading?: string;
@@ -62,6 +69,8 @@ export interface PartView {
   facts?: Fact[];
   /** Closed until the reader opens it by its heading. */
   folded?: boolean;
+  /** Table and figures stand side by side where there is room. */
+  paired?: boolean;
 }
 
 /** All that was measured on one set of samples. */
@@ -133,6 +142,10 @@ export interface RunView {
 /** Everything the page says. Texts are plain: escaping is the page's work. */
 export interface PageView {
   title: string;
+  /** Of runs that have not come to their end; else empty. */
+  status: string;
+  /** A row for each subject of the page. */
+  tiles: { heading: string; tiles: Tile[] }[];
   /** What was done. */
   done: string;
   /** What came of it, in one sentence. */

@@ -1,6 +1,5 @@
 /** The head of the page: its title, what was done, what came of it, what must be known beside it, and on what. */
 import { basename } from 'node:path';
-import { numberText, type Estimate } from '../src/run/figures.js';
 import { phases } from '../src/run/records.js';
 import { phaseTitle } from './curves.js';
 import type { Fact, PageView } from './html.js';
@@ -10,9 +9,10 @@ import { encoderOf, seedOf, type RunGroup, type Subject } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { largest, takenUpTo } from './series.js';
 import { askedFacts } from './tables.js';
+import { distanceOf, pointsText, strongest, text, tilesOf, valueOf } from './tiles.js';
 import { duration, listed, plain } from './words.js';
 
-/** The first set of each data set and task, in the order of the sets: what the page is about. */
+/** The set that speaks for each data set and task, in the order of the sets: what the page is about. */
 export function firstSets(sets: readonly ResultSet[]): ResultSet[] {
   const keyOf = ({ about: { task, dataset } }: ResultSet) => JSON.stringify([task, dataset]);
   return sets.filter((set, i) => sets.findIndex((one) => keyOf(one) === keyOf(set)) === i);
@@ -22,7 +22,7 @@ export function firstSets(sets: readonly ResultSet[]): ResultSet[] {
 export function openingOf(
   subjects: readonly Subject[],
   sets: readonly ResultSet[],
-): Pick<PageView, 'done' | 'result' | 'reservations'> {
+): Pick<PageView, 'status' | 'tiles' | 'done' | 'result' | 'reservations'> {
   const firsts = firstSets(sets);
   const groups = subjects.flatMap((subject) => subject.groups);
   const result = firsts.length === 0 ? nothingEvaluated(groups) : `${firsts.map(resultOf).join('; ')}.`;
@@ -32,10 +32,31 @@ export function openingOf(
     ...untrained.map((set) => `The ${whatOf(set)} were put to ${agentsOf(set.rows)}.`),
   ];
   return {
+    status: statusOf(groups),
+    tiles: firsts.slice(0, 3).map((set) => {
+      const subject = subjects.find(({ dataset }) => dataset === set.about.dataset);
+      return { heading: firsts.length > 1 ? set.title : '', tiles: tilesOf(set, subject) };
+    }),
     done: done.join(' '),
     result: result[0]!.toUpperCase() + result.slice(1),
-    reservations: [...new Set(firsts.flatMap(reservationsOf))].join(' '),
+    reservations: [...new Set([...firsts.flatMap(reservationsOf), ...sets.flatMap(modelReservations)])].join(' '),
   };
+}
+
+/** What of the runs has not come to its end, and where it is; empty where all have. */
+function statusOf(groups: readonly RunGroup[]): string {
+  const said = groups.flatMap(({ runs }) =>
+    runs.flatMap(({ info: { id, state } }) => {
+      const at = state.phase === undefined ? '' : ` in ${phaseTitle(state.phase, groups)}`;
+      const words: Record<string, string> = {
+        running: `${id} is still running${at}: what stands here is not its end.`,
+        stopped: `${id} was stopped${at}; kgwalk train --resume goes on from there.`,
+        failed: `${id} failed${at}${state.reason === undefined ? '' : `: ${state.reason}`}.`,
+      };
+      return words[state.status] ?? [];
+    }),
+  );
+  return said.join(' ');
 }
 
 /** What the page is about, in a few words. */
@@ -71,23 +92,20 @@ export function nothingEvaluated(groups: readonly RunGroup[]): string {
 }
 
 /**
- * Of a trained agent how well it does, with sample size, seeds and interval, and the distance to the best of the others; of
- * untrained ones who is best, with calls, and who comes next.
+ * Of a trained agent how well it does, and the distance to the best of the others; of untrained ones who is best, with calls, and
+ * who comes next. A difference that may be chance is called so, and so is a tie.
  */
 export function resultOf(set: ResultSet): string {
   const { main, rows } = set;
   const row = mainRow(set);
-  const on = `on the ${whatOf(set)}, ${row.own ? '' : 'of '}`;
-  if (!row.own) return `${on.slice(0, -3)}${bestOf(set)}`;
-  const other = rows.find((one) => !one.own && one.metrics[main.key]);
-  const points = other && 100 * (valueOf(row, set) - valueOf(other, set));
-  const away =
-    main.unit === '%'
-      ? `${Math.abs(points ?? 0).toFixed(1)} points`
-      : numberText(Math.abs(points ?? 0) / 100, main.unit);
-  const distance =
-    other && `, ${away} ${points! >= 0 ? 'above' : 'below'} ${other.label} (${text(valueOf(other, set), set)})`;
-  return `${on}${row.label} has ${article(main.title)} ${main.title} of ${text(valueOf(row, set), set)} (${evidenceOf(row, set)})${distance ?? ''}`;
+  if (!row.own) return `on the ${whatOf(set)}, ${bestOf(set)}`;
+  const has = `on the ${whatOf(set)}, ${row.label} has ${article(main.title)} ${main.title} of ${text(valueOf(row, set), set)}`;
+  const other = strongest(set);
+  if (!other) return has;
+  const { away, pValue } = distanceOf(set, other);
+  const distance = `${pointsText(Math.abs(away), set)} ${away >= 0 ? 'above' : 'below'}`;
+  const chance = pValue !== undefined && pValue >= 0.05 ? ', which may be chance' : '';
+  return `${has}, ${distance} ${other.label} (${text(valueOf(other, set), set)})${chance}`;
 }
 
 function bestOf(set: ResultSet): string {
@@ -96,19 +114,15 @@ function bestOf(set: ResultSet): string {
   const best = rows.filter((row) => shown(row) === shown(rows[0]!));
   const next = rows[best.length];
   const who = listed(best.map((row) => row.label + costOf(row)));
-  const has = best.length > 1 ? 'have' : 'has';
+  const second = next ? `, before ${next.label}${costOf(next)} and ${shown(next)}` : '';
+  if (best.length > 1)
+    return `${who} are level, with ${article(main.title)} ${main.title} of ${shown(rows[0]!)} each${second}`;
   const what =
     rows.length > 1 ? `the best ${main.title} of ${rows.length} agents` : `${article(main.title)} ${main.title}`;
-  const second = next ? `, before ${next.label}${costOf(next)} and ${shown(next)}` : '';
-  return `${who} ${has} ${what}, ${shown(rows[0]!)} (${evidenceOf(rows[0]!, set)})${second}`;
+  return `${who} has ${what}, ${shown(rows[0]!)}${second}`;
 }
 
 const article = (word: string) => (/^([AEFHILMNORSX](?![a-z])|[aeiou])/.test(word) ? 'an' : 'a');
-
-const valueOf = ({ metrics }: ResultRow, { main }: ResultSet) => metrics[main.key]?.value ?? 0;
-
-const text = (value: number, { main: { unit } }: ResultSet) =>
-  `${numberText(value, unit)}${unit === '%' ? '\u00a0%' : ''}`;
 
 function costOf({ model, cost: { calls } }: ResultRow): string {
   return model === undefined ? '' : ` with ${(calls?.mean ?? 0).toFixed(1)} calls a sample`;
@@ -117,14 +131,6 @@ function costOf({ model, cost: { calls } }: ResultRow): string {
 /** `661 samples of umls, test`. */
 function whatOf({ title, about: { n } }: ResultSet): string {
   return `${plain(n)} samples of ${title}`;
-}
-
-function evidenceOf({ seeds, metrics }: ResultRow, set: ResultSet): string {
-  const none: Estimate & { deviation?: number } = { value: 0, low: 0, high: 0, n: 0 };
-  const { low, high, deviation } = metrics[set.main.key] ?? none;
-  const of = (value: number) => numberText(value, set.main.unit);
-  const spread = deviation === undefined ? '' : `; mean of ${seeds} seeds, ± ${of(deviation)} between them`;
-  return `95\u00a0% interval ${of(low)} to ${of(high)}${spread}`;
 }
 
 /** What bounds or qualifies the result. */
@@ -141,6 +147,24 @@ export function reservationsOf(set: ResultSet): string[] {
       : []),
   ];
 }
+
+/** The model that comes with the package is too small for some agents: figures of theirs say nothing of the methods. */
+function modelReservations({ rows }: ResultSet): string[] {
+  const beyond = rows.filter(
+    ({ model, records: [record] }) =>
+      model !== undefined && basename(model) === demoModel && beyondDemo.has(record!.agent),
+  );
+  if (beyond.length === 0) return [];
+  const names = listed(beyond.map(({ label }) => label));
+  return [
+    `${demoModel} has 3 million parameters, and its choices from long lists are no better than chance: the figures of ${names} are its own, not those of the methods (models/demo/README.md). A bigger model: kgwalk models list.`,
+  ];
+}
+
+const demoModel = 'kgwalk-demo.gguf';
+
+/** Agents whose every step is a choice from a long list. */
+const beyondDemo = new Set(['tog', 'fiske']);
 
 /** How agents were trained on one data set, and beside whom they were evaluated. */
 function trainedOn({ dataset, groups }: Subject, sets: readonly ResultSet[]): string {

@@ -9,7 +9,7 @@ import { workedExamples } from './examples.js';
 import { renderPage, type PageView } from './html.js';
 import { factsOf, openingOf, titleOfPage } from './opening.js';
 import { pictureDrawer, type Drawn } from './pictures.js';
-import { collectResults } from './results.js';
+import { collectResults, withDifferences, type Compare } from './results.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
 import { noiseViews, resultViews } from './sections.js';
 import { agentCostTable, phaseCostTable } from './tables.js';
@@ -31,6 +31,8 @@ export interface ReportOptions {
   evaluations?: readonly string[];
   /** Of the page. Default: what it is about. */
   title?: string;
+  /** Default: nothing is tested. */
+  compare?: Compare;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface ReportOptions {
  */
 export async function writeReport(
   runs: readonly RunInfo[],
-  { to, evaluations = [], title }: ReportOptions,
+  { to, evaluations = [], title, compare }: ReportOptions,
 ): Promise<Report> {
   if (runs.length + evaluations.length === 0)
     throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
@@ -48,7 +50,8 @@ export async function writeReport(
   const subjects = subjectsOf(loaded);
   const saved = evaluations.map((folder) => loadEvaluation(folder));
   const all = [...loaded.flatMap((run) => run.evaluations), ...saved].map(namedBy(subjects));
-  const sets = collectResults(all, subjects);
+  const collected = collectResults(all, subjects);
+  const sets = compare ? await withDifferences(collected, compare) : collected;
   const trained = trainedOf(subjects, sets);
   const drawn: Drawn = { pictures: [], plots: [] };
   const draw = pictureDrawer(to, drawn);

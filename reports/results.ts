@@ -1,6 +1,6 @@
 /** Evaluations as comparable rows, whatever was asked: one an agent, averaged over seeds, apart for other samples and other simulations. */
 import type { EvaluationRecord } from '../src/run/evaluation.js';
-import { numberText, type Estimate, type Figure } from '../src/run/figures.js';
+import { numberText, type Estimate, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { agentColors } from './plots/colors.js';
@@ -42,6 +42,10 @@ export interface ResultRow {
   speed?: Speed;
   /** One a seed. */
   records: readonly EvaluationRecord[];
+  /** Of the evaluations, one a seed. */
+  folders: readonly string[];
+  /** The main figure, this agent minus the one that the set is about; absent for that one, and where nobody compared them. */
+  difference?: TestedDifference;
 }
 
 /** All agents on the same samples; of simulations, those with one error rate. */
@@ -69,29 +73,57 @@ export interface ResultSet {
  * simulated ones, which never meet.
  */
 export function collectResults(all: readonly EvaluationData[], subjects: readonly Subject[]): ResultSet[] {
-  const colors = colorBook(
-    subjects,
-    rowsOf(all).map(({ label, same: [one] }) => ({ label, one: one! })),
-  );
-  const sets = [...groupBy(all, ({ samples }) => samples).values()].flatMap((same) => {
+  const members = [...groupBy(all, ({ samples }) => samples).values()].flatMap((same) => {
     const free = same.filter(({ record }) => record.model === undefined);
     const asked = same.filter(({ record }) => record.model !== undefined);
     const kinds = groupBy(asked, ({ record }) => (record.simulated ? record.model! : ''));
-    if (kinds.size === 0) return [setOf(free, colors)];
-    return [...kinds.values()].map((some) => setOf([...some, ...free], colors));
+    return kinds.size === 0 ? [free] : [...kinds.values()].map((some) => [...some, ...free]);
   });
+  const labelled = members.map((some) => ({ some, rows: rowsOf(some) }));
+  const colorOf = colorBook(
+    subjects,
+    labelled.flatMap(({ rows }) => rows),
+  );
+  const sets = labelled.map(({ some, rows }) => setOf(some, rows, colorOf));
   const rank = ({ simulated, rows, about }: ResultSet) => {
     if (simulated !== undefined) return 5 + (oracleError(simulated) ?? 0);
     const best = rows.some(({ checkpoint }) => checkpoint === 'best');
     const trained = rows.some(({ own }) => own);
     return (rows.length === 1 && !trained ? 4 : best ? 0 : trained ? 2 : 3) + (about.split.includes('valid') ? 0.5 : 0);
   };
-  sets.sort((a, b) => rank(a) - rank(b) || b.rows.length - a.rows.length);
+  // Of the same rank the largest speaks first, whoever else was asked on a part of it.
+  sets.sort((a, b) => rank(a) - rank(b) || b.about.n - a.about.n || b.rows.length - a.rows.length);
   return apart(sets, 'title', ({ about: { graph }, rows }) => {
     const [first, ...others] = rows.map(({ records }) => facetsOf(records[0]!));
     const shared = first!.filter((word) => others.every((words) => words.includes(word)));
     return [...(graph === undefined ? [] : [`graph ${graph}`]), ...shared];
   });
+}
+
+/** Compares agents, each by the folders of its evaluations, with a reference, sample by sample; undefined for what does not compare. */
+export type Compare = (
+  task: string,
+  figure: Figure,
+  agents: readonly (readonly string[])[],
+  reference: readonly string[],
+) => Promise<(TestedDifference | undefined)[]>;
+
+/** The sets with the difference of each agent from the one that its set is about. */
+export function withDifferences(sets: readonly ResultSet[], compare: Compare): Promise<ResultSet[]> {
+  return Promise.all(
+    sets.map(async (set) => {
+      const reference = mainRow(set);
+      const others = set.rows.filter((row) => row !== reference);
+      const of = others.map(({ folders }) => folders);
+      const differences = await compare(set.about.task, set.main, of, reference.folders);
+      const found = new Map(others.map((row, i) => [row, differences[i]]));
+      const rows = set.rows.map((row) => {
+        const difference = found.get(row);
+        return difference ? { ...row, difference } : row;
+      });
+      return { ...set, rows };
+    }),
+  );
 }
 
 /** The error rate of a simulated model by its name, a fraction; undefined for other names. */
@@ -136,7 +168,11 @@ export function saidOf(
   return `${numberText(value, unit)} (${numberText(low, unit)}–${numberText(high, unit)})`;
 }
 
-function setOf(members: readonly EvaluationData[], colors: (one: EvaluationData, label: string) => Colored): ResultSet {
+function setOf(
+  members: readonly EvaluationData[],
+  labelled: readonly LabelledRow[],
+  colorOf: (row: LabelledRow) => Colored,
+): ResultSet {
   const [{ record: about, samples }] = members as [EvaluationData];
   const simulated = members.find(({ record }) => record.simulated)?.record.model;
   const figures = [...new Map(members.flatMap(({ record }) => record.figures.map((one) => [one.key, one]))).values()];
@@ -148,7 +184,7 @@ function setOf(members: readonly EvaluationData[], colors: (one: EvaluationData,
   const value = ({ metrics }: ResultRow) =>
     metrics[main.key] ? (main.better === 'low' ? -1 : 1) * metrics[main.key]!.value : -Infinity;
   const calls = ({ cost }: ResultRow) => cost.calls?.mean ?? 0;
-  const rows = rowsOf(members).map(({ label, same }) => rowOf(label, same, colors(same[0]!, label)));
+  const rows = labelled.map((row) => rowOf(row.label, row.same, colorOf(row)));
   return {
     title: [`${about.dataset}${marks}`, ...subsetsOf(about), about.split, ...drawn, ...simulation].join(', '),
     ...{ about, labels, samples, figures, main },
@@ -194,7 +230,7 @@ function rowsOf(members: readonly EvaluationData[]): LabelledRow[] {
   const measured = [...groupBy(members, settings).values()].flatMap((same) => {
     // One seed twice: the same measurement, or something else changed, and then they are not to be averaged.
     const seedOf = ({ record, trained, tag }: EvaluationData) =>
-      JSON.stringify(trained ? [record.run ?? tag, record.hashes.checkpoint] : [record.seed, record.hashes]);
+      JSON.stringify(trained ? (record.hashes.checkpoint ?? [record.run ?? tag]) : [record.seed, record.hashes]);
     // What knows no seed says the same whenever it is asked: that is one measurement, not several.
     const figuresOf = (one: EvaluationData) =>
       (one.trained || one.record.model !== undefined ? seedOf(one) : '') + JSON.stringify(one.record.metrics);
@@ -289,10 +325,7 @@ interface Colored {
 }
 
 /** Colours of groups are those of their curves; other agents have their own, which the groups have not taken. */
-function colorBook(
-  subjects: readonly Subject[],
-  all: readonly { label: string; one: EvaluationData }[],
-): (one: EvaluationData, label: string) => Colored {
+function colorBook(subjects: readonly Subject[], all: readonly LabelledRow[]): (row: LabelledRow) => Colored {
   const groups = new Map<string, { color: string; group: number }>();
   for (const { groups: some } of subjects) {
     some.forEach(({ runs, color }, group) => {
@@ -300,15 +333,16 @@ function colorBook(
         for (const { trained } of evaluations) if (trained) groups.set(trained.settings, { color, group });
     });
   }
-  const others = all.filter(({ one: { trained } }) => !trained || !groups.has(trained.settings));
+  const others = all.filter(({ same: [one] }) => !one!.trained || !groups.has(one!.trained.settings));
   const taken = new Set([...groups.values()].map(({ color }) => color));
   const colors = agentColors(
-    others.map(({ label, one: { trained, record } }) => {
-      return { name: label, vivid: trained !== undefined || record.model !== undefined };
+    others.map(({ label, same: [one] }) => {
+      return { name: label, vivid: one!.trained !== undefined || one!.record.model !== undefined };
     }),
     taken,
   );
-  return ({ trained }, label) => {
+  return ({ label, same: [one] }) => {
+    const { trained } = one!;
     const own = trained && groups.get(trained.settings);
     if (own) return trained.checkpoint === 'best' ? own : { ...own, color: `${own.color}99` };
     return { color: colors.get(label)! };
@@ -323,7 +357,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
   const speeds = simulated ? [] : same.flatMap(({ speed }) => speed ?? []);
   const rates = speeds.flatMap(({ tokensPerSecond }) => tokensPerSecond ?? []);
   return {
-    ...{ label, aside: [], simulated, ...color, records },
+    ...{ label, aside: [], simulated, ...color, records, folders: same.map(({ folder }) => folder) },
     ...(note !== undefined && { note }),
     ...(model !== undefined && { model }),
     ...(checkpoint !== undefined && { checkpoint }),

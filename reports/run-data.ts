@@ -37,6 +37,7 @@ export interface Speed {
 export interface EvaluationData {
   /** The folder's name. */
   name: string;
+  folder: string;
   /** A short word for it, where nothing else tells it from another. */
   tag: string;
   record: EvaluationRecord;
@@ -108,6 +109,7 @@ export function loadEvaluation(folder: string, run?: RunInfo): EvaluationData {
   const of = [task, dataset, graph, split, hashes.graph, hashes.dataset, ids];
   return {
     name: basename(folder),
+    folder,
     tag: run?.id ?? folder.slice(-8),
     record,
     ...(checkpoint !== undefined && { trained: trainedBy(run ?? record.run, checkpoint, record.phase) }),
@@ -173,8 +175,9 @@ export function groupRuns(runs: readonly RunData[]): RunGroup[] {
   }
   const configs = members.map(([run]) => withoutSeed(run!.info.config));
   // Whoever gave settings names of their own (`--set name=`) is taken at their word.
-  const isNamed = new Set(configs.map(({ name }) => name)).size === configs.length;
-  const labels = isNamed ? configs.map(({ name }) => String(name)) : labelsOf(configs);
+  const names = members.map((group) => [...new Set(group.map(({ info }) => String(info.config.name)))]);
+  const isNamed = names.every(({ length }) => length === 1) && new Set(names.flat()).size === names.length;
+  const labels = isNamed ? names.flat() : labelsOf(configs);
   const colors = agentColors(labels.map((name) => ({ name, vivid: true })));
   return members.map((group, i) => ({
     label: labels[i]!,

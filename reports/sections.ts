@@ -2,7 +2,7 @@
 import type { Section } from '../src/run/evaluation.js';
 import type { Trained } from './curves.js';
 import { barFigures, costFigures, foundCurves } from './figures.js';
-import type { PartView, ResultView } from './html.js';
+import type { FigureGroup, PartView, ResultView, Table } from './html.js';
 import { paperTables } from './llm-ark.js';
 import { collectNoise, noiseFigures, noiseTable } from './noise.js';
 import type { Draw } from './pictures.js';
@@ -46,7 +46,8 @@ export async function resultViews(
     const isLesser = set.rows.length === 1 && sets[0]!.rows.length > 1 && !set.rows[0]!.own;
     const compares = set.simulated === undefined ? isFirst : firstOf((one) => isSimulation(one, set));
     const parts = await partsOf(set, fileNameOf(set, i), subjects, draw);
-    views.push({ title: set.title, folded: i > 0 && (!compares || isLesser), parts: parts.map(marked(set)) });
+    const folded = i > 0 && (!compares || isLesser);
+    views.push({ title: `${set.title} · n = ${plain(set.about.n)}`, folded, parts: parts.map(marked(set)) });
   }
   for (const subject of subjects) {
     const compared = compareSettings(subject);
@@ -97,8 +98,7 @@ async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[
   const what = rows.length > 1 ? `${headOf(main)}` : 'Figures';
   const long = [...slices].filter(([, values]) => values.length > mostValues);
   const parts: PartView[] = [
-    { table: resultTable(set), caption: captionOf(set) },
-    { figures: await draw(barFigures(set, name, mains.slice(0, firstBars))) },
+    ...besides(resultTable(set), captionOf(set), await draw(barFigures(set, name, mains.slice(0, firstBars)))),
     ...paperTables(set, subjects),
     { heading: 'Quality against cost', figures: await draw(costFigures(set, name)) },
     { heading: `${what}, by slice`, table: slicesTable(set, short) },
@@ -119,6 +119,14 @@ async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[
     { heading: 'What was asked', facts: askedFacts(set), folded: true },
   ];
   return parts.filter(({ table, figures: drawn }) => table?.rows.length !== 0 && (table || drawn?.length !== 0));
+}
+
+/** A table of so many columns has room beside its charts. */
+const widestPaired = 6;
+
+function besides(table: Table, caption: string, figures: FigureGroup[]): PartView[] {
+  const isPair = table.head.length <= widestPaired && figures.length > 0;
+  return isPair ? [{ table, caption, figures, paired: true }] : [{ table, caption }, { figures }];
 }
 
 /** Slices that some row has, by name. */

@@ -16,7 +16,7 @@ export const style = `
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; padding: 2.5rem 1.5rem 4rem; max-width: 1240px; background: var(--paper); color: var(--ink);
+  margin: 0 auto; padding: 2.5rem 1.5rem 4rem; max-width: 1340px; background: var(--paper); color: var(--ink);
   font: 16px/1.55 Inter, system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans", sans-serif;
 }
 h1 { font-size: 1.9rem; line-height: 1.2; letter-spacing: -0.015em; margin: 0 0 0.9rem; overflow-wrap: anywhere; }
@@ -26,7 +26,15 @@ h4 { font-size: 0.95rem; margin: 1.6rem 0 0.4rem; }
 p { margin: 0.5rem 0; max-width: 46rem; }
 .done { max-width: 54rem; }
 .summary { font-size: 1.14rem; line-height: 1.6; max-width: 54rem; margin: 1rem 0; padding: 0.7rem 1.1rem; background: var(--soft); border-left: 4px solid var(--accent); border-radius: 0 8px 8px 0; }
-.summary + .quiet { max-width: 54rem; }
+.note { max-width: 54rem; }
+.status { max-width: 54rem; padding: 0.5rem 0.9rem; border-radius: 8px; background: var(--bad-soft); color: var(--bad); font-weight: 600; overflow-wrap: anywhere; }
+.tiles-of { margin: 1rem 0 0; color: var(--quiet); font-size: 0.86rem; font-weight: 600; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 0.8rem; margin: 0.5rem 0 0.9rem; max-width: 68rem; }
+.tiles > div { border: 1px solid var(--line); border-radius: 10px; padding: 0.7rem 0.9rem; min-width: 0; }
+.tiles dt { color: var(--quiet); font-size: 0.8rem; overflow-wrap: anywhere; }
+.tiles dd { margin: 0; }
+.tiles b { display: block; font-size: 1.5rem; line-height: 1.25; letter-spacing: -0.01em; font-variant-numeric: tabular-nums; }
+.tiles span { color: var(--quiet); font-size: 0.8rem; overflow-wrap: anywhere; }
 .caption, .quiet { color: var(--quiet); font-size: 0.86rem; }
 nav { margin: 1.4rem 0 0; font-size: 0.9rem; display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; }
 a { color: var(--accent); text-decoration: none; }
@@ -35,6 +43,13 @@ a:hover { text-decoration: underline; }
 .facts dt { color: var(--quiet); font-size: 0.8rem; }
 .facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(340px, 100%), 1fr)); gap: 1.4rem 1.4rem; margin: 1.2rem 0; align-items: start; }
+.pair { display: grid; gap: 0 2rem; grid-template-columns: minmax(0, 1fr); }
+@media screen and (min-width: 1100px) {
+  .pair { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+  .pair .figures { grid-template-columns: repeat(auto-fill, minmax(min(250px, 100%), 1fr)); }
+  .pair table { min-width: 0; width: 100%; }
+  .pair th { white-space: normal; vertical-align: bottom; }
+}
 figure { margin: 0; }
 img { width: 100%; max-width: 440px; height: auto; display: block; }
 @media screen { .drawn > img, .drawn > .alt { display: none; } }
@@ -102,6 +117,9 @@ details.part[open] { padding-bottom: 1rem; }
   body { padding: 1.4rem 1rem 3rem; }
   h1 { font-size: 1.5rem; }
   .summary { font-size: 1.04rem; padding: 0.6rem 0.8rem; }
+  .tiles { grid-template-columns: 1fr 1fr; gap: 0.5rem; }
+  .tiles > div { padding: 0.5rem 0.6rem; }
+  .tiles b { font-size: 1.15rem; }
   .facts { gap: 0.7rem 1.6rem; }
   .example { padding: 0.8rem; }
   .walk { grid-template-columns: 3.4rem 1fr; gap: 0.5rem; }
@@ -112,7 +130,7 @@ details.part[open] { padding-bottom: 1rem; }
   nav, .plot-names, .plot-tools { display: none; }
   .drawn:has(> img) > .plot { display: none; }
   body { padding: 0; font-size: 10.5pt; }
-  .example, figure, tr, .summary { break-inside: avoid; }
+  .example, figure, tr, .summary, .tiles { break-inside: avoid; }
   h2, h3, h4, summary { break-after: avoid; }
   .scroll { overflow: visible; background: none; }
   table { min-width: 0; width: 100%; font-size: 8pt; }

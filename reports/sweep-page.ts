@@ -69,13 +69,15 @@ export async function writeSweepPage(
   const { best } = findings;
   const view: PageView = {
     title: title ?? `${sweep.id}: ${record.preset}, ${trials.length} trials`,
+    status: '',
+    tiles: [],
     done: doneText(sweep, trials),
     result: resultText(best, ranked, writing),
     reservations: best
       ? 'The best of many trials looks better than it is: it was chosen because it did well on valid. Train it again with other seeds, then evaluate on test once.'
       : '',
     facts: factsOf(sweep, trials),
-    results: [{ title: 'Trials', parts }],
+    results: [{ title: '', parts }],
     noise: [],
     curves: curves ? await draw([curves]) : [],
     examples: [],

@@ -3,21 +3,29 @@ import type { Section } from '../src/run/evaluation.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 import { phaseTitle } from './curves.js';
 import type { Cell, Fact, Table } from './html.js';
-import { headOf, mainFigures, type ResultRow, type ResultSet } from './results.js';
+import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
 import type { RunGroup } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { largest, type Figures, type Mean } from './series.js';
-import { duration, milliseconds, percent, plain } from './words.js';
+import { duration, milliseconds, percent, plain, pText, signed } from './words.js';
 
 /** Beside so many agents, slices still have a column for each. */
 const mostAgents = 10;
 
 /** Every agent with the figures that belong into every table, and how dear it was where some ask a model. */
 export function resultTable(set: ResultSet): Table {
-  const { rows, about } = set;
+  const { rows } = set;
   const asks = rows.some(({ model }) => model !== undefined);
   const timed = asks && rows.some(({ speed }) => speed);
   return agentsTable(set, mainFigures(set), [
+    ...(rows.some(({ difference }) => difference)
+      ? [
+          {
+            head: `${set.main.title} against ${mainRow(set).label}`,
+            cell: (row: ResultRow) => differenceCell(row, set),
+          },
+        ]
+      : []),
     ...(asks
       ? [
           { head: 'calls', cell: (row: ResultRow) => callsCell(row, set) },
@@ -25,8 +33,15 @@ export function resultTable(set: ResultSet): Table {
         ]
       : []),
     ...(timed ? [{ head: 'time', cell: speedCell }] : []),
-    { head: 'samples', cell: () => ({ text: plain(about.n) }) },
   ]);
+}
+
+/** `−6.4`, its interval, and p. */
+function differenceCell({ difference }: ResultRow, { main }: ResultSet): Cell {
+  if (!difference) return { text: '' };
+  const { value, low, high, pValue } = difference;
+  const text = (one: number) => signed(one, main);
+  return { text: text(value), details: [`${text(low)} to ${text(high)}`, `p ${pText(pValue)}`] };
 }
 
 /** All figures of every agent but those that nobody reached. */
@@ -35,7 +50,7 @@ export function wholeTable(set: ResultSet): Table {
   const counted = figures.filter(
     ({ key, place }) => place === 'main' || rows.some(({ metrics }) => metrics[key]?.value),
   );
-  return agentsTable(set, counted, [{ head: 'samples', cell: () => ({ text: plain(set.about.n) }) }]);
+  return agentsTable(set, counted, []);
 }
 
 /** Every agent's figures by the values of one slice. @param slices `direction=tail` … */

@@ -20,18 +20,20 @@ const figures = `
 <% } %>`;
 
 const part = `
-<% const { heading, drawing, figures, table, caption, facts, folded } = it.part; %>
+<% const { heading, drawing, figures, table, caption, facts, folded, paired } = it.part; %>
 <% if (folded) { %><details class="part"><summary><%= heading %></summary><% } else if (heading) { %><h4><%= heading %></h4><% } %>
 <% if (drawing) { %><div class="scroll" role="region" tabindex="0" aria-label="<%= heading %>"><%~ drawing %></div><% } %>
-<% if (figures) { %><%~ include('@figures', { groups: figures }) %><% } %>
+<% if (paired) { %><div class="pair"><div><% } %>
+<% if (figures && !paired) { %><%~ include('@figures', { groups: figures }) %><% } %>
 <% if (table) { %><%~ include('@table', table) %><% } %>
 <% if (caption) { %><p class="caption"><%= caption %></p><% } %>
+<% if (paired) { %></div><div><%~ include('@figures', { groups: figures }) %></div></div><% } %>
 <% if (facts) { %><%~ include('@facts', { facts }) %><% } %>
 <% if (folded) { %></details><% } %>`;
 
 const results = `
 <% for (const set of it.sets) { %>
-<% if (set.folded) { %><details class="set"><summary><%= set.title %></summary><% } else if (it.sets.length > 1) { %><h3><%= set.title %></h3><% } %>
+<% if (set.folded) { %><details class="set"><summary><%= set.title %></summary><% } else if (set.title) { %><h3><%= set.title %></h3><% } %>
 <% for (const one of set.parts) { %><%~ include('@part', { part: one }) %><% } %>
 <% if (set.folded) { %></details><% } %>
 <% } %>`;
@@ -74,12 +76,15 @@ const page = `<!doctype html>
 </head>
 <body>
 <h1><%= it.title %></h1>
-<% if (it.done) { %><p class="done"><%= it.done %></p><% } %>
+<% if (it.status) { %><p class="status"><%= it.status %></p><% } %>
+<% for (const row of it.tiles) { %><% if (row.heading) { %><p class="tiles-of"><%= row.heading %></p><% } %>
+<dl class="tiles"><% for (const tile of row.tiles) { %><div><dt><%= tile.name %></dt><dd><b><%= tile.value %></b><span><%= tile.detail %></span></dd></div><% } %></dl><% } %>
 <p class="summary"><%= it.result %></p>
-<% if (it.reservations) { %><p class="quiet"><%= it.reservations %></p><% } %>
-<%~ include('@facts', { facts: it.facts }) %>
+<% if (it.reservations) { %><p class="quiet note"><%= it.reservations %></p><% } %>
 <nav><% for (const section of it.sections) { %><a href="#<%= section.id %>"><%= section.title %></a><% } %></nav>
 <main>
+<details class="part about"><summary>What was done, and on what</summary><% if (it.done) { %><p class="done"><%= it.done %></p><% } %>
+<%~ include('@facts', { facts: it.facts }) %></details>
 <% if (it.results.length > 0) { %>
 <h2 id="results">Results</h2>
 <%~ include('@results', { sets: it.results }) %>

@@ -1,5 +1,6 @@
 /** Numbers, agents, figures, runs and relations as people read them. */
 import { configHash, decisiveSettings } from '../src/run/config.js';
+import { numberText, type Figure } from '../src/run/figures.js';
 
 const baselines: Readonly<Record<string, string>> = {
   frequency: 'most frequent',
@@ -16,14 +17,14 @@ export function baselineName(agent: string): string {
 
 /**
  * What a checkpoint was trained by: `PPO`, `REINFORCE` or `clone`, as its phase says it; where none is known as its name and the
- * settings of its run do, and undefined where they do not: the best of a run that was cloned first may be either.
+ * settings of its run do, and undefined where they do not; the best of a run that was cloned first may be either.
  */
 export function methodOf(config: Record<string, unknown>, checkpoint: string, phase?: string): string | undefined {
   if (phase !== undefined) return phase === 'ppo' ? algorithmOf(config) : baselineName(phase);
   const [ppo, clone] = [config.ppo, config.clone].map((one) => (one as { enabled?: unknown } | undefined)?.enabled);
   if (typeof ppo !== 'boolean') return undefined;
   if (!ppo || checkpoint === 'clone') return 'clone';
-  return checkpoint === 'best' && clone === true ? undefined : algorithmOf(config);
+  return algorithmOf(config) + (checkpoint === 'best' && clone === true ? ' or clone' : '');
 }
 
 /** What a run trains by in the end, as its settings say it. */
@@ -78,6 +79,17 @@ export function chainText(relations: readonly string[]): string {
 /** `0.2912` → `29.1`. */
 export function percent(fraction: number): string {
   return (100 * fraction).toFixed(1);
+}
+
+/** `+6.4`, `−6.4`, in the figure's unit. */
+export function signed(value: number, { unit }: Pick<Figure, 'unit'>): string {
+  const text = numberText(Math.abs(value), unit);
+  return /[1-9]/.test(text) ? `${value < 0 ? '−' : '+'}${text}` : text;
+}
+
+/** `= 0.03`, `< 0.001`. */
+export function pText(p: number): string {
+  return p < 0.001 ? '< 0.001' : `= ${p.toFixed(p < 0.0995 ? 3 : 2)}`;
 }
 
 /** `14213` → `14,213`; fractions keep four significant digits. */

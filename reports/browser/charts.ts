@@ -54,7 +54,7 @@ export function drawChart(host: HTMLElement, first: Plot, { alt, fileName }: Dra
   names.setAttribute('role', 'group');
   names.setAttribute('aria-label', 'shown');
   const tools = make('div', 'plot-tools');
-  host.classList.add('plot');
+  host.classList.add('plot', plot.kind);
   host.replaceChildren(title, stage, said, names, tools);
 
   const redraw = () => {

@@ -1,6 +1,6 @@
 /** The look of interactive charts; colours are the page's: `--ink`, `--quiet`, `--line`, `--accent`, `--soft`, `--panel`. */
 export const plotStyle = `
-.plot { min-width: 0; }
+.plot { min-width: 0; position: relative; }
 .plot-title { margin: 0 0 0.3rem; font-size: 0.85rem; font-weight: 600; line-height: 1.3; overflow-wrap: anywhere; }
 .plot-stage { position: relative; }
 .plot-stage canvas { display: block; touch-action: pan-y; border-radius: 4px; cursor: crosshair; }
@@ -19,6 +19,8 @@ export const plotStyle = `
 .plot-tools { color: var(--quiet); border-top: 1px solid var(--line); margin-top: 0.2rem; padding-top: 0.2rem; }
 .plot-tools button, .plot-tools select { color: var(--quiet); }
 .plot-tools button[aria-pressed=true] { color: var(--accent); font-weight: 600; background: var(--soft); }
+.plot.bars .plot-tools { position: absolute; top: -0.25rem; right: 0; border: 0; margin: 0; padding: 0; }
+.plot.bars .plot-title { padding-right: 2.8rem; }
 .plot-tools label { display: inline-flex; align-items: center; gap: 0.3rem; padding: 0 0.3rem; }
 .plot-tools input[type=range] { width: 4.5rem; height: 1rem; accent-color: var(--accent); }
 @media (max-width: 600px) { .plot button, .plot select { padding: 0.4rem 0.5rem; } }

@@ -29,6 +29,11 @@ export interface Estimate {
   n: number;
 }
 
+/** A difference between two agents with its 95 % interval, and the two-sided test of "no difference". */
+export interface TestedDifference extends Estimate {
+  pValue: number;
+}
+
 /** Estimates by the key of their figure. */
 export type EvaluationMetrics = Record<string, Estimate>;
 

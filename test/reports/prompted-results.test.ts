@@ -116,7 +116,7 @@ describe('evaluations of questions', () => {
     ]);
     const text = resultOf(set!).replaceAll('\u00a0', ' ');
     expect(text).toBe(
-      'on the 40 samples of harbour [fixture], 2-hop, dev-valid, lookup and fiske with 6.0 calls a sample have the best Hit@1 of 3 agents, 50.0 % (95 % interval 34.5 to 65.5), before tog with 6.0 calls a sample and 25.0 %',
+      'on the 40 samples of harbour [fixture], 2-hop, dev-valid, lookup and fiske with 6.0 calls a sample are level, with a Hit@1 of 50.0 % each, before tog with 6.0 calls a sample and 25.0 %',
     );
     expect(reservationsOf(set!).join(' ')).toContain('no benchmark results');
     const [bars] = barFigures(set!, 'x', [set!.main]);
@@ -154,8 +154,8 @@ describe('time a question', () => {
     const simulated = saved(madeUpSimulation('fiske', 0.5, 0), { timings: [lap(20, 10, 40, 0)] });
     const [set] = collect([simulated, lookup]);
     const table = resultTable(set!);
-    expect(table.head.at(-2)).toBe('time');
-    expect(table.rows.map(({ cells }) => cells.at(-2)!.text)).toEqual(['5.0 ms', '']);
+    expect(table.head.at(-1)).toBe('time');
+    expect(table.rows.map(({ cells }) => cells.at(-1)!.text)).toEqual(['5.0 ms', '']);
   });
 });
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { nothingEvaluated, reservationsOf, resultOf } from '../../reports/opening.js';
-import { collectResults, facetsOf } from '../../reports/results.js';
+import { collectResults, facetsOf, withDifferences } from '../../reports/results.js';
 import { groupRuns, subjectsOf, type EvaluationData, type RunData } from '../../reports/run-data.js';
 import { missTable, resultTable, sliceTable, slicesTable, wholeTable } from '../../reports/tables.js';
+import { tilesOf } from '../../reports/tiles.js';
 import { methodOf, plainName, settingsKey } from '../../reports/words.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import type { RunInfo } from '../../src/run/records.js';
@@ -14,6 +15,7 @@ function evaluation(record: EvaluationRecord, run?: Pick<RunInfo, 'id' | 'config
   const method = run && checkpoint !== undefined ? methodOf(run.config, checkpoint, record.phase) : undefined;
   return {
     name: 'e',
+    folder: 'e',
     tag: run?.id ?? 'alone',
     record,
     samples: JSON.stringify([task, dataset, graph, split, n, limit, limit && seed, hashes.dataset]),
@@ -75,7 +77,7 @@ describe('what a checkpoint is called', () => {
       ]),
     );
     expect(collect(seeds)[0]!.rows.map(({ label }) => label)).toEqual(['PPO or clone (best)']);
-    expect(collect([run('b', config, [walker(0.3)])])[0]!.rows[0]!.label).toBe('walker (best)');
+    expect(collect([run('b', config, [walker(0.3)])])[0]!.rows[0]!.label).toBe('PPO or clone (best)');
   });
 });
 
@@ -194,7 +196,6 @@ describe('results', () => {
     expect(resultTable(set!).head).toEqual([
       'agent',
       ...['path@1', 'path@5', 'path@25', 'target@1', 'target@5', 'target@25', 'MRR of paths'].map((key) => `${key}, %`),
-      'samples',
     ]);
     expect(set!.main.key).toBe('path@1');
   });
@@ -226,9 +227,9 @@ describe('results', () => {
     expect(sets.map(({ about: { split, n }, rows }) => [split, n, rows.length])).toEqual([
       ['test', 1322, 1],
       ['valid', 1322, 1],
-      ['test', 100, 1],
-      ['test', 100, 1],
       ['test', 1322, 1],
+      ['test', 100, 1],
+      ['test', 100, 1],
     ]);
   });
 
@@ -270,11 +271,34 @@ describe('results', () => {
     expect(rows[0]!.cells.map(({ text }) => text)).toEqual(['walker (best)', '75.0', '25.0']);
   });
 
+  test('say where a difference may be chance, by the test of each sample', async () => {
+    const sets = collect([run('r', { seed: 1 }, [walker(0.28)])], [madeUpEvaluation('frequency', 0.27)]);
+    const difference = { value: -0.01, low: -0.03, high: 0.01, n: 2127, pValue: 0.31 };
+    const [set] = await withDifferences(sets, async () => [difference]);
+    expect(resultOf(set!)).toContain('1.0 points above most frequent (27.0\u00a0%), which may be chance');
+    expect(tilesOf(set!, undefined)[2]).toMatchObject({
+      value: '+1.0 points',
+      detail: expect.stringContaining('p = 0.31'),
+    });
+    const { head, rows } = resultTable(set!);
+    const place = head.indexOf('path@1 against walker (best)');
+    expect(rows.map(({ cells }) => cells[place])).toEqual([
+      { text: '' },
+      { text: '−1.0', details: ['−3.0 to +1.0', 'p = 0.31'] },
+    ]);
+  });
+
   test('are summed up with n, interval, seeds and the distance to the best of the others', () => {
     const [set] = collect(seeds);
     const text = resultOf(set!).replaceAll('\u00a0', ' ');
     expect(text).toContain('on the 2,127 samples of opendialkg, valid, walker (best) has a path@1 of 29.0 %');
-    expect(text).toMatch(/\(95 % interval 27\.\d to 30\.\d; mean of 2 seeds, ± 1\.4/);
+    const [figure, interval, against] = tilesOf(set!, undefined);
+    expect(figure).toEqual({ name: 'path@1', value: '29.0\u00a0%', detail: 'walker (best), n = 2,127' });
+    expect(interval).toMatchObject({
+      value: expect.stringMatching(/^27\.\d to 30\.\d$/),
+      detail: expect.stringContaining('± 1.4 between 2 seeds'),
+    });
+    expect(against).toMatchObject({ name: 'against most frequent', value: '+9.0 points' });
     expect(text).toContain('9.0 points above most frequent (20.0 %)');
     expect(reservationsOf(set!)).toEqual(['On opendialkg, valid, walks reach at most 98.6\u00a0%.']);
     expect(nothingEvaluated(groupRuns(seeds))).toContain('kgwalk evaluate r0');
@@ -283,7 +307,7 @@ describe('results', () => {
       [madeUpLinkEvaluation('rules', 0.7), madeUpLinkEvaluation('transe', 0.75)],
     );
     expect(resultOf(links!).replaceAll('\u00a0', ' ')).toBe(
-      'on the 1,322 samples of umls, test, PPO (best) has an MRR of 80.0 % (95 % interval 77.8 to 82.2), 5.0 points above TransE (75.0 %)',
+      'on the 1,322 samples of umls, test, PPO (best) has an MRR of 80.0 %, 5.0 points above TransE (75.0 %)',
     );
   });
 });
