@@ -1,7 +1,7 @@
 /** A model card: what a checkpoint is, what it was trained on and scores, in one page of Markdown. */
 import { stringify } from 'yaml';
 import { printable } from '../src/run/printable.js';
-import type { Checkpoint, CheckpointHeader } from './checkpoint.js';
+import type { Checkpoint, CheckpointHeader, JsonObject } from './checkpoint.js';
 
 const kinds: Record<CheckpointHeader['kind'], string> = {
   walker: 'A policy that answers by walking the edges of a knowledge graph, on top of a frozen text encoder.',
@@ -41,6 +41,41 @@ export function modelCard(
     ...(shown.tensors ? ['## Tensors', table(['name', 'shape'], shapes)] : []),
     ...(shown.settings ? ['## Settings', fenced(stringify(header.config))] : []),
   ].join('\n\n')}\n`;
+}
+
+/**
+ * What a hub reads of a card, as YAML before it: licence, data set, tags and scores.
+ * @param licence of the data it was trained on, in words; left out where it is not known
+ * @source the metadata of model cards as Hugging Face reads them: `model-index`, `license: other` with `license_name`
+ */
+export function frontMatter(name: string, { header }: Checkpoint, licence?: string): string {
+  const { data, env } = header.config as { data?: JsonObject; env?: JsonObject };
+  const dataset = typeof data?.dataset === 'string' ? data.dataset : undefined;
+  const task = header.kind === 'walker' ? 'reinforcement-learning' : 'graph-ml';
+  const metrics = Object.entries(header.metrics).flatMap(([key, value]) => {
+    const figure = /^eval\/(.+)/.exec(key)?.[1];
+    return figure === undefined ? [] : [{ type: figure, name: figure, value: Number(value.toPrecision(5)) }];
+  });
+  const scored = { task: { type: task }, dataset: { type: dataset, name: dataset, split: 'validation' }, metrics };
+  const tags = ['kgwalk', 'knowledge-graph', task, header.phase, ...(typeof env?.id === 'string' ? [env.id] : [])];
+  const facts = {
+    ...licenceOf(licence),
+    library_name: 'kgwalk',
+    pipeline_tag: task,
+    tags: [...new Set(tags)],
+    ...(dataset !== undefined && { datasets: [dataset] }),
+    ...(metrics.length > 0 && { metrics: metrics.map(({ type }) => type) }),
+    ...(metrics.length > 0 && dataset !== undefined && { 'model-index': [{ name, results: [scored] }] }),
+  };
+  return `---\n${stringify(facts)}---\n`;
+}
+
+/** Of the names that a hub knows, that of a Creative Commons licence: the others among data sets are their own. */
+function licenceOf(licence?: string): Record<string, string> {
+  if (licence === undefined) return {};
+  const known = /^CC[- ](BY(?:-(?:NC|SA|ND))*)[- ](\d\.\d)(?! [^(]*;)(?:$| \()/.exec(licence);
+  if (known) return { license: `cc-${known[1]!}-${known[2]!}`.toLowerCase() };
+  return { license: 'other', license_name: printable(licence) };
 }
 
 function table(head: string[], rows: string[][]): string {

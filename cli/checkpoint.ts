@@ -84,16 +84,25 @@ async function exportTo(run: string, which: string, { to, json }: ExportOptions)
     throw new WorkbenchError('usage', `expected a name that ends in .safetensors, got ${to}, at --to`);
   }
   const { readCheckpoint, weightsOnly, writeCheckpoint } = await import('../checkpoints/checkpoint.js');
-  const { modelCard } = await import('../checkpoints/model-card.js');
+  const { frontMatter, modelCard } = await import('../checkpoints/model-card.js');
   const { writeFileAtomic } = await import('../src/run/files.js');
   const { name, file } = await checkpointOf(run, which);
   const checkpoint = weightsOnly(readCheckpoint(file, { finite: true }));
   const weights = resolve(to);
   const card = weights.replace(/\.safetensors$/, '.md');
   writeCheckpoint(weights, checkpoint);
-  writeFileAtomic(card, modelCard(name, checkpoint));
+  const licence = await licenceOf(checkpoint.header.config);
+  writeFileAtomic(card, `${frontMatter(name, checkpoint, licence)}\n${modelCard(name, checkpoint)}`);
   if (json) printJson({ weights, card });
   else [weights, card].forEach((path) => printLine(path));
+}
+
+/** Of the data set in a checkpoint's settings, where it is imported here. */
+async function licenceOf({ data }: Readonly<Record<string, unknown>>): Promise<string | undefined> {
+  const { dataset } = (data ?? {}) as { dataset?: unknown };
+  const { listDatasets } = await import('../datasets/dataset.js');
+  const name = typeof dataset === 'string' ? dataset.split('/')[0] : undefined;
+  return listDatasets().find((known) => known.name === name)?.licence;
 }
 
 async function folderOf(run: string): Promise<string> {
