@@ -47,6 +47,7 @@ const forward = (label: string, program: string, batch: number, system?: string)
   where: { batch },
   ...(system !== undefined && { system }),
 });
+const policy = (label: string, program: string): Figure => ({ label, program, task: 'classic-ppo' });
 const encode = (label: string, program: string, task: string): Figure => ({ label, program, task });
 
 /** Rows in the order of the table. */
@@ -95,6 +96,17 @@ export const comparisons: readonly Comparison[] = [
   ]),
   ...compare('PPO, walks and updates, 400 × 400, UMLS', 'rate', whole('host, 1 walk of a query', 'ppo-400-once'), [
     [whole('SB3 MaskablePPO, 8 walks at a time', 'sb3-400')],
+  ]),
+  ...compare('PPO, CartPole, 64 × 64', 'rate', policy('trainPolicy', 'policy-cart-pole'), [
+    [policy('SB3 PPO', 'sb3-cart-pole'), 3],
+    [policy('sbx PPO (JAX)', 'sbx-cart-pole')],
+  ]),
+  ...compare('PPO, grid 5 × 5, 64 × 64', 'rate', policy('trainPolicy', 'policy-grid'), [
+    [policy('SB3 PPO', 'sb3-grid'), 3],
+    [policy('sbx PPO (JAX)', 'sbx-grid')],
+  ]),
+  ...compare('PPO, masked bandit, 64 × 64', 'rate', policy('trainPolicy', 'policy-masked-bandit'), [
+    [policy('SB3 MaskablePPO', 'sb3-masked-bandit'), 3],
   ]),
   ...compare('PPO update, minibatch 1,024', 'rate', update('native TensorFlow', 'update-native'), [
     [update('torch eager', 'torch-eager'), 1],

@@ -52,6 +52,11 @@ export const programs: readonly Program[] = [
   ours('ppo-400-once', 'ppo-end-to-end', `{data}/umls --hidden 400 ${seconds}`),
   peer('sb3-400', 'sb3_ppo', `{data}/umls --hidden 400 ${seconds}`),
   peer('sb3-400-wide', 'sb3_ppo', `{data}/umls --hidden 400 --envs 512 --steps 2 ${seconds}`),
+  ...['cart-pole', 'grid', 'masked-bandit'].flatMap((env) => [
+    ours(`policy-${env}`, 'classic-ppo', `${env} --total 30000`),
+    peer(`sb3-${env}`, 'classic_ppo', `${env} --total 30000`),
+    ...(env === 'masked-bandit' ? [] : [peer(`sbx-${env}`, 'classic_ppo', `${env} --system sbx --total 30000`)]),
+  ]),
   ours('update-native', 'ppo-update', `--backend tensorflow ${seconds}`),
   peer('torch-eager', 'ppo_torch', `- ${seconds}`),
   ours('update-wasm', 'ppo-update', `--backend wasm ${seconds}`),

@@ -51,19 +51,21 @@ model = algorithm("MlpPolicy", vec, n_steps=a.steps, batch_size=a.minibatch, n_e
 clock, curve = common.Clock(), []
 
 
-def mean_return(episodes=100):
-    """Of greedy episodes, over copies that are stepped together."""
-    test = DummyVecEnv([make] * 20)
+def mean_return(copies=20, each=5):
+    """Of greedy episodes, over copies that are stepped together: as many of each, so that short ones count no more."""
+    test = DummyVecEnv([make] * copies)
     test.seed(1000 + a.seed)
-    seen, sums, returns = test.reset(), np.zeros(20), []
-    while len(returns) < episodes:
+    seen, sums, returns = test.reset(), np.zeros(copies), [[] for _ in range(copies)]
+    while any(len(of) < each for of in returns):
         masks = {"action_masks": np.array([env.action_masks() for env in test.envs])} if masked else {}
         actions, _ = model.predict(seen, deterministic=True, **masks)
         seen, rewards, dones, _ = test.step(actions)
         sums += rewards
-        returns += sums[dones].tolist()
+        for copy in np.flatnonzero(dones):
+            if len(returns[copy]) < each:
+                returns[copy].append(sums[copy])
         sums[dones] = 0
-    return float(np.mean(returns[:episodes]))
+    return float(np.mean(returns))
 
 
 class Watch(BaseCallback):

@@ -11,5 +11,7 @@ runsAsWritten('docs/library.md', {
     Training: /^$/,
     'An environment of your own': /^$/,
     Plugins: /^$/,
+    // A random policy lasts some 22 steps.
+    'A policy of your own': /^[1-5]\d\d(\.\d+)?$/m,
   },
 });

@@ -124,7 +124,8 @@ function briefly(words: readonly string[]): string[] {
 
 /** The same code with less to train. */
 export function shrinkCode(text: string): string {
-  return text.replaceAll("'encoder.model=hashed:32'", tinyOverrides.map((setting) => `'${setting}'`).join());
+  const short = text.replaceAll(/totalSteps: \d00_000/g, 'totalSteps: 3_000');
+  return short.replaceAll("'encoder.model=hashed:32'", tinyOverrides.map((setting) => `'${setting}'`).join());
 }
 
 /** Runs of one second and seed would share the folder that is named after both. */

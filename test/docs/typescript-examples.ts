@@ -86,5 +86,10 @@ export function overSources(text: string): string {
 function found(name: string): string {
   if (name in entries) return entries[name]!;
   if (name.startsWith('.')) return join(place, name.replace(/\.js$/, '.ts'));
-  return name.startsWith('node:') ? name : createRequire(import.meta.url).resolve(name);
+  if (name.startsWith('node:')) return name;
+  try {
+    return createRequire(import.meta.url).resolve(name);
+  } catch {
+    return name; // of a package that readers install themselves
+  }
 }

@@ -17,7 +17,7 @@ export interface MlpOptions {
   /** Goes before the names of its parameters, `NAME.1`, `NAME.1.bias` … `NAME.out`. Default `mlp`. */
   name?: string;
   /** Of the start. Without it weights are zeros, for those that are loaded. */
-  seed?: number;
+  seed?: number | undefined;
 }
 
 /** A network and its weights. */
