@@ -75,6 +75,27 @@ export const programs: readonly Program[] = [
     '{python}',
     true,
   ),
+  ...[0, 1, 2].flatMap((seed) =>
+    [
+      ['cart-pole', '--total 32768 --curve 1'],
+      ['grid', '--total 16384 --curve 1'],
+      ['masked-bandit', '--total 40000 --curve 2'],
+    ].flatMap(([env, args]) => [
+      ours(`curve-${env}-${seed}`, 'classic-ppo', `${env} ${args} --seed ${seed}`, true),
+      peer(`sb3-curve-${env}-${seed}`, 'classic_ppo', `${env} ${args} --seed ${seed}`, '{python}', true),
+      ...(env === 'masked-bandit'
+        ? []
+        : [
+            peer(
+              `sbx-curve-${env}-${seed}`,
+              'classic_ppo',
+              `${env} --system sbx ${args} --seed ${seed}`,
+              '{python}',
+              true,
+            ),
+          ]),
+    ]),
+  ),
   ours('link-walk-umls', 'link-walk', `{data}/umls --seconds 20`, true),
   ours('link-walk', 'link-walk', `${fb15k} --seconds 30`, true),
   ours('scale', 'scale', `--triples 1e7`, true),

@@ -81,6 +81,8 @@ export function others(lines: readonly Line[]): string {
   const compared = new Set(comparisons.flatMap(({ ours, peer }) => [ours, peer]).map(({ program }) => program));
   const pairs = (of: Record<string, unknown> = {}) =>
     Object.entries(of)
+      // Curves are drawn by policy-curves.ts.
+      .filter(([key]) => key !== 'curve')
       .map(([key, value]) => `${key} ${String(value)}`)
       .join(', ');
   const cells = lines

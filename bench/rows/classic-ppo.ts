@@ -49,10 +49,10 @@ await trainPolicy({
     ...{ seed, totalSteps, numEnvs, numSteps, minibatchSize, updateEpochs, hidden },
     ...{ evalEvery: curveEvery === 0 ? updates : curveEvery, evalEpisodes: curveEvery === 0 ? 1 : 100 },
   },
-  // The first round warms up. A round that is evaluated is not counted: what it took is the evaluation's, too.
+  // The first round warms up; evaluations stand between a round and the next, and are not counted.
   onUpdate({ update, steps }) {
     count += steps;
-    if (update > 1 && !(update === updates || (curveEvery > 0 && update % curveEvery === 0))) {
+    if (update > 1) {
       learned.steps += steps;
       learned.wall += clock.wall();
       learned.cpu += clock.cpu();
@@ -62,7 +62,9 @@ await trainPolicy({
   },
   onMetrics({ step, metrics }) {
     const mean = metrics['eval/return'];
-    if (curveEvery > 0 && mean !== undefined) curve.push([step * numEnvs * numSteps, mean]);
+    if (mean === undefined) return;
+    if (curveEvery > 0) curve.push([step * numEnvs * numSteps, Number(mean.toFixed(3))]);
+    clock = startClock();
   },
 });
 if (done !== updates) throw new Error(`expected ${updates} updates, got ${done}`);
