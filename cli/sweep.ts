@@ -88,9 +88,11 @@ export function register(program: Command): void {
 async function sweep(preset: string, flags: SweepFlags, plugins: readonly string[]): Promise<void> {
   const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
   const jobs = whole(flags.jobs, '--jobs', 1);
-  const { openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
+  const { checkData, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
   const record = await plannedSweep(await planOf(preset, flags));
   const folder = await folderOf(flags, sweepName(record));
+  const { sweepIn } = await import('../src/run/sweep.js');
+  if (!flags.askTell && !sweepIn(folder)) await checkData(record);
   const open = openSweep(folder, record, flags.resume ?? false);
   const { terminalWork } = await import('./work.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
@@ -248,8 +250,13 @@ function printResults({ trials, metric, best, counts }: SweepResults, { better, 
   const { finished, stopped, failed } = counts;
   printLine(`${finished} of ${counts.trials} trials finished, ${stopped} stopped by halving, ${failed} failed`);
   if (!best) return printLine('no trial finished: there is no best');
+  const alike = ` (${best.n} seeds, all alike)`;
   const interval =
-    best.n > 1 ? ` (95 % over ${best.n} seeds: ${figureText(best.low)} to ${figureText(best.high)})` : '';
+    best.low === best.high
+      ? alike
+      : best.n > 1
+        ? ` (95 % over ${best.n} seeds: ${figureText(best.low)} to ${figureText(best.high)})`
+        : '';
   printLine(`Best on valid: trial ${best.trial}, ${metric} ${figureText(best.value)}${interval}. Again:`);
   printLine(best.command);
 }

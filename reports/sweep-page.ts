@@ -132,8 +132,13 @@ function doneText({ record, running }: SweepInfo, trials: readonly Trial[]): str
 
 function resultText(best: SweepFindings['best'], ranked: readonly Trial[], { name, write }: Writing): string {
   if (!best) return 'No trial has finished yet.';
+  const alike = ` with all of ${best.n} seeds`;
   const interval =
-    best.n > 1 ? ` (95 % over ${best.n} seeds: ${write(best.low)} to ${write(best.high)})` : ', with one seed';
+    best.low === best.high
+      ? alike
+      : best.n > 1
+        ? ` (95 % over ${best.n} seeds: ${write(best.low)} to ${write(best.high)})`
+        : ', with one seed';
   return `Trial ${best.trial} is the best of ${count(ranked.length, 'finished trial')}: ${name} ${write(best.value)}${interval}.`;
 }
 

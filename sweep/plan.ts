@@ -5,6 +5,7 @@ import { canonicalJson, configDifferences, configHash, refuseDifferences } from 
 import { WorkbenchError } from '../src/run/errors.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { openJsonLines } from '../src/run/json-lines.js';
+import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
 import { lockFolder } from '../src/run/run-lock.js';
 import { sweepFiles, sweepIn, type SweepRecord, type TrialEvent } from '../src/run/sweep.js';
 import { taskOfSettings } from '../tasks/index.js';
@@ -54,6 +55,16 @@ export async function checkTrial(
       hint === undefined ? {} : { hint },
     );
   }
+}
+
+/**
+ * Reads the data of the first trial, as its run will: what is missing would fail every run alike.
+ * @throws WorkbenchError `data` for data that is not there or does not fit
+ */
+export async function checkData(record: SweepRecord): Promise<void> {
+  const settings = loadPreset(record.preset, [...record.overrides, ...overridesOf(trialSettings(record, 1))]);
+  const { learning } = await taskOfSettings(settings);
+  await collectProvenance(new ProvenanceNotes(), () => learning.open(settings));
 }
 
 /** A name that follows from what is swept, and not from how many trials: more of them go on in the same folder. */

@@ -26,9 +26,15 @@ export interface KeySchema {
   pattern?: string;
 }
 
-/** The keys a schema accepts from a file, as JSON Schema. */
+const keySchemas = new WeakMap<z.ZodType, KeySchema>();
+
+/** The keys a schema accepts from a file, as JSON Schema; made once, not to be changed. */
 export function keySchemaOf(schema: z.ZodType): KeySchema {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as KeySchema;
+  const known = keySchemas.get(schema);
+  if (known) return known;
+  const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as KeySchema;
+  keySchemas.set(schema, made);
+  return made;
 }
 
 /** The schema of the key at `path`, or undefined where no key has that name. */

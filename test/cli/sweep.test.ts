@@ -75,6 +75,13 @@ describe('is refused with one clear error, and nothing is made:', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
+  test('data that is not there', async () => {
+    const folder = join(folderWith({}), 'sweep');
+    const { exitCode, told } = await kgwalk('sweep', 'demo', ...grid, '--run-dir', folder);
+    expect([exitCode, told]).toEqual([3, expect.stringContaining('expected an imported data set, got "demo"')]);
+    expect(existsSync(folder)).toBe(false);
+  });
+
   test('a folder with a sweep of other arguments, naming the difference', async () => {
     const folder = join(folderWith({}), 'sweep');
     openSweep(folder, await plannedSweep(planOf('ppo.clipRange=0.1,0.2')), false).close();
