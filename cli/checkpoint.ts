@@ -1,7 +1,8 @@
-/** `kgwalk checkpoint list|show|export`: the checkpoints of a run. */
+/** `kgwalk checkpoint list|show|export|import`: the checkpoints of a run. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
+import { registerImport } from './checkpoint-import.js';
 import { printJson, printLine, printTable } from './output.js';
 
 interface JsonOption {
@@ -14,7 +15,9 @@ interface ExportOptions extends JsonOption {
 
 /** Adds `kgwalk checkpoint`. */
 export function register(program: Command): void {
-  const command = program.command('checkpoint').description('list, show and export the checkpoints of a run');
+  const command = program
+    .command('checkpoint')
+    .description('list, show and export the checkpoints of a run; import a policy of Stable-Baselines3');
   const which = ['[name]', 'best, last, clone, a step or a name of the list', 'best'] as const;
   command
     .command('list')
@@ -41,6 +44,7 @@ export function register(program: Command): void {
     .requiredOption('--to <file>', 'where to write, ending in .safetensors')
     .option('--json', 'the paths as JSON')
     .action(exportTo);
+  registerImport(command);
 }
 
 /** The checkpoints of a run, and which of them `best`, `last` and `clone` name. */

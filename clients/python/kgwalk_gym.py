@@ -28,7 +28,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-__all__ = ["IDS", "KgwalkEnv", "KgwalkError", "KgwalkVectorEnv", "register", "to_sb3"]
+__all__ = ["IDS", "KgwalkEnv", "KgwalkError", "KgwalkVectorEnv", "export_sb3", "register", "to_sb3"]
 __version__ = "0.1.0"
 
 PROTOCOL = 1
@@ -736,6 +736,45 @@ def to_sb3(env: KgwalkVectorEnv) -> Any:
             return [False] * len(list(self._get_indices(indices)))
 
     return KgwalkVecEnv()
+
+
+def export_sb3(model: Any, file: str | os.PathLike[str]) -> None:
+    """Writes a policy of Stable-Baselines3 for `kgwalk checkpoint import sb3`: safetensors, numbers alone.
+
+    Args:
+        model: PPO or MaskablePPO with `MlpPolicy`: dense tanh layers over a vector, discrete actions from 0.
+        file: where to write.
+
+    @raises KgwalkError for anything else, naming it.
+    """
+
+    def refuse(expected: str, got: Any) -> KgwalkError:
+        return KgwalkError(f"expected {expected}, got {got}, at export_sb3", "usage")
+
+    policy = model.policy
+    space = policy.observation_space
+    if not (isinstance(space, spaces.Box) and len(space.shape) == 1):
+        raise refuse("observations that are vectors", space)
+    if not isinstance(policy.action_space, spaces.Discrete) or policy.action_space.start != 0:
+        raise refuse("discrete actions from 0", policy.action_space)
+    if policy.activation_fn.__name__ != "Tanh":
+        raise refuse("tanh layers", policy.activation_fn.__name__)
+    if type(policy.features_extractor).__name__ != "FlattenExtractor":
+        raise refuse("observations as they are", type(policy.features_extractor).__name__)
+    if model.get_vec_normalize_env() is not None:
+        raise refuse("observations as they are", "VecNormalize")
+    arrays = {name: np.asarray(value.detach().cpu().numpy(), dtype="<f4") for name, value in policy.state_dict().items()}
+    about: dict[str, Any] = {"__metadata__": {"format": "pt", "activation": "tanh", "from": "stable-baselines3"}}
+    end = 0
+    for name, array in arrays.items():
+        about[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [end, end + array.nbytes]}
+        end += array.nbytes
+    header = json.dumps(about).encode()
+    header += b" " * (-len(header) % 8)
+    with open(file, "wb") as out:
+        out.write(struct.pack("<Q", len(header)) + header)
+        for array in arrays.values():
+            out.write(array.tobytes())
 
 
 def register(env_id: str, **asked: Any) -> None:

@@ -41,7 +41,7 @@ export async function openEnvironment(asked: AskedEnv, work: Work): Promise<() =
     });
   }
   const { options, vectors }: TaskEnvironment = await overData(asked, work);
-  const own = applyOverrides({}, asked.option.map(overrideOf));
+  const own = optionsOf(asked.option);
   const make = () => {
     try {
       return makeVectorEnv(id as 'kgwalk/Grid-v1', { ...options, ...own } as never, numEnvs, autoreset);
@@ -83,6 +83,10 @@ async function overData({ id, dataset, config, set, ...flags }: AskedEnv, work: 
       : loadPreset(config, overrides);
   return task.environment(settings, flags, work);
 }
+
+/** Options of an environment, as the command line gives them: `size=7`. @throws WorkbenchError `usage` for another form */
+export const optionsOf = (texts: readonly string[]): Record<string, unknown> =>
+  applyOverrides({}, texts.map(overrideOf));
 
 function overrideOf(text: string): Override {
   const override = parseOverride(text);

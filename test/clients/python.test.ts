@@ -121,7 +121,7 @@ for (const { page, heading, text } of programs) {
   });
 }
 
-(status === 0 ? test : test.skip).each(['Checked', 'Episodes', 'Refused', 'Ends', 'Vectors', 'Found'])(
+(status === 0 ? test : test.skip).each(['Checked', 'Episodes', 'Refused', 'Ends', 'Vectors', 'Exported', 'Found'])(
   'the tests of %s pass',
   async (name) => {
     const { code, said } = await runPython('clients/python/tests', '-m', 'unittest', '-v', `test_kgwalk_gym.${name}`);

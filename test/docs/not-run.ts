@@ -18,6 +18,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ['docs/performance.md', 'python clients/python/bench.py', 'takes a minute and Python'],
   ['clients/python/README.md', 'export KGWALK=', 'sets a variable, as test/clients/python.test.ts does'],
   ['docs/python.md', 'npx kgwalk serve env', 'listens until it is stopped; test/serve/env/transports.test.ts stops it'],
+  ...['npx kgwalk checkpoint import sb3', 'npx kgwalk evaluate runs/theirs'].map((begin): [string, string, string] => [
+    'docs/python.md',
+    begin,
+    'reads what a program in Python has trained; test/clients/python.test.ts does where there is Stable-Baselines3',
+  ]),
   ...['npx kgwalk native install', 'npx kgwalk native remove'].map((begin): [string, string, string] => [
     'docs/native-tensorflow.md',
     begin,

@@ -40,6 +40,7 @@ runsAsWritten('docs/python.md', {
     'One environment': ['one.py'],
     'Many at once': ['many.py'],
     'Stable-Baselines3': ['learn.py'],
+    'Policies back': ['back.py'],
     'An environment of your own': ['own.py'],
   },
 });

@@ -7,6 +7,7 @@ is a file with what Node saw in the same episodes. What needs what is not there 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -347,6 +348,53 @@ class Vectors(unittest.TestCase):
         # A random free arm pays 0.5 on average, the best 0.89.
         self.assertLess(before, 0.6)
         self.assertGreater(after, 0.75)
+
+
+class Exported(unittest.TestCase):
+    """Policies of Stable-Baselines3 go back to kgwalk."""
+
+    @unittest.skipUnless(sb3_contrib, "no sb3_contrib here")
+    def test_a_policy_earns_there_what_it_earns_here(self) -> None:
+        from sb3_contrib import MaskablePPO
+
+        venv = KgwalkVectorEnv("kgwalk/MaskedBandit-v1", 4, autoreset_mode=AutoresetMode.SAME_STEP).to_sb3()
+        model = MaskablePPO("MlpPolicy", venv, n_steps=64, seed=3, device="cpu", policy_kwargs={"net_arch": [16, 8]})
+        model.learn(512)
+        venv.close()
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "policy.safetensors")
+            kgwalk_gym.export_sb3(model, file)
+            words = [*kgwalk_gym._program(), "checkpoint", "import", "sb3", file, "--env", "kgwalk/MaskedBandit-v1"]
+            told = subprocess.run([*words, "--run-dir", os.path.join(folder, "run"), "--json"], stdout=subprocess.PIPE, check=True)
+            there = json.loads(told.stdout)["return"]
+        here = 0.0
+        with KgwalkEnv("kgwalk/MaskedBandit-v1") as env:
+            for episode in range(20):
+                # The episodes that kgwalk scores checkpoints on.
+                name = json.dumps([0, "episodes/valid", episode], separators=(",", ":"))
+                seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
+                observation, _ = env.reset(seed=seed)
+                ended = False
+                while not ended:
+                    action, _ = model.predict(observation, action_masks=env.action_masks(), deterministic=True)
+                    observation, reward, ended, _, _ = env.step(int(action))
+                    here += reward / 20
+        self.assertAlmostEqual(there, here, 9)
+
+    @needs_sb3
+    def test_what_cannot_go_back_is_named(self) -> None:
+        from stable_baselines3 import PPO
+        from torch import nn
+
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "policy.safetensors")
+            model = PPO("MlpPolicy", "Pendulum-v1", device="cpu")
+            with self.assertRaisesRegex(KgwalkError, "expected discrete actions"):
+                kgwalk_gym.export_sb3(model, file)
+            model = PPO("MlpPolicy", "CartPole-v1", device="cpu", policy_kwargs={"activation_fn": nn.ReLU})
+            with self.assertRaisesRegex(KgwalkError, "expected tanh layers, got ReLU"):
+                kgwalk_gym.export_sb3(model, file)
+            self.assertFalse(os.path.exists(file))
 
 
 class Found(unittest.TestCase):
