@@ -16,7 +16,12 @@ export interface Example {
 /** Every page a reader is shown, as a path from the root of the repository. */
 export function documentationPages(): string[] {
   const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => join('docs', name));
-  const others = ['README.md', 'CONTRIBUTING.md', join('models', 'demo', 'README.md')];
+  const others = [
+    'README.md',
+    'CONTRIBUTING.md',
+    join('models', 'demo', 'README.md'),
+    join('clients', 'python', 'README.md'),
+  ];
   return [...others, ...docs.sort()].filter((name) => name.endsWith('.md') && existsHere(name));
 }
 
