@@ -23,6 +23,7 @@ export interface TrainFlags {
   backend?: string;
   dryRun?: boolean;
   threads?: string;
+  follow?: boolean;
   maxMinutes?: string;
   replayBatch?: string;
   json?: boolean;

@@ -48,6 +48,17 @@ export async function listen(options: { roots: readonly string[]; host?: string;
   return start({ ...options, onBug });
 }
 
+/** A page over runs that are about to train; on the usual port, or where that is taken on any. Says where. */
+export async function follow(roots: readonly string[]) {
+  const usual = { roots, port: portOf(usualPort) };
+  const serving = await listen(usual).catch((error: unknown) => {
+    if (error instanceof WorkbenchError) return listen({ ...usual, port: 0 });
+    throw error;
+  });
+  printNote(`follow it: ${serving.url}`);
+  return serving;
+}
+
 /** A folder as it is named, or that of a run. @throws WorkbenchError `usage` where there is neither */
 async function folderOf(name: string): Promise<string> {
   const { existsSync, statSync } = await import('node:fs');

@@ -6,6 +6,7 @@ import { printJson, printLine, printNote, printTable } from './output.js';
 import type { PlannedRun, TrainFlags } from './planned-runs.js';
 import { addThreadsOption, minutesOf, repeatable, timeLimit } from './options.js';
 import { threadsOf } from '../tasks/flags.js';
+import { follow } from './serve.js';
 
 /** Adds `kgwalk train`. */
 export function register(program: Command): void {
@@ -32,6 +33,7 @@ export function register(program: Command): void {
     .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
     .option('--dry-run', 'only say what would be done: samples, texts, tokens, updates, time')
     .option('--replay-batch <file>', 'make the step again that a run diverged at: a file of its replay folder')
+    .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
     .option('--max-minutes <n>', 'stop after that long, with a checkpoint to resume from')
     .option('--json', 'print the run folders as JSON');
   addThreadsOption(command, 'TransE: batches (transe.batchSize above 1) and validation').action(train);
@@ -52,20 +54,25 @@ async function train(preset: string | undefined, flags: TrainFlags): Promise<voi
   const { train: trainRun } = await import('../tasks/train.js');
   const { tellTorn, terminalWork } = await import('./work.js');
   const { progress, signal: interrupted } = terminalWork();
+  const following = flags.follow ? await follow(runs.map(({ folder }) => folder)) : undefined;
   const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
-  for (const [i, run] of runs.entries()) {
-    if (await isFinished(run)) {
-      printNote(`${run.folder} is finished; nothing to do`);
-      continue;
+  try {
+    for (const [i, run] of runs.entries()) {
+      if (await isFinished(run)) {
+        printNote(`${run.folder} is finished; nothing to do`);
+        continue;
+      }
+      printNote(opening(run));
+      const onBackend = (name: string, why: string) => printNote(`networks computed on ${name}: ${why}`);
+      try {
+        await trainRun({ ...run, threads, progress, onTorn: tellTorn, onNote: printNote, onBackend, signal });
+      } catch (error) {
+        if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
+        throw stoppedError(run.folder, runs.slice(i + 1));
+      }
     }
-    printNote(opening(run));
-    const onBackend = (name: string, why: string) => printNote(`networks computed on ${name}: ${why}`);
-    try {
-      await trainRun({ ...run, threads, progress, onTorn: tellTorn, onNote: printNote, onBackend, signal });
-    } catch (error) {
-      if (!(error instanceof WorkbenchError) || error.code !== 'stopped') throw error;
-      throw stoppedError(run.folder, runs.slice(i + 1));
-    }
+  } finally {
+    await following?.close();
   }
   const folders = runs.map(({ folder }) => folder);
   if (flags.json) return printJson({ runs: folders });

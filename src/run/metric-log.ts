@@ -5,14 +5,21 @@ import { openJsonLines, readJsonLines } from './json-lines.js';
 import { csvCell } from './printable.js';
 import { metricRecord, type MetricRecord, timingRecord, type TimingRecord } from './records.js';
 
-/** Opens the metrics of a run for appending. Lines are in memory until `flush`, which belongs before every checkpoint. */
+/** How long a line may wait in memory, in milliseconds, so that who follows a run sees it learn. */
+const longestWait = 1000;
+
+/** Opens the metrics of a run for appending. Lines are in memory for a second or so; `flush` belongs before every checkpoint. */
 export function openMetricLog(file: string) {
   const lines = openJsonLines(file);
+  let flushed = performance.now();
   return {
     ...lines,
     /** @param metrics figures under their full keys, such as `train/approx_kl`; NaN is kept and seen */
     append(phase: string, step: number, metrics: Record<string, number>): void {
       lines.append({ phase, step, metrics } satisfies MetricRecord);
+      if (performance.now() - flushed < longestWait) return;
+      lines.flush();
+      flushed = performance.now();
     },
   };
 }
