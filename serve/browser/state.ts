@@ -92,6 +92,15 @@ export function openState(onChange: (change: Change) => void) {
     }
   };
 
+  // A browser opens six connections to a host, whatever number of pages: one that nobody sees gives its own back.
+  const rest = () => source?.close();
+  const wake = () => {
+    if (!document.hidden && source?.readyState === EventSource.CLOSED) void start();
+  };
+  document.addEventListener('visibilitychange', () => (document.hidden ? rest() : wake()));
+  window.addEventListener('pagehide', rest);
+  window.addEventListener('pageshow', wake);
+
   return {
     start,
     /** How curves are shown, as the reader chose. */

@@ -1,0 +1,134 @@
+/** The page of `kgwalk serve` as a browser shows it, while a run grows. `npm test` builds its scripts first. */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { serve, type Serving } from '../../serve/server.js';
+import { type Browser, findBrowser, openBrowser, type PageVisit } from '../fixtures/browser.js';
+import {
+  hostileName,
+  madeUpCurves,
+  madeUpEvaluation,
+  madeUpExamples,
+  madeUpTimings,
+  writeMadeUpRun,
+} from '../fixtures/made-up-runs.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+const program = findBrowser();
+if (program === undefined)
+  console.log('no Chromium on this machine (KGWALK_TEST_BROWSER): the live page is not tried in a browser');
+
+/** Waits in the page until an expression holds. */
+const until = (page: PageVisit, holds: string) =>
+  page.evaluate(`new Promise((done) => { const look = () => (${holds}) ? done() : setTimeout(look, 20); look(); })`);
+
+(program === undefined ? describe.skip : describe)('the live page', () => {
+  const runs = folderWith({});
+  let serving: Serving;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    for (const seed of [1, 2, 3]) {
+      writeMadeUpRun(join(runs, `talker-s${seed}`), {
+        config: { seed, name: 'talker', ppo: { enabled: true, updates: 40 }, data: { dataset: 'opendialkg' } },
+        metrics: madeUpCurves(seed, 20),
+        timings: madeUpTimings,
+        evaluations: [
+          madeUpEvaluation('talker', 0.28, { checkpoint: 'best', examples: madeUpExamples }),
+          madeUpEvaluation('frequency', 0.2, { note: hostileName }),
+        ],
+      });
+    }
+    writeMadeUpRun(join(runs, 'other'), {
+      config: { seed: 1, name: 'other', ppo: { enabled: true, updates: 40, clipRange: 0.4 } },
+      metrics: madeUpCurves(7, 20),
+    });
+    serving = await serve({ roots: [runs], port: 0, lookMs: 20 });
+    browser = await openBrowser(program!);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await serving?.close();
+  });
+
+  const drawn = `document.querySelectorAll('.card canvas').length > 3`;
+  const views = {
+    curves: drawn,
+    results: `document.querySelectorAll('section.set tbody tr').length > 1`,
+    examples: `document.querySelectorAll('.example svg').length > 1`,
+    ask: `document.querySelector('form.ask select')`,
+    settings: `[...document.querySelectorAll('td code')].some((one) => one.textContent === 'ppo.clipRange')`,
+  };
+  const looks = ([390, 1440] as const).flatMap((width) =>
+    (['light', 'dark'] as const).map((scheme) => [width, scheme] as const),
+  );
+
+  test.each(looks)('shows every view at %i px by %s, without a complaint or another host', async (width, scheme) => {
+    for (const [view, holds] of Object.entries(views)) {
+      const page = await browser.visit(`${serving.url}?${view}-${scheme}#${view}`, width, scheme);
+      await until(page, holds);
+      expect(page.complaints).toEqual([]);
+      expect(page.requests.filter((address) => !address.startsWith(serving.url))).toEqual([]);
+      expect(page.requests.length).toBeGreaterThan(5);
+      // Tables and drawings scroll in themselves: the page is as wide as the window.
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    }
+  });
+
+  test('a curve grows when a line is written, and what was chosen stays', async () => {
+    const page = await browser.visit(`${serving.url}?grow`, 1440, 'light');
+    await until(page, drawn);
+    const last = `Chart.getChart(document.querySelector('[data-plot="ppo rollout/reward"] canvas'))?.scales.x.max`;
+    await until(page, `${last} === 20`);
+    await page.evaluate(`(() => {
+      const slider = document.querySelector('.controls input[type=range]');
+      slider.value = 0.5;
+      slider.dispatchEvent(new Event('input'));
+    })()`);
+    for (const seed of [1, 2, 3]) {
+      appendFileSync(
+        join(runs, `talker-s${seed}/metrics.jsonl`),
+        '{"phase":"ppo","step":25,"metrics":{"rollout/reward":0.1}}\n',
+      );
+    }
+    await until(page, `${last} === 25`);
+    expect(await page.evaluate(`document.querySelector('.controls output').textContent`)).toBe('0.50');
+    expect(page.complaints).toEqual([]);
+  });
+
+  test('a run that begins appears by itself', async () => {
+    const page = await browser.visit(`${serving.url}?new`, 1440, 'light');
+    await until(page, drawn);
+    writeMadeUpRun(join(runs, 'young'), { config: { seed: 1, name: 'young' }, metrics: madeUpCurves(9, 3) });
+    await until(page, `[...document.querySelectorAll('aside .name')].some((one) => one.textContent === 'young')`);
+  });
+
+  test('every control is reached by the Tab key, and the focus is seen', async () => {
+    const page = await browser.visit(`${serving.url}?tab#results`, 1440, 'light');
+    await until(page, views.results);
+    const wanted = await page.evaluate<number>(
+      `[...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')].filter((one) => !one.disabled && one.checkVisibility()).length`,
+    );
+    const seen = new Set<string>();
+    for (let presses = 0; presses < 2 * wanted && !(seen.size > 1 && seen.has('body') && presses > wanted); presses++) {
+      await page.press('Tab');
+      const [place, outline] = await page.evaluate<[string, string]>(`(() => {
+        const one = document.activeElement;
+        const all = [...document.querySelectorAll('*')];
+        return [one === document.body ? 'body' : String(all.indexOf(one)), getComputedStyle(one).outlineStyle];
+      })()`);
+      if (place !== 'body') expect(outline).not.toBe('none');
+      seen.add(place);
+    }
+    expect([...seen].filter((place) => place !== 'body').length).toBe(wanted);
+  });
+
+  test('differences are tested on demand, and a refusal is said', async () => {
+    const page = await browser.visit(`${serving.url}?test#results`, 1440, 'light');
+    await until(page, views.results);
+    await page.evaluate(`document.querySelector('section.set form').requestSubmit()`);
+    // Made-up evaluations hold no rows to pair: the server says so, and the page shows it.
+    await until(page, `document.querySelector('.trouble')`);
+    expect(await page.evaluate(`document.querySelector('.trouble').textContent`)).toContain('expected');
+  });
+});
