@@ -144,7 +144,12 @@ async function keepNoted<S extends Sample, Answer, R extends Row>(
   let partial: JsonLines | undefined;
   try {
     const resumed = existsSync(files.asked);
-    if (!resumed) writeFileAtomic(files.asked, `${JSON.stringify(what, null, 2)}\n`);
+    const before = resumed ? readAsked(folder) : undefined;
+    // `best` of a run that was trained for longer may be another by now: what was begun with the former one is left.
+    if (before?.phase !== what.phase || before?.step !== what.step || !before) {
+      writeFileAtomic(files.asked, `${JSON.stringify(what, null, 2)}\n`);
+      rmSync(files.partial, { force: true });
+    }
     const log = (timing = openTimingLog(files.timing));
     onTorn?.(files.timing, log.tornBytes);
     let known: ReadonlyMap<string, R> | undefined;

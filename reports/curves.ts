@@ -297,7 +297,8 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
   });
   const most = Math.max(...groups.map(({ runs }) => runs.length));
   const windows = [...new Set(curves.map(({ window }) => window))].filter((window) => window > 1);
-  const { evalSamples } = (groups[0]!.runs[0]!.info.config.ppo ?? {}) as { evalSamples?: unknown };
+  const { ppo, policy } = groups[0]!.runs[0]!.info.config as Record<string, Record<string, unknown> | undefined>;
+  const evalSamples = policy?.evalEpisodes ?? ppo?.evalSamples;
   const isEvaluated = measured.some(({ chart }) => chart.name.includes('ppo-eval/'));
   const isLevelled = measured.some(({ levels }) => levels.length > 0);
   return [

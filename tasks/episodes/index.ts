@@ -28,13 +28,13 @@ export function episodesTask(own: OwnParts = {}): Task<EpisodeSample, PlayedEpis
       return { notes: [...notes], before: {}, phases: { ppo: workOf(settings) }, texts: [] };
     },
     asked: [],
-    openAsk: () => refused('something to ask', 'kgwalk evaluate RUN plays episodes'),
-    pretrain: () => refused('vectors to pretrain', 'kgwalk train policy trains at once'),
-    imported: () => refused('a data set', 'an environment is registered, by registerEnv'),
-    listed: () => refused('a data set', 'an environment is registered, by registerEnv'),
-    statistics: () => refused('a data set', 'an environment is registered, by registerEnv'),
+    openAsk: () => refused('something to ask', 'Episodes are played by kgwalk evaluate RUN'),
+    pretrain: () => refused('vectors to pretrain', 'Policies are trained at once, by kgwalk train policy'),
+    imported: () => refused('a data set', 'An environment is registered, by registerEnv'),
+    listed: () => refused('a data set', 'An environment is registered, by registerEnv'),
+    statistics: () => refused('a data set', 'An environment is registered, by registerEnv'),
     graphOf: () => undefined,
-    leaks: () => refused('a data set', 'episodes are drawn from seeds: those of valid and test are never trained on'),
+    leaks: () => refused('a data set', 'Episodes are drawn from seeds: those of valid and test are never trained on'),
   };
 }
 
@@ -50,6 +50,6 @@ function workOf(settings: TrainSettings): string {
 
 function refused(expected: string, hint: string): never {
   throw new WorkbenchError('usage', `expected ${expected}, got an environment of episodes`, {
-    hint: `${hint[0]!.toUpperCase()}${hint.slice(1)}.`,
+    hint: `${hint}.`,
   });
 }

@@ -1,0 +1,119 @@
+/** `kgwalk train policy` on an environment of the user's own, and what other commands make of its run. */
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { chdir, cwd } from 'node:process';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { registerEnv, text } from '../../envs/index.js';
+import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { openRun } from '../../src/run/run-folder.js';
+import { readMetrics } from '../../src/run/metric-log.js';
+import { runFiles } from '../../src/run/run-folder.js';
+import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
+import { bestReturn, GridWorld } from '../fixtures/grid-world.js';
+import { folderWith } from '../fixtures/tiny-release.js';
+
+/** Shows words: neither a policy nor a walker over dialogues reads them. */
+class Wordy extends GridWorld {
+  override readonly observationSpace = text() as never;
+}
+
+const previous = cwd();
+let folder: string;
+
+beforeAll(() => {
+  registerEnv(
+    'mine/Room-v1',
+    ({ maxSteps }: { maxSteps?: number }) =>
+      () =>
+        new GridWorld(maxSteps, 'mine/Room-v1'),
+  );
+  registerEnv('mine/Wordy-v1', () => () => new Wordy(40, 'mine/Wordy-v1'));
+  folder = folderWith({});
+  chdir(folder);
+});
+afterAll(() => {
+  chdir(previous);
+  rmSync(folder, { recursive: true });
+});
+
+const small = ['policy.numSteps=64', 'policy.totalSteps=12288', 'ppo.learningRate=1e-3', 'policy.evalEpisodes=3'];
+const room = ['env.id=mine/Room-v1', 'env.options.maxSteps=30', ...small].flatMap((one) => ['--set', one]);
+
+test('a room is learned by settings alone, evaluated, compared, replayed, trained for longer and forked', async () => {
+  const plan = await kgwalk('train', 'policy', ...room, '--dry-run');
+  expect(plan.out).toContain('24 updates of 8 × 64 steps, 12288 in all; 10 epochs in minibatches of 64');
+  expect(existsSync('runs')).toBe(false);
+
+  expect(await kgwalk('train', 'policy', ...room, '--run-dir', 'runs/room')).toMatchObject({ exitCode: 0 });
+  expect(openRun('runs/room').config).toMatchObject({
+    env: { options: { maxSteps: 30 } },
+    policy: { hidden: [64, 64] },
+  });
+
+  const record = await kgwalkJson<EvaluationRecord>('evaluate', 'runs/room', '--split', 'test', '--limit', '5');
+  expect(record).toMatchObject({ task: 'episodes', dataset: 'mine/Room-v1', n: 5, agent: 'policy' });
+  expect(record.metrics.return!.value).toBeCloseTo(bestReturn, 6);
+  const { agents, comparisons } = await kgwalkJson<{ agents: EvaluationRecord[]; comparisons: object[] }>(
+    ...['compare', 'runs/room', 'random', '--split', 'test'],
+  );
+  expect(agents.map(({ n }) => n)).toEqual([100, 100]);
+  expect(agents[1]!.metrics.return!.value).toBeLessThan(0.3);
+  expect(comparisons[0]).toMatchObject({ differences: { return: { pValue: expect.closeTo(1 / 1000, 3) } } });
+  expect((await kgwalk('compare', 'runs/room', 'random', '--split', 'test')).out).toMatch(/runs\/room █+ 0\.860/);
+  for (const { saved } of [record as EvaluationRecord & { saved: string }]) {
+    expect(await kgwalk('replay', join(saved, '..'))).toMatchObject({ exitCode: 0 });
+  }
+  expect((await kgwalk('runs', 'list')).out).toMatch(/room +finished +ppo +policy +0 +mine\/Room-v1/);
+
+  expect((await kgwalk('train', '--resume', '--run-dir', 'runs/room')).told).toContain('is finished; nothing to do');
+  const ofLast = ['evaluate', 'runs/room', '--checkpoint', 'last', '--limit', '3'];
+  const { saved } = await kgwalkJson<{ saved: string }>(...ofLast);
+  const longer = await kgwalk('train', '--resume', '--run-dir', 'runs/room', '--set', 'policy.totalSteps=13312');
+  expect(longer.exitCode).toBe(0);
+  expect(readMetrics(runFiles('runs/room').metrics).at(-1)!.step).toBe(26);
+  // What `last` is has moved on, and the evaluation with it.
+  expect(await kgwalkJson(...ofLast)).toMatchObject({ saved, step: 26 });
+  expect(await kgwalk('replay', join(saved, '..'))).toMatchObject({ exitCode: 0 });
+  const fork = ['train', '--resume', 'best', '--run-dir', 'runs/room', '--fork', 'runs/fork'];
+  expect(await kgwalk(...fork, '--set', 'policy.totalSteps=512')).toMatchObject({ exitCode: 0 });
+  const [first] = readMetrics(runFiles('runs/fork').metrics);
+  expect(first!.metrics['rollout/reward']).toBeGreaterThan(0.7);
+});
+
+test('several seeds are several runs', async () => {
+  const words = [
+    'train',
+    'policy',
+    ...room,
+    '--set',
+    'policy.totalSteps=512',
+    '--seeds',
+    '1,2',
+    '--run-dir',
+    'runs/of',
+  ];
+  expect((await kgwalk(...words)).exitCode).toBe(0);
+  expect(['runs/of-s1', 'runs/of-s2'].map((name) => openRun(name).config.seed)).toEqual([1, 2]);
+});
+
+test.each([
+  [
+    ['opendialkg'],
+    /expected a section policy with env\.id=mine\/Room-v1.*kgwalk train policy --set env\.id=mine\/Room-v1/,
+  ],
+  [['policy', '--set', 'ppo.baseline=group-mean'], /expected ppo\.baseline=critic, moving-average or none/],
+  [['policy', '--set', 'env.options=7'], /env\.options: expected/],
+])('settings that do not fit a policy are refused before anything is read: %s', async ([preset, ...more], message) => {
+  const { exitCode, told } = await kgwalk('train', preset!, '--set', 'env.id=mine/Room-v1', ...more, '--run-dir', 'no');
+  expect([exitCode, told]).toEqual([2, expect.stringMatching(message)]);
+  expect(existsSync('no')).toBe(false);
+});
+
+test.each([
+  ['mine/Wordy-v1', /expected an observationSpace of vectors of one length .*, got text, at mine\/Wordy-v1/],
+  ['mine/Nowhere-v1', /expected a known environment .*"mine\/Nowhere-v1", at env\.id/],
+])('an environment that a policy cannot be trained in is refused before anything is read: %s', async (id, message) => {
+  const { exitCode, told } = await kgwalk('train', 'policy', '--set', `env.id=${id}`, '--run-dir', 'no');
+  expect([exitCode, told]).toEqual([2, expect.stringMatching(message)]);
+  expect(existsSync('no')).toBe(false);
+});
