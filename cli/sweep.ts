@@ -89,7 +89,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const minutes = flags.maxMinutes === undefined ? undefined : minutesOf(flags.maxMinutes, '--max-minutes');
   const jobs = whole(flags.jobs, '--jobs', 1);
   const { checkData, openSweep, plannedSweep, sweepName } = await import('../sweep/plan.js');
-  const record = await plannedSweep(await planOf(preset, flags));
+  const record = await plannedSweep(await planOf(preset, flags, plugins));
   const folder = await folderOf(flags, sweepName(record));
   const { sweepIn } = await import('../src/run/sweep.js');
   if (!flags.askTell && !sweepIn(folder)) await checkData(record);
@@ -146,7 +146,7 @@ async function answered(open: OpenSweep, work: SweepWork): Promise<void> {
   await answerAsks(open, work, { lines, say: (said) => printLine(JSON.stringify(said)) });
 }
 
-async function planOf(preset: string, flags: SweepFlags) {
+async function planOf(preset: string, flags: SweepFlags, plugins: readonly string[]) {
   const { overridesOf, parseSpace } = await import('../sweep/space.js');
   const { loadPreset } = await import('../presets/index.js');
   const { lastingModelName } = await import('../src/llm/model-files.js');
@@ -163,6 +163,7 @@ async function planOf(preset: string, flags: SweepFlags) {
   return {
     ...{ preset, overrides, dimensions, seeds: seedsOf(flags.seeds, seed), sampler: flags.sampler },
     seed: whole(flags.seed, '--seed', 0),
+    ...(plugins.length > 0 && { plugins: [...plugins] }),
     ...(flags.trials !== undefined && { trials: whole(flags.trials, '--trials', 1) }),
     ...(flags.metric !== undefined && { metric: metricOf(flags.metric) }),
     better: flags.minimize || flags.metric?.endsWith('loss') ? ('low' as const) : ('high' as const),

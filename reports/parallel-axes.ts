@@ -35,7 +35,10 @@ export function parallelAxes(
   const y = (place: number) => top + (1 - place) * height;
   const width = 2 * margin + axes.length * column;
   const sign = better === 'high' ? 1 : -1;
-  const ordered = [...trials].sort((a, b) => Number(b.isStopped) - Number(a.isStopped) || sign * (a.value - b.value));
+  // Of equal ones the earlier counts as the better, as it does elsewhere.
+  const ordered = [...trials]
+    .reverse()
+    .sort((a, b) => Number(b.isStopped) - Number(a.isStopped) || sign * (a.value - b.value));
   const best = ordered.findLast(({ isStopped }) => !isStopped);
   const lines = ordered.map((trial) => {
     const { label, set, value, isStopped } = trial;

@@ -144,10 +144,12 @@ function refuseOtherSweep(folder: string, before: SweepRecord, asked: SweepRecor
 }
 
 /** A sweep as the command line tells it. */
-function toldOf({ preset, overrides, dimensions, seeds, sampler, seed, metric, better, halving, asked }: SweepRecord) {
+function toldOf(record: SweepRecord) {
+  const { preset, overrides, plugins, dimensions, seeds, sampler, seed, metric, better, halving, asked } = record;
   const told: Record<string, string | number | undefined> = {
     preset,
     '--set, --model and --backend': overrides.join(' ') || undefined,
+    '--plugin': plugins?.join(' '),
     ...Object.fromEntries(
       dimensions.map((one) => [`--${one.kind === 'grid' ? 'grid' : 'sample'} ${one.key}`, dimensionText(one)]),
     ),

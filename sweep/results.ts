@@ -84,13 +84,18 @@ function importanceOf(
   return { settings: settings.sort((a, b) => b.share - a.share), foretold: found.foretold, n: trials.length };
 }
 
-function bestOf({ trial, set, runs }: Trial, { preset, overrides, seeds, config }: SweepRecord): BestTrial {
+function bestOf(
+  { trial, set, runs }: Trial,
+  { preset, overrides, plugins = [], seeds, config }: SweepRecord,
+): BestTrial {
   const values = runs.flatMap(({ end }) => end?.value ?? []);
   const { value, low, high, n } = studentInterval(values);
   const words = [...overrides, ...overridesOf(set)].flatMap((one) => ['--set', one]);
   const own =
     seeds.length > 1 ? ['--seeds', seeds.join()] : seeds[0] === config.seed ? [] : ['--seed', String(seeds[0])];
-  const command = ['kgwalk', 'train', preset, ...words, ...own].map(quoted).join(' ');
+  const command = ['kgwalk', 'train', preset, ...plugins.flatMap((file) => ['--plugin', file]), ...words, ...own]
+    .map(quoted)
+    .join(' ');
   return { trial, set, value, low, high, n, command };
 }
 

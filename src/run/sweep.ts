@@ -33,6 +33,8 @@ const sweepShape = z.object({
   preset: text,
   /** What every trial has on top of the preset, as `--set` takes it. */
   overrides: z.array(text),
+  /** Files of the user's own that every run loads, as they were named. */
+  plugins: z.array(text).optional(),
   /** The preset with these, every key with its value: what a trial has where the sweep changes nothing. */
   config: z.record(text, z.unknown()),
   dimensions: z.array(dimension),

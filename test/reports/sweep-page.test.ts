@@ -76,6 +76,27 @@ describe('the page', () => {
     expect(lines.filter(([kind]) => kind === 'stopped')).toEqual([['stopped', 'trial 7, stopped']]);
   });
 
+  test('takes the earlier of equal trials for the best, everywhere', async () => {
+    const record = await planned({ trials: 3, seeds: [0] });
+    const folder = join(folderWith({}), 'sweep-alike');
+    const sweep = openSweep(folder, record, false);
+    for (const trial of [1, 2, 3]) {
+      sweep.append({ kind: 'trial', trial, set: trialSettings(record, trial) });
+      sweep.append({
+        kind: 'end',
+        trial,
+        seed: 0,
+        state: 'finished',
+        value: trial === 1 ? 0.4 : 0.5,
+        metric: 'eval/path@1',
+      });
+    }
+    sweep.close();
+    const { html } = await pageOf(folder);
+    expect(html).toMatch(/<path class="best"[^>]*><title>trial 2:/);
+    expect(textOf(html)).toContain('Trial 2 is the best of 3 finished trials');
+  });
+
   test('has a row a trial, the best first, failures with their reason, escaped', async () => {
     const { html } = await pageOf(madeUp(await planned()));
     const table = html.split('<tbody>')[1]!.split('</tbody>')[0]!;

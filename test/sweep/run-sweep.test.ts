@@ -89,6 +89,12 @@ test('every trial is run with every seed, and the best has the highest mean of i
   expect(results.best!.command).toBe('kgwalk train demo --set ppo.clipRange=0.2 --seeds 0,1');
 });
 
+test('the command that trains the best again loads the plugins of the sweep', async () => {
+  const record = await plannedSweep(plan({ plugins: ['my env.mjs'], overrides: ['ppo.updates=3'] }));
+  const { best } = await swept(newFolder(), record, madeUp({}));
+  expect(best!.command).toBe("kgwalk train demo --plugin 'my env.mjs' --set ppo.updates=3 --set ppo.clipRange=0.1");
+});
+
 test('evaluations of embeddings, and NaN, choose nothing', async () => {
   const record = await plannedSweep(plan());
   const { run } = madeUp({}, [
@@ -244,6 +250,7 @@ describe('a folder that holds a sweep', () => {
     [{ seeds: [0, 1] }, '--seeds: 0 in the sweep, 0, 1 asked for'],
     [{ halving: { first: 2, eta: 3 } }, '--halving: nothing in the sweep, 2, --eta 3 asked for'],
     [{ overrides: ['ppo.updates=3'] }, '--set, --model and --backend: nothing in the sweep, ppo.updates=3 asked for'],
+    [{ plugins: ['mine.mjs'] }, '--plugin: nothing in the sweep, mine.mjs asked for'],
     [{ preset: 'opendialkg' }, 'preset: demo in the sweep, opendialkg asked for'],
   ])('is refused for other arguments: %j', async (other, message) => {
     const folder = newFolder();
