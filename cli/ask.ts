@@ -9,33 +9,36 @@ import { printShown } from './output.js';
 export function register(program: Command): void {
   const command = program
     .command('ask')
-    .description('one question of your own: to a run, or to any agent over the graph of a data set of questions')
-    .argument('<run-or-question>', 'name or folder of a run; with --agent the question, on links the head')
+    .description('ask a run, or any agent over the graph of a data set, a question of your own')
+    .argument('<run-or-question>', 'name or folder of a run; with --agent the question, or for links the head')
     .argument(
       '[question]',
-      'what is said or asked; on questions [brackets] mark the topic entities; on links see below',
+      'what is said or asked; for questions, [brackets] mark the topic entities; for links see below',
     )
-    .argument('[relation]', 'links: RUN HEAD RELATION, or with --agent HEAD RELATION; ~RELATION asks for heads')
+    .argument('[relation]', 'for links: RUN HEAD RELATION, or with --agent HEAD RELATION; ~RELATION asks for heads')
     .option(
       '--agent <name>',
-      'instead of a run: questions: such as fiske; links: transe, bilinear, rules, random or a run',
+      'ask this agent instead of a run: for questions such as fiske; for links transe, bilinear, rules, random or a run',
     )
-    .option('--dataset <name>', 'questions, links: whose graph to answer from, such as metaqa (a run keeps its own)')
-    .option('--start <entity>', 'dialogues: name of the entity to start from, as the graph writes it')
+    .option(
+      '--dataset <name>',
+      'questions, links: data set whose graph to answer from, such as metaqa (default: the run’s own)',
+    )
+    .option('--start <entity>', 'dialogues: name of the entity to start from, as in the graph')
     .option(
       '--dialogue <file>',
-      'dialogues: what was said and walked before, one dialogue in the release’s form (.json, .jsonl, .csv)',
+      'dialogues: what was said and walked before: one dialogue in the format of the release (.json, .jsonl, .csv)',
     )
     .option('--checkpoint <which>', 'best, last, clone or a step', 'best')
     .option(
       '--encoder <file>',
-      'of agents that need text vectors: FILE.gguf, a name of `models list`, or hashed:DIM (default the embedded one, demo)',
+      'for agents that need text vectors: FILE.gguf, a name from `models list`, or hashed:DIM (default: the embedded model, demo)',
     )
-    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend of the run')
+    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the backend the run was trained on')
     .option('--trace', 'questions: show what the agent did, step by step')
-    .option('--beam-width <n>', 'links: walks that go on after a step (a run keeps its own)')
-    .option('--config <preset>', 'links: settings that agents transe and bilinear are trained by')
-    .option('--top <n>', 'paths or answers to show', '10');
+    .option('--beam-width <n>', 'links: number of walks kept after each step (default: the run’s own)')
+    .option('--config <preset>', 'links: preset by which the agents transe and bilinear are trained')
+    .option('--top <n>', 'number of paths or answers to show', '10');
   groupOptions(addQuestionOptions(command)).option('--json', 'print JSON').action(ask);
 }
 
@@ -50,9 +53,13 @@ async function ask(first: string, second: string | undefined, third: string | un
   // An agent may be a run, too: `--agent RUN HEAD RELATION`.
   const named = { name: flags.agent ?? first, ...(!byAgent && { isRun: true }) };
   if (!byAgent && second === undefined) {
-    throw new WorkbenchError('usage', 'expected a run and a question, or --agent NAME and a question, got one of two', {
-      hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
-    });
+    throw new WorkbenchError(
+      'usage',
+      'expected a run and a question, or --agent NAME and a question, got only one of them',
+      {
+        hint: 'kgwalk ask RUN "QUESTION", or kgwalk ask "QUESTION about [TOPIC]" --agent NAME --dataset NAME',
+      },
+    );
   }
   // Nothing but a run can be meant: this says what is missing.
   if (!byAgent && !findRun(first)) openRun(first);

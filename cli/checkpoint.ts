@@ -21,23 +21,23 @@ export function register(program: Command): void {
   const which = ['[name]', 'best, last, clone, a step or a name of the list', 'best'] as const;
   command
     .command('list')
-    .description('the checkpoints that were kept')
+    .description('list the checkpoints that were kept')
     .argument('<run>', 'name or folder of a run')
     .option('--json', 'as JSON')
     .action(list);
   command
     .command('show')
-    .description('what a checkpoint is, was trained on and scores')
+    .description('show what a checkpoint is, what it was trained on and how it scores')
     .argument('<run>', 'name or folder of a run')
     .argument(...which)
-    .option('--tensors', 'its tensors with their shapes, too')
-    .option('--settings', 'the settings that it was trained with, too')
+    .option('--tensors', 'show its tensors and their shapes as well')
+    .option('--settings', 'show the settings it was trained with as well')
     .option('--json', 'its header and the shapes of its tensors as JSON')
     .action(show);
   command
     .command('export')
     .description(
-      'weights and header, without the state of training, as one safetensors file with a model card beside it',
+      'write weights and header, without the training state, to a safetensors file with a model card next to it',
     )
     .argument('<run>', 'name or folder of a run')
     .argument(...which)

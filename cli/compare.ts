@@ -11,7 +11,7 @@ import { printJson, printLine } from './output.js';
 export function register(program: Command): void {
   const command = program
     .command('compare')
-    .description('agents and runs on the same samples, each tested against the last one named')
+    .description('evaluate agents and runs on the same samples, and test each against the last one named')
     .argument(
       '<agent...>',
       'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, and of kept evaluations',

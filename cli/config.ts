@@ -9,13 +9,13 @@ export function register(program: Command): void {
   const command = program.command('config').description('explain settings and show what a preset resolves to');
   command
     .command('explain')
-    .description('what a key takes, its default and what it does; for a section, all its keys')
+    .description('explain a key: what it takes, its default and what it does; for a section, all its keys')
     .argument('[key]', 'such as ppo.clipRange or ppo')
     .option('--json', 'print JSON')
     .action(explain);
   command
     .command('show')
-    .description('every key of a preset with its value, as YAML')
+    .description('print every key of a preset with its value, as YAML')
     .argument('<preset>', 'name of a preset or a YAML file')
     .option('--set <key=value>', 'change a key; may be repeated', repeatable, [])
     .option('--json', 'print JSON')

@@ -16,11 +16,14 @@ export function registerCheck(datasets: Command): void {
   datasets
     .command('check <name>')
     .description(
-      'compare files, hashes and counts with what was imported; with --run, look for leaks of a split into a run or an evaluation of questions',
+      'compare files, hashes and counts with what was imported; with --run, check whether a split leaked into a run or an evaluation',
     )
-    .option('--run <run>', 'a run, or a folder of an evaluation of questions: what was it made from?')
-    .option('--split <split>', 'with --run: the split that nothing may know (default: test; of an evaluation, its own)')
-    .option('--evaluations <dir>', 'with --run: where evaluations are kept outside of runs (default: runs/evaluations)')
+    .option('--run <run>', 'a run, or the folder of an evaluation, whose sources to check')
+    .option('--split <split>', 'with --run: the split that must be unseen (default: test; for an evaluation, its own)')
+    .option(
+      '--evaluations <dir>',
+      'with --run: where evaluations outside run folders are kept (default: runs/evaluations)',
+    )
     .option('--json', 'print the problems, or all that was found, as JSON')
     .action(check);
 }

@@ -18,11 +18,11 @@ export function registerDemo(datasets: Command): void {
     .description(
       'make a world of invented films, books, music, sports and places, and import it as two data sets: NAME (dialogues) and NAME-questions. Same seed, same bytes',
     )
-    .option('--seed <n>', 'of everything (default 1)')
-    .option('--entities <n>', 'about how many (default 3000; in proportion where only --triples is given)')
-    .option('--triples <n>', 'about how many, both directions counted (default 20000; in proportion to --entities)')
+    .option('--seed <n>', 'seed of everything (default 1)')
+    .option('--entities <n>', 'roughly how many (default 3000; scaled to --triples if only that is given)')
+    .option('--triples <n>', 'roughly how many, counting both directions (default 20000; scaled to --entities)')
     .option('--dialogues <n>', 'how many, 0 for none (default 1200)')
-    .option('--questions <n>', 'about how many, 0 for none (default 4000)')
+    .option('--questions <n>', 'roughly how many, 0 for none (default 4000)')
     .option('--name <name>', 'name to import under', 'demo')
     .option('--write <dir>', 'write files for `datasets import opendialkg` and `custom` instead; triples are streamed')
     .option('--json', 'print the manifests as JSON')

@@ -14,9 +14,9 @@ export function registerGet(datasets: Command): void {
   datasets
     .command('get <release>')
     .description(
-      'download a release and import it: opendialkg, pathquestion; of metaqa, webqsp and webquestions, say where they are. A broken download goes on where it stopped',
+      'download a release and import it: opendialkg, pathquestion; for metaqa, webqsp and webquestions, say where to find them. An interrupted download continues where it stopped',
     )
-    .option('--name <name>', 'name to import under (default: the release)')
+    .option('--name <name>', 'name to import it under (default: the release)')
     .option('--no-import', 'only download')
     .option('--json', 'print the manifest as JSON')
     .action(getRelease);

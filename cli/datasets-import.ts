@@ -26,7 +26,7 @@ export async function importRelease(format: string, flags: ImportFlags): Promise
   const importer = importerOf(format);
   const manifest = await importer.import({
     from,
-    ...(name !== undefined && { name }),
+    name: name ?? importer.nameOf?.(from) ?? format,
     progress: commandProgress(),
     allowOverlap,
     labels,

@@ -17,12 +17,15 @@ export function register(program: Command): void {
   datasets
     .command('import <format>')
     .description(
-      'read a release from its files; replaces a data set of the same name when all went well. Formats: opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc, custom (your own triples and questions), triples (train, valid and test of links, or one file of triples)',
+      'import a release from its files; it replaces a data set of the same name once everything has been read. Formats: opendialkg, metaqa, pathquestion, webqsp, webquestions, mooc, custom (your own triples and questions), triples (links split into train, valid and test, or a single file of triples)',
     )
-    .requiredOption('--from <dir>', 'folder with the files of the release; of triples also one file')
-    .option('--name <name>', 'name to import under (default: the format; of triples, the name of the folder or file)')
-    .option('--no-labels', 'custom N-Triples: keep labels as edges instead of taking them as names and aliases')
-    .option('--allow-overlap', 'triples: keep and count triples that stand in two splits, instead of refusing them')
+    .requiredOption('--from <dir>', 'folder with the files of the release; for triples, a single file will do')
+    .option(
+      '--name <name>',
+      'name to import it under (default: the format; for triples, the name of the folder or file)',
+    )
+    .option('--no-labels', 'custom N-Triples: keep labels as edges instead of using them as names and aliases')
+    .option('--allow-overlap', 'triples: keep and count triples that occur in two splits instead of refusing them')
     .option('--json', 'print the manifest as JSON')
     .action(async (format: string, flags: ImportFlags) =>
       (await import('./datasets-import.js')).importRelease(format, flags),
@@ -31,15 +34,15 @@ export function register(program: Command): void {
   registerDemo(datasets);
   datasets
     .command('list')
-    .description('imported data sets')
+    .description('list the imported data sets')
     .option('--json', 'print the manifests as JSON')
     .action(listAll);
   datasets
     .command('stats <name>')
     .description(
-      'sizes, difficulty, coverage; for questions (NAME or NAME/SUBSET) splits, templates and how far gold chains carry; for links hubs, answers and relations',
+      'show sizes, difficulty and coverage; for questions (NAME or NAME/SUBSET) also splits, templates and how far gold chains get; for links also hubs, answers and relations',
     )
-    .option('--graph <graph>', 'which graph of dialogues', 'dialogue')
+    .option('--graph <graph>', 'for dialogues: which graph', 'dialogue')
     .option('--json', 'print everything as JSON')
     .action(describeOne);
   registerCheck(datasets);

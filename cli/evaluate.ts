@@ -9,20 +9,23 @@ import { printJson, printLine } from './output.js';
 export function register(program: Command): void {
   const command = program
     .command('evaluate')
-    .description('how often an agent is right, with intervals, slices, coverage and cost')
+    .description('measure how often an agent is right, with intervals, slices, coverage and cost')
     .argument('[run]', 'name or folder of a run')
     .option(
       '--agent <name>',
-      'an untrained agent instead of a run: frequency, fiske, tog …; on links transe, bilinear, rules or random',
+      'evaluate an untrained agent instead of a run: frequency, fiske, tog …; on links transe, bilinear, rules or random',
     )
-    .option('--predictions <file>', 'dialogues: write all ranked paths, by name, to a .jsonl or .csv file')
+    .option('--predictions <file>', 'dialogues: write all ranked paths, as names, to a .jsonl or .csv file')
     .addOption(
       new Option(
         '--count <how>',
-        'dialogues: strict, or ark: beside it the countings of LLM-ARK’s published code, to compare with its paper alone',
+        'dialogues: strict, or ark, which adds the counts of LLM-ARK’s published code, for comparison with its paper only',
       ).choices(['strict', 'ark']),
     );
-  addThreadsOption(addInputOptions(command), 'walks of a run on dialogues, on links the training of an embedding');
+  addThreadsOption(
+    addInputOptions(command),
+    'the walks of a run on dialogues, or for links the training of an embedding',
+  );
   groupOptions(command).action(evaluate);
 }
 

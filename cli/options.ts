@@ -6,34 +6,43 @@ import { WorkbenchError } from '../src/run/errors.js';
 export function addInputOptions(command: Command): Command {
   return addQuestionOptions(
     command
-      .option('--dataset <name>', 'imported data set, such as opendialkg, metaqa/2-hop or umls (a run keeps its own)')
-      .option('--split <split>', 'train, valid or test; of questions also names such as dev-valid', 'valid')
-      .option('--limit <n>', 'only n samples, drawn by a fixed seed: the same for every agent')
-      .option('--checkpoint <which>', 'of a run: best, last, clone or a step', 'best')
+      .option(
+        '--dataset <name>',
+        'imported data set, such as opendialkg, metaqa/2-hop or umls (default: the run’s own)',
+      )
+      .option('--split <split>', 'train, valid or test; for questions also names such as dev-valid', 'valid')
+      .option('--limit <n>', 'evaluate only n samples, drawn with a fixed seed and thus the same for every agent')
+      .option('--checkpoint <which>', 'for a run: best, last, clone or a step', 'best')
       .option(
         '--encoder <file>',
-        'of agents that need text vectors: FILE.gguf, a name of `models list`, or hashed:DIM (default the embedded one, demo)',
+        'for agents that need text vectors: FILE.gguf, a name from `models list`, or hashed:DIM (default: the embedded model, demo)',
       )
-      .option('--backend <name>', 'of a run: tensorflow, wasm or cpu instead of the run’s own')
-      .option('--graph <name>', 'dialogues: graph of the data set (a run keeps its own; default dialogue)')
-      .option('--turns <who>', 'dialogues: all or assistant (a run keeps its own; default all)')
-      .option('--data <file>', 'dialogues: a file in the release’s format (.csv, .json, .jsonl) instead of a split')
+      .option('--backend <name>', 'for a run: tensorflow, wasm or cpu instead of the backend it was trained on')
+      .option('--graph <name>', 'dialogues: graph of the data set (default: the run’s own, else dialogue)')
+      .option('--turns <who>', 'dialogues: all or assistant (default: the run’s own, else all)')
+      .option(
+        '--data <file>',
+        'dialogues: a file in the format of the release (.csv, .json, .jsonl) instead of a split',
+      )
       .option(
         '--beam-width <n>',
-        'dialogues, questions: walks to rank, on dialogues at least the largest k; links: walks that go on after a step',
+        'dialogues, questions: number of walks to rank (on dialogues at least the largest k); links: number of walks kept after each step',
       )
       .option('--two-hop-bonus <nats>', 'dialogues: added to the score of two-hop walks when ranking'),
   )
     .addOption(
       new Option(
         '--direction <which>',
-        'links: ask for tails, heads or both (default both, of a run trained on tails alone tail)',
+        'links: ask for tails, heads or both (default: both; tail for a run trained on tails only)',
       ).choices(['tail', 'head', 'both']),
     )
-    .option('--config <preset>', 'links: settings that agents transe and bilinear are trained by (default the run’s)')
+    .option(
+      '--config <preset>',
+      'links: preset by which the agents transe and bilinear are trained (default: the run’s settings)',
+    )
     .option(
       '--evaluations <dir>',
-      'where evaluations are kept (default: a run’s in its folder, others in runs/evaluations)',
+      'where to keep evaluations (default: those of a run in its folder, others in runs/evaluations)',
     )
     .option('--json', 'print JSON');
 }
@@ -43,29 +52,29 @@ export function addQuestionOptions(command: Command): Command {
   return command
     .option(
       '--model <model>',
-      'of prompted agents: the model; FILE.gguf, a name of `models list`, http://HOST:PORT/v1#NAME, or on questions oracle:E (simulated, error rate E); default the embedded one, demo',
+      'of prompted agents: FILE.gguf, a name from `models list`, http://HOST:PORT/v1#NAME, or for questions oracle:E (simulated, error rate E); default: the embedded model, demo',
     )
     .option(
       '--model-set <key=value>',
-      'of prompted agents: threads, gpu, gpuLayers, contextLength, heads, sequences of a file; contextLength, concurrency, retries, timeoutMs of a server; repeatable',
+      'of prompted agents: for a file: threads, gpu, gpuLayers, contextLength, heads, sequences; for a server: contextLength, concurrency, retries, timeoutMs; repeatable',
       repeatable,
       [],
     )
-    .option('--budget <n>', 'of prompted agents: calls a question may cost, or none (default 30)')
+    .option('--budget <n>', 'of prompted agents: calls allowed per question, or none (default 30)')
     .addOption(
       new Option(
         '--budget-mode <mode>',
-        'of prompted agents: strict checks before every call, reference at the loop heads',
+        'of prompted agents: strict checks before every call, reference at the head of each loop',
       ).choices(['strict', 'reference']),
     )
     .addOption(
       new Option(
         '--choices <how>',
-        'of prompted agents: whether the model writes single choices and verdicts, or they go by the probability of each',
+        'of prompted agents: whether single choices and verdicts are written by the model or taken by their probabilities',
       ).choices(['written', 'logprob']),
     )
     .addOption(
-      new Option('--hold-out <what>', 'questions: what test shares with no train question').choices([
+      new Option('--hold-out <what>', 'questions: what no test question may share with a train question').choices([
         'question',
         'template',
         'type',
@@ -73,12 +82,15 @@ export function addQuestionOptions(command: Command): Command {
     )
     .option(
       '--set <switch=value>',
-      'a switch of the untrained agents, such as stateful=false; repeatable',
+      'set a switch of untrained agents, such as stateful=false; repeatable',
       repeatable,
       [],
     )
-    .option('--seed <n>', 'questions: seed of agents and simulated models; the sample of --limit never changes')
-    .option('--withhold-hops', 'questions: do not tell agents how many relations the data set’s split says');
+    .option('--seed <n>', 'questions: seed of agents and simulated models; does not change the sample of --limit')
+    .option(
+      '--withhold-hops',
+      'questions: do not tell agents how many relations the answer takes, even where the data set says so',
+    );
 }
 
 /** For commander: gathers the values of an option that may be given several times, in order. */
@@ -108,7 +120,10 @@ export function timeLimit(minutes: number): AbortSignal {
  * @param what what the threads share, for the help
  */
 export function addThreadsOption(command: Command, what: string): Command {
-  return command.option('--threads <n>', `processor threads that share ${what} (default 1); no byte depends on it`);
+  return command.option(
+    '--threads <n>',
+    `number of threads that share ${what} (default 1); the result does not depend on it`,
+  );
 }
 
 /** Puts options that one task has, or prompted agents, under a heading of their own; what they were told by goes from their descriptions. */

@@ -9,7 +9,7 @@ export function register(program: Command): void {
   program
     .option(
       '--plugin <file>',
-      'a JavaScript module of your own that registers agents, environments, rewards, figures or data sets; repeatable',
+      'load a JavaScript module of yours that registers agents, environments, rewards, figures or data sets; repeatable',
       repeatable,
       [],
     )

@@ -19,14 +19,14 @@ export function register(program: Command): void {
   const command = program
     .command('pretrain')
     .description(
-      'train the vectors of a graph (TransE; of link data DistMult or ComplEx, too) that `train` and baselines use',
+      'train the vectors of a graph that `train` and the baselines use: TransE; for link data also DistMult or ComplEx',
     )
     .argument('<preset>', 'name or YAML file of a preset')
     .option('--set <key=value>', 'override a setting, such as transe.dim=200; repeatable', repeatable, [])
     .option('--seed <n>', 'override the seed')
     .option('--dataset <name>', 'override data.dataset')
     .option('--graph <name>', 'override data.graph')
-    .option('--test', 'of link data: print figures on test beside those on valid')
+    .option('--test', 'for link data: print figures on test as well as on valid')
     .option('--json', 'print JSON');
   addThreadsOption(command, 'batches (transe.batchSize above 1) and validation').action(pretrain);
 }

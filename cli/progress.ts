@@ -9,7 +9,7 @@ let mode: ProgressMode = progressModes.find((one) => one === env.KGWALK_PROGRESS
 export function register(program: Command): void {
   program
     .addOption(
-      new Option('--progress <how>', 'auto (a bar on a terminal, plain lines in a log), bar, plain or off')
+      new Option('--progress <how>', 'how to show progress; auto: a bar on a terminal, plain lines elsewhere')
         .choices(progressModes)
         .default('auto')
         .env('KGWALK_PROGRESS'),

@@ -20,7 +20,7 @@ export function register(program: Command): void {
   program
     .command('quickstart')
     .description(
-      'see all of it work, in minutes: a world is made, walkers are trained over the embedded language model and measured beside baselines and prompted agents',
+      'see everything work within minutes: make a world, train walkers on the embedded language model, and measure them against baselines and prompted agents',
     )
     .option(
       '--run-dir <dir>',

@@ -17,7 +17,7 @@ interface ReplayFlags {
 export function register(program: Command): void {
   program
     .command('replay')
-    .description('run an evaluation again without a model, and compare every byte with what it saved')
+    .description('repeat an evaluation without a model, and compare every byte with what it saved')
     .argument('<evaluation>', 'name or folder of an evaluation, as `kgwalk evaluate` said it')
     .option('--question <id>', 'this sample alone, with its trace')
     .option('--encoder <file>', 'the encoder, if its file has moved: FILE.gguf or a name of `models list`')

@@ -10,7 +10,7 @@ export function register(program: Command): void {
   program
     .command('report')
     .description(
-      'learning curves, tables and examples of runs and of evaluations (of questions or links), as PNG files and one HTML page that works offline',
+      'write learning curves, tables and examples of runs and evaluations as one HTML page that works offline, and as PNG files',
     )
     .argument(
       '<run-or-evaluation...>',

@@ -11,15 +11,15 @@ export function register(program: Command): void {
   const command = program.command('runs').description('list runs and export their metrics');
   command
     .command('list')
-    .description('the runs in ./runs, or in another folder')
+    .description('list the runs in ./runs, or in another folder')
     .argument('[folder]', 'where run folders lie')
     .option('--json', 'print JSON')
     .action(list);
   command
     .command('export')
-    .description('the metrics of a run as CSV: phase, step, key, value')
+    .description('print the metrics of a run as CSV: phase, step, key, value')
     .argument('<run>', 'name or folder of a run')
-    .option('--csv <file>', 'where to write; default standard output')
+    .option('--csv <file>', 'file to write (default: standard output)')
     .option('--json', 'with --csv: print its path as JSON')
     .action(exportRun);
 }

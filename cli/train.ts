@@ -12,31 +12,31 @@ import { follow } from './serve.js';
 export function register(program: Command): void {
   const command = program
     .command('train')
-    .description('train a walker by a preset: TransE, text vectors, cloning, PPO')
+    .description('train a walker from a preset: TransE, text vectors, cloning, PPO')
     .argument(
       '[preset]',
-      'a YAML file, or the name of a preset of the package; default opendialkg, with --resume the run’s own settings',
+      'a YAML file or the name of a built-in preset (default: opendialkg; with --resume the run’s own settings)',
     )
     .option(
       '--model <model>',
-      'encodes the texts: FILE.gguf, a name of `models list`, or hashed:DIM (encoder.model; default the embedded one, demo)',
+      'text encoder: FILE.gguf, a name from `models list`, or hashed:DIM (sets encoder.model; default: the embedded model, demo)',
     )
     .option('--set <key=value>', 'change a setting, such as ppo.clipRange=0.1; repeatable', repeatable, [])
     .option('--seed <n>', 'the run’s seed')
-    .option('--seeds <list>', 'one run for each of several seeds, such as 1,2,3')
-    .option('--run-dir <dir>', 'the run’s folder (with --seeds: DIR-s1, DIR-s2 …); default runs/NAME-TIME-sSEED')
-    .option('--resume [which]', 'go on with the run in --run-dir from its last, best or a numbered checkpoint')
+    .option('--seeds <list>', 'train one run per seed, such as 1,2,3')
+    .option('--run-dir <dir>', 'folder of the run (with --seeds: DIR-s1, DIR-s2 …; default: runs/NAME-TIME-sSEED)')
+    .option('--resume [which]', 'continue the run in --run-dir from its last (default), best or a numbered checkpoint')
     .option(
       '--fork [dir]',
-      'with --resume: leave that run as it is and begin a new one (default runs/NAME-TIME-sSEED) with the weights of the checkpoint, under other settings',
+      'with --resume: leave that run as it is and start a new one from the weights of the checkpoint, if need be under other settings (default: runs/NAME-TIME-sSEED)',
     )
-    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest that works')
-    .option('--dry-run', 'only say what would be done: samples, texts, tokens, updates, time')
-    .option('--replay-batch <file>', 'make the step again that a run diverged at: a file of its replay folder')
+    .option('--backend <name>', 'tensorflow, wasm or cpu instead of the fastest backend that works')
+    .option('--dry-run', 'only say what would be done: samples, texts, tokens, updates and time')
+    .option('--replay-batch <file>', 'repeat the step at which a run diverged: a file in its replay folder')
     .option('--follow', 'show the run in a browser while it trains, as `kgwalk serve` does; ends with it')
-    .option('--max-minutes <n>', 'stop after that long, with a checkpoint to resume from')
+    .option('--max-minutes <n>', 'stop after this many minutes, with a checkpoint to resume from')
     .option('--json', 'print the run folders as JSON');
-  addThreadsOption(command, 'TransE: batches (transe.batchSize above 1) and validation').action(train);
+  addThreadsOption(command, 'TransE’s batches (transe.batchSize above 1) and validation').action(train);
 }
 
 async function train(preset: string | undefined, flags: TrainFlags): Promise<void> {
@@ -97,7 +97,7 @@ function opening({ folder, fork, settings }: PlannedRun): string {
 function stoppedError(folder: string, waiting: readonly PlannedRun[]): WorkbenchError {
   const seeds = waiting.map(({ settings }) => settings.seed).join(', ');
   const rest = seeds === '' ? '' : `; not started: seed ${seeds}`;
-  return new WorkbenchError('stopped', `stopped; what was done is saved, at ${folder}${rest}`, {
+  return new WorkbenchError('stopped', `stopped; everything so far is saved, at ${folder}${rest}`, {
     hint: `Go on: ${commandLine('train', '--resume', '--run-dir', shownPath(folder))}`,
   });
 }

@@ -57,6 +57,8 @@ export interface Importer<K extends DatasetKind = DatasetKind> {
   kind: K;
   /** Whether it takes `allowOverlap`: splits of links alone are held against each other. */
   mayOverlap?: true;
+  /** What to call data from there, where no name is given. Default the format's name. */
+  nameOf?(from: string): string;
   /** Absent for data of the user's own. */
   release?: Release;
   import(options: AnyImportOptions): Promise<Manifests[K]>;

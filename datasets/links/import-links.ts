@@ -72,7 +72,13 @@ export async function importLinks(options: AnyImportOptions): Promise<LinkManife
 }
 
 /** As `importers.ts` lists it. */
-export const triples: Importer<'links'> = { name: 'triples', kind: 'links', mayOverlap: true, import: importLinks };
+export const triples: Importer<'links'> = {
+  name: 'triples',
+  kind: 'links',
+  mayOverlap: true,
+  nameOf,
+  import: importLinks,
+};
 
 const noLabels = { labels: new Map<number, string>(), unused: 0 };
 

@@ -25,9 +25,13 @@ export function openAskDialogue({ trained }: Resolved, flags: EvaluationFlags): 
     async ask([question, ...more], of = {}) {
       const { start: from, dialogue, top: most = '10' } = { ...flags, ...of };
       if (!trained || question === undefined || more.length > 0 || from === undefined) {
-        throw new WorkbenchError('usage', 'expected a run, a question and --start ENTITY on dialogues, got others', {
-          hint: 'kgwalk ask RUN "QUESTION" --start ENTITY',
-        });
+        throw new WorkbenchError(
+          'usage',
+          'expected a run, a question and --start ENTITY for dialogues, got something else',
+          {
+            hint: 'kgwalk ask RUN "QUESTION" --start ENTITY',
+          },
+        );
       }
       const top = wholeNumber(most, '--top', 1);
       const before = dialogue === undefined ? undefined : await dialogueOf(dialogue);

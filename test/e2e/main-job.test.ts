@@ -53,7 +53,7 @@ describe('kgwalk train', () => {
     const folder = join(home, 'short');
     const stopped = await kgwalk(...tiny, '--seeds', '1,2', '--run-dir', folder, '--max-minutes', '0.00001');
     expect(stopped.exitCode).toBe(130);
-    expect(stopped.told).toContain(`stopped; what was done is saved, at ${folder}-s1; not started: seed 2`);
+    expect(stopped.told).toContain(`stopped; everything so far is saved, at ${folder}-s1; not started: seed 2`);
     expect(stopped.told).toContain(`hint: Go on: kgwalk train --resume --run-dir ${folder}-s1`);
     expect((await kgwalk('train', '--resume', '--run-dir', `${folder}-s1`)).exitCode).toBe(0);
     expect(runHashes(`${folder}-s1`)).toEqual(runHashes(runs[0]!));
@@ -117,8 +117,8 @@ describe('kgwalk train', () => {
   test('refuses to go on with other settings', async () => {
     const folder = join(home, 'other');
     await kgwalk(...tiny, '--run-dir', folder, '--max-minutes', '0.00001');
-    const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', folder, '--set', 'ppo.updates=5');
-    expect([exitCode, told]).toEqual([2, expect.stringContaining('ppo.updates: 4 in the run, 5 asked for')]);
+    const { exitCode, told } = await kgwalk('train', '--resume', '--run-dir', folder, '--set', 'ppo.gamma=0.9');
+    expect([exitCode, told]).toEqual([2, expect.stringContaining('ppo.gamma: 1 in the run, 0.9 asked for')]);
   });
 });
 

@@ -57,8 +57,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     child.kill(signal);
     expect(await ended).toBe(130);
     expect(heard.told).toContain(asked);
-    expect(heard.told).toContain(`error: stopped; what was done is saved, at ${folder}`);
-    expect(heard.told).toContain(`hint: Go on: kgwalk train --resume --run-dir ${folder}`);
+    expect(heard.told).toContain(`error: stopped; everything so far is saved, at ${folder}`);
+    expect(heard.told).toContain(`hint: Go on: npx kgwalk train --resume --run-dir ${folder}`);
     expect(openRun(folder).state).toMatchObject({ status: 'stopped', phase: 'clone' });
     expect(readIndex(folder).last!.step).toBeGreaterThanOrEqual(3);
   },
@@ -77,7 +77,7 @@ test('a second one ends training at once with 130, in the middle of an update, a
     await setTimeout(50);
   }
   expect(await ended).toBe(130);
-  expect(heard.told).not.toContain('what was done is saved');
+  expect(heard.told).not.toContain('everything so far is saved');
 
   const files = (readdirSync(folder, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name));
   expect(files.filter((name) => name.endsWith('.tmp'))).toEqual([]);
