@@ -1,6 +1,7 @@
 /** `kgwalk report`: one page about runs, and about evaluations of questions and of link queries. */
 import type { Command } from 'commander';
-import { dirname, join, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { basename, dirname, join, resolve } from 'node:path';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { SweepInfo } from '../src/run/sweep.js';
 import { printJson, printLine } from './output.js';
@@ -16,7 +17,10 @@ export function register(program: Command): void {
       '<run-or-evaluation...>',
       'names or folders; runs and evaluations that differ only in the seed are averaged; or one sweep',
     )
-    .option('--to <dir>', 'where to write; default: report/ in the only one named, of several report/ beside the first')
+    .option(
+      '--to <dir>',
+      'where to write; default: report/ in the only one named, of several report-A-B/ beside the first',
+    )
     .option('--title <text>', 'of the page; default: what it is about')
     .option('--evaluations <dir>', 'where evaluations are kept (default runs/evaluations)')
     .option('--json', 'the paths as JSON')
@@ -54,11 +58,13 @@ async function report(names: string[], { to, title, evaluations: root, json }: R
     return { run: openRun(name) };
   });
   const folders = named.map(({ run, evaluation }) => run?.folder ?? evaluation!);
-  const parent = folders.length === 1 ? folders[0]! : dirname(folders[0]!);
+  // A comparison lies under its own name: the next one takes the place of none.
+  const place =
+    folders.length === 1 ? join(folders[0]!, 'report') : join(dirname(folders[0]!), comparisonName(folders));
   const written = await writeReport(
     named.flatMap(({ run }) => run ?? []),
     {
-      to: to === undefined ? join(parent, 'report') : resolve(to),
+      to: to === undefined ? place : resolve(to),
       evaluations: named.flatMap(({ evaluation }) => evaluation ?? []),
       compare: pairedFolders,
       ...(title !== undefined && { title }),
@@ -85,4 +91,16 @@ async function reportSweep(sweep: SweepInfo, to: string | undefined, title: stri
   const { sweepFiles } = await import('../src/run/sweep.js');
   const place = to === undefined ? sweepFiles(sweep.folder).report : resolve(to);
   return writeSweepPage(sweep, sweepResults(sweep), { to: place, ...(title !== undefined && { title }) });
+}
+
+/** `report-first-second`; of long or many names their beginnings and a hash of all. */
+function comparisonName(folders: readonly string[]): string {
+  const names = folders.map((folder) => basename(folder).replace(/[^\w.@-]+/g, '-'));
+  const whole = `report-${names.join('-')}`;
+  if (whole.length <= 80) return whole;
+  const hash = createHash('sha256').update(JSON.stringify(folders)).digest('hex').slice(0, 8);
+  return `report-${names
+    .map((name) => name.slice(0, 24))
+    .slice(0, 2)
+    .join('-')}-${hash}`;
 }

@@ -297,9 +297,14 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
   });
   const most = Math.max(...groups.map(({ runs }) => runs.length));
   const windows = [...new Set(curves.map(({ window }) => window))].filter((window) => window > 1);
-  const { ppo, policy } = groups[0]!.runs[0]!.info.config as Record<string, Record<string, unknown> | undefined>;
+  const { ppo, policy, evaluation } = groups[0]!.runs[0]!.info.config as Record<
+    string,
+    Record<string, unknown> | undefined
+  >;
   const evalSamples = policy?.evalEpisodes ?? ppo?.evalSamples;
   const isEvaluated = measured.some(({ chart }) => chart.name.includes('ppo-eval/'));
+  // Both ways are logged where there are two.
+  const pooled = isEvaluated && loggedKeys(groups, 'ppo').includes('eval/sum_mrr') && evaluation?.pooling;
   const isLevelled = measured.some(({ levels }) => levels.length > 0);
   return [
     `Of ${seeds.join('; ')}.`,
@@ -308,6 +313,8 @@ function captionOf(groups: readonly RunGroup[], measured: readonly Measured[]): 
     windows.length > 0
       ? `Smoothing: moving mean over ${windows.sort((a, b) => a - b).join(' or ')} points; evaluations are as measured.`
       : 'No smoothing.',
+    pooled &&
+      `Curves count an entity by ${pooled === 'sum' ? 'all of its walks together' : 'its best walk'} (evaluation.pooling), tables and examples by its best walk.`,
     typeof evalSamples === 'number' &&
       isEvaluated &&
       `Evaluated on a fixed sample of ${plain(evalSamples)} of valid, or all of it where it has no more${isLevelled ? '; dashed levels are of all of it' : ''}.`,

@@ -233,7 +233,8 @@ function labelsBy(configs: readonly Config[], keys: readonly string[]): string[]
   );
 }
 
-function settingText(config: Config, key: string): string {
+/** A setting by its dotted key, cut to 24 characters. */
+export function settingText(config: Config, key: string): string {
   const value = key.split('.').reduce<unknown>((node, step) => (node as Config | undefined)?.[step], config);
   return (typeof value === 'object' ? JSON.stringify(value) : String(value)).slice(0, 24);
 }

@@ -8,7 +8,7 @@ import { collectNoise, noiseFigures, noiseTable } from './noise.js';
 import type { Draw } from './pictures.js';
 import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
 import type { Subject } from './run-data.js';
-import { compareSettings, settingFigures, settingTable } from './settings.js';
+import { compareSettings, differingTable, settingFigures, settingTable } from './settings.js';
 import {
   askedFacts,
   linesTable,
@@ -51,12 +51,14 @@ export async function resultViews(
   }
   for (const subject of subjects) {
     const compared = compareSettings(subject);
-    if (!compared) continue;
-    const figures = await draw(settingFigures(compared, subject.dataset));
-    views.push({
-      title: `Settings compared on ${subject.dataset}`,
-      parts: [{ table: settingTable(compared) }, { figures }],
-    });
+    const differing = differingTable(subject.groups);
+    const parts: PartView[] = [
+      ...(compared
+        ? [{ table: settingTable(compared) }, { figures: await draw(settingFigures(compared, subject.dataset)) }]
+        : []),
+      ...(differing.rows.length > 0 ? [{ heading: 'What differs in the settings', table: differing }] : []),
+    ];
+    if (parts.length > 0) views.push({ title: `Settings compared on ${subject.dataset}`, parts });
   }
   return views;
 }

@@ -1,14 +1,15 @@
 /** Runs on one data set side by side: what each setting learned by equal environment steps, with intervals over seeds. */
+import { diffConfig } from '../src/run/config.js';
 import { numberText, type Figure } from '../src/run/figures.js';
 import { evaluatedKeys, type Trained } from './curves.js';
 import type { Table } from './html.js';
 import type { ChartGroup } from './pictures.js';
 import { saidOf } from './results.js';
-import type { RunData, RunGroup } from './run-data.js';
+import { settingText, type RunData, type RunGroup } from './run-data.js';
 import { deviationOf, halfInterval, meanOf } from './plots/smoothing.js';
 import { largest, seriesOfPhase, takenUpTo, type Mean } from './series.js';
 import { figureCell } from './tables.js';
-import { duration, plain } from './words.js';
+import { duration, plain, withoutSeed } from './words.js';
 
 const phase = 'ppo';
 
@@ -101,6 +102,22 @@ export function settingTable({ figure, rows, equalSteps }: SettingComparison): T
           { text: plain(group.runs.length) },
         ],
       })),
+  };
+}
+
+/** Settings that have a column each, and rows. */
+const mostDiffering = { groups: 6, keys: 40 };
+
+/** A row a setting that differs between groups of runs, a column a group. Empty where none differs, or there are many groups. */
+export function differingTable(groups: readonly RunGroup[]): Table {
+  const configs = groups.map(({ runs }) => withoutSeed(runs[0]!.info.config));
+  const differing = [...new Set(configs.slice(1).flatMap((config) => diffConfig(configs[0], config)))].sort();
+  const keys = groups.length > mostDiffering.groups ? [] : differing.slice(0, mostDiffering.keys);
+  return {
+    head: ['setting', ...groups.map(({ label }) => label)],
+    rows: keys.map((key) => ({
+      cells: [{ text: key }, ...configs.map((config) => ({ text: settingText(config, key), wraps: true }))],
+    })),
   };
 }
 

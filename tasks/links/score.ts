@@ -180,7 +180,7 @@ const shownAnswers = 5;
 function exampleOf(
   { task: { id, head, relation }, answer }: LinkSample,
   { answer: ranked }: Attempt<RankedQuestion>,
-  { rank }: LinkRow,
+  { rank, sumRank }: LinkRow,
   world: ScoredWorld,
 ): Example | undefined {
   const reached = ranked?.reached;
@@ -203,7 +203,10 @@ function exampleOf(
     }),
     right: rank === 1,
     rank,
-    lines: [`rank of the answer: ${rank}`],
+    // Tables rank by the best walk, and so does this card.
+    lines: [
+      `rank of the answer by its best walk: ${rank}${sumRank === undefined ? '' : `; by all of its walks together: ${sumRank}`}`,
+    ],
     walks: places.map((place) => namedSteps(world, head, reached.path(place))),
   };
 }

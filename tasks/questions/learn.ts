@@ -111,7 +111,10 @@ async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest
     f1: mean(({ f1 }) => f1),
     'hit@1': mean(({ hit }) => hit),
     exact: mean(({ exact }) => exact),
-    chain: mean(({ gold, chain }) => gold.chains.some((known) => known.join() === chain.join())),
+    // Where no question has a gold chain there is nothing to count.
+    ...(outcomes.some(({ gold }) => gold.chains.length > 0) && {
+      chain: mean(({ gold, chain }) => gold.chains.some((known) => known.join() === chain.join())),
+    }),
   };
   line.finish(`F1 ${numberText(figures.f1)} %`);
   return Object.fromEntries(Object.entries(figures).map(([key, value]) => [`eval/${key}`, value]));

@@ -23,7 +23,10 @@ test('kgwalk report takes evaluations by folder and by name, and writes beside t
   const one = await kgwalkJson<{ page: string }>('report', 'tog', '--evaluations', root);
   expect(one.page).toBe(join(tog, 'report', 'index.html'));
   const both = await kgwalkJson<{ page: string; pictures: string[] }>('report', fiske, tog);
-  expect(both.page).toBe(join(root, 'report', 'index.html'));
+  expect(both.page).toBe(join(root, 'report-fiske-tog', 'index.html'));
+  // Another comparison lies beside it.
+  const other = await kgwalkJson<{ page: string }>('report', tog, fiske);
+  expect([other.page, existsSync(both.page)]).toEqual([join(root, 'report-tog-fiske', 'index.html'), true]);
   expect(readFileSync(both.page, 'utf8')).toContain('2 agents on harbour');
   expect(both.pictures.every((file) => existsSync(file))).toBe(true);
 });

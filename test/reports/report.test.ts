@@ -86,6 +86,45 @@ describe('the report', () => {
     expect(readFileSync(page, 'utf8')).toContain('Nothing was evaluated yet');
   });
 
+  test.each([
+    ['stopped', '', 'half was stopped in cloning; kgwalk train --resume goes on from there.'],
+    ['failed', ',"reason":"loss is NaN"', 'half failed in cloning: loss is NaN.'],
+    // Nobody holds it: it was killed.
+    ['running', '', 'half was stopped in cloning'],
+  ])('says above all else that a run that is %s has not come to its end', async (status, more, said) => {
+    writeMadeUpRun(join(folder, 'half'), { config: { seed: 1 }, metrics: madeUpCurves(1, 40) });
+    const state = `{"schemaVersion":1,"status":"${status}","phase":"clone","done":{}${more}}`;
+    writeFileSync(join(folder, 'half', 'state.json'), state);
+    const { page } = await writeReport([openRun(join(folder, 'half'), folder)], { to: join(folder, 'out') });
+    const html = readFileSync(page, 'utf8');
+    expect(/<p class="status">([^<]*)/.exec(html)?.[1]).toContain(said);
+    expect(html.indexOf('class="status"')).toBeLessThan(html.indexOf('class="summary"'));
+  });
+
+  test('has tiles with figure, interval, distance and cost before one sentence, and what two settings differ in', async () => {
+    for (const [name, clipRange] of Object.entries({ near: 0.1, far: 0.3 })) {
+      writeMadeUpRun(join(folder, name), {
+        config: { seed: 1, data: { dataset: 'opendialkg' }, ppo: { enabled: true, clipRange } },
+        timings: madeUpTimings,
+        evaluations: [
+          madeUpEvaluation('walker', 0.2 + clipRange, { checkpoint: 'best', phase: 'ppo', step: 3 }),
+          madeUpEvaluation('frequency', 0.2),
+        ],
+      });
+    }
+    const runs = ['near', 'far'].map((name) => openRun(join(folder, name), folder));
+    const { page } = await writeReport(runs, { to: join(folder, 'out') });
+    const html = readFileSync(page, 'utf8');
+    const [tiles] = /<dl class="tiles">([^]*?)<\/dl>/.exec(html)!;
+    expect([...tiles.matchAll(/<dt>([^<]*)/g)].map(([, name]) => name!.replace('\u00a0', ' '))).toEqual([
+      ...['path@1', '95 % interval', 'against most frequent', 'training each'],
+    ]);
+    expect(tiles).toContain('50.0\u00a0%');
+    expect(html.match(/class="summary"/g)).toHaveLength(1);
+    const differing = html.slice(html.indexOf('What differs in the settings'));
+    expect(differing.slice(0, 2000)).toMatch(/ppo\.clipRange[^]*0\.1[^]*0\.3/);
+  });
+
   test('refuses a broken evaluation with its place', async () => {
     writeMadeUpRun(join(folder, 'broken'), { config: { seed: 1 } });
     mkdirSync(join(folder, 'broken', 'evaluations', 'valid'), { recursive: true });
