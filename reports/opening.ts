@@ -96,7 +96,7 @@ export function nothingEvaluated(groups: readonly RunGroup[]): string {
  * who comes next. A difference that may be chance is called so, and so is a tie.
  */
 export function resultOf(set: ResultSet): string {
-  const { main, rows } = set;
+  const { main } = set;
   const row = mainRow(set);
   if (!row.own) return `on the ${whatOf(set)}, ${bestOf(set)}`;
   const has = `on the ${whatOf(set)}, ${row.label} has ${article(main.title)} ${main.title} of ${text(valueOf(row, set), set)}`;
