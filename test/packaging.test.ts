@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { execPath } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
+import { nodeSupport } from '../src/run/environment.js';
 
 interface Manifest {
   exports: Record<string, string | { types: string; default: string }>;
@@ -60,4 +61,18 @@ describe('the tarball', () => {
     // Most of it is the embedded model.
     expect(packed.size).toBeLessThan(10 * 2 ** 20);
   });
+});
+
+test('the image of the Dockerfile runs a supported Node as a user who may change nothing but the data', () => {
+  const lines = readFileSync('Dockerfile', 'utf8').split('\n');
+  const majors = lines.flatMap((line) => /^FROM node:(\d+)-/.exec(line)?.[1] ?? []);
+  expect(majors.length).toBe(2);
+  expect(majors.filter((major) => !nodeSupport(`${major}.99.0`).supported)).toEqual([]);
+  expect(lines.filter((line) => /^(USER|VOLUME|ENTRYPOINT)/.test(line))).toEqual([
+    'VOLUME /data',
+    'USER node',
+    'ENTRYPOINT ["kgwalk"]',
+  ]);
+  const [, module] = /kgwalk\/(dist\/[\w/]+\.js)'/.exec(lines.join('\n'))!;
+  expect(existsSync(module!)).toBe(true);
 });

@@ -1,0 +1,10 @@
+import { runsAsWritten } from './page-run.js';
+
+runsAsWritten('docs/walkthrough.md', {
+  prints: {
+    Data: /^\d+ entities, \d+ edges, \d+ samples to train on\n.+\n.+ → .+ → .+\n$/,
+    'A walk': /→|-\[/,
+    'An answer': /^.+ → .+\n$/,
+    'A world of your own': /^0\.[78]\d true\n$/,
+  },
+});
