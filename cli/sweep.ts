@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { join, resolve } from 'node:path';
 import { stdin } from 'node:process';
+import { commandLine, shownPath } from '../src/run/command-line.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { addThreadsOption, minutesOf, repeatable, timeLimit } from './options.js';
 import { printJson, printLine, printNote, printTable, type Row } from './output.js';
@@ -99,7 +100,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const { signal: interrupted, progress } = terminalWork();
   const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
   const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
-  const { quoted, sweepResults } = await import('../sweep/results.js');
+  const { sweepResults } = await import('../sweep/results.js');
   const work = { jobs, run, signal, retryFailed: flags.retryFailed };
   try {
     await (flags.askTell ? answered(open, work) : planned(open, work, progress));
@@ -116,7 +117,7 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const results = sweepResults(open);
   if (flags.json && !flags.askTell) printJson({ folder, ...results });
   else if (!flags.askTell) printResults(results, record);
-  printNote(`\nkgwalk report ${quoted(folder)}`);
+  printNote(`\n${commandLine('report', shownPath(folder))}`);
 }
 
 /** All trials of a list. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { functionalAnova } from '../src/metrics/functional-anova.js';
 import { studentInterval } from '../src/metrics/student.js';
 import { rankedTrials, trialsOf, type SweepInfo, type SweepRecord, type Trial } from '../src/run/sweep.js';
+import { commandLine } from '../src/run/command-line.js';
 import { axesOf } from '../src/run/sweep-axes.js';
 import { overridesOf } from './space.js';
 
@@ -93,13 +94,7 @@ function bestOf(
   const words = [...overrides, ...overridesOf(set)].flatMap((one) => ['--set', one]);
   const own =
     seeds.length > 1 ? ['--seeds', seeds.join()] : seeds[0] === config.seed ? [] : ['--seed', String(seeds[0])];
-  const command = ['kgwalk', 'train', preset, ...plugins.flatMap((file) => ['--plugin', file]), ...words, ...own]
-    .map(quoted)
-    .join(' ');
+  const loaded = plugins.flatMap((file) => ['--plugin', file]);
+  const command = commandLine('train', preset, ...loaded, ...words, ...own);
   return { trial, set, value, low, high, n, command };
-}
-
-/** A word as a shell reads it. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
