@@ -128,7 +128,7 @@ export interface Answered {
   answer: unknown;
   /** As `kgwalk ask` prints it. */
   sections: ShownSection[];
-  /** Of the answer alone, without loading. */
+  /** What it took; the first question to a checkpoint loads it. */
   milliseconds: number;
   /** SVG of the walks, where the answer has some. */
   drawing?: string;

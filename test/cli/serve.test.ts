@@ -3,12 +3,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { execPath } from 'node:process';
-import { expect, test } from '@jest/globals';
+import { env, execPath } from 'node:process';
+import { afterAll, expect, test } from '@jest/globals';
 import { portOf } from '../../cli/serve.js';
 import { openEvents } from '../fixtures/event-stream.js';
 import { madeUpCurves, writeMadeUpRun } from '../fixtures/made-up-runs.js';
 import { folderWith } from '../fixtures/tiny-release.js';
+import { filmOverrides, importFilms } from '../fixtures/toy-question-training.js';
+
+const previous = env.KGWALK_HOME;
+afterAll(() => {
+  if (previous === undefined) delete env.KGWALK_HOME;
+  else env.KGWALK_HOME = previous;
+});
 
 /** The program's output, and its exit status. */
 function started(...words: string[]) {
@@ -52,4 +59,31 @@ test('a run that is not there, and what is no port, are said', async () => {
   expect(told()).toContain('expected a run or a folder of runs, got nothing, at nowhere');
   for (const text of ['', 'http', '65536', '-1', '80.5']) expect(() => portOf(text)).toThrow(/expected a port/);
   expect(portOf('0')).toBe(0);
+});
+
+test('train --follow shows the run while it trains, and ends with it', async () => {
+  const home = folderWith({});
+  env.KGWALK_HOME = home;
+  await importFilms();
+  const run = join(folderWith({}), 'films-s1');
+  const sets = filmOverrides.flatMap((one) => ['--set', one]);
+  const child = spawn(execPath, ['dist/cli/main.js', 'train', 'metaqa', ...sets, '--run-dir', run, '--follow'], {
+    env: { ...env, KGWALK_HOME: home },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'close').then(([code]) => code as number);
+  let told = '';
+  const url = await new Promise<string>((resolve) =>
+    child.stderr.on('data', (text) => {
+      told += String(text);
+      const [, found] = /follow it: (http:\S+)/.exec(told) ?? [];
+      if (found) resolve(found);
+    }),
+  );
+  const events = await openEvents(`${url}api/live`);
+  const seen = await events.until(({ data }) => data.runs?.[0]?.state === 'running');
+  expect(seen.at(-1)!.data.runs).toMatchObject([{ key: 'films-s1', dataset: 'films' }]);
+  while (await events.next().catch(() => undefined));
+  expect(await ended).toBe(0);
+  await events.close();
 });
