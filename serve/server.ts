@@ -73,7 +73,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
     return refused(
       'a free port',
       `${port}, which another program listens on`,
-      `Is it a \`kgwalk serve\` of before? Open http://${host}:${port}/, or choose another: --port ${port < 65_535 ? port + 1 : 8765}, or --port 0 for any.`,
+      `Is it a page of before? Open http://${host}:${port}/, or choose another: --port ${port < 65_535 ? port + 1 : 8765}, or --port 0 for any.`,
     );
   }
   if (error.code === 'EACCES') {

@@ -48,7 +48,7 @@ test('a taken port is one clear error', async () => {
   const { ended, told } = started('--port', String(port));
   expect(await ended).toBe(2);
   expect(told()).toBe(
-    `error: expected a free port, got ${port}, which another program listens on\nhint: Is it a \`kgwalk serve\` of before? Open http://127.0.0.1:${port}/, or choose another: --port ${port + 1}, or --port 0 for any.\n`,
+    `error: expected a free port, got ${port}, which another program listens on\nhint: Is it a page of before? Open http://127.0.0.1:${port}/, or choose another: --port ${port + 1}, or --port 0 for any.\n`,
   );
   other.close();
 });
