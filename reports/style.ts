@@ -49,6 +49,7 @@ a:hover { text-decoration: underline; }
   .pair .figures { grid-template-columns: repeat(auto-fill, minmax(min(250px, 100%), 1fr)); }
   .pair table { min-width: 0; width: 100%; }
   .pair th { white-space: normal; vertical-align: bottom; }
+  .pair th, .pair td { padding-left: 0.35rem; padding-right: 0.35rem; }
 }
 figure { margin: 0; }
 img { width: 100%; max-width: 440px; height: auto; display: block; }
