@@ -30,6 +30,7 @@ runsAsWritten('docs/link-queries.md', {
     Explanations: /^(Ivy Stone -\[\w+\]-> [\w ]+ -\[lies_in\]-> Northland\n){2}these are all\n$/,
   },
 });
+runsAsWritten('docs/live.md');
 runsAsWritten('docs/llm-ark.md');
 runsAsWritten('docs/models.md', { before: ['kgwalk datasets import opendialkg --from DIR'] });
 runsAsWritten('docs/native-tensorflow.md');
