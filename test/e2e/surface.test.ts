@@ -82,7 +82,9 @@ test('kgwalk serve listens on this machine alone, and dials nobody', async () =>
     child.stdout.once('data', (text) => (process.stdout.write(text), child.kill('SIGINT')));
     child.once('exit', (code) => (process.exitCode = code));`;
   const { exitCode, said, network, packets } = await watchedProgram(execPath, ['-e', code, run]);
-  expect([exitCode, network, packets]).toEqual([0, ['listen {"port":0,"host":"127.0.0.1"}'], ownNetwork && 0]);
+  // Node looks up the address that it is to listen at, though it is none of a name server's business: no packet leaves.
+  const listens = ['listen {"port":0,"host":"127.0.0.1"}', 'lookup "127.0.0.1"'];
+  expect([exitCode, network, packets]).toEqual([0, listens, ownNetwork && 0]);
   expect(JSON.parse(said)).toEqual({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/),
     port: expect.any(Number),

@@ -26,6 +26,7 @@ const handsOn: Record<string, string> = {
   'tasks/dialogues/training-data.ts': 'loads the splits',
   'tasks/leaks.ts': 'tells what others noted',
   'tasks/links/agents.ts': 'gives train and valid to the trainers of embeddings, and to the rules',
+  'tasks/links/ask.ts': 'loads the data set whose names it resolves, and marks answers that some split holds',
   'tasks/links/data.ts': 'loads the split that is evaluated',
   'tasks/links/leaks.ts': 'tells what others noted',
   'tasks/links/score.ts': 'scores answers',
