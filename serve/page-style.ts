@@ -71,7 +71,10 @@ section.set .scroll { margin: 0.5rem 0; }
   .columns { grid-template-columns: minmax(0, 1fr); }
   aside { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: 0.6rem 1rem; }
   main { padding: 1rem; }
-  .bar { padding: 0.5rem 1rem; }
+  .bar { padding: 0.5rem 1rem; gap: 0.2rem 1rem; }
+  .brand { width: 100%; }
+  .bar nav { margin-left: -0.45rem; gap: 0; }
+  .bar nav a { padding: 0.4rem 0.45rem; }
   aside label { padding: 0.5rem 0.4rem; }
 }
 `;

@@ -81,7 +81,7 @@ test('kgwalk serve listens on this machine alone, and dials nobody', async () =>
     const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', process.argv[1], '--port', '0', '--json']);
     child.stdout.once('data', (text) => (process.stdout.write(text), child.kill('SIGINT')));
     child.once('exit', (code) => (process.exitCode = code));`;
-  const { exitCode, said, network, packets } = await watchedProgram(execPath, ['-e', code, run]);
+  const { exitCode, said, network, packets } = await watchedProgram(execPath, ['-e', code, place]);
   // Node looks up the address that it is to listen at, though it is none of a name server's business: no packet leaves.
   const listens = ['listen {"port":0,"host":"127.0.0.1"}', 'lookup "127.0.0.1"'];
   expect([exitCode, network, packets]).toEqual([0, listens, ownNetwork && 0]);
