@@ -33,7 +33,7 @@ const chatModels = ['CHAT.gguf', 'SmolLM2.gguf', 'qwen2.5-0.5b-instruct'];
 /** What a reader asks of FB15k-237 and of the demo, in our small worlds. */
 const tinyWords: Readonly<Record<string, string>> = {
   'Tom Hanks': 'Ivy Stone',
-  'Riska Rising': 'Merune',
+  'Riska Rising': 'Under Merune Skies',
   'Forrest Gump': 'Northland',
   '/film/actor/film./film/performance/film': 'citizen_of',
   '~/film/actor/film./film/performance/film': '~citizen_of',
