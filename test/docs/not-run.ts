@@ -17,10 +17,8 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ]),
   ['docs/performance.md', 'python clients/python/bench.py', 'takes a minute and Python'],
   ['clients/python/README.md', 'export KGWALK=', 'sets a variable, as test/clients/python.test.ts does'],
-  ['docs/live.md', 'npx kgwalk serve', 'listens until it is stopped; test/cli/serve.test.ts stops it'],
   ['docs/live.md', 'curl ', 'asks a server; test/serve/ask.test.ts asks one'],
   ['docs/python.md', 'npx kgwalk serve env', 'listens until it is stopped; test/serve/env/transports.test.ts stops it'],
-  ['docs/live.md', 'npx kgwalk serve', 'listens until it is stopped; test/cli/serve.test.ts stops it'],
   ['docs/live.md', 'curl ', 'asks a server that runs; test/serve/ask.test.ts does'],
   ...['npx kgwalk checkpoint import sb3', 'npx kgwalk evaluate runs/theirs'].map((begin): [string, string, string] => [
     'docs/python.md',
