@@ -26,7 +26,7 @@ const noExit = { object: 'process', property: 'exit', message: 'Only cli/ exits;
 const noDefault = { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'runs/', 'coverage/', '.native/'] },
+  { ignores: ['dist/', 'runs/', 'coverage/', 'docs/api/', '.native/'] },
   {
     files: ['**/*.js', '**/*.mjs', '**/*.ts'],
     extends: [tseslint.configs.recommended],

@@ -1,4 +1,7 @@
-/** `kgwalk/agents`: the interface, agents by name, trained walkers, and the parts to build others from. */
+/**
+ * `kgwalk/agents`: the interface, agents by name, trained walkers, and the parts to build others from.
+ * @module kgwalk/agents
+ */
 export * from './agent.js';
 export {
   chainAnswer,

@@ -1,4 +1,7 @@
-/** Checkpoints as a library: `import { readCheckpoint } from 'kgwalk/checkpoints'`. */
+/**
+ * Checkpoints as a library: `import { readCheckpoint } from 'kgwalk/checkpoints'`.
+ * @module kgwalk/checkpoints
+ */
 export * from './checkpoint.js';
 export * from './keeper.js';
 export * from './model-card.js';

@@ -50,9 +50,10 @@ export function checkpointName({ phase, step }: Pick<CheckpointEntry, 'phase' | 
 /**
  * Writes a checkpoint into the run, then the index, then removes what does not stay. Checkpoints at or after its phase
  * and step are dropped: they are of a future that was left when the run was resumed from an earlier one.
+ *
+ * With `interim` it was written because the user stopped the run, outside its schedule: it is `last` until the next is
+ * saved, then it goes, so that a run that was stopped and resumed keeps what one that was not stopped keeps.
  * @param runFolder the run's folder; `checkpoints/` is made in it
- * @param options.interim written because the user stopped the run, outside its schedule: it is `last` until the next is
- *   saved, then it goes, so that a run that was stopped and resumed keeps what one that was not stopped keeps
  */
 export function saveCheckpoint(
   runFolder: string,

@@ -1,4 +1,7 @@
-/** `kgwalk/datasets`: importing data sets, loading them, and turning dialogues into samples. */
+/**
+ * `kgwalk/datasets`: importing data sets, loading them, and turning dialogues into samples.
+ * @module kgwalk/datasets
+ */
 export {
   checkDialogueDataset,
   type DialogueDataset,

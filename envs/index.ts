@@ -1,4 +1,7 @@
-/** The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`. */
+/**
+ * The public face of the environments: `import { makeEnv } from 'kgwalk/envs'`.
+ * @module kgwalk/envs
+ */
 export { checkEnv, type CheckEnvOptions } from './check-env.js';
 export { CartPole, cartPoleId, type CartPoleOptions } from './classic/cart-pole.js';
 export { Grid, gridId, type GridOptions } from './classic/grid.js';

@@ -1,4 +1,7 @@
-/** `kgwalk/evaluation`: run agents over samples, count with intervals, keep, replay, compare. */
+/**
+ * `kgwalk/evaluation`: run agents over samples, count with intervals, keep, replay, compare.
+ * @module kgwalk/evaluation
+ */
 export * from './ask.js';
 export * from './compare.js';
 export * from './evaluate.js';

@@ -1,4 +1,7 @@
-/** `kgwalk/tasks`: whole evaluations and training runs, whatever the task, as the commands make them. */
+/**
+ * `kgwalk/tasks`: whole evaluations and training runs, whatever the task, as the commands make them.
+ * @module kgwalk/tasks
+ */
 export { type EvaluatedTask, evaluateNamed, type EvaluateNamedOptions, type NamedEvaluation } from './evaluate.js';
 export { type EvaluationFlags } from './flags.js';
 export { type AnyTask, loadTask, type TaskName, taskNames } from './index.js';

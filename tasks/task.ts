@@ -242,7 +242,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   statistics(name: string, flags: { graph?: string }): Promise<Shown>;
   /** Name of the graph that a run walks; undefined where its data set is no longer imported. */
   graphOf(run: RunInfo): string | undefined;
-  /** What a run, or a kept evaluation, knows of a split. @param folder of the evaluation; else the run is checked */
+  /** What a run, or a kept evaluation that lies in `folder`, knows of a split. */
   leaks(name: string, of: CheckedRun | { folder: string }, split: string | undefined): Promise<LeakCheck>;
 }
 

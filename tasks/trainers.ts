@@ -1,4 +1,7 @@
-/** `kgwalk/trainers`: PPO in an environment of one's own, whole training runs, and each trainer by itself. */
+/**
+ * `kgwalk/trainers`: PPO in an environment of one's own, whole training runs, and each trainer by itself.
+ * @module kgwalk/trainers
+ */
 export type { TrainedPolicy, MakePolicy, PolicyNetworks } from '../agents/policy/policy.js';
 export { type PolicySettings, policySettings } from '../agents/policy/settings.js';
 export type { PolicyShape, VectorObservation, VectorObservationEnv } from '../agents/policy/spaces.js';

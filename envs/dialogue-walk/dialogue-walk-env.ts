@@ -58,7 +58,7 @@ export interface DialogueWalkObservation extends StateTextFields {
   hop: number;
   /** Steps taken, stays included. */
   path: Path;
-  /** [degree]: relation ids of the out-edges, a view into the graph: uint16 up to 65,536 relations, else int32. */
+  /** `[degree]`: relation ids of the out-edges, a view into the graph: uint16 up to 65,536 relations, else int32. */
   relations: RelationColumn;
   /** int32 [degree]: entity ids at their ends, a view into the graph. */
   tails: Int32Array;

@@ -51,7 +51,7 @@ export interface LinkQueryObservation {
   hop: number;
   /** int32 [2 · hop]: relation id and entity id of each step taken; a stay has the relation `graph.numRelations`. */
   path: Int32Array;
-  /** [degree]: relation ids of the out-edges; uint16 up to 65,536 relations, else int32. */
+  /** `[degree]`: relation ids of the out-edges; uint16 up to 65,536 relations, else int32. */
   relations: RelationColumn;
   /** int32 [degree]: entity ids at their ends. */
   tails: Int32Array;
@@ -187,7 +187,7 @@ function checkVectors(graph: Graph, queries: TripleColumns, { dim, entities, rel
 export interface EdgeLists {
   /** int32 [numEntities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */
   offsets: Int32Array;
-  /** [edges]: relation id of each; uint16 up to 65,536 relations, else int32. */
+  /** `[edges]`: relation id of each; uint16 up to 65,536 relations, else int32. */
   relations: RelationColumn;
   /** int32 [edges]: entity id at the end of each. */
   tails: Int32Array;

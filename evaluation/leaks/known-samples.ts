@@ -47,8 +47,7 @@ export function knownDialogues(dataset: DialogueDataset, graph: Graph, asked: st
 }
 
 /**
- * @param subsets of one graph
- * @param holdOut which of the partitions agents learned under
+ * Of subsets of one graph, `holdOut` being the partition that agents learned under.
  * @throws as `knownDialogues`
  */
 export function knownQuestions(

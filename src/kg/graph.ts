@@ -35,7 +35,7 @@ export interface SharedGraph extends AdjacencyRows {
 export class Graph {
   /** int32 [numEntities + 1]: edges of `head` are `offsets[head] .. offsets[head + 1] - 1`. */
   readonly offsets: Int32Array;
-  /** [numEdges]: relation id of each edge; uint16 up to 65,536 relations, else int32. */
+  /** `[numEdges]`: relation id of each edge; uint16 up to 65,536 relations, else int32. */
   readonly relations: RelationColumn;
   /** int32 [numEdges]: tail entity id of each edge. */
   readonly tails: Int32Array;

@@ -1,4 +1,7 @@
-/** `kgwalk/llm`: language models, the decisions that agents ask of them, and the client that counts, limits and remembers. */
+/**
+ * `kgwalk/llm`: language models, the decisions that agents ask of them, and the client that counts, limits and remembers.
+ * @module kgwalk/llm
+ */
 export type { CallTiming } from './client/ask-model.js';
 export {
   type CallRecord,

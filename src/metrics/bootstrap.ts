@@ -56,7 +56,7 @@ function wilsonAt(share: 0 | 1, clusters: readonly (string | number)[]): { low: 
  * Mean differences a − b of two agents on the same samples, with 95 % interval and two-sided test of "no difference". Where every
  * cluster differs alike, which resamples cannot doubt, the test is that of signs; and where shares differ by all there is, 1 or −1,
  * the interval is Wilson's of that, over clusters.
- * @param a, b values of the same samples in the same order [numColumns][numSamples]
+ * @param a values [numColumns][numSamples]; `b` those of the same samples in the same order
  */
 export function pairedDifferences(
   a: readonly ArrayLike<number>[],

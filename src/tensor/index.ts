@@ -1,6 +1,7 @@
 /**
  * The public face of tensors: `import { mlp } from 'kgwalk/tensor'`. What a policy of one's own is made of. Importing it loads
  * no tensor library: `openBackend` does.
+ * @module kgwalk/tensor
  */
 export { adamWOf as adamW } from './adamw.js';
 export {
