@@ -36,7 +36,7 @@ describe('kgwalk evaluate', () => {
   test('prints metrics, slices and coverage, and the same as JSON', async () => {
     const text = await kgwalk('evaluate', '--agent', 'memory');
     expect(text).toMatch(/^memory on toy, graph dialogue · split valid · n = 2 · turns all · beam 30\n/);
-    expect(text).toMatch(/path@k +100\.0 \[100\.0, 100\.0\]/);
+    expect(text).toMatch(/path@k +100\.0 \[20\.7, 100\.0\]/);
     expect(text).toMatch(/hops=2 +1 /);
     const record = await evaluateJson('--agent', 'memory');
     expect(record).toMatchObject({ agent: 'memory', dataset: 'toy', split: 'valid', n: 2, count: 'strict' });

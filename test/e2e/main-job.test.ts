@@ -241,7 +241,7 @@ describe('what a run leaves', () => {
 
   test('becomes a page of curves over seeds', async () => {
     const { exitCode, out } = await kgwalk('report', ...runs);
-    expect([exitCode, out.trim()]).toEqual([0, join(home, 'report/index.html')]);
+    expect([exitCode, out.trim()]).toEqual([0, join(home, 'report-tiny-s1-tiny-s2/index.html')]);
     expect(readFileSync(out.trim(), 'utf8')).toContain('<html');
   });
 });

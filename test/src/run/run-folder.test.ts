@@ -87,13 +87,14 @@ describe('a folder that holds a run', () => {
     second.close();
   });
 
-  test('keeps its settings, and loses what a killed write left unfinished', () => {
+  test('goes on under the settings that it is resumed with, and loses what a killed write left unfinished', () => {
     const folder = join(runs(), 'a');
     create(folder).close();
     const [unfinished, other] = ['.metrics.arrow.77.3.tmp', '.mine.tmp'].map((name) => join(folder, name));
     for (const file of [unfinished!, other!]) writeFileSync(file, 'half');
-    create(folder, true, { ...config, seed: 2 }).close();
-    expect(openRun(folder).config).toEqual(config);
+    const longer = { ...config, ppo: { ...config.ppo, updates: 9 } };
+    create(folder, true, longer).close();
+    expect(openRun(folder).config).toEqual(longer);
     expect([existsSync(unfinished!), existsSync(other!)]).toEqual([false, true]);
   });
 
