@@ -24,7 +24,7 @@ describe('after', () => {
   });
 
   test('a command come its own commands or what it takes', async () => {
-    expect(await after('checkpoint', '')).toEqual(['list', 'show', 'export', 'help']);
+    expect(await after('checkpoint', '')).toEqual(['list', 'show', 'export', 'import', 'help']);
     expect(await after('train', '')).toEqual(presetNames());
     expect(await after('train', 'opendialkg-t')).toEqual(['opendialkg-tiny']);
     expect(await after('completion', '')).toEqual(['bash', 'zsh', 'fish']);

@@ -9,6 +9,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ['models/demo/README.md', 'npx kgwalk models train', 'takes an hour; test/cli/models-train.test.ts does it small'],
   ['CONTRIBUTING.md', 'bash .ci/run', 'runs the tests'],
   ['docs/guarantees.md', 'npm ', 'runs the tests'],
+  ...['docker build', 'docker run'].map((begin): [string, string, string] => [
+    'docs/dependencies.md',
+    begin,
+    'wants Docker; test/packaging.test.ts reads the Dockerfile',
+  ]),
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,
@@ -19,7 +24,6 @@ const lines: readonly [page: string, begin: string, why: string][] = [
   ['clients/python/README.md', 'export KGWALK=', 'sets a variable, as test/clients/python.test.ts does'],
   ['docs/live.md', 'curl ', 'asks a server; test/serve/ask.test.ts asks one'],
   ['docs/python.md', 'npx kgwalk serve env', 'listens until it is stopped; test/serve/env/transports.test.ts stops it'],
-  ['docs/live.md', 'curl ', 'asks a server that runs; test/serve/ask.test.ts does'],
   ...['npx kgwalk checkpoint import sb3', 'npx kgwalk evaluate runs/theirs'].map((begin): [string, string, string] => [
     'docs/python.md',
     begin,

@@ -20,7 +20,6 @@ runsAsWritten('docs/README.md');
 runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: ['said.json'] } });
 runsAsWritten('docs/dependencies.md');
 runsAsWritten('docs/gpu.md');
-runsAsWritten('docs/live.md');
 runsAsWritten('docs/guarantees.md');
 runsAsWritten('docs/link-queries.md', {
   prints: {

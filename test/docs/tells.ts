@@ -13,6 +13,7 @@ const tells: Readonly<Record<string, RegExp>> = {
   'models bench': /^encode +\d/m,
   'models info': /^architecture +llama$/m,
   'models list': /^demo +embedded/m,
+  completion: /^_kgwalk\(\) \{/m,
   doctor: /^backend wasm +ok/m,
   evaluate: / on [\w-]+.* n = [1-9]/,
   pretrain: /^scorer +split +asked/m,

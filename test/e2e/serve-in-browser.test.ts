@@ -106,20 +106,22 @@ const until = (page: PageVisit, holds: string) =>
   test('every control is reached by the Tab key, and the focus is seen', async () => {
     const page = await browser.visit(`${serving.url}?tab#results`, 1440, 'light');
     await until(page, views.results);
+    const seen = new Set<string>();
+    for (let place = ''; !seen.has(place);) {
+      if (place !== '') seen.add(place);
+      await page.press('Tab');
+      const [next, outline] = await page.evaluate<[string, string]>(`(() => {
+        const one = document.activeElement;
+        one.dataset.number ??= String(document.querySelectorAll('[data-number]').length);
+        return [one === document.body ? 'body' : one.dataset.number, getComputedStyle(one).outlineStyle];
+      })()`);
+      if (next !== 'body') expect(outline).not.toBe('none');
+      place = next;
+    }
+    // Counted when all has been reached: lists fill while keys are pressed.
     const wanted = await page.evaluate<number>(
       `[...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')].filter((one) => !one.disabled && one.checkVisibility()).length`,
     );
-    const seen = new Set<string>();
-    for (let presses = 0; presses < 2 * wanted && !(seen.size > 1 && seen.has('body') && presses > wanted); presses++) {
-      await page.press('Tab');
-      const [place, outline] = await page.evaluate<[string, string]>(`(() => {
-        const one = document.activeElement;
-        const all = [...document.querySelectorAll('*')];
-        return [one === document.body ? 'body' : String(all.indexOf(one)), getComputedStyle(one).outlineStyle];
-      })()`);
-      if (place !== 'body') expect(outline).not.toBe('none');
-      seen.add(place);
-    }
     expect([...seen].filter((place) => place !== 'body').length).toBe(wanted);
   });
 

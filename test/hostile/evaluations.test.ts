@@ -6,6 +6,7 @@ import { readEvaluation } from '../../evaluation/keep.js';
 import type { Row } from '../../evaluation/score.js';
 import { loadEvaluation } from '../../reports/run-data.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
+import { episodeScorer } from '../../tasks/episodes/score.js';
 import { loadTask, type TaskName, taskNames } from '../../tasks/index.js';
 import { withstands } from '../fixtures/hostile.js';
 import { madeUpAnswers, madeUpQuestionExample, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
@@ -13,7 +14,20 @@ import { madeUpLinkEvaluation } from '../fixtures/made-up-links.js';
 import { madeUpEvaluation, madeUpExamples } from '../fixtures/made-up-runs.js';
 import { hostileJson, hostileJsonLines } from '../fixtures/spoilt.js';
 
+const earned = { value: 1.5, low: 1.2, high: 1.8, n: 12 };
+
 const records: Record<string, EvaluationRecord> = {
+  episodes: madeUpLinkEvaluation('policy', 0.3, {
+    ...{
+      task: 'episodes',
+      figures: [...episodeScorer.figures],
+      metrics: { return: earned, length: earned },
+      slices: {},
+      sections: [],
+      examples: [],
+    },
+    ...{ dataset: 'kgwalk/CartPole-v1', checkpoint: 'best', clusters: 'episodes' },
+  }),
   dialogues: madeUpEvaluation('walker', 0.3, { examples: madeUpExamples, checkpoint: 'best' }),
   questions: madeUpAnswers('tog', 0.3, { n: 1, examples: [madeUpQuestionExample()] }),
   links: madeUpLinkEvaluation('walker', 0.3, { checkpoint: 'best', limit: 10, seed: 1 }),
@@ -21,6 +35,7 @@ const records: Record<string, EvaluationRecord> = {
 
 /** A line of `answers.jsonl`, as it is written. */
 const rows: Record<string, Row> = {
+  episodes: { ...{ id: 'valid-0', return: 17, length: 17, truncated: false, miss: 'agent-failed' } },
   dialogues: {
     ...{ id: '2-17', dialogue: 'd', hops: 1, sender: 'user', seen: true, first: true, path: 1, entityPath: 1 },
     ...{ relationPath: 1, target: 0, summedTarget: 2, logProb: -1.5, confidence: 'NaN', cost: { encodes: 2 } },

@@ -119,7 +119,11 @@ describe('bad input', () => {
       changed({ 'test.csv': csvOf([[say('user', 'hi')]]) }),
       /got 1 dialogues without any path/,
     ],
-    ['a folder of other things', { 'notes.txt': 'x' }, /expected opendialkg_triples\.txt or triples\.txt, got notes\.txt/],
+    [
+      'a folder of other things',
+      { 'notes.txt': 'x' },
+      /expected opendialkg_triples\.txt or triples\.txt, got notes\.txt/,
+    ],
     [
       'two dialogue files',
       { 'a.csv': '', 'b.csv': '', 'triples.txt': '' },

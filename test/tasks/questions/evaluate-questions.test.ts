@@ -171,7 +171,11 @@ describe('a comparison', () => {
     // What one finds alone is two of nine; together with IO, which knows all, everything.
     const io = { ...all, record: { ...all.record, agent: 'io' } };
     expect(unionFigures([one, io])).toMatchObject([
-      { name: 'one+io', partial: { value: 1, n: 9 }, complete: { value: 1, low: expect.closeTo(0.7009, 4), high: 1, n: 9 } },
+      {
+        name: 'one+io',
+        partial: { value: 1, n: 9 },
+        complete: { value: 1, low: expect.closeTo(0.7009, 4), high: 1, n: 9 },
+      },
     ]);
     expect(
       unionFigures([
