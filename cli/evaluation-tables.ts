@@ -42,7 +42,7 @@ export function printEvaluation(record: EvaluationRecord, speed?: EvaluationSpee
   printLine(`misses: ${counts(misses) || 'none'}`);
   if (Object.keys(excluded).length > 0) printLine(`not asked: ${counts(excluded)}`);
   if (speed) printLine(speedText(record, speed));
-  printLine(`${unitsText(figures)}; brackets: 95 % bootstrap over ${clusters}`);
+  printLine(`${unitsText(figures)}brackets: 95 % bootstrap over ${clusters}`);
 }
 
 /** Figures at several k in one table, the others in another. */
@@ -110,7 +110,7 @@ export function printComparison(
   printLine();
   printBars(evaluations, figures[0]!);
   printLine(
-    `${unitsText(figures)}; brackets: 95 % bootstrap over ${first!.clusters}; p: paired, two-sided, not corrected for the number of agents`,
+    `${unitsText(figures)}brackets: 95 % bootstrap over ${first!.clusters}; p: paired, two-sided, not corrected for the number of agents`,
   );
 }
 
@@ -201,8 +201,13 @@ const switchesText = (switches: Readonly<Record<string, unknown>>) =>
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ');
 
-const unitsText = (figures: readonly Figure[]) =>
-  figures.some(({ unit }) => unit === '%') ? 'percent' : 'filtered by all splits, realistic ranks';
+const unitTexts: Partial<Record<Figure['unit'], string>> = {
+  '%': 'percent; ',
+  mean: 'filtered by all splits, realistic ranks; ',
+};
+
+/** Of the main figure. */
+const unitsText = ([main]: readonly Figure[]) => unitTexts[main!.unit] ?? '';
 
 function speedText({ cost }: EvaluationRecord, speed: EvaluationSpeed): string {
   const { seconds, prepareSeconds, msPerQuestion, asked, remembered, tokensPerSecond } = speed;

@@ -89,9 +89,8 @@ async function isFinished({ folder, resume, settings }: PlannedRun): Promise<boo
   return run?.state.status === 'finished' && longerConfig(run, settings) === undefined;
 }
 
-function opening({ folder, fork, settings }: PlannedRun): string {
-  const run = fork ? `run ${folder}, a fork of ${fork.run}@${fork.checkpoint}` : `run ${folder}`;
-  return `${run}, texts encoded by ${settings.encoder.model ?? 'nothing'}`;
+function opening({ folder, fork }: PlannedRun): string {
+  return fork ? `run ${folder}, a fork of ${fork.run}@${fork.checkpoint}` : `run ${folder}`;
 }
 
 function stoppedError(folder: string, waiting: readonly PlannedRun[]): WorkbenchError {

@@ -77,6 +77,7 @@ async function trainNoted(learning: Learning, options: TrainOptions): Promise<vo
   checkTrainSettings(learning, settings, fork !== undefined || readIndex(folder).clone !== undefined);
   const training = await learning.open(settings);
   for (const note of training.notes) onNote?.(note);
+  if (training.readsTexts) onNote?.(`texts encoded by ${settings.encoder.model ?? 'nothing'}`);
   const encoder = await encoderOf(training, settings);
   try {
     const wanted = before ? backendToGoOnWith(before, settings) : settings.backend;
