@@ -148,11 +148,14 @@ function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
 
 /** Runs by data set, each in groups whose settings are equal but for `seed`, in the order given. */
 export function subjectsOf(runs: readonly RunData[]): Subject[] {
-  return [...groupBy(runs, datasetOf)].map(([dataset, some]) => ({ dataset, groups: groupRuns(some) }));
+  return [...groupBy(runs, ({ info }) => datasetOf(info))].map(([dataset, some]) => ({
+    dataset,
+    groups: groupRuns(some),
+  }));
 }
 
 /** The data set that a run was trained on, as its settings name it; of a policy, its environment. */
-export function datasetOf({ info: { config } }: RunData): string {
+export function datasetOf({ config }: Pick<RunInfo, 'config'>): string {
   if (config.policy !== undefined) return String((config.env as { id?: unknown }).id);
   const { dataset } = (config.data ?? {}) as { dataset?: unknown };
   return typeof dataset === 'string' ? dataset : 'unnamed data';

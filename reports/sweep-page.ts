@@ -5,7 +5,7 @@ import { WorkbenchError } from '../src/run/errors.js';
 import { display } from '../src/run/config-keys.js';
 import { writeFileAtomic } from '../src/run/files.js';
 import { readMetrics } from '../src/run/metric-log.js';
-import { runFiles } from '../src/run/run-folder.js';
+import { openRun, runFiles, runIn } from '../src/run/run-folder.js';
 import { rankedTrials, trialsOf, type SweepInfo, type Trial } from '../src/run/sweep.js';
 import { axesOf } from '../src/run/sweep-axes.js';
 import { measureOf } from './curves.js';
@@ -15,6 +15,7 @@ import { type ChartGroup, type Drawn, pictureDrawer } from './pictures.js';
 import { greys, palette } from './plots/colors.js';
 import type { PlotLine } from './plots/plot.js';
 import type { Report } from './report.js';
+import { loadRunData } from './run-data.js';
 import { percent, plain } from './words.js';
 
 /** What was computed of a sweep, for a page that reads records alone. */
@@ -52,10 +53,7 @@ export async function writeSweepPage(
       hint: '`kgwalk runs list` tells how far it is.',
     });
   }
-  const writing = writingOf(
-    findings.metric,
-    valued.map(({ value }) => value),
-  );
+  const writing = writingOf(findings.metric, valued, sweep.folder);
   const drawn: Drawn = { pictures: [], plots: [] };
   const draw = pictureDrawer(to, drawn);
   const ranked = rankedTrials(trials, record.better);
@@ -101,8 +99,15 @@ export async function writeSweepPage(
   return { page, pictures: drawn.pictures };
 }
 
-function writingOf(metric: string, values: readonly number[]): Writing {
-  const { title, isShare } = measureOf(metric, [], values);
+function writingOf(metric: string, valued: readonly { value: number; runs: Trial['runs'] }[], folder: string): Writing {
+  // Runs that were evaluated say what they counted.
+  const evaluated = valued.flatMap(({ runs }) => runs).find(({ name }) => runIn(join(folder, name)));
+  const evaluations = evaluated ? loadRunData(openRun(join(folder, evaluated.name))).evaluations : [];
+  const { title, isShare } = measureOf(
+    metric,
+    evaluations.flatMap(({ record }) => record.figures),
+    valued.map(({ value }) => value),
+  );
   return {
     name: title.replace(/, %$/, ''),
     isShare,

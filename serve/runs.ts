@@ -1,6 +1,7 @@
 /** How far each run is, and the settings in which runs differ. */
 import { basename } from 'node:path';
 import { readIndex } from '../checkpoints/store.js';
+import { datasetOf } from '../reports/run-data.js';
 import { plainName, settingsKey } from '../reports/words.js';
 import { diffConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -56,17 +57,19 @@ function summaryOf(place: Place): RunSummary {
   const about = { key, id: basename(folder), label: plainName(basename(folder)), ...(within && { within }) };
   try {
     const { config, state, environment } = readPlacedRun(place);
-    const { dataset } = (config.data ?? {}) as { dataset?: unknown };
     const { enabled, updates } = (config.ppo ?? {}) as { enabled?: unknown; updates?: unknown };
+    // A policy's updates follow from its steps.
+    const counted = enabled === true && config.policy === undefined && typeof updates === 'number';
+    const dataset = datasetOf({ config });
     return {
       ...about,
       group: settingsKey(config),
       state: state.status === 'stopped' && saysRunning(folder) ? 'stale' : state.status,
       ...(state.reason !== undefined && { reason: state.reason }),
       ...(state.phase !== undefined && { phase: state.phase }),
-      ...(enabled === true && typeof updates === 'number' && { updates }),
+      ...(counted && { updates }),
       ...(typeof config.seed === 'number' && { seed: config.seed }),
-      ...(typeof dataset === 'string' && { dataset }),
+      dataset,
       started: environment.started,
     };
   } catch (error) {
