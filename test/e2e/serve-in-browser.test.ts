@@ -106,6 +106,17 @@ const until = (page: PageVisit, holds: string) =>
   test('every control is reached by the Tab key, and the focus is seen', async () => {
     const page = await browser.visit(`${serving.url}?tab#results`, 1440, 'light');
     await until(page, views.results);
+    const controls = `[...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')].filter((one) => !one.disabled && one.checkVisibility()).length`;
+    // Lists fill after the results are there: what is counted has stood still for a while.
+    await until(
+      page,
+      `(() => {
+        const [count, still] = window.stood ?? [0, 0];
+        window.stood = [${controls}, count === ${controls} ? still + 1 : 0];
+        return window.stood[1] > 50;
+      })()`,
+    );
+    const wanted = await page.evaluate<number>(controls);
     const seen = new Set<string>();
     for (let place = ''; !seen.has(place);) {
       if (place !== '') seen.add(place);
@@ -118,10 +129,6 @@ const until = (page: PageVisit, holds: string) =>
       if (next !== 'body') expect(outline).not.toBe('none');
       place = next;
     }
-    // Counted when all has been reached: lists fill while keys are pressed.
-    const wanted = await page.evaluate<number>(
-      `[...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')].filter((one) => !one.disabled && one.checkVisibility()).length`,
-    );
     expect([...seen].filter((place) => place !== 'body').length).toBe(wanted);
   });
 
