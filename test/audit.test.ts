@@ -50,14 +50,14 @@ test('a weakness is named and fails', async () => {
     severity: 'high',
     vulnerable_versions: '*',
   };
-  const versions = { '1.0.0': { name: 'yaml', version: '1.0.0' } };
+  const versions = { '1.0.0': { name: 'csv-parse', version: '1.0.0' } };
   registry.answers = [
-    sends(200, { yaml: [advisory] }),
-    sends(200, { name: 'yaml', versions, 'dist-tags': { latest: '1.0.0' } }),
+    sends(200, { 'csv-parse': [advisory] }),
+    sends(200, { name: 'csv-parse', versions, 'dist-tags': { latest: '1.0.0' } }),
   ];
   const { code, out } = await audit();
   expect([code, out]).toEqual([
     1,
-    expect.stringContaining('high: yaml *: Reads too far, https://advisory.example/1\n'),
+    expect.stringContaining('high: csv-parse *: Reads too far, https://advisory.example/1\n'),
   ]);
 });
