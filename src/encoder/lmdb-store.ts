@@ -6,8 +6,8 @@ import type { Database, RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
 import { isRunning, writeError } from '../run/files.js';
 
-/** Folders that this process has opened. */
-const opened = new Set<string>();
+/** Folders that this process has opened, with the file's number of the lock that it holds there. */
+const opened = new Map<string, number>();
 
 /**
  * Opens (or makes) a database folder that several processes may share; the map grows by itself.
@@ -30,8 +30,11 @@ export async function openStore(folder: string): Promise<RootDatabase> {
     // An open that fails in lmdb 3.5.6 frees memory twice and may take the process down: what may fail is tried before. Once: to
     // close any descriptor of this file gives up the system's locks on it that the process holds, by which others see that its
     // readers live; they would take away the slots that it reads with.
-    if (!opened.has(folder)) closeSync(openSync(join(folder, 'lock.mdb'), 'a+'));
-    opened.add(folder);
+    // A folder that was deleted meanwhile has another file, or none.
+    const lock = join(folder, 'lock.mdb');
+    const held = statSync(lock, { throwIfNoEntry: false })?.ino;
+    if (held === undefined || opened.get(folder) !== held) closeSync(openSync(lock, 'a+'));
+    opened.set(folder, statSync(lock).ino);
     return library.open({ path: folder, maxDbs: 5, noSubdir: false });
   } catch (error) {
     throw storeError(error, folder);

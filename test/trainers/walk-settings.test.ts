@@ -40,6 +40,7 @@ describe('edges', () => {
     expect(notes).toEqual([
       '3 train and 2 valid samples on graph dialogue',
       'edges topk-degree: 5 of 6 may be walked, at most 3 actions a state, 1 entities cut; gold paths that are left: 66.7 % of train, 50.0 % of valid',
+      'texts encoded by hashed:32',
     ]);
     expect(record.details.edges).toEqual({ policy: 'topk-degree', maxOut: 3, entitiesCut: 1, edges: 6, kept: 5 });
     expect(record.details.coverage).toMatchObject({ goldInGraph: 1, goldWalkable: 0.5, reachable: 0.5 });
@@ -55,7 +56,7 @@ describe('edges', () => {
 
   test('of which none is cut leave no trace in the record', async () => {
     const { notes, record } = await trained();
-    expect(notes).toEqual(['3 train and 2 valid samples on graph dialogue']);
+    expect(notes).toEqual(['3 train and 2 valid samples on graph dialogue', 'texts encoded by hashed:32']);
     expect(record.details).not.toHaveProperty('edges');
     expect(record.details.coverage).not.toHaveProperty('goldWalkable');
     expect(record.misses).not.toHaveProperty('gold-edge-cut');
@@ -115,6 +116,7 @@ describe('steps of training', () => {
     expect(notes.slice(1)).toEqual([
       'warning: env.reward.kind=first-hop rewards the end of the first hop, not the target, as LLM-ARK’s code does',
       'warning: ppo.trainHorizon=1 trains on walks of 1 and evaluates walks of 2, as LLM-ARK’s scripts do',
+      'texts encoded by hashed:32',
     ]);
     expect(record.details.coverage).toMatchObject({ reachable: 1 });
     expect(openRun(folder).config).toMatchObject({
