@@ -62,7 +62,7 @@ export async function loadQuestionRun(
   const { agent, graph } = loaded;
   let names: NameIndex | undefined;
   const nobody = {
-    client: { remaining: 0, decide: () => Promise.reject(new Error('walkers ask no model')) },
+    client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('walkers ask no model')) },
     trace() {},
   };
   return {

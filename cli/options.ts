@@ -70,8 +70,8 @@ export function addQuestionOptions(command: Command): Command {
     .addOption(
       new Option(
         '--choices <how>',
-        'of prompted agents: whether single choices and verdicts are written by the model or taken by their probabilities',
-      ).choices(['written', 'logprob']),
+        'of prompted agents: whether choices are written by the model (written), single ones and verdicts taken by the probability of their numbers (logprob), or all by the likelihood of the candidates’ own words (likelihood)',
+      ).choices(['written', 'logprob', 'likelihood']),
     )
     .addOption(
       new Option('--hold-out <what>', 'questions: what no test question may share with a train question').choices([

@@ -149,6 +149,7 @@ export function noCalls(): QuestionClient {
   return {
     client: {
       remaining: 0,
+      byLikelihood: false,
       decide: () => Promise.reject(new TypeError('expected an agent that asks no model, got one that does')),
     },
     calls: () => [],

@@ -219,8 +219,8 @@ export function runOf({ run, checkpoint, folder }: AskedEvaluation & { folder: s
 export function clientSettings({
   about,
 }: Pick<AskedEvaluation, 'about'>): Pick<ClientSettings, 'budget' | 'budgetMode' | 'choices' | 'seed'> {
-  const { budget = null, budgetMode = 'strict', seed = 0 } = about;
-  return { budget, budgetMode, seed, ...(about.choices === 'logprob' && { choices: 'logprob' }) };
+  const { budget = null, budgetMode = 'strict', seed = 0, choices } = about;
+  return { budget, budgetMode, seed, ...((choices === 'logprob' || choices === 'likelihood') && { choices }) };
 }
 
 /** What the record says of an evaluation beyond its figures. An agent has the name that it gives itself: `bilinear` is ComplEx. */

@@ -34,7 +34,7 @@ export interface EvaluationFlags {
   seed?: string;
   budget?: string;
   budgetMode?: 'strict' | 'reference';
-  choices?: 'written' | 'logprob';
+  choices?: 'written' | 'logprob' | 'likelihood';
   withholdHops?: boolean;
   /** Of links. */
   direction?: 'tail' | 'head' | 'both';

@@ -182,8 +182,13 @@ export interface Decided<D extends Decision> {
   /** Absent where the model's replies could not be read, the second included: the agent has its own fallback. */
   reply?: ReplyOf<D>;
   stage: ParseStage;
-  /** What the model wrote last. */
+  /** What the model wrote last; of a decision by likelihood the text of what was chosen. */
   text: string;
+  /**
+   * Of a decision by likelihood, in (0, 1]: the softmax share of what was chosen among all that was scored. Absent where
+   * the reply was written.
+   */
+  confidence?: number;
 }
 
 /** The call would have gone beyond the budget, which keeps one call for the final answer. Agents catch it and answer. */
@@ -204,4 +209,10 @@ export interface DecisionClient {
   decide<D extends Decision>(decision: D): Promise<Decided<D>>;
   /** Calls left before the reserved one; Infinity without a budget. */
   readonly remaining: number;
+  /**
+   * Choices are taken by how likely the candidates' own words are (`--choices likelihood`), not written: the path walked
+   * belongs into every choice (a context block `Path`), and answers come from the graph. What is free text, verdicts
+   * `withAnswers` among it, is written all the same.
+   */
+  readonly byLikelihood: boolean;
 }

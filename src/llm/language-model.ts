@@ -42,6 +42,34 @@ export interface Completion {
   constrained?: boolean;
 }
 
+/** Plain text whose continuations are scored: `head + body + text`, without a chat template. */
+export interface ScoreRequest {
+  /** Worked examples, the same for every question. Its tokens are evaluated once and kept. */
+  head: string;
+  /** What is asked, up to the label that a text follows. */
+  body: string;
+  /** What is decided. Simulated models decide by it; real ones must not look. */
+  decision: Decision;
+  /**
+   * Of simulated models: what each text stands for, an index into what the decision offers (candidates, allowed chains,
+   * paths or answers; of a verdict 0 is yes), -1 for none.
+   */
+  meant: readonly number[];
+  /** Of a `match` the index of the target that is asked for. */
+  target?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** How likely texts are. */
+export interface TextScores {
+  /** Natural logarithm of the probability of each text after the body, the sum over its tokens, float64 [texts]. */
+  logProbs: Float64Array;
+  /** Tokens of each text, at least 1, [texts]. */
+  tokens: Int32Array;
+  /** Head, body and texts are prompt tokens; nothing is completed. */
+  usage: Omit<Completion, 'text' | 'stop'>;
+}
+
 /** Completes prompts; dispose it after use. */
 export interface LanguageModel {
   /** Everything that replies depend on: file hash or server and model name, library version, mode. Part of every stored key. */
@@ -69,8 +97,17 @@ export interface LanguageModel {
     request: CompletionRequest,
     choices: readonly string[],
   ): Promise<{ logProbs: Float64Array; usage: Omit<Completion, 'text' | 'stop'> }>;
-  /** Brings back the state that earlier requests left, after a resume: so that counts go on as if nothing had happened. */
-  prime?(requests: readonly Pick<CompletionRequest, 'system' | 'head'>[]): Promise<void>;
+  /**
+   * How likely each text is as the continuation of plain text; absent where the model cannot tell. Simulated models give
+   * 0 to what is right and -1 to all else.
+   * @throws as `complete`
+   */
+  scoreTexts?(request: ScoreRequest, texts: readonly string[]): Promise<TextScores>;
+  /**
+   * Brings back the state that earlier requests left, after a resume: so that counts go on as if nothing had happened.
+   * `plain` heads are those of texts that were scored.
+   */
+  prime?(requests: readonly (Pick<CompletionRequest, 'system' | 'head'> & { plain?: boolean })[]): Promise<void>;
   dispose(): Promise<void>;
 }
 

@@ -32,8 +32,11 @@ export interface ClientSettings {
   seed: number;
   /** Default 0 for all. */
   temperatureOf?: (decision: Decision) => number;
-  /** `logprob`: `choose-one` and plain verdicts by the probability of each choice, where the model can tell. Default `written`. */
-  choices?: 'written' | 'logprob';
+  /**
+   * `logprob`: `choose-one` and plain verdicts by the probability of each choice, where the model can tell. `likelihood`:
+   * all that is chosen by how likely its own words are, where the model can tell. Default `written`.
+   */
+  choices?: 'written' | 'logprob' | 'likelihood';
   onTiming?: (timing: CallTiming) => void;
   signal?: AbortSignal | undefined;
 }
@@ -118,6 +121,7 @@ function questionClient(questionId: string, ask: AskModel, settings: ClientSetti
       get remaining() {
         return Math.max(0, limit - begun - (strict ? 1 : 0));
       },
+      byLikelihood: choices === 'likelihood',
     },
     // In the order of decisions: those under way at once may end in any.
     calls: () => records.toSorted((a, b) => a.seq - b.seq || a.attempt - b.attempt),

@@ -86,7 +86,10 @@ describe('a training run on questions', () => {
   test('is loaded and answers as it was evaluated', async () => {
     const { agent, graph, close } = await loadQuestionRun(unbroken);
     const [sample] = loadQuestionDataset('films').questions(graph, { subsets: ['3-hop'], split: 'valid' });
-    const nobody = { client: { remaining: 0, decide: () => Promise.reject(new Error('nobody')) }, trace() {} };
+    const nobody = {
+      client: { remaining: 0, byLikelihood: false, decide: () => Promise.reject(new Error('nobody')) },
+      trace() {},
+    };
     const { entities, chain } = await agent.answer(sample!.task, nobody);
     expect([...entities].sort()).toEqual(sample!.gold.answers.map(({ entity }) => entity).sort());
     expect(sample!.gold.chains).toContainEqual(chain);
