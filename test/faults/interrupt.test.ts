@@ -1,33 +1,20 @@
 /** Ctrl-C on the built program: `npm test` builds it first. */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readSafetensors } from '../../checkpoints/safetensors.js';
 import { readIndex } from '../../checkpoints/store.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { runSettings } from '../../presets/schema.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { stopAt, tinyOverrides } from '../fixtures/tiny-training.js';
 
-const home = folderWith({});
-const previousHome = env.KGWALK_HOME;
-
-beforeAll(async () => {
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+const home = useReleaseHome();
 
 /** Starts a training run. @param settings that make it take hours */
 function start(folder: string, ...settings: string[]) {
@@ -51,7 +38,7 @@ const asked = 'stopping after this step; press Ctrl-C again to stop at once';
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s ends training with 130 after saving, and says how to go on',
   async (signal) => {
-    const folder = resolve(home, signal);
+    const folder = resolve(home(), signal);
     const { child, ended, heard, until } = start(folder, 'clone.epochs=1000');
     await until(hasSaved(folder));
     child.kill(signal);
@@ -65,7 +52,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 );
 
 test('a second one ends training at once with 130, in the middle of an update, and leaves whole files', async () => {
-  const folder = resolve(home, 'twice');
+  const folder = resolve(home(), 'twice');
   const long = ['ppo.samplesPerUpdate=1000', 'ppo.minibatchSamples=1', 'ppo.updateEpochs=100', 'clone.epochs=1'];
   const { child, ended, heard, until } = start(folder, ...long);
   await until(() => hasSaved(folder)() && openRun(folder).state.phase === 'ppo');

@@ -1,32 +1,17 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { Grid } from '../../envs/index.js';
 import { readMetrics } from '../../src/run/metric-log.js';
 import { openRun, runFiles } from '../../src/run/run-folder.js';
 import { train } from '../../tasks/train.js';
 import { trainPolicy } from '../../tasks/trainers.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
-
-beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+const home = useReleaseHome();
 
 /** All that training left: every figure, and weights and optimizers at the end. */
 function learned(folder: string) {
@@ -37,7 +22,7 @@ function learned(folder: string) {
 describe('a finished run that is trained for longer', () => {
   test('is what it would have been in one go, where no schedule depends on the end', async () => {
     const settings = (updates: number) => tinySettings('ppo.lrDecay=none', 'ppo.evalEvery=2', `ppo.updates=${updates}`);
-    const [once, longer] = [join(home, 'once'), join(home, 'longer')];
+    const [once, longer] = [join(home(), 'once'), join(home(), 'longer')];
     await train({ settings: settings(4), folder: once });
     await train({ settings: settings(2), folder: longer });
     expect(openRun(longer).state.status).toBe('finished');
@@ -54,7 +39,7 @@ describe('a finished run that is trained for longer', () => {
         folder,
         resume: true,
       });
-    const [once, longer] = [join(home, 'policy-once'), join(home, 'policy-longer')];
+    const [once, longer] = [join(home(), 'policy-once'), join(home(), 'policy-longer')];
     await run(once, 6 * 96);
     await run(longer, 2 * 96);
     await run(longer, 6 * 96);
@@ -62,7 +47,7 @@ describe('a finished run that is trained for longer', () => {
   });
 
   test('keeps its other settings, and is not made shorter', async () => {
-    const folder = join(home, 'kept');
+    const folder = join(home(), 'kept');
     const settings = (...overrides: string[]) => tinySettings('ppo.updates=2', ...overrides);
     await train({ settings: settings(), folder });
     const again = (...overrides: string[]) => train({ settings: settings(...overrides), folder, resume: 'last' });
@@ -77,7 +62,7 @@ describe('a finished run that is trained for longer', () => {
   });
 
   test('is read as it was where the process died before its settings were written', async () => {
-    const folder = join(home, 'died');
+    const folder = join(home(), 'died');
     await train({ settings: tinySettings('ppo.updates=2'), folder });
     const { environment, configHash } = openRun(folder);
     const begun = { ...environment, configHash: 'of the longer one', formerConfigHash: configHash };

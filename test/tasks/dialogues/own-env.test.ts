@@ -1,8 +1,6 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { importOpenDialKg } from '../../../datasets/opendialkg/import.js';
+import { expect, test } from '@jest/globals';
 import {
   dialogueWalkWorld,
   DialogueWalkEnv,
@@ -11,23 +9,10 @@ import {
   type DialogueWalkOptions,
 } from '../../../envs/index.js';
 import { train } from '../../../tasks/train.js';
-import { folderWith, releaseFiles } from '../../fixtures/tiny-release.js';
+import { useReleaseHome } from '../../fixtures/release-home.js';
 import { tinySettings } from '../../fixtures/tiny-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
-
-beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
-});
+const home = useReleaseHome();
 
 test('an environment that shows something else is refused by its missing fields, before a folder is made', async () => {
   class Wordless extends DialogueWalkEnv {
@@ -40,7 +25,7 @@ test('an environment that shows something else is refused by its missing fields,
     const world = dialogueWalkWorld(options);
     return () => new Wordless(world);
   });
-  const folder = join(home, 'wordless');
+  const folder = join(home(), 'wordless');
   const settings = tinySettings('env.id=mine/Wordless-v1');
   await expect(train({ settings, folder })).rejects.toMatchObject({
     code: 'config',
@@ -54,7 +39,7 @@ test('an environment that cannot be made over dialogues says why, before a folde
   registerEnv('mine/Broken-v1', () => {
     throw new Error('no such map');
   });
-  const folder = join(home, 'broken');
+  const folder = join(home(), 'broken');
   await expect(train({ settings: tinySettings('env.id=mine/Broken-v1'), folder })).rejects.toMatchObject({
     code: 'config',
     message: 'expected an environment over dialogues, got "no such map" when it was made, at env.id=mine/Broken-v1',
