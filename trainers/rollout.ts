@@ -291,12 +291,13 @@ export interface Minibatch {
   transitions: Transitions;
 }
 
-const columnsOf = (capacity: number) => ({
+/** A number a step in each column, zeros at first; those of `Transitions` under their names there. */
+export const columnsOf = (capacity: number) => ({
   state: new Int32Array(capacity),
   sample: new Int32Array(capacity),
   action: new Int32Array(capacity),
-  logProb: new Float32Array(capacity),
-  value: new Float32Array(capacity),
+  oldLogProb: new Float32Array(capacity),
+  oldValue: new Float32Array(capacity),
   reward: new Float32Array(capacity),
   next: new Int32Array(capacity),
   terminated: new Uint8Array(capacity),
@@ -327,10 +328,10 @@ export class RolloutBuffer<State> {
 
   /** The columns that advantages are made from; views. */
   get rollout(): Rollout {
-    const { reward, value, next, terminated, bootstrapValue } = this.#columns;
+    const { reward, oldValue, next, terminated, bootstrapValue } = this.#columns;
     return {
       rewards: reward.subarray(0, this.#length),
-      values: value.subarray(0, this.#length),
+      values: oldValue.subarray(0, this.#length),
       next: next.subarray(0, this.#length),
       terminated: terminated.subarray(0, this.#length),
       bootstrapValues: bootstrapValue.subarray(0, this.#length),
@@ -375,8 +376,8 @@ export class RolloutBuffer<State> {
     columns.state[row] = step.state;
     columns.sample[row] = step.sample;
     columns.action[row] = step.action;
-    columns.logProb[row] = step.logProb;
-    columns.value[row] = step.value;
+    columns.oldLogProb[row] = step.logProb;
+    columns.oldValue[row] = step.value;
     columns.reward[row] = step.reward;
     columns.terminated[row] = Number(step.terminated);
     columns.next[row] = -1;
@@ -416,9 +417,7 @@ export class RolloutBuffer<State> {
   }
 
   #gather(rows: readonly number[]): Minibatch {
-    const { state, action, logProb, value, advantage, returns } = this.#columns;
-    const all = { state, action, oldLogProb: logProb, oldValue: value, advantage, returns };
-    const transitions = pickTransitions(all, rows);
+    const transitions = pickTransitions(this.#columns, rows);
     const local = new Map<number, number>();
     transitions.state.forEach((index, i) => {
       if (!local.has(index)) local.set(index, local.size);
@@ -431,7 +430,7 @@ export class RolloutBuffer<State> {
 /** Copies of some transitions, in the order of `rows`. */
 export function pickTransitions(
   { state, action, oldLogProb, oldValue, advantage, returns }: Transitions,
-  rows: readonly number[],
+  rows: ArrayLike<number>,
 ): Transitions {
   return {
     state: pick(state, rows, new Int32Array(rows.length)),
@@ -444,7 +443,7 @@ export function pickTransitions(
 }
 
 /** A loop: `from` with a function takes many times as long. */
-function pick<Column extends Int32Array | Float32Array>(column: Column, rows: readonly number[], into: Column): Column {
+function pick<Column extends Int32Array | Float32Array>(column: Column, rows: ArrayLike<number>, into: Column): Column {
   for (let i = 0; i < rows.length; i++) into[i] = column[rows[i]!]!;
   return into;
 }

@@ -17,8 +17,7 @@ import type { Checkpoint, JsonObject } from '../checkpoints/checkpoint.js';
 import type { Tensor } from '../checkpoints/safetensors.js';
 import type { Normalizer } from '../envs/wrappers/normalizer.js';
 import { type Rng, subSeed } from '../src/run/seeds.js';
-import type { Transitions } from './ppo-loss.js';
-import type { ActionDraw, Collect, Minibatch, Round } from './rollout.js';
+import { type ActionDraw, type Collect, columnsOf, type Minibatch, pickTransitions, type Round } from './rollout.js';
 import { actionsTensor, type EpisodesState, episodesState, shownTensor } from './saved-episodes.js';
 
 /** What is walked, and how much of it a round takes. */
@@ -117,7 +116,7 @@ export class StepRollout {
     draw: ActionDraw,
   ): Promise<Map<number, VectorObservation>> {
     const { normalizer } = this.#options;
-    const { action, logProb, reward, terminated, next } = this.#columns;
+    const { action, oldLogProb, reward, terminated, next } = this.#columns;
     const cut = new Map<number, VectorObservation>();
     for (let begin = 0; begin < this.#capacity; begin += this.#numEnvs) {
       const end = begin + this.#numEnvs;
@@ -131,7 +130,7 @@ export class StepRollout {
         reward[row] = watched.step(taken);
         this.#actions[copy]!.push(taken);
         action[row] = place;
-        logProb[row] = logProbs[offsets[copy]! + place]!;
+        oldLogProb[row] = logProbs[offsets[copy]! + place]!;
         terminated[row] = Number(watched.terminated);
         next[row] = watched.ended || end === this.#capacity ? -1 : row + this.#numEnvs;
       }
@@ -172,11 +171,11 @@ export class StepRollout {
     states: readonly Request[],
     cut: ReadonlyMap<number, VectorObservation>,
   ): Promise<void> {
-    const { value, terminated, bootstrapValue } = this.#columns;
-    value.fill(0);
+    const { oldValue, terminated, bootstrapValue } = this.#columns;
+    oldValue.fill(0);
     bootstrapValue.fill(0);
     if (!critic) return;
-    value.set(await valuesOf(critic, states));
+    oldValue.set(await valuesOf(critic, states));
     const last = this.#capacity - this.#numEnvs;
     const left = new Map(cut);
     for (let row = last; row < this.#capacity; row++) {
@@ -192,7 +191,7 @@ export class StepRollout {
 
   #round<Request>(states: readonly Request[]): Round<Request> {
     const { minibatchSize } = this.#options;
-    const { reward: rewards, value: values, next, terminated, bootstrapValue: bootstrapValues } = this.#columns;
+    const { reward: rewards, oldValue: values, next, terminated, bootstrapValue: bootstrapValues } = this.#columns;
     this.#recent = this.#recent.slice(-recentEpisodes);
     const count = this.#recent.length;
     const mean = (of: 0 | 1) => this.#recent.reduce((sum, episode) => sum + episode[of] / count, count > 0 ? 0 : NaN);
@@ -214,7 +213,10 @@ export class StepRollout {
     const order = rng.shuffle(Int32Array.from(this.#columns.reward.keys()));
     for (let begin = 0; begin < order.length; begin += size) {
       const states = order.subarray(begin, begin + size);
-      yield { states, transitions: gathered(this.#columns, states) };
+      const transitions = pickTransitions(this.#columns, states);
+      // Each step is a state of its own.
+      transitions.state.forEach((_, i) => (transitions.state[i] = i));
+      yield { states, transitions };
     }
   }
 
@@ -305,40 +307,6 @@ const copyOf = (observation: VectorObservation): VectorObservation =>
 
 /** Never negative, as Gymnasium wants seeds. */
 const episodeSeed = (seed: number, copy: number, number: number) => subSeed(seed, 'policy/episode', copy, number) >>> 0;
-
-const columnsOf = (capacity: number) => ({
-  sample: new Int32Array(capacity),
-  action: new Int32Array(capacity),
-  logProb: new Float32Array(capacity),
-  value: new Float32Array(capacity),
-  reward: new Float32Array(capacity),
-  next: new Int32Array(capacity),
-  terminated: new Uint8Array(capacity),
-  bootstrapValue: new Float32Array(capacity),
-  advantage: new Float32Array(capacity),
-  returns: new Float32Array(capacity),
-});
-
-/** Copies of some rows, each a state of its own. */
-function gathered(columns: ReturnType<typeof columnsOf>, rows: Int32Array): Transitions {
-  const count = rows.length;
-  const state = new Int32Array(count);
-  const action = new Int32Array(count);
-  const oldLogProb = new Float32Array(count);
-  const oldValue = new Float32Array(count);
-  const advantage = new Float32Array(count);
-  const returns = new Float32Array(count);
-  for (let i = 0; i < count; i++) {
-    const row = rows[i]!;
-    state[i] = i;
-    action[i] = columns.action[row]!;
-    oldLogProb[i] = columns.logProb[row]!;
-    oldValue[i] = columns.value[row]!;
-    advantage[i] = columns.advantage[row]!;
-    returns[i] = columns.returns[row]!;
-  }
-  return { state, action, oldLogProb, oldValue, advantage, returns };
-}
 
 async function valuesOf<Request>(critic: ValueNetwork<Request>, requests: readonly Request[]): Promise<Float32Array> {
   const values = new Float32Array(requests.length);
