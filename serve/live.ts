@@ -3,9 +3,9 @@ import { setTimeout as later } from 'node:timers/promises';
 import type { SSEStreamingApi } from 'hono/streaming';
 import { z } from 'zod';
 import { WorkbenchError } from '../src/run/errors.js';
+import { type Cursor, logStart, readOn } from '../src/run/follow-log.js';
 import { metricRecord, timingRecord } from '../src/run/records.js';
 import { runFiles } from '../src/run/run-folder.js';
-import { type Cursor, logStart, readOn } from './follow-log.js';
 import { plainFile } from './places.js';
 import type { World } from './world.js';
 

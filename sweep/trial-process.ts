@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { exitCodes, WorkbenchError } from '../src/run/errors.js';
+import { followRecords } from '../src/run/follow-log.js';
 import { packageRoot } from '../src/run/locations.js';
-import type { MetricRecord } from '../src/run/records.js';
+import { metricRecord, type MetricRecord } from '../src/run/records.js';
 import { runFiles, runIn } from '../src/run/run-folder.js';
 import { isLocked } from '../src/run/run-lock.js';
-import { followMetrics } from './follow-metrics.js';
 
 /** Milliseconds between two looks at the metric log of a run. */
 const lookEvery = 100;
@@ -44,7 +44,7 @@ interface TrialProcesses {
 /** Runs trials as processes. They end with this one, saved, however it ends. */
 export function trialProcesses({ preset, plugins, threads }: TrialProcesses): RunTrial {
   return async ({ folder, log, seed, overrides }, { onMetrics, signal }) => {
-    const look = followMetrics(runFiles(folder).metrics, onMetrics);
+    const look = followRecords(runFiles(folder).metrics, metricRecord, onMetrics);
     if (runIn(folder)?.state.status === 'finished') {
       look();
       return { state: 'finished' };

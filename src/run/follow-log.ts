@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import type { z } from 'zod';
-import { WorkbenchError } from '../src/run/errors.js';
-import { readFully } from '../src/run/files.js';
-import { ofShape, parseJson } from '../src/run/read-json.js';
+import { WorkbenchError } from './errors.js';
+import { readFully } from './files.js';
+import { ofShape, parseJson } from './read-json.js';
 
 /** How far a log was read. */
 export interface Cursor {
@@ -61,6 +61,27 @@ export function readOn<T>(file: string, schema: z.ZodType<T>, from: Cursor): Par
   } finally {
     closeSync(descriptor);
   }
+}
+
+/**
+ * Tells every record of a log once, in order. Who goes on after a kill cuts its log and writes the same lines again: those are passed over.
+ * @returns `look`: tells what has been added since; to be called now and then; throws as `readOn` does
+ */
+export function followRecords<T>(file: string, schema: z.ZodType<T>, onRecord: (record: T) => void): () => void {
+  let cursor = logStart;
+  let [read, told] = [0, 0];
+  return () => {
+    for (let more = true; more;) {
+      const part = readOn(file, schema, cursor);
+      ({ cursor, more } = part);
+      if (part.afresh) read = 0;
+      for (const record of part.records) {
+        if (++read <= told) continue;
+        told = read;
+        onRecord(record);
+      }
+    }
+  };
 }
 
 function openPlain(file: string): number | undefined {

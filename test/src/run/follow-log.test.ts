@@ -2,8 +2,8 @@ import { appendFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type Cursor, logStart, readOn } from '../../serve/follow-log.js';
-import { folderWith } from '../fixtures/tiny-release.js';
+import { type Cursor, followRecords, logStart, readOn } from '../../../src/run/follow-log.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
 const numbers = z.number();
 const log = (text: string) => {
@@ -83,4 +83,21 @@ describe('a log that grows', () => {
     symlinkSync(file, link);
     expect(read(link)).toMatchObject({ records: [], cursor: logStart });
   });
+});
+
+test('each record is told once, also those that are written again after a cut', () => {
+  const file = log('1\n2\n3\n');
+  const told: number[] = [];
+  const look = followRecords(file, numbers, (record) => told.push(record));
+  look();
+  truncateSync(file, 2);
+  look();
+  appendFileSync(file, '2\n3\n4\n5');
+  look();
+  rmSync(file);
+  look();
+  writeFileSync(file, '1\n2\n3\n4\n5\n6\n');
+  look();
+  look();
+  expect(told).toEqual([1, 2, 3, 4, 5, 6]);
 });
