@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { diffConfig } from '../src/run/config.js';
+import { diffConfig, valueAt } from '../src/run/config.js';
 import { evaluationRecord, type EvaluationRecord } from '../src/run/evaluation.js';
 import { readJsonLines } from '../src/run/json-lines.js';
 import { runsFolder } from '../src/run/locations.js';
@@ -238,7 +238,7 @@ function labelsBy(configs: readonly Config[], keys: readonly string[]): string[]
 
 /** A setting by its dotted key, cut to 24 characters. */
 export function settingText(config: Config, key: string): string {
-  const value = key.split('.').reduce<unknown>((node, step) => (node as Config | undefined)?.[step], config);
+  const value = valueAt(config, key);
   return (typeof value === 'object' ? JSON.stringify(value) : String(value)).slice(0, 24);
 }
 

@@ -13,7 +13,7 @@ import { askedOf, longestQuestion, openAsker } from './asker.js';
 import { followedLogs, type Pace, sendLive } from './live.js';
 import { openPageFiles } from './page-files.js';
 import { openResults } from './results.js';
-import { checkpointNames, plainSettings, readPlacedRun, settingDifferences } from './runs.js';
+import { checkpointNames, settingsByKey, readPlacedRun, settingDifferences } from './runs.js';
 import type { World } from './world.js';
 
 /** What the answers depend on. */
@@ -87,7 +87,7 @@ export function createApp({ world, host, token, pace, signal, onBug }: AppOption
     const run = readPlacedRun(world.place(c.req.query('run') ?? '', 'run'));
     const { started, versions, backend } = run.environment;
     const shown: ShownRun = {
-      ...{ id: run.id, state: run.state, settings: plainSettings(run.config), started, versions, backend },
+      ...{ id: run.id, state: run.state, settings: settingsByKey(run.config), started, versions, backend },
       checkpoints: checkpointNames(run.folder),
       asked: await askedOf(run.folder),
     };

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { readIndex } from '../checkpoints/store.js';
 import { datasetOf } from '../reports/run-data.js';
 import { plainName, settingsKey } from '../reports/words.js';
-import { diffConfig } from '../src/run/config.js';
+import { diffConfig, valueAt } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { readJsonFile } from '../src/run/read-json.js';
 import { type RunInfo, runState } from '../src/run/records.js';
@@ -88,25 +88,20 @@ function saysRunning(folder: string): boolean {
 export function settingDifferences(configs: readonly Readonly<Record<string, unknown>>[]): SettingDifference[] {
   const [first, ...others] = configs;
   const keys = [...new Set(others.flatMap((config) => diffConfig(first, config)))].sort();
-  return keys.map((key) => ({ key, values: configs.map((config) => valueAt(config, key)) }));
-}
-
-function valueAt(config: unknown, key: string): string | null {
-  const value = key.split('.').reduce<unknown>((node, step) => {
-    return typeof node === 'object' && node !== null && Object.hasOwn(node, step)
-      ? (node as Record<string, unknown>)[step]
-      : undefined;
-  }, config);
-  return value === undefined ? null : shown(value);
+  const textAt = (config: unknown, key: string) => {
+    const value = valueAt(config, key);
+    return value === undefined ? null : shown(value);
+  };
+  return keys.map((key) => ({ key, values: configs.map((config) => textAt(config, key)) }));
 }
 
 /** Every setting by its dotted name. */
-export function plainSettings(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, string> {
+export function settingsByKey(config: Readonly<Record<string, unknown>>, prefix = ''): Record<string, string> {
   const entries = Object.entries(config).flatMap(([key, value]): [string, string][] => {
     const name = `${prefix}${key}`;
     const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isSection
-      ? Object.entries(plainSettings(value as Record<string, unknown>, `${name}.`))
+      ? Object.entries(settingsByKey(value as Record<string, unknown>, `${name}.`))
       : [[name, shown(value)]];
   });
   return Object.fromEntries(entries);

@@ -187,6 +187,9 @@ export function refuseDifferences(differences: readonly string[], expected: stri
   throw new WorkbenchError('config', `expected ${expected}, got others, at ${place}:${list}`, { hint });
 }
 
-function valueAt(value: unknown, key: string): unknown {
-  return key.split('.').reduce((node, name) => (node as Record<string, unknown> | undefined)?.[name], value);
+/** The value at a dotted key, such as `ppo.clipRange`; undefined where there is none. Only own keys are walked. */
+export function valueAt(value: unknown, key: string): unknown {
+  return key
+    .split('.')
+    .reduce((node, name) => (isPlain(node) && Object.hasOwn(node, name) ? node[name] : undefined), value);
 }
