@@ -458,7 +458,23 @@ def _legal(actions: np.ndarray, masks: np.ndarray, first: int) -> np.ndarray:
     return np.where(fine, actions, first + _last_legal(masks)).astype(np.int32)
 
 
-class KgwalkEnv(gym.Env[Any, Any]):
+class _Served:
+    """What is known of the program behind an environment."""
+
+    _client: _Client
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """What the program said of itself and the environment."""
+        return self._client.hello
+
+    @property
+    def pid(self) -> int | None:
+        """The process that was started; None of a server that somebody else has started."""
+        return self._client.pid
+
+
+class KgwalkEnv(_Served, gym.Env[Any, Any]):
     """One environment.
 
     Args:
@@ -493,16 +509,6 @@ class KgwalkEnv(gym.Env[Any, Any]):
         self.action_space = spaces.Discrete(actions["n"], start=self._first)
         self._masks = np.ones((1, self._client.max_actions), dtype=np.bool_)
         self._begun = False
-
-    @property
-    def server(self) -> dict[str, Any]:
-        """What the program said of itself and the environment."""
-        return self._client.hello
-
-    @property
-    def pid(self) -> int | None:
-        """The process that was started; None of a server that somebody else has started."""
-        return self._client.pid
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begins an episode. `options={"sample": 12}` chooses which, where the environment has samples."""
@@ -543,7 +549,7 @@ class KgwalkEnv(gym.Env[Any, Any]):
 _MODES = {AutoresetMode.NEXT_STEP: "nextStep", AutoresetMode.SAME_STEP: "sameStep", AutoresetMode.DISABLED: "disabled"}
 
 
-class KgwalkVectorEnv(VectorEnv[Any, Any, Any]):
+class KgwalkVectorEnv(_Served, VectorEnv[Any, Any, Any]):
     """Many copies in one program, stepped together: what they share lies in memory once, and a step is one round trip.
 
     Args:
@@ -582,16 +588,6 @@ class KgwalkVectorEnv(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._masks = np.ones((num_envs, self._client.max_actions), dtype=np.bool_)
         self._begun = False
-
-    @property
-    def server(self) -> dict[str, Any]:
-        """What the program said of itself and the environment."""
-        return self._client.hello
-
-    @property
-    def pid(self) -> int | None:
-        """The process that was started; None of a server that somebody else has started."""
-        return self._client.pid
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
