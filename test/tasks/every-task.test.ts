@@ -1,57 +1,32 @@
 /** What commands do alike, whatever the data set holds: figures, samples, kept evaluations, going on, replays, notes. */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { env } from 'node:process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { importLinks } from '../../datasets/links/import-links.js';
-import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Comparison } from '../../evaluation/compare.js';
 import { evaluationFiles } from '../../evaluation/keep.js';
-import { runSettings } from '../../presets/schema.js';
-import { loadConfig } from '../../src/run/config.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import { train } from '../../tasks/train.js';
 import { chatServer, says } from '../fixtures/chat-server.js';
 import { kgwalk, kgwalkJson } from '../fixtures/command-line.js';
-import { tinyLinkFiles } from '../fixtures/tiny-links.js';
-import { folderWith, releaseFiles } from '../fixtures/tiny-release.js';
+import { useReleaseHome } from '../fixtures/release-home.js';
+import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
+import { folderWith } from '../fixtures/tiny-release.js';
 import { evaluationOf, tinySettings } from '../fixtures/tiny-training.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 
-const previousHome = env.KGWALK_HOME;
-let home: string;
-const run = (task: string) => join(home, `${task}-run`);
+const home = useReleaseHome();
+const run = (task: string) => join(home(), `${task}-run`);
 
-const linkText = `
-name: tiny-links
-backend: wasm
-data: { dataset: tiny }
-env: { id: kgwalk/LinkQuery-v1 }
-linkWalker: { vectorDim: 8, pathDim: 8, width: 16 }
-transe: { enabled: false }
-clone: { epochs: 1, batchSize: 16 }
-ppo: { updates: 2, samplesPerUpdate: 8, minibatchSamples: 8, explorations: 4, evalEvery: 2 }
-evaluation: { beamWidth: 32 }
-`;
 const settingsOf = {
   dialogues: () => tinySettings(),
   questions: () => filmSettings('ppo.updates=2'),
-  links: () => loadConfig(runSettings, { text: linkText, source: 'tiny-links' }),
+  links: () => tinyLinkSettings(),
 };
 
 beforeAll(async () => {
-  home = folderWith({});
-  env.KGWALK_HOME = home;
-  await importOpenDialKg({ from: folderWith(releaseFiles) });
   await importFilms();
-  await importLinks({ from: folderWith(tinyLinkFiles), name: 'tiny' });
+  await importTinyLinks();
   for (const [task, settings] of Object.entries(settingsOf)) await train({ settings: settings(), folder: run(task) });
-});
-
-afterAll(() => {
-  rmSync(home, { recursive: true });
-  if (previousHome === undefined) delete env.KGWALK_HOME;
-  else env.KGWALK_HOME = previousHome;
 });
 
 /** Of each task an untrained agent, its data set, and the figure that comes first. */
@@ -99,7 +74,7 @@ describe.each(tasks)('on %s', (task, agent, dataset, first) => {
     const folder = dirname(saved);
     expect(basename(folder)).toMatch(new RegExp(`^${agent}-${dataset}-.*[0-9a-f]{8}$`));
     // Read, not made: a comparison of what was kept needs no data set.
-    const away = join(home, 'datasets', dataset);
+    const away = join(home(), 'datasets', dataset);
     cpSync(away, `${away}.kept`, { recursive: true });
     rmSync(away, { recursive: true });
     try {

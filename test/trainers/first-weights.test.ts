@@ -3,37 +3,21 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { readCheckpoint } from '../../checkpoints/checkpoint.js';
 import { readIndex } from '../../checkpoints/store.js';
-import { importLinks } from '../../datasets/links/import-links.js';
-import { runSettings, type RunSettings } from '../../presets/schema.js';
-import { loadConfig } from '../../src/run/config.js';
+import type { RunSettings } from '../../presets/schema.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { forkSettings, train } from '../../tasks/train.js';
 import { useReleaseHome } from '../fixtures/release-home.js';
-import { tinyLinkFiles } from '../fixtures/tiny-links.js';
-import { folderWith } from '../fixtures/tiny-release.js';
+import { importTinyLinks, tinyLinkSettings } from '../fixtures/tiny-link-training.js';
 import { tinySettings } from '../fixtures/tiny-training.js';
 import { filmSettings, importFilms } from '../fixtures/toy-question-training.js';
 
 const home = useReleaseHome();
 beforeAll(async () => {
   await importFilms();
-  await importLinks({ name: 'tiny', from: folderWith(tinyLinkFiles) });
+  await importTinyLinks();
 });
 
-const links = `
-name: tiny
-backend: wasm
-data: { dataset: tiny }
-env: { id: kgwalk/LinkQuery-v1 }
-linkWalker: { vectorDim: 8, pathDim: 8, width: 16 }
-transe: { enabled: false }
-clone: { epochs: 1, batchSize: 16 }
-ppo: { updates: 1, samplesPerUpdate: 8, minibatchSamples: 8, explorations: 4, evalEvery: 1 }
-evaluation: { beamWidth: 32 }
-`;
-
 type SettingsOf = (...overrides: string[]) => RunSettings;
-const linkSettings: SettingsOf = (...overrides) => loadConfig(runSettings, { text: links, overrides, source: 'tiny' });
 const short = ['ppo.updates=1', 'ppo.evalEvery=1'];
 const scratch = ['ppo.init=scratch', 'ppo.klCoef=0', 'clone.enabled=false'];
 /** The steps of PPO change nothing. */
@@ -47,7 +31,7 @@ function weightsOf(folder: string, which: 'clone' | 'last') {
 
 const cases: [string, SettingsOf][] = [
   ['dialogues', (...more) => tinySettings('transe.enabled=false', ...short, ...more)],
-  ['links', linkSettings],
+  ['links', (...more) => tinyLinkSettings(...short, ...more)],
   ['questions', (...more) => filmSettings(...short, ...more)],
 ];
 
