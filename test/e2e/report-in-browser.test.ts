@@ -6,8 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeReport } from '../../reports/report.js';
 import { openRun } from '../../src/run/run-folder.js';
-import { findBrowser, openBrowser } from '../fixtures/browser.js';
-import type { Browser } from '../fixtures/browser.js';
+import { describeInBrowser, looks } from '../fixtures/browser.js';
 import { madeUpAnswers, madeUpQuestionExample, writeMadeUpEvaluation } from '../fixtures/made-up-evaluations.js';
 import { madeUpLinkConfig, madeUpLinkEvaluation, madeUpLinkTraining } from '../fixtures/made-up-links.js';
 import {
@@ -20,13 +19,8 @@ import {
   writeMadeUpRun,
 } from '../fixtures/made-up-runs.js';
 
-const program = findBrowser();
-if (program === undefined)
-  console.log('no Chromium on this machine (KGWALK_TEST_BROWSER): the report is not tried in a browser');
-
-(program === undefined ? describe.skip : describe)('the page in a browser', () => {
+describeInBrowser('the report', (browser) => {
   let folder: string;
-  let browser: Browser;
   let url: string;
 
   beforeAll(async () => {
@@ -76,22 +70,13 @@ if (program === undefined)
       },
     );
     url = pathToFileURL(page).href;
-    browser = await openBrowser(program!);
   });
-  afterAll(async () => {
-    await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test.each([
-    [1440, 'light'],
-    [1440, 'dark'],
-    [390, 'light'],
-    [390, 'dark'],
-  ] as const)(
+  test.each(looks)(
     'at %d pixels and %s: nothing is complained of or fetched, and nothing sticks out',
     async (width, scheme) => {
-      const page = await browser.visit(url, width, scheme);
+      const page = await browser().visit(url, width, scheme);
       // What is folded is looked at, too.
       await page.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })');
       const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
@@ -119,7 +104,7 @@ if (program === undefined)
   );
 
   test('on paper it is by day, and no table sticks out', async () => {
-    const page = await browser.visit(url, 700, 'print');
+    const page = await browser().visit(url, 700, 'print');
     await page.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true; })');
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(700);
     expect(await page.evaluate<boolean>('[...document.images].every((one) => one.clientWidth > 200)')).toBe(true);
@@ -127,7 +112,7 @@ if (program === undefined)
   });
 
   test('the paper’s tables hold every figure, and ours stand out', async () => {
-    const page = await browser.visit(url, 1440, 'light');
+    const page = await browser().visit(url, 1440, 'light');
     const shown = await page.evaluate<{ rows: number; own: number; wide: boolean }[]>(
       `[...document.querySelectorAll('h4')].filter((one) => one.textContent.startsWith('LLM-ARK')).map((one) => {
         const table = one.nextElementSibling;
@@ -142,7 +127,7 @@ if (program === undefined)
   });
 
   test('names from data are text, and tables can be reached by keys', async () => {
-    const page = await browser.visit(url, 390, 'light');
+    const page = await browser().visit(url, 390, 'light');
     expect(await page.evaluate<number>('document.querySelectorAll("img[onerror], iframe").length')).toBe(0);
     expect(await page.evaluate<number>('document.scripts.length')).toBe(3);
     expect(await page.evaluate<string>('document.body.textContent')).toContain('<img src=x onerror=alert(1)>\\u202e');
@@ -170,7 +155,7 @@ if (program === undefined)
       first: number;
     }
     const shown = async (width = 1440) => {
-      const page = await browser.visit(url, width, 'light');
+      const page = await browser().visit(url, width, 'light');
       await page.evaluate(
         `(async () => { ${curve}.scrollIntoView({ block: 'center' });
           while (!${curve}.querySelector('canvas')) await new Promise(requestAnimationFrame); })()`,
@@ -251,7 +236,7 @@ if (program === undefined)
   });
 
   test('a table is put in the order of a column', async () => {
-    const page = await browser.visit(url, 1440, 'light');
+    const page = await browser().visit(url, 1440, 'light');
     const column = `[...document.querySelector('table').tBodies[0].rows].map((row) => row.cells[1].firstChild.textContent)`;
     const press = `document.querySelectorAll('table th')[1].querySelector('button').click()`;
     const before = await page.evaluate<string[]>(column);

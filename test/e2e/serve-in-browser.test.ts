@@ -1,9 +1,9 @@
 /** The page of `kgwalk serve` as a browser shows it, while a run grows. `npm test` builds its scripts first. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { serve, type Serving } from '../../serve/server.js';
-import { type Browser, findBrowser, openBrowser, type PageVisit } from '../fixtures/browser.js';
+import { describeInBrowser, looks, type PageVisit } from '../fixtures/browser.js';
 import {
   hostileName,
   madeUpCurves,
@@ -14,18 +14,13 @@ import {
 } from '../fixtures/made-up-runs.js';
 import { folderWith } from '../fixtures/tiny-release.js';
 
-const program = findBrowser();
-if (program === undefined)
-  console.log('no Chromium on this machine (KGWALK_TEST_BROWSER): the live page is not tried in a browser');
-
 /** Waits in the page until an expression holds. */
 const until = (page: PageVisit, holds: string) =>
   page.evaluate(`new Promise((done) => { const look = () => (${holds}) ? done() : setTimeout(look, 20); look(); })`);
 
-(program === undefined ? describe.skip : describe)('the live page', () => {
+describeInBrowser('the live page', (browser) => {
   const runs = folderWith({});
   let serving: Serving;
-  let browser: Browser;
 
   beforeAll(async () => {
     for (const seed of [1, 2, 3]) {
@@ -44,12 +39,8 @@ const until = (page: PageVisit, holds: string) =>
       metrics: madeUpCurves(7, 20),
     });
     serving = await serve({ roots: [runs], port: 0, lookMs: 20 });
-    browser = await openBrowser(program!);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await serving?.close();
-  });
+  afterAll(() => serving?.close());
 
   const drawn = `document.querySelectorAll('.card canvas').length > 3`;
   const views = {
@@ -59,13 +50,10 @@ const until = (page: PageVisit, holds: string) =>
     ask: `document.querySelector('form.ask select')`,
     settings: `[...document.querySelectorAll('td code')].some((one) => one.textContent === 'ppo.clipRange')`,
   };
-  const looks = ([390, 1440] as const).flatMap((width) =>
-    (['light', 'dark'] as const).map((scheme) => [width, scheme] as const),
-  );
 
   test.each(looks)('shows every view at %i px by %s, without a complaint or another host', async (width, scheme) => {
     for (const [view, holds] of Object.entries(views)) {
-      const page = await browser.visit(`${serving.url}?${view}-${scheme}#${view}`, width, scheme);
+      const page = await browser().visit(`${serving.url}?${view}-${scheme}#${view}`, width, scheme);
       await until(page, holds);
       expect(page.complaints).toEqual([]);
       expect(page.requests.filter((address) => !address.startsWith(serving.url))).toEqual([]);
@@ -76,7 +64,7 @@ const until = (page: PageVisit, holds: string) =>
   });
 
   test('a curve grows when a line is written, and what was chosen stays', async () => {
-    const page = await browser.visit(`${serving.url}?grow`, 1440, 'light');
+    const page = await browser().visit(`${serving.url}?grow`, 1440, 'light');
     await until(page, drawn);
     const last = `Chart.getChart(document.querySelector('[data-plot="ppo rollout/reward"] canvas'))?.scales.x.max`;
     await until(page, `${last} === 20`);
@@ -97,14 +85,14 @@ const until = (page: PageVisit, holds: string) =>
   });
 
   test('a run that begins appears by itself', async () => {
-    const page = await browser.visit(`${serving.url}?new`, 1440, 'light');
+    const page = await browser().visit(`${serving.url}?new`, 1440, 'light');
     await until(page, drawn);
     writeMadeUpRun(join(runs, 'young'), { config: { seed: 1, name: 'young' }, metrics: madeUpCurves(9, 3) });
     await until(page, `[...document.querySelectorAll('aside .name')].some((one) => one.textContent === 'young')`);
   });
 
   test('every control is reached by the Tab key, and the focus is seen', async () => {
-    const page = await browser.visit(`${serving.url}?tab#results`, 1440, 'light');
+    const page = await browser().visit(`${serving.url}?tab#results`, 1440, 'light');
     await until(page, views.results);
     const controls = `[...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')].filter((one) => !one.disabled && one.checkVisibility()).length`;
     // Lists fill after the results are there: what is counted has stood still for a while.
@@ -133,7 +121,7 @@ const until = (page: PageVisit, holds: string) =>
   });
 
   test('differences are tested on demand, and a refusal is said', async () => {
-    const page = await browser.visit(`${serving.url}?test#results`, 1440, 'light');
+    const page = await browser().visit(`${serving.url}?test#results`, 1440, 'light');
     await until(page, views.results);
     await page.evaluate(`document.querySelector('section.set form').requestSubmit()`);
     // Made-up evaluations hold no rows to pair: the server says so, and the page shows it.
