@@ -1,6 +1,7 @@
 /** `kgwalk checkpoint import sb3`: a policy that Stable-Baselines3 has trained, as a run. */
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { commandLine, shownPath } from '../src/run/command-line.js';
 import { repeatable } from './options.js';
 import { printJson, printLine, printNote } from './output.js';
 
@@ -40,5 +41,6 @@ async function importPolicy(format: string, file: string, { env, option, runDir,
   });
   if (json) return printJson({ run: folder, return: mean });
   printLine(folder);
-  printNote(`return ${mean.toFixed(2)} on the episodes of valid\nkgwalk evaluate ${folder} --split test`);
+  const next = commandLine('evaluate', shownPath(folder), '--split', 'test');
+  printNote(`return ${mean.toFixed(2)} on the episodes of valid\n${next}`);
 }

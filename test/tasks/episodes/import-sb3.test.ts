@@ -6,7 +6,7 @@ import { readIndex } from '../../../checkpoints/store.js';
 import { openRun } from '../../../src/run/run-folder.js';
 import { importSb3 } from '../../../tasks/episodes/import-sb3.js';
 import { evaluatePolicy } from '../../../tasks/trainers.js';
-import { kgwalkJson } from '../../fixtures/command-line.js';
+import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
 import { folderWith } from '../../fixtures/tiny-release.js';
 
 const matrix = (rows: number, columns: number, ...ones: [row: number, column: number, value?: number][]): Tensor => {
@@ -57,6 +57,24 @@ test('without hidden layers, too, and by the command line', async () => {
   const folder = join(folderWith({}), 'run');
   const words = ['checkpoint', 'import', 'sb3', file, '--env', env.id, '--option', 'size=2', '--run-dir', folder];
   expect(await kgwalkJson(...words)).toEqual({ run: folder, return: expect.closeTo(0.98, 6) });
+});
+
+test('the command that comes next can be pasted, also where the folder has a space', async () => {
+  const folder = join(folderWith({}), 'my run');
+  const { out, told } = await kgwalk(
+    'checkpoint',
+    'import',
+    'sb3',
+    fileOf(walker),
+    '--env',
+    env.id,
+    '--option',
+    'size=2',
+    '--run-dir',
+    folder,
+  );
+  expect(out).toBe(`${folder}\n`);
+  expect(told).toContain(`kgwalk evaluate '${folder}' --split test`);
 });
 
 describe('is refused before anything is made:', () => {
