@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { QuestionSample, QuestionTask } from '../datasets/question.js';
 import type { FrontierNode } from '../envs/relation-walk/frontier-trie.js';
 import type { StateEncoder } from '../src/encoder/state-encoder.js';
-import { canonicalOrder, chainFrontiers } from '../src/kg/frontier.js';
+import { canonicalOrder, chainFrontiers, type Frontier } from '../src/kg/frontier.js';
 import type { Graph, Triple } from '../src/kg/graph.js';
 import type { NameIndex } from '../src/kg/name-index.js';
 import type { DecisionClient, NamedTriple } from '../src/llm/decision.js';
@@ -125,7 +125,17 @@ export function chainEvidence(
   limit: number,
   excluded: readonly number[] = topics,
 ): NamedTriple[] {
-  const frontiers = chainFrontiers(graph, topics, chain, excluded);
+  return frontierEvidence(graph, chainFrontiers(graph, topics, chain, excluded), chain, answers, limit);
+}
+
+/** The same of a walk whose frontiers were narrowed on the way. @param frontiers before the first hop and after each */
+export function frontierEvidence(
+  graph: Graph,
+  frontiers: readonly Frontier[],
+  chain: readonly number[],
+  answers: readonly number[],
+  limit: number,
+): NamedTriple[] {
   const facts = new Map<string, NamedTriple>();
   for (const answer of answers) {
     const path: Triple[] = [];

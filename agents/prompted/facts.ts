@@ -30,7 +30,7 @@ interface GroundedNames {
  */
 export function groundNames(
   names: readonly string[],
-  index: NameIndex,
+  index: Pick<NameIndex, 'lookup'>,
   met: ReadonlySet<number> = new Set(),
 ): GroundedNames {
   const entities = new Set<number>();

@@ -1,0 +1,179 @@
+/**
+ * What agents that walk whole sets of entities share: the walk so far, the relations that may follow as candidates with
+ * the path walked, and the answer that the walk stands for, taken from its frontier or written by the model.
+ */
+import { z } from 'zod';
+import { excludedTopics, maskedQuestion, type QuestionTask } from '../../datasets/question.js';
+import {
+  canonicalOrder,
+  type Frontier,
+  frontierRelations,
+  initialFrontier,
+  stepFrontier,
+} from '../../src/kg/frontier.js';
+import type { Graph } from '../../src/kg/graph.js';
+import { type NameIndex, normalizeName } from '../../src/kg/name-index.js';
+import type {
+  AnswerReply,
+  Candidate,
+  ContextBlock,
+  DecisionClient,
+  Example,
+  NamedTriple,
+} from '../../src/llm/decision.js';
+import { mostAnswers } from '../../src/llm/decisions/forms/answer.js';
+import { frontierEvidence, type QuestionAnswer } from '../question-agent.js';
+import { groundNames, truthOf, unlessSpent } from './facts.js';
+
+/** A relation sequence walked from the topics, and everything it leads to. */
+export interface Walk {
+  topics: readonly number[];
+  /** Entities that never come back: `excludedTopics`. */
+  excluded: readonly number[];
+  relations: readonly number[];
+  /** Before the first step and after each, [relations + 1]. */
+  frontiers: readonly Frontier[];
+}
+
+/** Where a walk stands. */
+export const frontierOf = ({ frontiers }: Walk): Frontier => frontiers.at(-1)!;
+
+/** At the topics that the graph has; an empty frontier where it has none. */
+export function startWalk(task: QuestionTask): Walk {
+  const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
+  return { topics, excluded: excludedTopics(task), relations: [], frontiers: [initialFrontier(topics)] };
+}
+
+/** The walk one relation further. */
+export function stepWalk(graph: Graph, walk: Walk, relation: number): Walk {
+  const frontier = stepFrontier(graph, frontierOf(walk), relation, walk.excluded);
+  return { ...walk, relations: [...walk.relations, relation], frontiers: [...walk.frontiers, frontier] };
+}
+
+/** Relations that lead on from the frontier, by name: ids tell how a graph was built. O(edges of the frontier). */
+export function onwardRelations(graph: Graph, frontier: Frontier, excluded: readonly number[]): number[] {
+  const name = (relation: number) => graph.relationNames[relation]!;
+  return [...frontierRelations(graph, frontier, excluded)].sort((a, b) => (name(a) < name(b) ? -1 : 1));
+}
+
+/** Edges that `onwardRelations` reads. */
+export function frontierDegree(graph: Graph, { entities }: Frontier): number {
+  return entities.reduce((sum, entity) => sum + graph.degree(entity), 0);
+}
+
+/** `Topic → relation → relation`, names as the graph has them: what every relation choice shows of the way. */
+export function pathText(graph: Graph, { topics, relations }: Pick<Walk, 'topics' | 'relations'>): string {
+  const start = topics.map((topic) => graph.entityNames[topic]!).join(', ');
+  return [start, ...relations.map((relation) => graph.relationNames[relation]!)].join(' → ');
+}
+
+/** The way as the part `Path` of a decision. */
+export function pathBlock(graph: Graph, walk: Pick<Walk, 'topics' | 'relations'>): ContextBlock {
+  return { label: 'Path', lines: [pathText(graph, walk)] };
+}
+
+/** Relations as candidates, in their order. */
+export function relationCandidates(graph: Graph, relations: readonly number[]): Candidate[] {
+  return relations.map((relation) => ({ kind: 'relation', relation, text: graph.relationNames[relation]! }));
+}
+
+/** What every choice among the relations that lead on holds: spread it into the decision. */
+export function relationChoice(graph: Graph, task: QuestionTask, walk: Walk, relations: readonly number[]) {
+  return {
+    questionId: task.id,
+    question: task.question,
+    evidence: [],
+    context: [pathBlock(graph, walk)],
+    subjects: [...frontierOf(walk).entities],
+    candidates: relationCandidates(graph, relations),
+  };
+}
+
+/** Those whose name stands in the question as whole words, mentions of topics apart. */
+export function namedInQuestion(graph: Graph, task: QuestionTask, entities: readonly number[]): number[] {
+  const said = ` ${normalizeName(maskedQuestion(task))} `;
+  return entities.filter((entity) => {
+    const name = normalizeName(graph.entityNames[entity]!);
+    return name !== '' && said.includes(` ${name} `);
+  });
+}
+
+/** Facts that lead to the frontier, one way an entity: first to what the question names, then in the order of answers. */
+export function walkFacts(graph: Graph, task: QuestionTask, walk: Walk, limit: number): NamedTriple[] {
+  const ends = canonicalOrder(frontierOf(walk));
+  const answers = [...new Set([...namedInQuestion(graph, task, ends), ...ends])];
+  return frontierEvidence(graph, walk.frontiers, walk.relations, answers, limit);
+}
+
+/**
+ * Everything that the walk leads to as the answer. A statement holds where it names some of that, and fails where it names none.
+ * @param entities the frontier in canonical order
+ */
+export function frontierAnswers(
+  graph: Graph,
+  task: QuestionTask,
+  entities: readonly number[],
+): Pick<QuestionAnswer, 'entities' | 'literals' | 'truth'> {
+  if (task.form === 'entities') return { entities, literals: [] };
+  const truth = entities.length > 0 ? { truth: namedInQuestion(graph, task, entities).length > 0 } : {};
+  return { entities: [], literals: [], ...truth };
+}
+
+/** The switch of agents that can answer either way. */
+export const answersSwitch = z
+  .enum(['auto', 'model', 'frontier'])
+  .default('auto')
+  .describe(
+    'Where answers come from: what the model writes, or everything that the walk leads to; auto is the latter where candidates are scored by likelihood.',
+  );
+
+/** Whether answers come out of the frontier. */
+export function fromFrontier(answers: z.output<typeof answersSwitch>, { byLikelihood }: DecisionClient): boolean {
+  return answers === 'frontier' || (answers === 'auto' && byLikelihood);
+}
+
+/** What an agent asks for its answer, for questions and for statements. */
+export interface AnswerPrompts {
+  task: string;
+  examples: readonly Example<AnswerReply>[];
+  truthTask: string;
+  truthExamples: readonly Example<AnswerReply>[];
+}
+
+/** Asks for the answer, on the call that the budget keeps for it. Undefined where nothing could be read or asked. */
+export async function askAnswer(
+  { id: questionId, question, form }: QuestionTask,
+  client: DecisionClient,
+  evidence: readonly NamedTriple[],
+  { task, examples, truthTask, truthExamples }: AnswerPrompts,
+  withReasoning = false,
+): Promise<AnswerReply | undefined> {
+  const truth = form === 'truth';
+  const decided = await unlessSpent(
+    client.decide({
+      ...{ kind: 'answer', phase: 'answer', questionId, question, evidence, form, withReasoning, final: true },
+      task: truth ? truthTask : task,
+      examples: truth ? truthExamples : examples,
+    }),
+  );
+  return decided?.reply;
+}
+
+/**
+ * What the model said as answers: entities by their names, those met on the way before others of the name. A list of as
+ * many names as a reply may hold, all of them ends of the walk, stands for all of its ends: the form cut it.
+ * @param ends of the walk, best first
+ * @param met entities of the facts that were shown
+ */
+export function saidAnswers(
+  task: QuestionTask,
+  said: readonly string[],
+  { names, met, ends }: { names: Pick<NameIndex, 'lookup'>; met: ReadonlySet<number>; ends: readonly number[] },
+): Pick<QuestionAnswer, 'entities' | 'literals' | 'truth' | 'text'> {
+  const text = said.join('; ');
+  if (task.form === 'truth') return { entities: [], literals: [], ...truthOf(said), text };
+  const { entities, literals } = groundNames(said, names, met);
+  const isEnd = new Set(ends);
+  const isCut = said.length === mostAnswers && literals.length === 0 && entities.every((entity) => isEnd.has(entity));
+  return { entities: isCut ? [...new Set([...entities, ...ends])] : entities, literals, text };
+}
