@@ -1,6 +1,6 @@
 /** Which of the offered relations, entities, chains and paths lie on a gold chain. */
 import { normalizeName } from '../../src/kg/name-index.js';
-import type { Candidate, Decision } from '../../src/llm/decision.js';
+import type { Candidate, Decision, PathsDecision } from '../../src/llm/decision.js';
 import type { GoldChain, QuestionFacts } from './question-facts.js';
 
 /** A hop of a gold chain that a decision is about. */
@@ -44,6 +44,16 @@ export function rightCandidates(
 /** Whether the data set, or the shortest path, gives this relation sequence. */
 export function isGoldChain({ chains }: QuestionFacts, relations: readonly number[]): boolean {
   return chains.some((chain) => chain.relations.join() === relations.join());
+}
+
+/** Indices of the paths that walk along a whole gold chain, to a right answer or to what is truly claimed. */
+export function goldPaths({ gold, chains, ...facts }: QuestionFacts, { allowed }: PathsDecision): number[] {
+  return [...allowed.keys()].filter((index) => {
+    const path = allowed[index]!;
+    const whole = chains.filter(({ relations }) => relations.length === path.length);
+    const claimed = facts.task.form !== 'truth' || !gold.truth || path.at(-1)?.[2] === gold.claimed;
+    return claimed && followsGold({ gold, chains: whole, ...facts }, path);
+  });
 }
 
 function followsGold({ chains }: QuestionFacts, triples: readonly (readonly [number, number, number])[]): boolean {

@@ -1,7 +1,10 @@
 /** The reply that a faultless reader who knows the gold gives, from the evidence alone. */
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
+import { readableRelation } from '../../agents/prompted/self-veqa/sub-graph.js';
 import { mostAnswers } from '../../src/llm/decisions/forms/answer.js';
+import { longestText } from '../../src/llm/decisions/forms/rewrite.js';
+import { distinctTexts } from '../../src/llm/decisions/reply-values.js';
 import type {
   AnswerDecision,
   Candidate,
@@ -10,11 +13,12 @@ import type {
   JudgeDecision,
   JudgeReply,
   ReplyOf,
+  RewriteDecision,
 } from '../../src/llm/decision.js';
 import type { Rng } from '../../src/run/seeds.js';
 import { answersIn, truthIn } from './evidence.js';
 import type { QuestionFacts } from './question-facts.js';
-import { isGoldChain, rightCandidates, rightTarget } from './right-candidates.js';
+import { goldPaths, isGoldChain, rightCandidates, rightTarget } from './right-candidates.js';
 
 /** The highest score that a prompt allows. */
 export const fullScore = 10;
@@ -47,12 +51,31 @@ export function rightReply(graph: Graph, facts: QuestionFacts, decision: Decisio
     }
     case 'chains':
       return { chains: proposedChains(facts, decision, rng) };
+    case 'rewrite':
+      return { texts: rewritten(facts, decision) };
+    case 'paths': {
+      const gold = goldPaths(facts, decision);
+      const paths = gold.length > 0 ? gold : shuffled([...decision.allowed.keys()], rng);
+      return { paths: paths.slice(0, decision.count) };
+    }
     case 'judge':
       return judged(graph, facts, decision);
     case 'answer':
       return { answers: answered(graph, facts, decision), ...(decision.withReasoning && { reasoning: reasoned }) };
   }
 }
+
+/** The clue of each hop, the first with the topics; what is known is the facts, as sentences. */
+function rewritten({ task, mentions, chains }: QuestionFacts, { about, count, evidence }: RewriteDecision): string[] {
+  const clues = chains[0]?.clues.map((clue, hop) => (hop === 0 ? [...mentions, clue].join(', ') : clue)) ?? [];
+  const known = evidence.map(([head, relation, tail]) => `${head} ${readableRelation(relation)} ${tail}`);
+  const texts = about === 'paraphrase' ? [] : about === 'memory' ? known : clues;
+  const written = distinctTexts(texts.map(shortened), count);
+  if (written.length > 0) return written;
+  return about === 'memory' ? ['Nothing is known yet.'] : [shortened(task.question)];
+}
+
+const shortened = (text: string): string => text.slice(0, longestText).trim();
 
 const reasoned = 'The facts say so.';
 

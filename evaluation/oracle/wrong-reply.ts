@@ -2,10 +2,19 @@
 import { readableRelation } from '../../agents/prompted/self-veqa/sub-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
-import type { AnswerDecision, ChainsDecision, Decision, ExtractReply, ReplyOf } from '../../src/llm/decision.js';
+import { longestText } from '../../src/llm/decisions/forms/rewrite.js';
+import type {
+  AnswerDecision,
+  ChainsDecision,
+  Decision,
+  ExtractReply,
+  PathsDecision,
+  ReplyOf,
+} from '../../src/llm/decision.js';
 import type { Rng } from '../../src/run/seeds.js';
 import { namesIn } from './evidence.js';
 import type { QuestionFacts } from './question-facts.js';
+import { goldPaths } from './right-candidates.js';
 import { fullScore } from './right-reply.js';
 
 /** The right reply to go wrong from. */
@@ -36,6 +45,10 @@ export function wrongReply(
       return wrongMatches((right as Right<'match'>).matches, decision.candidates.length, decision.targets.length, rng);
     case 'chains':
       return { chains: wrongChains(facts, decision, (right as Right<'chains'>).chains, rng) };
+    case 'rewrite':
+      return wrongTexts(graph, facts, (right as Right<'rewrite'>).texts, rng);
+    case 'paths':
+      return wrongPaths(facts, decision, (right as Right<'paths'>).paths, rng);
     case 'judge': {
       const { choice } = right as Right<'judge'>;
       const wrong = otherThan(choice, -1, Math.max(1, decision.candidates.length), rng);
@@ -119,6 +132,38 @@ function wrongChains(facts: QuestionFacts, { allowed }: ChainsDecision, right: n
   const order = rng.shuffle(Int32Array.from(others.keys()));
   const added = Array.from(order.subarray(0, right.length - from.length), (i) => [...others[i]!]);
   return from.length + added.length > 0 ? [...from, ...added] : right;
+}
+
+/** One text turns into the clue of another relation; topics stay. */
+function wrongTexts(graph: Graph, { mentions, chains }: QuestionFacts, texts: string[], rng: Rng): Right<'rewrite'> {
+  const gold = new Set(chains.flatMap(({ relations }) => relations.map((one) => clueOf(graph, one))));
+  const others = [...graph.relationNames.keys()].map((relation) => clueOf(graph, relation));
+  const other = drawn(
+    [...new Set(others)].filter((clue) => clue !== '' && !gold.has(clue) && !texts.includes(clue)),
+    rng,
+  );
+  const lost = rng.integer(texts.length);
+  if (other === undefined) return { texts };
+  return {
+    texts: texts.map((text, i) => {
+      if (i !== lost) return text;
+      const named = mentions.filter((name) => text.includes(name));
+      return [...named, other].join(', ').slice(0, longestText).trim();
+    }),
+  };
+}
+
+const clueOf = (graph: Graph, relation: number): string => readableRelation(graph.relationNames[relation]!);
+
+/** Every path that is right gives way to one that is not. */
+function wrongPaths(facts: QuestionFacts, decision: PathsDecision, right: number[], rng: Rng): Right<'paths'> {
+  const gold = new Set(goldPaths(facts, decision));
+  const others = [...decision.allowed.keys()].filter((index) => !gold.has(index) && !right.includes(index));
+  const kept = right.filter((index) => !gold.has(index));
+  const from = kept.length < right.length ? kept : kept.slice(1);
+  const order = rng.shuffle(Int32Array.from(others));
+  const paths = [...from, ...order.subarray(0, right.length - from.length)];
+  return { paths: paths.length > 0 ? paths : right };
 }
 
 /** The verdict turned round, one answer lost, or a wrong name from the evidence. */

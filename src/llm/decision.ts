@@ -20,7 +20,7 @@ export interface Example<Reply> {
   question: string;
   evidence?: readonly NamedTriple[];
   context?: readonly ContextBlock[];
-  /** Texts of its candidates or allowed answers, where the decision has such. */
+  /** Texts of its candidates, allowed answers or paths (`Skarn → ~born_on → Tamsin Orrel`), where the decision has such. */
   candidates?: readonly string[];
   targets?: readonly string[];
   reply: Reply;
@@ -120,6 +120,34 @@ export interface ChainsDecision extends DecisionBase<ChainsReply> {
 /** Relation ids of each chain, most reasonable chain first; each one of `allowed`, without repeats. */
 export type ChainsReply = { chains: number[][] };
 
+/** The question in other words, in parts or as goals; or what is known so far, in words. */
+export interface RewriteDecision extends DecisionBase<RewriteReply> {
+  kind: 'rewrite';
+  /** What the texts are: the question in other words, its parts, the goals on its way, or what is known. */
+  about: 'paraphrase' | 'sub-question' | 'sub-objective' | 'memory';
+  /** Most texts. */
+  count: number;
+}
+
+/** One text at least, each of at most 120 characters, all different; in their order where they are parts. */
+export type RewriteReply = { texts: string[] };
+
+/** Paths of the graph that lead from the topics to an answer. */
+export interface PathsDecision extends DecisionBase<PathsReply> {
+  kind: 'paths';
+  /** Most paths. */
+  count: number;
+  /** Every path that may be written: triples of ids as walked, each beginning where the one before ends. The prompt lists them. */
+  allowed: readonly (readonly (readonly [number, number, number])[])[];
+  /** Name of each entity id that occurs in `allowed`. */
+  entityName: (entity: number) => string;
+  /** Name of each relation id that occurs in `allowed`; inverse relations are `~name`. */
+  relationName: (relation: number) => string;
+}
+
+/** Indices into `allowed`, best first, without repeats. */
+export type PathsReply = { paths: number[] };
+
 /** Whether what was found suffices, or which of several findings does; with a reason. */
 export interface JudgeDecision extends DecisionBase<JudgeReply> {
   kind: 'judge';
@@ -165,6 +193,8 @@ export type Decision =
   | ScoreDecision
   | MatchDecision
   | ChainsDecision
+  | RewriteDecision
+  | PathsDecision
   | JudgeDecision
   | AnswerDecision;
 

@@ -30,6 +30,10 @@ function restless(decision: Decision): unknown {
       };
     case 'chains':
       return { chains: decision.allowed.slice(0, decision.count) };
+    case 'rewrite':
+      return { texts: [decision.question, 'Orla Brandt lives somewhere'].slice(0, decision.count) };
+    case 'paths':
+      return { paths: [...decision.allowed.keys()].slice(0, decision.count) };
     case 'answer':
       return { answers: [] };
     default:

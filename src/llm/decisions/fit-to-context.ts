@@ -88,7 +88,7 @@ function sizes(decision: Decision): Dropped {
 
 function offered(decision: Decision): readonly unknown[] {
   if ('candidates' in decision) return decision.candidates;
-  return decision.kind === 'answer' ? (decision.allowed ?? []) : [];
+  return decision.kind === 'answer' || decision.kind === 'paths' ? (decision.allowed ?? []) : [];
 }
 
 /** The decision without what was cut: what a replay, which counts no tokens, makes again of a stored cut. */
@@ -100,7 +100,7 @@ export function withoutDropped<D extends Decision>(decision: D, dropped: Dropped
   };
   const left = offered(decision).length - dropped.candidates;
   if ('candidates' in decision) return { ...decision, ...kept, candidates: decision.candidates.slice(0, left) };
-  if (decision.kind === 'answer' && decision.allowed) {
+  if ((decision.kind === 'answer' || decision.kind === 'paths') && decision.allowed) {
     return { ...decision, ...kept, allowed: decision.allowed.slice(0, left) };
   }
   return { ...decision, ...kept };

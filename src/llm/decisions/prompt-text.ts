@@ -1,6 +1,6 @@
 /** How names, facts and lists look in prompts: one line each, whatever they hold. */
 import { printable } from '../../run/printable.js';
-import type { Candidate, Decision, NamedTriple } from '../decision.js';
+import type { Candidate, Decision, NamedTriple, PathsDecision } from '../decision.js';
 
 /** Longest name in a prompt, in UTF-16 units: one hostile name must not push out all others. */
 const longestName = 300;
@@ -18,6 +18,23 @@ export function oneLine(text: string): string {
 /** `head | relation | tail`, in the direction in which the graph holds it. */
 export function shownTriple([head, relation, tail]: NamedTriple): string {
   return `${shownName(head)} | ${shownName(relation)} | ${shownName(tail)}`;
+}
+
+/** What stands between the names of a path. */
+export const arrow = ' → ';
+
+type Naming = Pick<PathsDecision, 'entityName' | 'relationName'>;
+type Path = PathsDecision['allowed'][number];
+
+/** Entity, relation, entity, … as walked. */
+export function pathNames({ entityName, relationName }: Naming, path: Path): string[] {
+  const steps = path.flatMap(([, relation, tail]) => [relationName(relation), entityName(tail)]);
+  return [...path.slice(0, 1).map(([head]) => entityName(head)), ...steps].map(shownName);
+}
+
+/** `Tenet → directed_by → Nolan`. */
+export function pathText(naming: Naming, path: Path): string {
+  return pathNames(naming, path).join(arrow);
 }
 
 /** Lines `1. …`, counting from 1: 0 always means none. */

@@ -24,8 +24,8 @@ export function readReply<D extends Decision>(
   { constrained }: { constrained: boolean },
 ): ReadReply<D> | undefined {
   const form = replyForm(decision);
-  const whole = parsed(text);
-  const direct = whole && form.read(decision, whole.value, false);
+  const json = parsed(text);
+  const direct = json && form.read(decision, json.value, false);
   if (direct) return { reply: direct, stage: constrained ? 'constrained' : 'direct' };
   const end = text.slice(-longestReply);
   const bare = bareReply(end);
@@ -34,6 +34,8 @@ export function readReply<D extends Decision>(
     const reply = form.read(decision, value, false);
     if (reply) return { reply, stage: 'extracted' };
   }
+  const whole = form.readWhole?.(decision, bare);
+  if (whole) return { reply: whole, stage: 'repaired' };
   const loose = looseValues(bare);
   const several = loose.length > 1 ? [loose.toReversed()] : [];
   for (const value of [...blocks.map((block) => block.value), ...several, ...loose].flatMap(alsoInside)) {

@@ -1,6 +1,14 @@
 /** A decision as a prompt: short and plain, because small models read it at a few hundred tokens a second. */
-import type { ChainsReply, ContextBlock, Decision, Example, ReplyOf } from '../decision.js';
-import { numberedLines, offeredTexts, oneLine, shownTriple, textCandidate } from './prompt-text.js';
+import type {
+  ChainsReply,
+  ContextBlock,
+  Decision,
+  Example,
+  PathsDecision,
+  ReplyOf,
+  RewriteReply,
+} from '../decision.js';
+import { arrow, numberedLines, offeredTexts, oneLine, pathText, shownTriple, textCandidate } from './prompt-text.js';
 import { replyForm, writeReply } from './reply-forms.js';
 
 /** The three parts of a prompt, in their order. */
@@ -42,6 +50,7 @@ function stated(decision: Decision): string {
     ...(decision.context ?? []).flatMap(contextLines),
     ...section('Facts', decision.evidence.map(shownTriple)),
     ...section('Candidates', numberedLines(offeredTexts(decision))),
+    ...section('Paths', decision.kind === 'paths' ? decision.allowed.map((path) => pathText(decision, path)) : []),
     ...section('Targets', decision.kind === 'match' ? numberedLines(decision.targets) : []),
   ].join('\n');
 }
@@ -71,9 +80,28 @@ export function exampleDecision(decision: Decision, example: Example<ReplyOf<Dec
       return { ...decision, ...own, candidates, targets: example.targets ?? [] };
     case 'answer':
       return decision.allowed ? { ...decision, ...own, allowed: example.candidates ?? [] } : { ...decision, ...own };
+    case 'rewrite':
+      return { ...decision, ...own, count: (example.reply as RewriteReply).texts.length };
+    case 'paths':
+      return { ...decision, ...own, ...pathsOf(example.candidates ?? []) };
     case 'chains': {
       const { chains } = example.reply as ChainsReply;
       return { ...decision, ...own, allowed: chains, count: chains.length, hops: chains[0]?.length ?? decision.hops };
     }
   }
+}
+
+/** Paths that stand written in an example, over ids of their own. */
+function pathsOf(texts: readonly string[]): Pick<PathsDecision, 'allowed' | 'entityName' | 'relationName'> {
+  const ids = new Map<string, number>();
+  const idOf = (name: string) => ids.get(name) ?? ids.set(name, ids.size).size - 1;
+  const allowed = texts.map((text) => {
+    const names = text.split(arrow).map(idOf);
+    return Array.from(
+      { length: (names.length - 1) / 2 },
+      (_, hop) => [names[2 * hop]!, names[2 * hop + 1]!, names[2 * hop + 2]!] as const,
+    );
+  });
+  const nameOf = (id: number) => [...ids.keys()][id]!;
+  return { allowed, entityName: nameOf, relationName: nameOf };
 }

@@ -15,6 +15,11 @@ export interface ReplyForm<D extends Decision> {
    * @param lenient other field names, bare values, and names where numbers were asked, count too
    */
   read: (decision: D, value: unknown, lenient: boolean) => ReplyOf<D> | undefined;
+  /**
+   * The reply that a text with brackets says as a whole, where they are no drafts of which the last counts: several lists
+   * that add up, or sentences that hold brackets. Tried before `read` gets what may be meant, piece by piece.
+   */
+  readWhole?: (decision: D, text: string) => ReplyOf<D> | undefined;
   /** The reply that lines of text say, where there is no JSON: numbered lists, `key: value`, semicolons. */
   readLines: (decision: D, lines: readonly string[]) => ReplyOf<D> | undefined;
 }
@@ -27,6 +32,8 @@ export type ReplyShape =
   /** A list of fixed length whose places differ. */
   | { tuple: readonly ReplyShape[] }
   | { oneOf: readonly (string | number)[] }
+  /** One of these texts: many, and often alike at the beginning. */
+  | { texts: readonly string[] }
   /** One of these lists of names, and no other. */
   | { sequences: readonly (readonly string[])[] }
   /** Free text of 1 to that many characters. */
@@ -52,6 +59,7 @@ export function shapeSchema(shape: ReplyShape): Record<string, unknown> {
   if ('oneOf' in shape) {
     return { type: typeof shape.oneOf[0] === 'number' ? 'integer' : 'string', enum: [...shape.oneOf] };
   }
+  if ('texts' in shape) return { type: 'string', enum: [...new Set(shape.texts)] };
   if ('sequences' in shape) {
     const names = [...new Set(shape.sequences.flat())];
     const lengths = shape.sequences.map(({ length }) => length);
@@ -86,6 +94,7 @@ export function shapeTokens(shape: ReplyShape): number {
   }
   if ('tuple' in shape) return shape.tuple.reduce((sum, place) => sum + shapeTokens(place) + 1, 2);
   if ('oneOf' in shape) return longest(shape.oneOf.map((value) => JSON.stringify(value).length));
+  if ('texts' in shape) return longest(shape.texts.map((text) => Math.ceil(text.length / 2) + 2));
   if ('sequences' in shape) {
     return longest(shape.sequences.map((names) => Math.ceil(JSON.stringify(names).length / 2)));
   }

@@ -4,6 +4,8 @@ import type { ReplyFormat } from '../language-model.js';
 import { answerForm, extractForm, judgeForm } from './forms/answer.js';
 import { chainsForm } from './forms/chains.js';
 import { chooseManyForm, chooseOneForm } from './forms/choose.js';
+import { pathsForm } from './forms/paths.js';
+import { rewriteForm } from './forms/rewrite.js';
 import { matchForm, scoreForm } from './forms/score.js';
 import { type ReplyForm, shapeSchema, shapeTokens } from './reply-form.js';
 import { shapeGrammar } from './reply-grammar.js';
@@ -15,6 +17,8 @@ const replyForms: { [Kind in DecisionKind]: ReplyForm<Extract<Decision, { kind: 
   score: scoreForm,
   match: matchForm,
   chains: chainsForm,
+  rewrite: rewriteForm,
+  paths: pathsForm,
   judge: judgeForm,
   answer: answerForm,
 };

@@ -33,15 +33,18 @@ function expression(shape: ReplyShape, rules: string[]): string {
   if ('oneOf' in shape) {
     return named(shape.oneOf.map((value) => gbnfLiteral(JSON.stringify(value))).join(' | '), rules);
   }
-  if ('sequences' in shape) {
-    const trie = trieGrammar(
-      shape.sequences.map((names) => JSON.stringify(names)),
-      `seq${rules.length}`,
-    );
-    rules.push(...trie.rules);
-    return named(trie.expression, rules);
-  }
+  if ('sequences' in shape) return oneOfMany(shape.sequences, rules);
+  if ('texts' in shape) return oneOfMany(shape.texts, rules);
   return String.raw`"\"" first char{0,${shape.text - 1}} "\""`;
+}
+
+function oneOfMany(values: readonly (string | readonly string[])[], rules: string[]): string {
+  const trie = trieGrammar(
+    values.map((value) => JSON.stringify(value)),
+    `seq${rules.length}`,
+  );
+  rules.push(...trie.rules);
+  return named(trie.expression, rules);
 }
 
 function list(item: string, min: number, max: number): string {

@@ -1,7 +1,7 @@
 /** The simulated model over the toy graph of films, asked by decisions. */
 import type { QuestionSample } from '../../../datasets/question.js';
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
-import type { Candidate, Decision, ReplyOf } from '../../../src/llm/decision.js';
+import type { Candidate, Decision, PathsDecision, ReplyOf } from '../../../src/llm/decision.js';
 import { readReply } from '../../../src/llm/decisions/read-reply.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
 import type { LanguageModel } from '../../../src/llm/language-model.js';
@@ -40,6 +40,20 @@ export const chain = (names: readonly string[], answers: readonly string[] = [])
   answers: answers.map(id),
   text: names.join(' → '),
 });
+
+/** Paths by the names of their entities and relations in turn. */
+export function filmPaths(...paths: string[][]): Pick<PathsDecision, 'allowed' | 'entityName' | 'relationName'> {
+  return {
+    allowed: paths.map((names) =>
+      Array.from(
+        { length: (names.length - 1) / 2 },
+        (_, hop) => [id(names[2 * hop]!), relationId(names[2 * hop + 1]!), id(names[2 * hop + 2]!)] as const,
+      ),
+    ),
+    entityName: (entity) => films.entityNames[entity]!,
+    relationName: (relation) => films.relationNames[relation]!,
+  };
+}
 
 /** What the model replies, read by the production parser, which must find nothing to mend. */
 export async function replyTo<D extends Decision>(model: LanguageModel, decision: D): Promise<ReplyOf<D>> {

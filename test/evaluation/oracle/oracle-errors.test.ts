@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision, NamedTriple } from '../../../src/llm/decision.js';
 import * as sample from '../../fixtures/sample-decisions.js';
-import { chain, entities, films, id, oracle, questions, relations, replyTo } from './film-oracle.js';
+import { chain, entities, filmPaths, films, id, oracle, questions, relations, replyTo } from './film-oracle.js';
 
 const evidence: NamedTriple[] = [
   ['tenet', 'directed_by', 'nolan'],
@@ -25,6 +25,12 @@ const kinds: ((more: { phase: string; questionId: string }) => Decision)[] = [
   (more) => sample.scoreDecision({ ...more, candidates: entities('directed_by', 'nolan', 'reitman') }),
   (more) => sample.matchDecision({ ...more, candidates: offered, targets: ['directed by', 'year'] }),
   (more) => sample.chainsDecision({ ...more, allowed, relationName: (relation) => films.relationNames[relation]! }),
+  (more) => sample.rewriteDecision(more),
+  (more) =>
+    sample.pathsDecision({
+      ...more,
+      ...filmPaths(['tenet', 'directed_by', 'nolan', '~directed_by', 'dunkirk'], ['tenet', 'year', '2020']),
+    }),
   (more) => sample.judgeDecision({ ...more, evidence, withAnswers: true }),
   (more) => sample.judgeDecision({ ...more, candidates: [chain(['year']), chain(['directed_by'], ['nolan'])] }),
   (more) => sample.answerDecision({ ...more, evidence }),
@@ -48,8 +54,9 @@ describe('at an error rate', () => {
       wrong += own;
     }
     const share = wrong / (repeats * (kinds.length + 1));
-    // Four standard deviations of a share over 660 decisions.
-    expect(Math.abs(share - rate)).toBeLessThanOrEqual(4 * Math.sqrt((rate * (1 - rate)) / 660));
+    // Four standard deviations of the share.
+    const asked = repeats * (kinds.length + 1);
+    expect(Math.abs(share - rate)).toBeLessThanOrEqual(4 * Math.sqrt((rate * (1 - rate)) / asked));
   });
 
   test('what goes wrong at a low rate goes wrong at a higher one in the same way', async () => {
@@ -91,7 +98,7 @@ test('whatever is offered, replies are valid at any rate', async () => {
     .tuple(fc.constantFrom(...films.relationNames), fc.subarray([...films.entityNames], { minLength: 1 }))
     .map(([relation, names]) => entities(relation, ...names));
   const world = fc.record({
-    kind: fc.nat(8),
+    kind: fc.nat(10),
     more: fc.record({
       questionId: fc.constantFrom(...questions.map(({ task }) => task.id)),
       evidence: fc.array(fact, { maxLength: 5 }),
@@ -113,6 +120,11 @@ test('whatever is offered, replies are valid at any rate', async () => {
         sample.scoreDecision({ ...more, candidates }),
         sample.matchDecision({ ...more, candidates, targets }),
         sample.chainsDecision({ ...more, allowed: allowed.slice(0, targets.length), relationName }),
+        sample.rewriteDecision({ ...more, about: allowNone ? 'memory' : 'sub-question', count: targets.length }),
+        sample.pathsDecision({
+          ...{ ...more, count: targets.length },
+          ...filmPaths(['tenet', 'directed_by', 'nolan'], ['tenet', 'starring', 'washington', '~starring', 'tenet']),
+        }),
         sample.judgeDecision({ ...more, candidates: allowNone ? candidates : [], withAnswers: form === 'entities' }),
         sample.answerDecision({ ...more, form, withReasoning: allowNone }),
         sample.answerDecision({ ...more, form, ...(form === 'entities' && { allowed: targets }) }),

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { openOracle, oracleError } from '../../../evaluation/oracle/open-oracle.js';
 import type { ChainsDecision, NamedTriple } from '../../../src/llm/decision.js';
 import * as sample from '../../fixtures/sample-decisions.js';
-import { chain, entities, films, id, oracle, questions, relations, replyTo } from './film-oracle.js';
+import { chain, entities, filmPaths, films, id, oracle, questions, relations, replyTo } from './film-oracle.js';
 
 const model = oracle();
 const directed: NamedTriple = ['tenet', 'directed_by', 'nolan'];
@@ -89,6 +89,60 @@ describe('matching clues', () => {
       { candidate: 2, target: 0, score: 10 },
     ]);
     expect(await match('2-2', ['juno'], entities('year', '2007'), targets)).toEqual([]);
+  });
+});
+
+describe('rewriting', () => {
+  const texts = async (about: 'paraphrase' | 'sub-question' | 'sub-objective' | 'memory', questionId = '3-0') =>
+    (await replyTo(model, sample.rewriteDecision({ about, questionId, count: 3, evidence: [directed] }))).texts;
+
+  test('gives the clue of each hop, the topic in the first', async () => {
+    const parts = ['tenet, directed by', 'directed by (2)', 'year'];
+    expect(await texts('sub-question')).toEqual(parts);
+    expect(await texts('sub-objective')).toEqual(parts);
+    expect(await texts('sub-question', 'literal')).toEqual(['what of juno']);
+  });
+
+  test('asks the same again in the same words, and says what is known in words', async () => {
+    expect(await texts('paraphrase')).toEqual(['years of films by the director of tenet']);
+    expect(await texts('memory')).toEqual(['tenet directed by nolan']);
+    const nothing = sample.rewriteDecision({ about: 'memory', questionId: '3-0', evidence: [] });
+    expect((await replyTo(model, nothing)).texts).toEqual(['Nothing is known yet.']);
+  });
+
+  test('goes wrong by the clue of another relation, the topic in its place', async () => {
+    const wrong = await replyTo(oracle(1), sample.rewriteDecision({ questionId: '1-0', count: 1 }));
+    expect(wrong.texts[0]).toMatch(/^tenet, (?:starring|year)$/);
+  });
+});
+
+describe('writing paths', () => {
+  const paths = filmPaths(
+    ['tenet', 'year', '2020'],
+    ['tenet', 'directed_by', 'nolan'],
+    ['tenet', 'directed_by', 'nolan', '~directed_by', 'tenet'],
+    ['tenet', 'directed_by', 'nolan', '~directed_by', 'dunkirk'],
+    ['tenet', 'directed_by', 'nolan', '~directed_by', 'inception'],
+  );
+  const written = async (more: { count?: number; questionId?: string; allowed?: typeof paths.allowed }, rate = 0) =>
+    (await replyTo(oracle(rate), sample.pathsDecision({ questionId: '2-0', count: 9, ...paths, ...more }))).paths;
+
+  test('names those along a gold chain that end at a right answer, and no other', async () => {
+    expect(await written({})).toEqual([3, 4]);
+    expect(await written({ count: 1 })).toEqual([3]);
+    expect(await written({ questionId: '1-0' })).toEqual([1]);
+  });
+
+  test('of a claim names those that lead to what it claims', async () => {
+    expect(await written({ questionId: 'right-claim' })).toEqual([3]);
+    expect(await written({ questionId: 'wrong-claim' })).toEqual([3, 4]);
+  });
+
+  test('guesses where none of them is right, and goes wrong by none that is', async () => {
+    expect([0, 1]).toContain((await written({ count: 1, allowed: paths.allowed.slice(0, 2) }))[0]);
+    const wrong = await written({}, 1);
+    expect(wrong).toHaveLength(2);
+    expect(wrong.every((index) => index < 3)).toBe(true);
   });
 });
 

@@ -1,12 +1,23 @@
 import { expect, test } from '@jest/globals';
 import { checkExamples } from '../../../fixtures/check-examples.js';
-import { chainsDecision, judgeDecision, scoreDecision } from '../../../fixtures/sample-decisions.js';
+import {
+  chainsDecision,
+  judgeDecision,
+  pathsDecision,
+  rewriteDecision,
+  scoreDecision,
+} from '../../../fixtures/sample-decisions.js';
 
 test('B-TOG-1: an example whose reply the parser reads as itself is right', () => {
   expect(
     checkExamples(scoreDecision({ examples: [{ question: 'q', candidates: ['a', 'b'], reply: { scores: [3, 0] } }] })),
   ).toEqual([]);
   expect(checkExamples(chainsDecision({ examples: [{ question: 'q', reply: { chains: [[0, 3, 5]] } }] }))).toEqual([]);
+  expect(checkExamples(rewriteDecision({ examples: [{ question: 'q', reply: { texts: ['a', 'b'] } }] }))).toEqual([]);
+  const candidates = ['Skarn → ~born_on → Ida Moss', 'Skarn → ~born_on → Ivo Marr → built → Heron'];
+  expect(checkExamples(pathsDecision({ examples: [{ question: 'q', candidates, reply: { paths: [1] } }] }))).toEqual(
+    [],
+  );
 });
 
 test('B-TOG-1: an example whose reply the parser reads otherwise is found', () => {

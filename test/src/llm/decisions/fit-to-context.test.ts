@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Decision } from '../../../../src/llm/decision.js';
 import { fitToContext, uncutReply } from '../../../../src/llm/decisions/fit-to-context.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
-import { answerDecision, candidates, scoreDecision } from '../../../fixtures/sample-decisions.js';
+import { answerDecision, candidates, pathsDecision, scoreDecision } from '../../../fixtures/sample-decisions.js';
 
 const words = (text: string) => text.split(/\s+/).length;
 
@@ -101,6 +101,15 @@ describe('a prompt that does not fit', () => {
       countTokens: words,
     });
     expect([dropped.candidates, cut.allowed]).toEqual([1, ['Heron', 'Gull']]);
+  });
+
+  test('gives up paths from their end', () => {
+    const decision = pathsDecision({ evidence: [] });
+    const { dropped, decision: cut } = fitToContext(decision, {
+      maxPromptTokens: sizeOf(decision) - 1,
+      countTokens: words,
+    });
+    expect([dropped.candidates, cut.allowed]).toEqual([1, decision.allowed.slice(0, 3)]);
   });
 
   test('is refused, with the question named, where question and one candidate do not fit', () => {

@@ -11,8 +11,11 @@ import {
   chooseManyDecision,
   chooseOneDecision,
   extractDecision,
+  harbours,
   judgeDecision,
   matchDecision,
+  pathsDecision,
+  rewriteDecision,
   scoreDecision,
 } from '../../../fixtures/sample-decisions.js';
 
@@ -52,6 +55,9 @@ describe('any valid reply', () => {
     );
   });
 });
+
+const parts = { texts: ['Who owns Port Vell?', 'What did she build?'] };
+const built = 'Port Vell → ~owns → Tamsin Orrel → built';
 
 const repaired: readonly (readonly [Decision, string, object])[] = [
   [extractDecision(), "['Port Vell', 'ships',]", { items: ['Port Vell', 'ships'] }],
@@ -116,6 +122,29 @@ const repaired: readonly (readonly [Decision, string, object])[] = [
   [chainsDecision(), '~owns -> built_in_yaer', { chains: [[1, 5]] }],
   [chainsDecision(), '["~owns", "built"]', { chains: [[1, 2]] }],
   [chainsDecision(), '{"chains":[["owns","built"]]}', { chains: [[1, 2]] }],
+  [rewriteDecision(), '1. Who owns Port Vell?\n2. What did she build?', parts],
+  [rewriteDecision(), 'Here they are:\n- Who owns Port Vell?\n- What did she build?', parts],
+  [rewriteDecision(), 'Question 1: Who owns Port Vell?\nQuestion 2: What did she build?', parts],
+  [rewriteDecision(), '{"questions": ["Who owns Port Vell?", "What did she build?"]}', parts],
+  [
+    rewriteDecision(),
+    '[{"part": "Who owns Port Vell?", "topic": "Port Vell"}, {"part": "What did she build?"}]',
+    parts,
+  ],
+  [rewriteDecision(), '["Who owns Port Vell?"]\n["What did she build?"]', parts],
+  [rewriteDecision(), '1. ["Who owns Port Vell?"] and 2. ["What did she build?"]', parts],
+  [rewriteDecision(), "1. Who owns Port Vell?, ['Port Vell']\n2. What did she build?, []", parts],
+  [rewriteDecision(), '1. Who owns [Port Vell]?', { texts: ['Who owns [Port Vell]?'] }],
+  [rewriteDecision(), '[Port Vell] is owned by whom?', { texts: ['[Port Vell] is owned by whom?'] }],
+  [rewriteDecision(), 'The parts are: ["Who owns Port Vell?"]', { texts: ['Who owns Port Vell?'] }],
+  [rewriteDecision({ count: 1 }), '["a", "b"]', { texts: ['a'] }],
+  [pathsDecision(), `Path 1: ${built} → Heron\nPath 2: ${built} → Heron (1884)`, { paths: [1, 2] }],
+  [pathsDecision(), `["${built} → Heron"]\n["${built} → Heron (1884)"]`, { paths: [1, 2] }],
+  [pathsDecision(), '["Port Vell", "~owns", "Tamsin Orrel", "built", "Heron"]', { paths: [1] }],
+  [pathsDecision(), '{"paths":[["Port Vell", "~owns", "Tamsin Orrel"]]}', { paths: [0] }],
+  [pathsDecision(), '"Port Vell" -> "~owns" -> "Tamsin Orrel" -> "built" -> "Heron"', { paths: [1] }],
+  [pathsDecision(), '<PATH> Port Vell -> owns -> Tamsin Orel -> built -> Heron </PATH>', { paths: [1] }],
+  [pathsDecision(), '{"paths":["Port Vell → ~owns → Tamsin Orrel", "Port V', { paths: [0] }],
   [judgeDecision(), 'Yes, the facts say so.', { choice: 0, reason: 'the facts say so.', answers: [] }],
   [judgeDecision(), "{'success': False, 'critique': 'no ship'}", { choice: -1, reason: 'no ship', answers: [] }],
   [judgeDecision(), 'reason: too few\nchoice: 0', { choice: -1, reason: 'too few', answers: [] }],
@@ -143,6 +172,33 @@ const repaired: readonly (readonly [Decision, string, object])[] = [
   [answerDecision({ form: 'truth' }), '{"answer": false}', { answers: ['false'] }],
 ];
 
+test('of what is no part of the question, texts are cut at a word', () => {
+  const long = 'and so on '.repeat(20);
+  expect(read(rewriteDecision({ count: 1 }), JSON.stringify({ texts: [long, 'b'] }))).toEqual({
+    texts: ['and so on '.repeat(12).trim()],
+    stage: 'direct',
+  });
+});
+
+test('of paths that read alike all are meant, and a name inside another is that name alone', () => {
+  const twins = pathsDecision({ entityName: (entity) => (entity === 3 ? 'Heron' : harbours[entity]!), count: 3 });
+  expect(read(twins, `{"paths":["${built} → Heron"]}`)).toEqual({ paths: [1, 2], stage: 'direct' });
+  expect(read(pathsDecision(), `${built} → Heron (1884)`)).toMatchObject({ paths: [2] });
+  expect(read(pathsDecision(), `${built} → Heron (18`)).toBeUndefined();
+  expect(read(pathsDecision(), 'Port Vell → ~owns → Tamsin Orrel → built_in_year → 1885')).toBeUndefined();
+});
+
+test('lists within lists without end are no reply', () => {
+  const nested = '['.repeat(7000) + ']'.repeat(7000);
+  expect(read(pathsDecision(), nested)).toBeUndefined();
+  expect(read(rewriteDecision(), nested)).toBeUndefined();
+});
+
+test('a path whose names hold arrows is found by its whole text', () => {
+  const decision = pathsDecision({ entityName: (entity) => (entity === 2 ? 'a → b' : harbours[entity]!) });
+  expect(read(decision, `{"paths":["${built} → a → b"]}`)).toMatchObject({ paths: [1] });
+});
+
 test.each(repaired)('%#: a reply that only means it is repaired', (decision, text, expected) => {
   expect(read(decision, text)).toEqual({ ...expected, stage: 'repaired' });
 });
@@ -165,6 +221,9 @@ const unreadable: readonly (readonly [string, Decision, string])[] = [
   ['a candidate scored twice', scoreDecision(), 'owns: 1\nowns: 2\nbuilt: 3\n~built: 4'],
   ['scores that were cut off', scoreDecision(), '{"scores":[1,2'],
   ['chains that are not there', chainsDecision(), '{"chains":[["built","built"]]}'],
+  ['a path that is not there', pathsDecision(), 'Heron → ~built → Tamsin Orrel → ~built → Heron'],
+  ['paths that were only numbered', pathsDecision(), '[1, 2]'],
+  ['an empty list of texts', rewriteDecision(), '{"texts":[]}'],
   ['no verdict', judgeDecision(), 'The facts are about ships.'],
   ['only choices that are not there', chooseManyDecision(), '{"choices":[7,9]}'],
   ['only pairs that are not there', matchDecision(), '{"map":[[9,9,9]]}'],

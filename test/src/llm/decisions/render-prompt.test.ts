@@ -10,6 +10,8 @@ import {
   extractDecision,
   judgeDecision,
   matchDecision,
+  pathsDecision,
+  rewriteDecision,
   scoreDecision,
 } from '../../../fixtures/sample-decisions.js';
 
@@ -20,6 +22,8 @@ const everyKind: Decision[] = [
   scoreDecision(),
   matchDecision(),
   chainsDecision(),
+  rewriteDecision(),
+  pathsDecision(),
   judgeDecision(),
   judgeDecision({ candidates: candidates('a', 'b'), withAnswers: true }),
   answerDecision(),
@@ -110,6 +114,22 @@ Reply:`,
       expect(renderPrompt({ ...other, ...more, ...limits } as Decision).head).toBe(renderPrompt(decision).head);
     },
   );
+
+  test('lists the paths that may be written, as they are to be written', () => {
+    expect(renderPrompt(pathsDecision()).body).toContain(
+      '\nPaths:\nPort Vell → ~owns → Tamsin Orrel\nPort Vell → ~owns → Tamsin Orrel → built → Heron\n',
+    );
+    const examples = [
+      {
+        question: 'who lives on Skarn',
+        candidates: ['Skarn → ~born_on → Ida Moss', 'Skarn → ~lives_on → Ivo Marr'],
+        reply: { paths: [1] },
+      },
+    ];
+    expect(renderPrompt(pathsDecision({ examples })).head).toContain(
+      'Skarn → ~lives_on → Ivo Marr\nReply: {"paths":["Skarn → ~lives_on → Ivo Marr"]}\n',
+    );
+  });
 
   test('B-FISKE-8: shows facts in the direction in which the graph holds them', () => {
     expect(renderPrompt(scoreDecision()).body).toContain('\nTamsin Orrel | owns | Port Vell\n');

@@ -11,6 +11,7 @@ import {
   chainsDecision,
   judgeDecision,
   matchDecision,
+  pathsDecision,
   scoreDecision,
 } from '../../../fixtures/sample-decisions.js';
 
@@ -31,6 +32,29 @@ describe('the grammar of a reply', () => {
     expect(accepts('{"chains":[["~owns"]]}')).toBe(false);
     expect(accepts('{"chains":[["~owns","built","built"]]}')).toBe(false);
     expect(accepts('{"chains":[]}')).toBe(false);
+  });
+
+  test('derives the paths that exist and no other, also where names begin alike', () => {
+    const decision = pathsDecision({ count: 1 });
+    const { gbnf, jsonSchema } = replyFormat(decision);
+    const accepts = grammarAccepts(gbnf);
+    const built = (name: string) => `{"paths":["Port Vell → ~owns → Tamsin Orrel → built → ${name}"]}`;
+    expect(['Heron', 'Heron (1884)', 'Heron (18', '1884', ''].map((name) => accepts(built(name)))).toEqual([
+      ...[true, true, false, false, false],
+    ]);
+    expect(accepts('{"paths":["Port Vell → ~owns → Tamsin Orrel"]}')).toBe(true);
+    expect(accepts('{"paths":["Port Vell → ~owns"]}')).toBe(false);
+    expect(accepts('{"paths":[]}')).toBe(false);
+    expect(grammarAccepts(replyFormat(pathsDecision({ allowed: [] })).gbnf)('{"paths":[]}')).toBe(true);
+    expect(jsonSchema).toMatchObject({ properties: { paths: { items: { enum: { length: 4 } }, maxItems: 1 } } });
+  });
+
+  test('a hub of ten thousand paths is a grammar that grows with its names alone', () => {
+    const allowed = Array.from({ length: 10_000 }, (_, i) => [[0, 1, i + 1] as const, [i + 1, 2, i % 100] as const]);
+    const decision = pathsDecision({ allowed, entityName: (entity) => `film number ${entity}` });
+    const { gbnf } = replyFormat(decision);
+    expect(gbnf.length).toBeLessThan(1_500_000);
+    expect(grammarAccepts(gbnf)(writeReply(decision, { paths: [9999, 17] }))).toBe(true);
   });
 
   test('asks for no more chains than there are', () => {

@@ -1,0 +1,92 @@
+/** Paths of the graph, each one of those that exist. */
+import type { PathsDecision, PathsReply } from '../../decision.js';
+import { looseValues } from '../loose-json.js';
+import { arrow, pathNames, pathText } from '../prompt-text.js';
+import type { ReplyForm } from '../reply-form.js';
+import { field, listOf, snapName, unwrapped } from '../reply-values.js';
+
+/** Written paths that are looked at for each that is wanted: a model that never stops must not cost time. */
+const effort = 4;
+/** Lists within lists that are looked at. */
+const deepest = 3;
+
+/** `{"paths":["Tenet → directed_by → Nolan"]}`: each one of the paths that exist, as the prompt writes them. */
+export const pathsForm: ReplyForm<PathsDecision> = {
+  instruction: () =>
+    'Reply with JSON that holds "paths", the list of the paths that lead to the answer, best first, each written as it stands under Paths; ~ marks a relation that is followed backwards.',
+  limits: (decision) => (wanted(decision) === 1 ? 'Write 1 path.' : `Write at most ${wanted(decision)} paths.`),
+  write: (decision, { paths }) => ({ paths: paths.map((index) => pathText(decision, decision.allowed[index]!)) }),
+  shape(decision) {
+    const max = wanted(decision);
+    const texts = max > 0 ? decision.allowed.map((path) => pathText(decision, path)) : [''];
+    return { fields: { paths: { list: { texts }, min: Math.min(max, 1), max } } };
+  },
+  read(decision, value, lenient) {
+    const list = listOf(field(value, 'paths', lenient, ['path', 'chains']) ?? (lenient ? value : undefined));
+    return list && reply(decision, list, lenient);
+  },
+  readWhole(decision, text) {
+    const lists = looseValues(text).toReversed();
+    return lists.length > 1 && lists.every(Array.isArray) ? reply(decision, lists.flat(), true) : undefined;
+  },
+  readLines(decision, lines) {
+    const written = lines.map((line) => line.replace(/<\/?\w+>/g, ' ').trim());
+    return reply(decision, written, true);
+  },
+};
+
+function wanted({ count, allowed }: PathsDecision): number {
+  return Math.min(count, allowed.length);
+}
+
+/** Paths that are not there are dropped, repeated ones too; unreadable where none is left. */
+function reply(decision: PathsDecision, written: readonly unknown[], lenient: boolean): PathsReply | undefined {
+  // Homonyms: paths that read alike cannot be told apart, so that all of them are meant.
+  const byText = new Map<string, number[]>();
+  for (const [index, path] of decision.allowed.entries()) {
+    const text = pathText(decision, path);
+    const alike = byText.get(text);
+    if (alike) alike.push(index);
+    else byText.set(text, [index]);
+  }
+  const meant = (entry: unknown, depth = 0): number[] => {
+    if (typeof entry === 'string') {
+      return byText.get(entry) ?? (lenient ? (byText.get(barePath(entry)) ?? snapped(decision, barePath(entry))) : []);
+    }
+    if (!lenient || !Array.isArray(entry) || depth > deepest) return [];
+    // A list of names may be one path; where it is not, each of them may.
+    const joined = entry.every((name) => typeof name === 'string') ? meant(entry.join(arrow)) : [];
+    const most = effort * Math.max(decision.count, 5);
+    return joined.length > 0 ? joined : entry.slice(0, most).flatMap((one) => meant(one, depth + 1));
+  };
+  const found = new Set(lenient ? meant(written) : written.flatMap((one) => meant(one)));
+  return found.size > 0 ? { paths: [...found].slice(0, decision.count) } : undefined;
+}
+
+/** Without what numbers it, and without quotes around it. */
+const barePath = (text: string): string => unwrapped(text.replace(/^(?:path\s*)?\d{0,3}\s*[.):]\s+/i, ''));
+
+/**
+ * The paths that a written one means, name by name: each the only near one of those that go on from here. A relation may
+ * lack its direction.
+ */
+function snapped(decision: PathsDecision, written: string): number[] {
+  const parts = written.split(/\s*(?:→|=+>|-+>)\s*/).map(unwrapped);
+  if (parts.length < 3) return [];
+  let paths = decision.allowed.map((path, index) => ({ index, names: pathNames(decision, path) }));
+  paths = paths.filter(({ names }) => names.length === parts.length);
+  for (const [place, part] of parts.entries()) {
+    const directed = snapName(part, distinct(paths, place, same)) === undefined ? withoutDirection : same;
+    const names = distinct(paths, place, directed);
+    const name = names[snapName(directed(part), names) ?? -1];
+    paths = paths.filter((path) => directed(path.names[place]!) === name);
+  }
+  return paths.map(({ index }) => index);
+}
+
+function distinct(paths: readonly { names: string[] }[], place: number, shape: (name: string) => string): string[] {
+  return [...new Set(paths.map(({ names }) => shape(names[place]!)))];
+}
+
+const same = (name: string): string => name;
+const withoutDirection = (name: string): string => (name.startsWith('~') ? name.slice(1) : name);

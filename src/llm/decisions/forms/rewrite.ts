@@ -1,0 +1,76 @@
+/** The question in other words, in parts or as goals; or what is known, in words. */
+import type { RewriteDecision, RewriteReply } from '../../decision.js';
+import { looseValues } from '../loose-json.js';
+import type { ReplyForm } from '../reply-form.js';
+import { distinctTexts, field, labelledValues, linesOf, listOf, numberedItems, unwrapped } from '../reply-values.js';
+
+/** Longest text, in UTF-16 units. */
+export const longestText = 120;
+
+const what: Readonly<Record<RewriteDecision['about'], string>> = {
+  paraphrase: 'questions that ask the same in other words',
+  'sub-question': 'parts of the question, in the order in which they are to be answered',
+  'sub-objective': 'goals on the way to the answer, in their order',
+  memory: 'short sentences that say what is known',
+};
+
+const otherNames = ['text', 'questions', 'paraphrases', 'subquestions', 'parts', 'goals', 'objectives', 'memory'];
+
+/** `{"texts":["…"]}`: one text at least, different ones. */
+export const rewriteForm: ReplyForm<RewriteDecision> = {
+  instruction: ({ about }) => `Reply with JSON that holds "texts", the list of ${what[about]}.`,
+  limits: ({ count }) => (count === 1 ? 'Write 1 text.' : `Write at most ${count} texts.`),
+  write: (_, { texts }) => ({ texts }),
+  shape: ({ count }) => ({ fields: { texts: { list: { text: longestText }, min: 1, max: Math.max(count, 1) } } }),
+  read(decision, value, lenient) {
+    const list = listOf(field(value, 'texts', lenient, otherNames) ?? (lenient ? value : undefined));
+    return list && reply(decision, lenient ? list.flatMap(textsIn) : list);
+  },
+  readWhole(decision, text) {
+    if (linesOf(text).every(isSentence)) return sentences(decision, linesOf(text));
+    const lists = looseValues(text).toReversed();
+    return lists.length > 1 && lists.every(Array.isArray) ? reply(decision, lists.flatMap(textsIn)) : undefined;
+  },
+  readLines: (decision, lines) => (/^["[{]/.test(lines[0] ?? '') ? undefined : sentences(decision, lines)),
+};
+
+/** Topics are often marked by brackets, and lists of them follow a part: a line of words that holds some is no list. */
+function isSentence(line: string): boolean {
+  const outside = line.replace(/\[[^[\]{}]*\]/g, ' ');
+  return !/[[\]{}]/.test(outside) && !/:\s*\[/.test(line) && /\p{L}+\W+\p{L}+/u.test(outside);
+}
+
+/** Texts of whatever stands in a list: `"…"`, `["…", "topic"]`, `{"question":"…"}`. */
+function textsIn(entry: unknown): string[] {
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  if (isText(entry)) return [unwrapped(withoutNumber(entry))];
+  if (Array.isArray(entry)) return listOf(entry)!.filter(isText).flatMap(textsIn);
+  if (typeof entry !== 'object' || entry === null) return [];
+  return Object.values(entry).filter(isText).slice(0, 1).flatMap(textsIn);
+}
+
+/** A line a text; what only announces the texts is none. */
+function sentences(decision: RewriteDecision, lines: readonly string[]): RewriteReply | undefined {
+  const labelled = labelledValues(lines, ['question', 'paraphrase', 'sub-question', 'part', 'goal', ...otherNames]);
+  const items = labelled.length > 0 ? labelled : (numberedItems(lines) ?? lines.filter((line) => !line.endsWith(':')));
+  return reply(
+    decision,
+    items.map((item) => unwrapped(withoutNumber(item.replace(/[\s,;]*\[\s*(?:["'][^[\]]*)?\]\s*$/, '')))),
+  );
+}
+
+const withoutNumber = (text: string): string => text.replace(/^\s*\(?\d{1,2}[.)]\s+/, '');
+
+function reply({ count }: RewriteDecision, values: readonly unknown[]): RewriteReply | undefined {
+  const cut = values.map((value) =>
+    typeof value === 'string' ? cutAtWord(value.replace(/\s+/gu, ' ').trim()) : value,
+  );
+  const texts = distinctTexts(cut, Math.max(count, 1));
+  return texts.length > 0 ? { texts } : undefined;
+}
+
+function cutAtWord(text: string): string {
+  if (text.length <= longestText) return text;
+  const end = text.lastIndexOf(' ', longestText);
+  return text.slice(0, end > 0 ? end : longestText);
+}
