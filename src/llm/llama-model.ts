@@ -7,7 +7,8 @@ import { throwIfStopped } from '../run/stop.js';
 import type { LanguageModel, ReplyFormat } from './language-model.js';
 import { chatLayout, type PromptTokens } from './llama/chat-layout.js';
 import { readChatModelFile } from './gguf/text-model.js';
-import { generate, scoreTokens } from './llama/generate.js';
+import { generate, scoreContinuations, scoreTokens } from './llama/generate.js';
+import { plainHead, plainTokens } from './llama/plain-layout.js';
 import { batchTokens, type PrefixCache, openPrefixCache } from './llama/prefix-cache.js';
 import { type LlamaDevice, llamaLibrary, llamaVersion, openLlama } from './llama-library.js';
 import { semaphore } from './concurrency.js';
@@ -137,12 +138,30 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
       });
     },
 
+    scoreTexts(request, texts) {
+      return checked(async () => {
+        throwIfStopped(request.signal);
+        const tokens = plainTokens(model, request, texts);
+        const longest = Math.max(0, ...tokens.continuations.map(({ length }) => length));
+        const { head, body } = fitting(tokens, longest, contextLength);
+        return (await open()).use(head, request.signal, async (sequence, cachedTokens) => {
+          const logProbs = await scoreContinuations(sequence, body, tokens, request.signal);
+          const ends = tokens.continuations.reduce((sum, { length }) => sum + length, 0);
+          return {
+            logProbs,
+            tokens: Int32Array.from(tokens.lengths),
+            usage: { promptTokens: head.length + body.length + ends, cachedTokens, completionTokens: 0 },
+          };
+        });
+      });
+    },
+
     prime(requests) {
       return inTurn(async () => {
         // Only the order of last use matters, and only as many as there are places for.
         const latest = new Map<string, Token[]>();
-        for (const { system, head } of requests) {
-          const tokens = layout.tokens({ system, head, body: '.' }).head;
+        for (const { system, head, plain = false } of requests) {
+          const tokens = plain ? plainHead(model, head) : layout.tokens({ system, head, body: '.' }).head;
           latest.delete(String(tokens));
           latest.set(String(tokens), tokens);
         }

@@ -30,7 +30,8 @@ export async function propose(query: ProposeQuery): Promise<number[][] | undefin
   const { graph, client, task, hops, count, allowed, shots, vocabulary, tried, critique, final } = query;
   const name = (relation: number) => graph.relationNames[relation]!;
   const blocks: ContextBlock[] = [
-    { label: 'Relations', lines: vocabulary ? [vocabulary.map(name).sort().join(', ')] : [] },
+    // What is scored need not be listed, and small models do worse with a list.
+    { label: 'Relations', lines: vocabulary && !client.byLikelihood ? [vocabulary.map(name).sort().join(', ')] : [] },
     {
       label: 'Solved questions, the most similar last',
       // A tight token budget drops the first lines first.
@@ -85,7 +86,10 @@ export async function verifyByChoice(query: VerifyQuery): Promise<Verdict> {
     kind: 'chain',
     relations: one.chain,
     answers: one.answers,
-    text: integratedText(graph, topicOf(query), one, query.answersShown),
+    // Names of answers would drown the chain's own words.
+    text: client.byLikelihood
+      ? chainText(graph, one.chain)
+      : integratedText(graph, topicOf(query), one, query.answersShown),
   }));
   const { reply } = await client.decide({
     ...judgement(query),

@@ -97,7 +97,9 @@ export function replayError(
 }
 
 /** A simulated model knows the question and its entities by id, which equal prompts may not show. */
-function saltOf({ decision: { questionId, phase, subjects = [] } }: CompletionRequest): string {
+export function saltOf({
+  decision: { questionId, phase, subjects = [] },
+}: Pick<CompletionRequest, 'decision'>): string {
   return JSON.stringify([questionId, phase, ...subjects]);
 }
 

@@ -19,7 +19,17 @@ const completionShape = z.object({
   stop: z.enum(['end', 'length']),
   constrained: z.boolean().optional(),
 });
-const headShape = z.object({ system: text, head: text });
+const headShape = z.object({
+  ...{ system: text, head: text },
+  plain: z.boolean().optional().describe('the beginning of texts that were scored: no chat template'),
+});
+const scoreList = z.array(z.number()).describe('log p of each text; JSON numbers keep every bit of a float64');
+const tokenCounts = z.array(z.int().min(1));
+const scoresShape = z.object({
+  ...{ logProbs: scoreList, tokens: tokenCounts },
+  ...{ promptTokens: count, cachedTokens: count, completionTokens: count },
+});
+const priorsShape = z.object({ of: text, texts: z.array(text), logProbs: scoreList, tokens: tokenCounts });
 const cutShape = z.object({ history: count, examples: count, evidence: count, candidates: count });
 const failureShape = z.object({
   code: z.enum(Object.keys(exitCodes) as ErrorCode[]),
@@ -30,9 +40,14 @@ const cardShape = z.object({
   ...{ id: text, name: text, simulated: z.boolean(), constrained: z.boolean() },
   contextLength: z.number(),
   scoresChoices: z.boolean().describe('whether it has `scoreChoices`'),
+  scoresTexts: z.boolean().optional().describe('whether it has `scoreTexts`; said where choices go by likelihood'),
 });
 
-type PromptHead = Pick<CompletionRequest, 'system' | 'head'>;
+type PromptHead = z.output<typeof headShape>;
+/** Texts that were scored: log-probabilities, tokens and what it cost, priors that were not known yet included. */
+export type StoredScores = z.output<typeof scoresShape>;
+/** How likely texts are by themselves: `of` is the sha256 (hex) of model and text before them. */
+export type StoredPriors = z.output<typeof priorsShape>;
 
 /** What a replay has to know of a model that is not there. */
 export type ModelCard = z.output<typeof cardShape>;
@@ -41,6 +56,10 @@ export type StoredFailure = z.output<typeof failureShape>;
 /** One line, without its checksum. */
 const storedLine = z.discriminatedUnion('line', [
   completionShape.extend({ line: z.literal('completion'), key: text, head: text, question: text, phase: text }),
+  scoresShape.extend({
+    ...{ line: z.literal('scores'), key: text, head: text, question: text, phase: text },
+    priors: priorsShape.optional(),
+  }),
   headShape.extend({ line: z.literal('head'), key: text }),
   z.object({ line: z.literal('cut'), key: text, cut: cutShape }),
   failureShape.extend({ line: z.literal('failure'), key: text }),
@@ -66,6 +85,11 @@ export function completionKey({ format, ...parts }: CompletionKey): string {
   return hashOf({ ...parts, ...(format && { format: JSON.stringify(format) }) });
 }
 
+/** The same of texts that were scored behind `before`; of their priors without `texts`. */
+export function scoresKey(scored: { model: string; before: string; texts?: readonly string[]; salt?: string }): string {
+  return hashOf(scored);
+}
+
 /** The same of a whole prompt, before anything is cut for a context. */
 export function promptKey(model: string, prompt: Prompt): string {
   return hashOf({ model, prompt });
@@ -83,6 +107,7 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
   const heads = new Map<string, LinePosition>();
   const cuts = new Map<string, Dropped>();
   const failures = new Map<string, StoredFailure>();
+  const priors = new Map<string, readonly [logProb: number, tokens: number]>();
   let model: ModelCard | undefined;
 
   const lines = openCheckedLines(file, { readOnly }, (value, position, place) =>
@@ -90,7 +115,12 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
   );
 
   function keep(line: StoredLine, position: LinePosition): void {
-    if (line.line === 'completion') {
+    if (line.line === 'scores') {
+      line.priors?.texts.forEach((one, i) => {
+        priors.set(`${line.priors!.of} ${one}`, [line.priors!.logProbs[i]!, line.priors!.tokens[i]!]);
+      });
+    }
+    if (line.line === 'completion' || line.line === 'scores') {
       completions.set(line.key, position);
       const head = heads.get(line.head);
       // Absent where somebody took its line out: it is written again when it is next needed.
@@ -104,6 +134,13 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
     else model = cardShape.parse(line);
   }
   const add = (line: StoredLine) => keep(line, lines.append(line));
+
+  /** The key of a head, which is written where it is new. */
+  function headLine(head: PromptHead): string {
+    const key = hashOf([head.system, head.head, ...(head.plain ? ['plain'] : [])]);
+    if (!heads.has(key)) add({ line: 'head', key, ...head });
+    return key;
+  }
 
   return {
     /** Bytes of a last line that a crash left unfinished; it was cut off. */
@@ -127,10 +164,25 @@ export function openCompletionStore(file: string, { readOnly = false } = {}) {
       about: { question: string; phase: string },
       completion: Completion,
     ): void {
-      const headKey = hashOf([system, head]);
-      if (!heads.has(headKey)) add({ line: 'head', key: headKey, system, head });
-      add({ line: 'completion', key, head: headKey, ...about, ...completion });
+      add({ line: 'completion', key, head: headLine({ system, head }), ...about, ...completion });
     },
+    scores(key: string): StoredScores | undefined {
+      const position = completions.get(key);
+      return position && scoresShape.parse(lines.read(position));
+    },
+    /** One line, so that a kill leaves either both or none: what priors cost is part of what the scores cost. */
+    addScores(
+      key: string,
+      head: string,
+      about: { question: string; phase: string },
+      scores: StoredScores,
+      newPriors: StoredPriors | undefined,
+    ): void {
+      const common = { key, head: headLine({ system: '', head, plain: true }), ...about, ...scores };
+      add({ line: 'scores', ...common, ...(newPriors && { priors: newPriors }) });
+    },
+    /** How likely a text is by itself, where it was asked before: log p and tokens. */
+    prior: (of: string, one: string) => priors.get(`${of} ${one}`),
     /** How a decision was cut to fit a context, by the key of its whole prompt; absent for one that was not. */
     cut: (key: string) => cuts.get(key),
     addCut: (key: string, cut: Dropped) => add({ line: 'cut', key, cut }),
@@ -164,7 +216,7 @@ export function replayModel(store: CompletionStore): LanguageModel {
       hint: 'Evaluations of agents that ask no model have nothing to replay.',
     });
   }
-  const { scoresChoices, ...card } = store.model;
+  const { scoresChoices, scoresTexts, ...card } = store.model;
   const refuse = () => Promise.reject(new TypeError('expected no request in a replay, got one'));
   return {
     ...card,
@@ -175,6 +227,7 @@ export function replayModel(store: CompletionStore): LanguageModel {
     },
     complete: refuse,
     ...(scoresChoices && { scoreChoices: refuse }),
+    ...(scoresTexts && { scoreTexts: refuse }),
     dispose: () => Promise.resolve(),
   };
 }

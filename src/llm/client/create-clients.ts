@@ -4,12 +4,14 @@ import { madeFromTexts } from '../../run/provenance.js';
 import { subSeed } from '../../run/seeds.js';
 import { BudgetSpent, type Decided, type Decision, type DecisionClient, type ParseStage } from '../decision.js';
 import { type Dropped, type Fitted, fitToContext, uncutReply, withoutDropped } from '../decisions/fit-to-context.js';
+import { byLikelihood, plainPrompt, textQueries } from '../decisions/likelihood/by-likelihood.js';
 import { readReply } from '../decisions/read-reply.js';
 import { reAskReminder, renderPrompt } from '../decisions/render-prompt.js';
 import { maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
 import type { CompletionRequest, LanguageModel } from '../language-model.js';
 import { type AskModel, type CallTiming, choiceTexts, failureOf, modelAsker, replayError } from './ask-model.js';
 import { type CompletionStore, type ModelCard, promptKey } from './completion-store.js';
+import { type ScoreTexts, textScorer } from './score-texts.js';
 
 /** Heads that a resumed run brings back: more than any model holds. */
 const primedHeads = 64;
@@ -62,10 +64,10 @@ export function createClients(settings: ClientSettings): Clients {
   if (budget !== null && !(Number.isSafeInteger(budget) && budget >= 0)) {
     throw new WorkbenchError('usage', `expected a whole number of calls or none, got ${budget}, at --budget`);
   }
-  if (!store.readOnly) store.describeModel(cardOf(model));
-  const ask = modelAsker(model, store, onTiming);
+  if (!store.readOnly) store.describeModel(cardOf(model, settings.choices));
+  const asks = { ask: modelAsker(model, store, onTiming), score: textScorer(model, store, onTiming) };
   return {
-    clientFor: (questionId) => questionClient(questionId, ask, settings),
+    clientFor: (questionId) => questionClient(questionId, asks, settings),
     async prime() {
       if (!store.readOnly && store.size > 0) await model.prime?.(store.lastHeads(primedHeads));
     },
@@ -73,11 +75,19 @@ export function createClients(settings: ClientSettings): Clients {
 }
 
 /** Field by field: of a class instance a spread would lose the getters. */
-function cardOf({ id, name, simulated, constrained, contextLength, scoreChoices }: LanguageModel): ModelCard {
-  return { id, name, simulated, constrained, contextLength, scoresChoices: scoreChoices !== undefined };
+function cardOf(
+  { id, name, simulated, constrained, contextLength, scoreChoices, scoreTexts }: LanguageModel,
+  choices: ClientSettings['choices'],
+): ModelCard {
+  const card = { id, name, simulated, constrained, contextLength, scoresChoices: scoreChoices !== undefined };
+  return { ...card, ...(choices === 'likelihood' && { scoresTexts: scoreTexts !== undefined }) };
 }
 
-function questionClient(questionId: string, ask: AskModel, settings: ClientSettings): QuestionClient {
+function questionClient(
+  questionId: string,
+  { ask, score }: { ask: AskModel; score: ScoreTexts },
+  settings: ClientSettings,
+): QuestionClient {
   const { model, store, budget, budgetMode, seed, temperatureOf = () => 0, choices = 'written', signal } = settings;
   const limit = budget ?? Infinity;
   const strict = budgetMode === 'strict';
@@ -92,7 +102,9 @@ function questionClient(questionId: string, ask: AskModel, settings: ClientSetti
     const seq = decisions++;
     const questions = decision.examples.map(({ question }) => question);
     madeFromTexts('few-shot example', decision.phase, questions);
-    const { decision: shown, dropped: cut } = fitted(decision, model, store);
+    const scores = choices === 'likelihood' && model.scoreTexts !== undefined && textQueries(decision) !== undefined;
+    const { decision: shown, dropped: cut } = fitted(decision, model, store, scores);
+    if (scores) return scored(decision, shown, seq, cut);
     const temperature = temperatureOf(decision);
     const texts = choices === 'logprob' && model.scoreChoices ? choiceTexts(shown) : undefined;
     let text = '';
@@ -113,6 +125,24 @@ function questionClient(questionId: string, ask: AskModel, settings: ClientSetti
       if (read) return { reply: uncutReply(decision, read.reply), stage, text };
     }
     return { stage: 'unparsed', text };
+  }
+
+  /** One call however many lists are scored; none where nothing is offered. */
+  async function scored<D extends Decision>(whole: D, shown: D, seq: number, cut: Dropped): Promise<Decided<D>> {
+    const { phase } = whole;
+    const usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+    let first: string | undefined;
+    if (textQueries(shown)!.length > 0) begun++;
+    const { reply, confidence, text } = await byLikelihood(shown, async (query) => {
+      const { key, above, usage: own } = await score(query, shown, signal);
+      first ??= key;
+      usage.promptTokens += own.promptTokens;
+      usage.cachedTokens += own.cachedTokens;
+      return above;
+    });
+    const stage = reply ? 'constrained' : 'unparsed';
+    if (first !== undefined) records.push({ phase, seq, attempt: 0, ...usage, stage, temperature: 0, key: first, cut });
+    return reply ? { reply: uncutReply(whole, reply), stage, text, confidence } : { stage, text };
   }
 
   return {
@@ -181,8 +211,13 @@ const nothingDropped: Dropped = { history: 0, examples: 0, evidence: 0, candidat
  * The decision with as much as the context holds. A replay, which has no tokenizer, cuts what was cut then.
  * @throws WorkbenchError `data` where not even the question fits; a replay as the evaluation did
  */
-function fitted<D extends Decision>(decision: D, model: LanguageModel, store: CompletionStore): Fitted<D> {
-  const key = () => promptKey(model.id, renderPrompt(decision));
+function fitted<D extends Decision>(
+  decision: D,
+  model: LanguageModel,
+  store: CompletionStore,
+  plain: boolean,
+): Fitted<D> {
+  const key = () => promptKey(model.id, plain ? plainPrompt(decision).whole : renderPrompt(decision));
   if (store.readOnly) {
     const whole = key();
     const failure = store.failure(whole);
@@ -191,10 +226,14 @@ function fitted<D extends Decision>(decision: D, model: LanguageModel, store: Co
     if (!dropped) return { decision, dropped: nothingDropped };
     return { decision: withoutDropped(decision, dropped), dropped };
   }
+  const apart = plain ? 0 : replyTokens(decision, model) + model.countTokens(reAskReminder(decision));
   const countTokens = (text: string) => model.countTokens(text);
-  const apart = replyTokens(decision, model) + templateTokens + countTokens(reAskReminder(decision));
+  const maxPromptTokens = model.contextLength - apart - templateTokens;
   try {
-    const fit = fitToContext(decision, { maxPromptTokens: model.contextLength - apart, countTokens });
+    const fit = fitToContext(decision, {
+      ...{ maxPromptTokens, countTokens },
+      ...(plain && { textOf: (one: D) => plainPrompt(one).longest }),
+    });
     if (fit.decision !== decision && !store.cut(key())) store.addCut(key(), fit.dropped);
     return fit;
   } catch (error) {

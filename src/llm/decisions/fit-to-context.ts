@@ -28,17 +28,19 @@ const order: readonly Part[] = ['history', 'examples', 'evidence', 'candidates']
 /**
  * The decision with as much as fits: history goes first, oldest lines before younger ones, then examples, facts and
  * candidates, each from its end; one candidate always stays. A few token counts, by bisection.
- * @param maxPromptTokens of system, head and body together, without the chat template
+ * @param maxPromptTokens of what is asked
+ * @param textOf a decision as it is asked; default its prompt, without the chat template
  * @throws WorkbenchError `data` where question and one candidate do not fit
  */
 export function fitToContext<D extends Decision>(
   decision: D,
-  { maxPromptTokens, countTokens }: { maxPromptTokens: number; countTokens: (text: string) => number },
+  {
+    maxPromptTokens,
+    countTokens,
+    textOf = promptText,
+  }: { maxPromptTokens: number; countTokens: (text: string) => number; textOf?: (decision: D) => string },
 ): Fitted<D> {
-  const size = (dropped: Dropped) => {
-    const { system, head, body } = renderPrompt(withoutDropped(decision, dropped));
-    return countTokens(`${system}\n${head}${body}`);
-  };
+  const size = (dropped: Dropped) => countTokens(textOf(withoutDropped(decision, dropped)));
   const dropped: Dropped = { history: 0, examples: 0, evidence: 0, candidates: 0 };
   let tokens = size(dropped);
   if (tokens <= maxPromptTokens) return { decision, dropped };
@@ -56,6 +58,11 @@ export function fitToContext<D extends Decision>(
   throw new WorkbenchError('data', `expected a prompt of at most ${maxPromptTokens} tokens, got ${got}`, {
     hint: 'Use a model with a longer context, or raise its context length.',
   });
+}
+
+function promptText(decision: Decision): string {
+  const { system, head, body } = renderPrompt(decision);
+  return `${system}\n${head}${body}`;
 }
 
 /** The reply to a decision that was cut, as a reply to the whole: candidates that the model never saw score 0. */

@@ -88,6 +88,68 @@ export async function scoreTokens(
   return logProbs;
 }
 
+/**
+ * Log-probability of each continuation, summed over its last `lengths[i]` tokens. The body is evaluated once; what
+ * continuations begin with in common too, so that a list of chains costs little more than its different ends.
+ * @param continuations none empty
+ * @throws WorkbenchError `stopped`, also between two continuations
+ */
+export async function scoreContinuations(
+  sequence: LlamaContextSequence,
+  body: readonly Token[],
+  { continuations, lengths }: { continuations: readonly (readonly Token[])[]; lengths: readonly number[] },
+  signal: AbortSignal | undefined,
+): Promise<Float64Array> {
+  const followers = followersOf(continuations);
+  const lastStep = Math.floor((body.length - 1) / batchTokens) * batchTokens;
+  await evaluateInSteps(sequence, body.slice(0, lastStep), signal);
+  throwIfStopped(signal);
+  const last = body.slice(lastStep);
+  const prompt = await sequence.controlledEvaluate([...last.slice(0, -1), asked(last.at(-1)!, followers([]))]);
+
+  const start = sequence.nextTokenIndex;
+  const logProbs = new Float64Array(continuations.length);
+  // What is evaluated behind the body, and what the model expects after each of its tokens, the body's own end first.
+  let held: readonly Token[] = [];
+  let outputs = [prompt[last.length - 1]];
+  const order = continuations.map((_, i) => i).sort((a, b) => compareTokens(continuations[a]!, continuations[b]!));
+  for (const place of order) {
+    throwIfStopped(signal);
+    const tokens = continuations[place]!;
+    const needed = tokens.slice(0, -1);
+    let common = 0;
+    while (common < Math.min(held.length, needed.length) && held[common] === needed[common]) common++;
+    if (common < needed.length) {
+      if (common < held.length) await cutBack(sequence, start + common);
+      const steps = needed.slice(common).map((token, i) => asked(token, followers(needed.slice(0, common + i + 1))));
+      outputs = [...outputs.slice(0, common + 1), ...(await sequence.controlledEvaluate(steps))];
+      held = needed;
+    }
+    for (let step = tokens.length - lengths[place]!; step < tokens.length; step++)
+      logProbs[place]! += logProb(outputs[step], tokens[step]!);
+  }
+  return logProbs;
+}
+
+/** The tokens that follow a beginning in any of the continuations. */
+function followersOf(continuations: readonly (readonly Token[])[]): (beginning: readonly Token[]) => Token[] {
+  const following = new Map<string, Set<Token>>();
+  for (const tokens of continuations) {
+    for (let length = 0, key = ''; length < tokens.length; key += ` ${tokens[length++]!}`) {
+      const known = following.get(key);
+      if (known) known.add(tokens[length]!);
+      else following.set(key, new Set([tokens[length]!]));
+    }
+  }
+  return (beginning) => [...following.get(beginning.map((token) => ` ${token}`).join(''))!];
+}
+
+/** Those that begin alike stand together, the longer ones behind what they begin with. */
+function compareTokens(a: readonly Token[], b: readonly Token[]): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  return a.length - b.length;
+}
+
 /** A token to evaluate, with the logits of those that may follow and what it takes to normalise them. */
 function asked(token: Token, followers: readonly Token[]): ControlledEvaluateInputItem {
   // `includeMax` of the library adds the maximum only where it is there already; `includeTop` always does.

@@ -1,0 +1,124 @@
+/** One list of texts, scored: what they are worth by themselves is taken off, and both are remembered. */
+import type { Decision } from '../decision.js';
+import type { TextQuery } from '../decisions/likelihood/by-likelihood.js';
+import { plainContinuation, priorBody } from '../decisions/likelihood/plain-text.js';
+import { plainHead } from '../decisions/likelihood/worked-examples.js';
+import type { LanguageModel, TextScores } from '../language-model.js';
+import { WorkbenchError } from '../../run/errors.js';
+import { type CallTiming, failureOf, replayError, saltOf } from './ask-model.js';
+import { type CompletionStore, type StoredPriors, type StoredScores, scoresKey } from './completion-store.js';
+
+/** Texts with what they are worth, and what that cost. */
+export interface ScoredTexts {
+  /** That it is stored under. */
+  key: string;
+  /** (log p − log prior) / tokens, [texts]. */
+  above: Float64Array;
+  usage: TextScores['usage'];
+}
+
+/**
+ * Scores what the store does not have, and stores it. Equal lists under way at once are one.
+ * @throws WorkbenchError `data` in a replay for scores that were not stored, or for a model that gives no number; what
+ *   the model throws, which is stored
+ */
+export type ScoreTexts = (
+  query: TextQuery,
+  decision: Decision,
+  signal: AbortSignal | undefined,
+) => Promise<ScoredTexts>;
+
+/** A simulated model knows nothing of texts by themselves: they are worth what a wrong one is. */
+const simulatedPrior = -1;
+
+/** @param onTiming called after every list */
+export function textScorer(
+  model: LanguageModel,
+  store: CompletionStore,
+  onTiming: (timing: CallTiming) => void = () => {},
+): ScoreTexts {
+  const underWay = new Map<string, Promise<StoredScores>>();
+  // Beside the store's, for stores that keep nothing.
+  const fresh = new Map<string, readonly [logProb: number, tokens: number]>();
+  const prior = (of: string, text: string) => fresh.get(`${of} ${text}`) ?? store.prior(of, text);
+  const priorsOf = (query: TextQuery) =>
+    scoresKey({ model: model.id, before: plainHead(query.chosen) + priorBody(query.chosen) });
+
+  async function ask(key: string, query: TextQuery, decision: Decision, signal: AbortSignal | undefined) {
+    const { chosen, body, texts, meant, target } = query;
+    const head = plainHead(chosen);
+    const common = { head, decision, signal };
+    try {
+      const of = priorsOf(query);
+      const unknown = model.simulated ? [] : [...new Set(texts)].filter((text) => !prior(of, text));
+      let priors: TextScores | undefined;
+      if (unknown.length > 0) {
+        const places = unknown.map((_, i) => i);
+        const alone = { ...common, body: priorBody(chosen), meant: places };
+        priors = checked(await model.scoreTexts!(alone, unknown.map(plainContinuation)), decision);
+        for (const i of places) fresh.set(`${of} ${unknown[i]!}`, [priors.logProbs[i]!, priors.tokens[i]!]);
+      }
+      const request = { ...common, body, meant, ...(target !== undefined && { target }) };
+      const scores = checked(await model.scoreTexts!(request, texts.map(plainContinuation)), decision);
+      const stored = { ...listsOf(scores), ...usageOf([scores, ...(priors ? [priors] : [])]) };
+      const { phase, questionId: question } = decision;
+      const newPriors: StoredPriors | undefined = priors && { of, texts: unknown, ...listsOf(priors) };
+      store.addScores(key, head, { question, phase }, stored, newPriors);
+      return stored;
+    } catch (error) {
+      const failure = failureOf(error);
+      const ends = failure.code === 'stopped' || (error instanceof WorkbenchError && error.fatal);
+      if (!ends) store.addFailure(key, failure);
+      throw error;
+    } finally {
+      underWay.delete(key);
+    }
+  }
+
+  return async (query, decision, signal) => {
+    const { chosen, body, texts, target } = query;
+    const before = plainHead(chosen) + body;
+    const salt = model.simulated ? JSON.stringify([saltOf({ decision }), target]) : '';
+    const key = scoresKey({ model: model.id, before, texts, salt });
+    const started = performance.now();
+    const known = store.scores(key) ?? underWay.get(key);
+    if (!known && store.readOnly) throw replayError({ decision }, store.failure(key));
+    let asking: Promise<StoredScores> | undefined;
+    if (!known) {
+      asking = ask(key, query, decision, signal);
+      underWay.set(key, asking);
+    }
+    const scores = await (known ?? asking!);
+    const usage = usageOf([{ usage: scores }]);
+    const { questionId, phase } = decision;
+    const completion = { text: '', ...usage, stop: 'end' as const };
+    onTiming({ questionId, phase, ms: performance.now() - started, cacheHit: !asking, completion });
+    const of = priorsOf(query);
+    const above = Float64Array.from(texts, (text, i) => {
+      const alone = model.simulated ? ([simulatedPrior, 1] as const) : prior(of, text);
+      if (!alone) throw replayError({ decision });
+      return scores.logProbs[i]! / scores.tokens[i]! - alone[0] / alone[1];
+    });
+    return { key, above, usage };
+  };
+}
+
+const listsOf = ({ logProbs, tokens }: TextScores) => ({ logProbs: [...logProbs], tokens: [...tokens] });
+
+function usageOf(all: readonly { usage: TextScores['usage'] }[]): TextScores['usage'] {
+  const sum = (of: (usage: TextScores['usage']) => number) => all.reduce((total, { usage }) => total + of(usage), 0);
+  return {
+    promptTokens: sum(({ promptTokens }) => promptTokens),
+    cachedTokens: sum(({ cachedTokens }) => cachedTokens),
+    completionTokens: sum(({ completionTokens }) => completionTokens),
+  };
+}
+
+/** @throws WorkbenchError `data` for what is no log-probability */
+function checked(scores: TextScores, { questionId, phase }: Decision): TextScores {
+  const wrong = scores.logProbs.find((logProb) => !(logProb > -Infinity && logProb <= 1e-3));
+  if (wrong === undefined) return scores;
+  throw new WorkbenchError('data', `expected log-probabilities, got ${wrong}, at question ${questionId} (${phase})`, {
+    hint: 'The model’s file may be damaged: `kgwalk models verify` compares its hash.',
+  });
+}

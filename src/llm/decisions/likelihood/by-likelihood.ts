@@ -1,0 +1,285 @@
+/** Taking a decision by how likely the words of what is offered are, instead of having a reply written. */
+import type {
+  AnswerDecision,
+  ChainsDecision,
+  ChooseManyDecision,
+  ChooseOneDecision,
+  Decision,
+  DecisionKind,
+  JudgeDecision,
+  MatchDecision,
+  PathsDecision,
+  ReplyOf,
+  ScoreDecision,
+} from '../../decision.js';
+import { pathText, shownName } from '../prompt-text.js';
+import type { Prompt } from '../render-prompt.js';
+import {
+  plainBody,
+  plainCandidate,
+  plainChain,
+  plainLine,
+  plainRelation,
+  plainTask,
+  type PlainTask,
+} from './plain-text.js';
+import { type Chosen, plainHead } from './worked-examples.js';
+
+/** Texts of one list: they follow the same body, and are compared with each other. */
+export interface TextQuery {
+  chosen: Chosen;
+  body: string;
+  /** Without the space before them. */
+  texts: readonly string[];
+  /** What each text stands for, as in `ScoreRequest`. */
+  meant: readonly number[];
+  /** Of a match. */
+  target?: number;
+}
+
+/** How much likelier each text is here than by itself: (log p − log prior) / its tokens, [texts]. */
+export type AskTexts = (query: TextQuery) => Promise<Float64Array>;
+
+/** A decision that was taken. */
+export interface Taken<Reply> {
+  /** Absent where nothing was offered that the reply could be. */
+  reply?: Reply;
+  /** Softmax share of what was chosen, in (0, 1]. */
+  confidence: number;
+  /** What was chosen, in words. */
+  text: string;
+}
+
+/** How sharply scores become shares: nats a token are multiplied by it. */
+const sharpness = 4;
+/** Of several choices, how far behind the best in nats a token one may be. */
+const within = 0.5;
+/** What a pair must be likelier by than by itself, in nats a token, to belong together. */
+const matchThreshold = 0.3;
+/** What stands for choosing nothing. */
+const none = 'none of these';
+
+/** One kind of decision: what is scored, and what the scores say. */
+interface Way<D extends Decision> {
+  /** Empty where nothing is offered. */
+  queries: (decision: D) => TextQuery[];
+  /** The reply where nothing is offered; absent where there is none. */
+  empty?: ReplyOf<D>;
+  /** @param scores of each query, none empty */
+  take: (decision: D, queries: readonly TextQuery[], scores: readonly Float64Array[]) => Taken<ReplyOf<D>>;
+}
+
+const chooseOne: Way<ChooseOneDecision> = {
+  queries: (decision) => candidateQueries(decision, decision.allowNone),
+  take: (_, [query], [scores]) => {
+    const ranked = rankedBy(scores!);
+    return { reply: { choice: query!.meant[ranked.order[0]!]! }, ...chosenOf(query!, ranked) };
+  },
+};
+
+const chooseMany: Way<ChooseManyDecision> = {
+  queries: (decision) => (decision.maxChoices < 1 ? [] : candidateQueries(decision, false)),
+  empty: { choices: [] },
+  take: ({ maxChoices }, [query], [scores]) => {
+    const ranked = rankedBy(scores!);
+    const choices = nearBest(scores!, ranked).slice(0, maxChoices);
+    return { reply: { choices }, ...chosenOf(query!, ranked, choices.length) };
+  },
+};
+
+const score: Way<ScoreDecision> = {
+  queries: (decision) => candidateQueries(decision, false),
+  empty: { scores: [] },
+  take: (_, [query], [scores]) => {
+    const ranked = rankedBy(scores!);
+    // What would be written as 0 counts as 0: nobody follows it.
+    const replied = ranked.shares.map((share) => (share * 10 < 0.5 ? 0 : share * 10));
+    return { reply: { scores: replied }, ...chosenOf(query!, ranked) };
+  },
+};
+
+/** Each target is asked for by itself: a candidate may speak for several. */
+const match: Way<MatchDecision> = {
+  queries: ({ question, candidates, targets }) =>
+    candidates.length === 0
+      ? []
+      : targets.map((clue, target) => ({
+          ...queryOf('clue', { question, clue }, candidates.map(plainCandidate)),
+          target,
+        })),
+  empty: { matches: [] },
+  take(_, queries, scores) {
+    let confidence = 1;
+    const matches = queries.flatMap(({ texts }, target) =>
+      texts.flatMap((text, candidate) => {
+        const probability = 1 / (1 + Math.exp(-sharpness * (scores[target]![candidate]! - matchThreshold)));
+        confidence = Math.min(confidence, Math.max(probability, 1 - probability));
+        const score = Math.min(10, Math.round(10 * probability));
+        return probability > 0.5 ? [{ candidate, target, score, text }] : [];
+      }),
+    );
+    const text = [...new Set(matches.map((one) => one.text))].join('; ');
+    return {
+      reply: { matches: matches.map(({ candidate, target, score }) => ({ candidate, target, score })) },
+      ...{ confidence, text },
+    };
+  },
+};
+
+const chains: Way<ChainsDecision> = {
+  queries(decision) {
+    const { allowed, relationName, count } = decision;
+    const texts = allowed.map((chain) => plainChain(chain.map(relationName)));
+    return texts.length === 0 || count < 1 ? [] : [queryOf('chain', plainTask(decision), texts)];
+  },
+  take({ allowed, count }, [query], [scores]) {
+    const ranked = rankedBy(scores!);
+    const best = ranked.order.slice(0, count);
+    return { reply: { chains: best.map((i) => [...allowed[i]!]) }, ...chosenOf(query!, ranked) };
+  },
+};
+
+const paths: Way<PathsDecision> = {
+  queries(decision) {
+    const { allowed, entityName, relationName, count } = decision;
+    const naming = { entityName, relationName: (relation: number) => plainRelation(relationName(relation)) };
+    const texts = allowed.map((path) => pathText(naming, path));
+    return texts.length === 0 || count < 1 ? [] : [queryOf('path', plainTask(decision), texts)];
+  },
+  empty: { paths: [] },
+  take({ count }, [query], [scores]) {
+    const ranked = rankedBy(scores!);
+    return { reply: { paths: ranked.order.slice(0, count) }, ...chosenOf(query!, ranked) };
+  },
+};
+
+const judge: Way<JudgeDecision> = {
+  queries: (decision) =>
+    decision.candidates.length > 0
+      ? // The candidates say what was found: facts beside them would be a list once more.
+        candidateQueries({ ...decision, evidence: [] }, false)
+      : [verdictQuery(decision, ['yes', 'no'])],
+  take(_, [query], [scores]) {
+    const ranked = rankedBy(scores!);
+    const choice = query!.meant[ranked.order[0]!]!;
+    return { reply: { choice, reason: '', answers: [] }, ...chosenOf(query!, ranked) };
+  },
+};
+
+const answer: Way<AnswerDecision> = {
+  queries(decision) {
+    const { form, allowed = [] } = decision;
+    if (form === 'truth') return [verdictQuery(decision, ['true', 'false'])];
+    return allowed.length === 0 ? [] : [queryOf('entity', plainTask(decision), allowed.map(plainLine))];
+  },
+  empty: { answers: [] },
+  take({ form, allowed }, [query], [scores]) {
+    const ranked = rankedBy(scores!);
+    const offered = form === 'truth' ? query!.texts : allowed!;
+    const best = form === 'truth' ? ranked.order.slice(0, 1) : nearBest(scores!, ranked);
+    return { reply: { answers: best.map((i) => offered[i]!) }, ...chosenOf(query!, ranked, best.length) };
+  },
+};
+
+const ways: { [Kind in DecisionKind]?: Way<Extract<Decision, { kind: Kind }>> } = {
+  'choose-one': chooseOne,
+  'choose-many': chooseMany,
+  score,
+  match,
+  chains,
+  paths,
+  judge,
+  answer,
+};
+
+/** Undefined for a decision whose reply is free text: that is written whatever the mode. */
+function wayOf<D extends Decision>(decision: D): Way<D> | undefined {
+  const written =
+    (decision.kind === 'judge' && decision.withAnswers) ||
+    (decision.kind === 'answer' && decision.form === 'entities' && !decision.allowed);
+  return written ? undefined : (ways[decision.kind] as Way<D> | undefined);
+}
+
+/** Everything that a decision by likelihood scores; undefined for one whose reply is free text. Empty where nothing is offered. */
+export function textQueries(decision: Decision): TextQuery[] | undefined {
+  return wayOf(decision)?.queries(decision);
+}
+
+/** What a decision by likelihood puts before a model: everything, which tells it from others, and the longest that is evaluated at once. */
+export function plainPrompt(decision: Decision): { whole: Prompt; longest: string } {
+  const queries = textQueries(decision) ?? [];
+  const head = queries[0] ? plainHead(queries[0].chosen) : '';
+  const longest = (texts: readonly string[]) =>
+    texts.reduce((most, text) => (text.length > most.length ? text : most), '');
+  return {
+    whole: { system: '', head, body: queries.map(({ body, texts }) => [body, ...texts].join('\n')).join('\n') },
+    longest: head + longest(queries.map(({ body, texts }) => `${body} ${longest(texts)}`)),
+  };
+}
+
+/**
+ * Takes a decision by how likely the words of what is offered are.
+ * @throws what `ask` throws; TypeError for one that has no `textQueries`
+ */
+export async function byLikelihood<D extends Decision>(decision: D, ask: AskTexts): Promise<Taken<ReplyOf<D>>> {
+  const way = wayOf(decision);
+  if (!way) throw new TypeError(`expected a decision that is chosen, got one that is written, ${decision.kind}`);
+  const queries = way.queries(decision);
+  if (queries.length === 0) return { ...('empty' in way && { reply: way.empty }), confidence: 1, text: '' };
+  const scores: Float64Array[] = [];
+  for (const query of queries) scores.push(await ask(query));
+  return way.take(decision, queries, scores);
+}
+
+function candidateQueries(
+  decision: ChooseOneDecision | ChooseManyDecision | ScoreDecision | JudgeDecision,
+  withNone: boolean,
+): TextQuery[] {
+  const { candidates } = decision;
+  if (candidates.length === 0) return [];
+  const { kind } = candidates[0]!;
+  const query = queryOf(kind === 'text' ? 'entity' : kind, plainTask(decision), candidates.map(plainCandidate));
+  return [withNone ? { ...query, texts: [...query.texts, none], meant: [...query.meant, -1] } : query];
+}
+
+function queryOf(chosen: Chosen, task: PlainTask, texts: readonly string[]): TextQuery {
+  return { chosen, body: plainBody(chosen, task), texts: texts.map(shownName), meant: texts.map((_, i) => i) };
+}
+
+/** @param texts what says yes, then what says no */
+function verdictQuery(decision: Decision, texts: readonly string[]): TextQuery {
+  return { ...queryOf('verdict', plainTask(decision), texts), meant: [0, -1] };
+}
+
+interface Ranked {
+  /** Best first; equal texts, which score alike, in the order in which they were offered. */
+  order: number[];
+  /** Softmax shares, [texts]. */
+  shares: number[];
+}
+
+function rankedBy(scores: Float64Array): Ranked {
+  const best = scores.reduce((most, score) => Math.max(most, score), -Infinity);
+  const weights = Array.from(scores, (score) => Math.exp(sharpness * (score - best)));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return {
+    order: weights.map((_, i) => i).sort((a, b) => scores[b]! - scores[a]! || a - b),
+    shares: weights.map((weight) => weight / sum),
+  };
+}
+
+/** Best first, all that are hardly less likely than the best. */
+function nearBest(scores: Float64Array, { order }: Ranked): number[] {
+  return order.filter((i) => scores[order[0]!]! - scores[i]! <= within);
+}
+
+function chosenOf({ texts }: TextQuery, { order, shares }: Ranked, count = 1): { confidence: number; text: string } {
+  const chosen = order.slice(0, count);
+  return {
+    confidence: Math.min(
+      1,
+      chosen.reduce((sum, i) => sum + shares[i]!, 0),
+    ),
+    text: chosen.map((i) => texts[i]!).join('; '),
+  };
+}
