@@ -81,7 +81,31 @@ export interface QuestionAgentResources {
   encoder(): Promise<StateEncoder>;
   /** The train part of the questions, for memories and lookups: never valid or test. */
   train(): readonly QuestionSample[];
+  /**
+   * A trained relation walker over this very graph, as a judge of relations; the caller closes it. To be asked for in `create`, as
+   * `encoder`. Absent where runs cannot be opened.
+   * @param run its name or folder, a checkpoint behind an `@`
+   * @throws WorkbenchError `usage` where there is no such run, `data` for one of another data set or kind
+   */
+  walker?(run: string): Promise<RelationRanker>;
   seed: number;
+}
+
+/** A trained relation walker that is asked how likely relations are: it reads the question and the relations walked alone. */
+export interface RelationRanker {
+  /** Encodes questions at once. */
+  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
+  /**
+   * @param walked relations so far, from the topic on
+   * @param relations those that lead on, at least one; STOP and all others are left out
+   * @returns float64 [relations.length], sums to 1; undefined where the walk is as long already as the walker's may be
+   */
+  shares(
+    task: QuestionTask,
+    walked: readonly number[],
+    relations: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<Float64Array | undefined>;
 }
 
 /** A question agent with its switches. */

@@ -4,6 +4,7 @@ import { askedQuestion } from '../datasets/questions/asked-question.js';
 import { questionEdgeWalkId } from '../envs/dialogue-walk/question-edge-walk.js';
 import { NameIndex } from '../src/kg/name-index.js';
 import { openRun } from '../src/run/run-folder.js';
+import { embeddingWalkEntry } from './baselines/embedding-walk.js';
 import { randomChainEntry } from './baselines/random-chain.js';
 import { templateLookupEntry } from './baselines/template-lookup.js';
 import { cotEntry, ioEntry } from './prompted/direct-answer.js';
@@ -24,6 +25,7 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
   fiske: fiskeEntry,
   'self-veqa': selfVeqaEntry,
   'template-lookup': templateLookupEntry,
+  'embedding-walk': embeddingWalkEntry,
   'random-chain': randomChainEntry,
 });
 

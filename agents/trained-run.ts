@@ -56,8 +56,8 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
     settings,
     file,
     openEncoder: () => {
-      const model = place === undefined || place.startsWith('hashed:') ? undefined : modelFile(place);
-      if (model !== undefined && !existsSync(model)) {
+      const model = missingModel(place);
+      if (model !== undefined) {
         throw new WorkbenchError('data', `expected the model of run ${id}, got nothing, at ${model}`, {
           hint: 'Say where the file is now: `evaluate --encoder FILE`, `ask --encoder FILE`.',
         });
@@ -65,6 +65,12 @@ export function openTrainedRun<Schema extends z.ZodType<{ encoder: EncoderSettin
       return openEncoder(settings.encoder, { modelPath: place, cacheFolder: cacheFolder() });
     },
   };
+}
+
+/** The file of a text encoder where it is not there; undefined where it is, or where none is needed. */
+export function missingModel(place: string | undefined): string | undefined {
+  const file = place === undefined || place.startsWith('hashed:') ? undefined : modelFile(place);
+  return file === undefined || existsSync(file) ? undefined : file;
 }
 
 /** A trained walker over questions, ready to answer; close it after use. */
@@ -92,17 +98,18 @@ interface QuestionRun<Settings> extends TrainedRun<Settings> {
 
 /**
  * Opens data, encoder and weights of a run over questions; refuses a checkpoint of another graph, data set or encoder.
- * @param make the agent, and what frees its memory
+ * @param make the agent, and what frees its memory; what else it gives is handed on
  * @throws as `openTrainedRun`
  */
 export async function loadQuestionWalker<
   Schema extends z.ZodType<{ encoder: EncoderSettings; data: Pick<DataSettings, 'dataset' | 'subsets'> }>,
+  Made extends { agent: QuestionAgent; dispose?: () => void },
 >(
   runFolder: string,
   schema: Schema,
   options: OpenQuestionWalker,
-  make: (run: QuestionRun<z.output<Schema>>) => Promise<{ agent: QuestionAgent; dispose?: () => void }>,
-): Promise<LoadedQuestionWalker> {
+  make: (run: QuestionRun<z.output<Schema>>) => Promise<Made>,
+): Promise<Made & LoadedQuestionWalker> {
   const run = openTrainedRun(runFolder, schema, options);
   const { header, settings } = run;
   const { dataset: name, subsets } = settings.data;
@@ -111,12 +118,12 @@ export async function loadQuestionWalker<
   const encoder = await run.openEncoder();
   try {
     checkFits(header, { graph: graph.hash, encoder: encoder.id, dataset: questionsHash(dataset.manifest) }, run.file);
-    const { agent, dispose } = await make({ ...run, dataset, graph, encoder });
+    const made = await make({ ...run, dataset, graph, encoder });
     const close = async () => {
-      dispose?.();
+      made.dispose?.();
       await encoder.dispose();
     };
-    return { agent, graph, encoder, header, close };
+    return { ...made, graph, encoder, header, close };
   } catch (error) {
     await encoder.dispose();
     throw error;

@@ -14,7 +14,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'models/llama/rotary.ts': 'models/llama/gradients.test.ts',
   'models/llama/token-loss.ts': 'models/llama/gradients.test.ts',
   // Losses in closed form that enter a network, and where they enter it.
-  'agents/prompted/self-veqa/hop-predictor.ts': 'agents/prompted/self-veqa/hop-predictor.test.ts',
+  'agents/prompted/hops/hop-predictor.ts': 'agents/prompted/hops/hop-predictor.test.ts',
   'trainers/clone.ts': 'trainers/cloning/objective.test.ts',
   'trainers/expected-reward.ts': 'trainers/ppo/expected-reward.test.ts',
   'trainers/ppo-loss.ts': 'trainers/ppo/objective.test.ts',

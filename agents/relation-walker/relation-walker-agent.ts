@@ -11,17 +11,21 @@ import {
   type RelationWalkState,
 } from '../../envs/relation-walk/rules.js';
 import { relationWalkSettings } from '../../envs/settings.js';
-import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
+import { questionRoot, relationWalkId } from '../../envs/relation-walk/relation-walk-env.js';
 import { encoderSettings } from '../../src/encoder/settings.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { openRun } from '../../src/run/run-folder.js';
 import { segmentLogSoftmax } from '../../src/tensor/categorical.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
-import { chainAnswer, noAnswer, type QuestionAgent } from '../question-agent.js';
+import { chainAnswer, noAnswer, type QuestionAgent, type RelationRanker } from '../question-agent.js';
 import { type LoadedQuestionWalker, loadQuestionWalker, type OpenQuestionWalker } from '../trained-run.js';
 import type { RelationShape } from './network.js';
 import { encodeQuestions, type QuestionVectors, readScale, scaledVectors } from './question-vectors.js';
 import { relationWalkerSettings } from './settings.js';
+
+/** Scaled vectors of some questions, scaled as in training: encoded together, each text once. */
+type VectorsOf = (tasks: readonly QuestionTask[], signal?: AbortSignal) => Promise<QuestionVectors>;
 
 interface RelationWalkerAgentOptions {
   name: string;
@@ -31,8 +35,7 @@ interface RelationWalkerAgentOptions {
   /** Those it was trained with. */
   rules: RelationWalkRules;
   network: HostNetwork;
-  /** Scaled vectors of some questions, scaled as in training: encoded together, each text once. */
-  vectors(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<QuestionVectors>;
+  vectors: VectorsOf;
   /** Walks followed at once; 1 is greedy, as the recipe has it. Default 1. */
   beamWidth?: number;
   note?: string;
@@ -46,35 +49,21 @@ interface RelationWalkerAgentOptions {
  * Weights are those of the snapshot in `network`. Truth questions are abstained from: it finds entities.
  */
 export function relationWalkerAgent(options: RelationWalkerAgentOptions): QuestionAgent {
-  const { name, graph, frontiers, rules, network, beamWidth = 1, note } = options;
-  /** What the network reads, by row of the vectors that `prepare` made. */
-  let known: { vectors: QuestionVectors; reads: Map<number, Float64Array> } | undefined;
-
-  const readOf = async (task: QuestionTask, signal: AbortSignal | undefined) => {
-    let held = known?.vectors.rowOf.has(task.id) ? known : undefined;
-    held ??= { vectors: await options.vectors([task], signal), reads: new Map() };
-    const { matrix, dim, rowOf } = held.vectors;
-    const row = rowOf.get(task.id)!;
-    let read = held.reads.get(row);
-    if (!read) held.reads.set(row, (read = network.read(matrix.subarray(row * dim, (row + 1) * dim))));
-    return read;
-  };
-
+  const { name, graph, frontiers, rules, network, vectors, beamWidth = 1, note } = options;
+  const questions = questionReader(network, vectors);
   return {
     name,
     ...(note !== undefined && { note }),
     topicGiven: true,
     prompted: false,
-    async prepare(tasks, signal) {
-      known = { vectors: await options.vectors(tasks, signal), reads: new Map() };
-    },
+    prepare: (tasks, signal) => questions.prepare(tasks, signal),
     async answer(task, { trace, signal }) {
       if (task.form !== 'entities') return noAnswer('form');
       const root = questionRoot(frontiers, task);
       trace({ event: 'start', entities: root.topics });
       const initial = initialRelationState(root, rules, task.hops);
       if (initial.done) return noAnswer('no topic');
-      const read = await readOf(task, signal);
+      const read = await questions.of(task, signal);
       let graphReads = 0;
       const [best] = decodeChains(
         initial,
@@ -91,6 +80,43 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
       const stop = stopped ? 'stop' : 'depth';
       trace({ event: 'stop', reason: stop });
       return chainAnswer(graph, node, { stop, confidence: Math.exp(logProb), cost: { encodes: 1, graphReads } });
+    },
+  };
+}
+
+/** What the network reads of questions, kept by row of the vectors that `prepare` made; others are encoded when they are asked for. */
+function questionReader(network: HostNetwork, vectors: VectorsOf) {
+  let known: { vectors: QuestionVectors; reads: Map<number, Float64Array> } | undefined;
+  return {
+    async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void> {
+      known = { vectors: await vectors(tasks, signal), reads: new Map() };
+    },
+    async of(task: QuestionTask, signal?: AbortSignal): Promise<Float64Array> {
+      let held = known?.vectors.rowOf.has(task.id) ? known : undefined;
+      held ??= { vectors: await vectors([task], signal), reads: new Map() };
+      const { matrix, dim, rowOf } = held.vectors;
+      const row = rowOf.get(task.id)!;
+      let read = held.reads.get(row);
+      if (!read) held.reads.set(row, (read = network.read(matrix.subarray(row * dim, (row + 1) * dim))));
+      return read;
+    },
+  };
+}
+
+/** A walker's masked probabilities: of the relations that are asked about and of no others. */
+export function relationRanker(network: HostNetwork, vectors: VectorsOf): RelationRanker {
+  const questions = questionReader(network, vectors);
+  return {
+    prepare: (tasks, signal) => questions.prepare(tasks, signal),
+    async shares(task, walked, relations, signal) {
+      if (walked.length >= network.shape.horizon) return undefined;
+      const scores = network.scores(await questions.of(task, signal), walked);
+      const ends = Int32Array.of(0, relations.length);
+      const logProbs = segmentLogSoftmax(
+        Float32Array.from(relations, (relation) => scores[relation]!),
+        ends,
+      );
+      return Float64Array.from(logProbs, Math.exp);
     },
   };
 }
@@ -223,13 +249,18 @@ const runConfig = z.object({
   relationWalker: relationWalkerSettings,
 });
 
+/** A relation walker's run, as an agent and as a judge of relations. */
+export interface LoadedRelationWalker extends LoadedQuestionWalker {
+  ranker: RelationRanker;
+}
+
 /**
  * Answering needs no tensor backend: one question is read and walked on plain arrays, about a millisecond where its vector
  * is cached.
  * @param options default beam width 1: greedy
  * @throws as `loadQuestionWalker`, and WorkbenchError `data` for a run that has trained nothing
  */
-export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedQuestionWalker> {
+export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWalker): Promise<LoadedRelationWalker> {
   return loadQuestionWalker(runFolder, runConfig, options, async ({ folder, settings, tensors, graph, encoder }) => {
     const scale = readScale(folder);
     if (!scale) {
@@ -239,16 +270,45 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
     }
     const { name, relationWalk, relationWalker } = settings;
     const { horizon, hops, memoryMegabytes } = relationWalk;
+    const network = hostNetwork(tensors, { dim: scale.mean.length, numRelations: graph.numRelations, horizon });
+    const vectors: VectorsOf = async (tasks, signal) =>
+      scaledVectors(tasks, await encodeQuestions(encoder, tasks, { settings: relationWalker, signal }), scale);
     const agent = relationWalkerAgent({
-      name,
-      graph,
+      ...{ name, graph, network, vectors },
       frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
       rules: { horizon, hops },
-      network: hostNetwork(tensors, { dim: scale.mean.length, numRelations: graph.numRelations, horizon }),
-      vectors: async (tasks, signal) =>
-        scaledVectors(tasks, await encodeQuestions(encoder, tasks, { settings: relationWalker, signal }), scale),
       beamWidth: options.beamWidth ?? 1,
     });
-    return { agent };
+    return { agent, ranker: relationRanker(network, vectors) };
   });
+}
+
+/**
+ * A run as a judge of relations for agents over `graph`.
+ * @param of the data set that those agents are asked about
+ * @throws as `loadRelationWalkerRun`, and WorkbenchError `usage` for a run of another data set or one that does not walk relations
+ */
+export function loadRelationRanker(
+  runFolder: string,
+  of: { dataset: string; graph: Graph },
+  options: Pick<OpenQuestionWalker, 'checkpoint' | 'modelPath'>,
+): Promise<LoadedRelationWalker> {
+  const { id, config } = openRun(runFolder);
+  const { env, data } = config as { env?: { id?: string }; data?: { dataset?: string } };
+  const walks = env?.id ?? relationWalkId;
+  if (walks !== relationWalkId || data?.dataset === undefined) {
+    throw new WorkbenchError('usage', `expected a run that walks relations, got ${id}, which does not`, {
+      hint: 'Train one: `kgwalk train metaqa` does, and presets whose env.id is kgwalk/RelationWalk-v1.',
+    });
+  }
+  if (data.dataset !== of.dataset) {
+    throw new WorkbenchError(
+      'usage',
+      `expected a run of ${of.dataset}, got ${id}, which was trained on ${data.dataset}`,
+      {
+        hint: 'A walker knows the relations of its own graph: train one on this data set, or evaluate on that one.',
+      },
+    );
+  }
+  return loadRelationWalkerRun(runFolder, { ...options, graph: of.graph });
 }

@@ -1,7 +1,8 @@
 /** Agents that answer questions, opened: by name with switches, or from the folder of their run. */
-import { loadQuestionRun } from '../../agents/question-agents.js';
 import type { QuestionAgent, QuestionAnswer } from '../../agents/question-agent.js';
-import { questionAgents } from '../../agents/question-agents.js';
+import { loadQuestionRun, questionAgents } from '../../agents/question-agents.js';
+import { loadRelationRanker, type LoadedRelationWalker } from '../../agents/relation-walker/relation-walker-agent.js';
+import { missingModel } from '../../agents/trained-run.js';
 import { resolveCheckpoint } from '../../checkpoints/store.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { questionAsker } from '../../evaluation/ask.js';
@@ -14,8 +15,10 @@ import { defaultModel } from '../../src/llm/model-files.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import { sha256File } from '../../src/run/files.js';
 import { cacheFolder } from '../../src/run/locations.js';
+import { nearestRun } from '../../src/run/run-folder.js';
 import { backendOf } from '../../src/tensor/backend.js';
 import { type EvaluationFlags, flagOf, wholeNumber } from '../flags.js';
+import { findRun } from '../named.js';
 import type { OpenedAgent, OpenOptions, Resolved } from '../task.js';
 import type { QuestionData, QuestionGraph } from './data.js';
 import type { QuestionRow } from './row.js';
@@ -24,7 +27,10 @@ import { questionScorer } from './score.js';
 /** An agent with what the record says of its weights and encoder; close it after use. */
 export interface OpenedQuestionAgent {
   agent: QuestionAgent;
-  /** Of a trained one `checkpoint`: sha256 of its weights; of one that reads `encoder`: what its vectors depend on. */
+  /**
+   * Of a trained one `checkpoint`: sha256 of its weights; of one that reads `encoder`: what its vectors depend on; of one that
+   * a trained walker helps `walker`: sha256 of that one's weights.
+   */
   hashes: Record<string, string>;
   /** Text encoder as it was asked for. */
   encoder?: string | undefined;
@@ -70,7 +76,9 @@ export async function openQuestionAgent(
   if (trained) return openTrained(trained, wanted, flags);
   const encoder = wanted ?? defaultModel() ?? 'hashed:256';
   let opened: Promise<StateEncoder> | undefined;
+  let helper: OpenedWalker | undefined;
   const close = async () => {
+    await helper?.close();
     await (await opened)?.dispose();
   };
   try {
@@ -80,15 +88,49 @@ export async function openQuestionAgent(
         ...{ dataset: dataset.manifest.name, graph, names, train, seed },
         encoder: () =>
           (opened ??= openEncoder(encoderSettings.parse({}), { modelPath: encoder, cacheFolder: cacheFolder() })),
+        async walker(run) {
+          helper = await openWalker(run, { dataset: dataset.manifest.name, graph }, wanted);
+          return helper.ranker;
+        },
       },
       switches,
     );
     const id = (await opened)?.id;
-    return { agent, hashes: id === undefined ? {} : { encoder: id }, ...(id !== undefined && { encoder }), close };
+    const hashes = { ...(id !== undefined && { encoder: id }), ...(helper && { walker: helper.checkpointHash }) };
+    return { agent, hashes, ...(id !== undefined && { encoder }), close };
   } catch (error) {
     await close().catch(() => {});
     throw error;
   }
+}
+
+/** A trained walker that helps an agent; close it after use. */
+interface OpenedWalker extends Pick<LoadedRelationWalker, 'ranker' | 'close'> {
+  checkpointHash: string;
+}
+
+/** @param encoder where the file of its text encoder is, if not where its run says */
+async function openWalker(
+  name: string,
+  of: Parameters<typeof loadRelationRanker>[1],
+  encoder: string | undefined,
+): Promise<OpenedWalker> {
+  const found = findRun(name);
+  if (!found) {
+    const near = nearestRun(name);
+    throw new WorkbenchError(
+      'usage',
+      `expected the name or folder of a run, got ${JSON.stringify(name)}, at prefilter`,
+      {
+        hint: `${near === undefined ? '' : `Did you mean "${near}"? `}\`kgwalk runs list\` shows them.`,
+      },
+    );
+  }
+  const { run, checkpoint = 'best' } = found;
+  const own = (run.config.encoder as { model?: string } | undefined)?.model;
+  const modelPath = missingModel(own) === undefined ? undefined : encoder;
+  const { ranker, close } = await loadRelationRanker(run.folder, of, { checkpoint, modelPath });
+  return { ranker, close, checkpointHash: await sha256File(resolveCheckpoint(run.folder, checkpoint).file) };
 }
 
 async function openTrained(

@@ -1,7 +1,7 @@
 /** A sample of test in every kind of artifact, by the code that makes it: each is found, and without it none is. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { bestTemplateChains } from '../../agents/baselines/template-lookup.js';
-import { hopPredictor } from '../../agents/prompted/self-veqa/hop-predictor.js';
+import { hopPredictor } from '../../agents/prompted/hops/hop-predictor.js';
 import { trainEntries } from '../../agents/prompted/self-veqa/chain-memory.js';
 import { dialogueAgents, type DialogueAgentResources } from '../../agents/dialogue-agents.js';
 import { encodeQuestions, scaleOfSamples } from '../../agents/relation-walker/question-vectors.js';

@@ -1,9 +1,10 @@
 /** Solved questions and their chains: where examples come from. Never filled from anything but train and the agent's own work. */
 import { maskedQuestion, type QuestionSample } from '../../../datasets/question.js';
 import { madeFromSamples } from '../../../datasets/sample-source.js';
-import { dot, type StateEncoder, unitVectors } from '../../../src/encoder/state-encoder.js';
+import { dot } from '../../../src/encoder/state-encoder.js';
 import { madeFrom } from '../../../src/run/provenance.js';
 import { Rng } from '../../../src/run/seeds.js';
+import type { TextVectors } from '../text-vectors.js';
 
 /** A solved question: its text without the topic, its chain, and who solved it. */
 export interface MemoryEntry {
@@ -133,25 +134,4 @@ export function trainEntries(train: readonly QuestionSample[], perChain: number,
     }
   }
   return [...kept.values()].flatMap(({ entries }) => entries);
-}
-
-/** Vectors of texts, float32 [dim] each; a text is encoded once. */
-export interface TextVectors {
-  /** float32 [dim], of length 1 (0 for blank texts), one a text. What is asked again is not encoded again. */
-  of(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
-}
-
-/** Remembers every text that was asked for: meant for few and short ones. */
-export function textVectors(encoder: StateEncoder): TextVectors {
-  const known = new Map<string, Float32Array>();
-  return {
-    async of(texts, signal) {
-      const missing = [...new Set(texts)].filter((text) => !known.has(text));
-      if (missing.length > 0) {
-        const vectors = await unitVectors(encoder, missing, signal);
-        missing.forEach((text, i) => known.set(text, vectors[i]!));
-      }
-      return texts.map((text) => known.get(text)!);
-    },
-  };
 }

@@ -12,12 +12,11 @@
  * docs/decisions/prompted-agents.md.
  * @source "Self-VEQA: Self-verification enhanced question answering agent", section 3
  */
-import { excludedTopics, maskedQuestion, type QuestionSample, type QuestionTask } from '../../../datasets/question.js';
+import { excludedTopics, maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
 import { dot, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import { BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
-import { openBackend } from '../../../src/tensor/backend.js';
 import {
   chainEvidence,
   type QuestionAgent,
@@ -26,7 +25,9 @@ import {
   type QuestionAnswer,
   type QuestionSession,
 } from '../../question-agent.js';
-import { chainMemory, type ChainMemory, textVectors, type TextVectors, trainEntries } from './chain-memory.js';
+import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { textVectors, type TextVectors } from '../text-vectors.js';
+import { chainMemory, type ChainMemory, trainEntries } from './chain-memory.js';
 import { brokenCritique, chainChoice, chainText, executed, type ExecutedChain, mostVoted } from './chains.js';
 import { propose, verifyByAnswers, verifyByChoice } from './roles.js';
 import { selfVeqaSettings, type SelfVeqaSettings } from './settings.js';
@@ -38,15 +39,15 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const remembers = settings.memory !== 'off';
-    const predicts = settings.hops === 'predicted';
-    const encoder = remembers || predicts || settings.triples > 0 ? await resources.encoder() : undefined;
+    const encoder =
+      remembers || settings.hops === 'predicted' || settings.triples > 0 ? await resources.encoder() : undefined;
     const vectors = encoder && textVectors(encoder);
     const memory =
       remembers && vectors
         ? chainMemory(vectors, trainEntries(resources.train(), settings.memoryPerChain, resources.seed))
         : undefined;
-    const predictHops = predicts && encoder ? await trainedPredictor(encoder, resources.train()) : undefined;
-    const parts: Parts = { resources, settings, encoder, vectors, memory, predictHops };
+    const hopsOf = await hopsFor(resources, settings);
+    const parts: Parts = { resources, settings, encoder, vectors, memory, hopsOf };
     return {
       name: 'self-veqa',
       topicGiven: true,
@@ -61,17 +62,6 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
   },
 };
 
-/** Loaded and trained on first need: the others do without tensors. */
-async function trainedPredictor(
-  encoder: StateEncoder,
-  train: readonly QuestionSample[],
-): Promise<Parts['predictHops']> {
-  const { hopPredictor } = await import('./hop-predictor.js');
-  const { tf } = await openBackend('auto', { rows: 256, inputs: encoder.dim, units: 4 });
-  const predict = await hopPredictor(tf, encoder, train);
-  return async (task, signal) => (await predict([task], signal))[0]!;
-}
-
 /** What answering one question works with; absent is what the switches do without. */
 interface Parts {
   resources: QuestionAgentResources;
@@ -80,8 +70,14 @@ interface Parts {
   encoder: StateEncoder | undefined;
   vectors: TextVectors | undefined;
   memory: ChainMemory | undefined;
-  /** Length of the chain that a question asks for; absent where it is not predicted. */
-  predictHops: ((task: QuestionTask, signal?: AbortSignal) => Promise<number>) | undefined;
+  /** Length of the chain that a question asks for. */
+  hopsOf: HopsOf;
+}
+
+/** `any` is nobody's knowledge. */
+async function hopsFor(resources: QuestionAgentResources, { hops }: SelfVeqaSettings): Promise<HopsOf> {
+  if (hops === 'predicted') return predictedHops(resources);
+  return hops === 'given' ? givenHops : () => Promise.resolve(undefined);
 }
 
 const mostEvidence = 50;
@@ -148,12 +144,12 @@ async function runRounds(
   task: QuestionTask,
   topics: readonly number[],
   { client, trace, signal }: QuestionSession,
-  { resources, settings, encoder, vectors, memory, predictHops }: Parts,
+  { resources, settings, encoder, vectors, memory, hopsOf }: Parts,
   rounds: Rounds,
 ): Promise<{ stop: string; accepted?: ExecutedChain }> {
   const { graph } = resources;
   const masked = maskedQuestion(task);
-  const hops = predictHops ? await predictHops(task, signal) : settings.hops === 'given' ? task.hops : undefined;
+  const hops = await hopsOf(task, signal);
   if (settings.hops === 'given' && hops === undefined)
     trace({ event: 'note', text: 'the number of hops is not given' });
   const likeness = await relationLikeness(task, resources, vectors);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { crossEntropySlope, fitHops, hopPredictor } from '../../../../agents/prompted/self-veqa/hop-predictor.js';
+import { crossEntropySlope, fitHops, hopPredictor } from '../../../../agents/prompted/hops/hop-predictor.js';
 import { hashedEncoder } from '../../../../src/encoder/hashed-encoder.js';
 import { openBackend, type Tf } from '../../../../src/tensor/backend.js';
 import { filmGraph, filmQuestions, questionOf } from '../../../fixtures/toy-questions.js';

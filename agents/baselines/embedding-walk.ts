@@ -1,0 +1,64 @@
+/** Follows the relation whose words are most like the question, hop by hop: what sentence vectors alone are worth. */
+import { z } from 'zod';
+import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
+import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
+import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk/rules.js';
+import { givenHops, predictedHops } from '../prompted/hops/hops.js';
+import { openPrefilter } from '../prompted/prefilter/prefilter.js';
+import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
+
+const settings = z.strictObject({
+  source: z
+    .enum(['embedding', 'bm25'])
+    .default('embedding')
+    .describe('What likeness is: of sentence vectors, or of words.'),
+  horizon: z.int().min(1).max(8).default(3).describe('Relations of a walk where their number is not known.'),
+  hops: z
+    .enum(['given', 'predicted'])
+    .default('given')
+    .describe('How long the walk is: as the data set tells it, or as a classifier trained on train predicts it.'),
+});
+
+/**
+ * Inputs: the question, the topic, the number of hops where the data set tells it. Calls: none. Stop: after as many relations, at
+ * the horizon where nobody knows. Output: everything behind the pre-filter's first relation of each hop, with its probability.
+ */
+export const embeddingWalkEntry: QuestionAgentEntry<typeof settings> = {
+  settings,
+  needs: ['encoder', 'train'],
+  async create(resources, { source, horizon, hops }) {
+    const { graph } = resources;
+    const prefilter = await openPrefilter(resources, { prefilter: source, keep: 1, mass: 1 });
+    const hopsOf = hops === 'predicted' ? await predictedHops(resources) : givenHops;
+    const trie = frontierTrie(graph);
+    return {
+      name: 'embedding-walk',
+      note: 'follows the relation most like the question; asks no model and learns nothing',
+      topicGiven: true,
+      prompted: false,
+      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
+      async answer(task, { trace, signal }) {
+        if (task.form !== 'entities') return noAnswer('form');
+        const wanted = await hopsOf(task, signal);
+        const rules = { horizon: Math.max(horizon, wanted ?? 0), hops: 'given' } as const;
+        let state = initialRelationState(questionRoot(trie, task), rules, wanted ?? horizon);
+        trace({ event: 'start', entities: state.node.topics });
+        if (state.done) return noAnswer('no topic');
+        let confidence = 1;
+        while (!state.done) {
+          const mask = relationActionMask(state).subarray(0, graph.numRelations);
+          const legal = [...mask.keys()].filter((relation) => mask[relation] === 1);
+          if (legal.length === 0) break;
+          const [best] = await prefilter.rank(task, [...state.node.relations], legal);
+          trace({ event: 'graph', operation: `follow ${graph.relationNames[best!.relation]!}`, reads: 1 });
+          state = applyRelation(state, best!.relation);
+          confidence *= best!.share;
+        }
+        const { node } = state;
+        const stop = node.relations.length === wanted ? 'stop' : 'depth';
+        trace({ event: 'stop', reason: stop });
+        return chainAnswer(graph, node, { stop, confidence, cost: { encodes: 1, graphReads: node.relations.length } });
+      },
+    };
+  },
+};

@@ -1,0 +1,107 @@
+/**
+ * The pre-filter: of the relations that lead on, those that are worth a language model's look. One way for all prompted agents,
+ * whoever ranks: nobody, word overlap, sentence vectors or a trained walker. It costs no calls; where it leaves one
+ * relation, agents need none either.
+ */
+import { maskedQuestion, type QuestionTask } from '../../../datasets/question.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import type { QuestionAgentResources } from '../../question-agent.js';
+import { readableRelation } from '../self-veqa/sub-graph.js';
+import { textVectors } from '../text-vectors.js';
+import type { PrefilterSettings } from './settings.js';
+import { overlapSource, type TextSource, vectorSource } from './text-source.js';
+
+/** A relation and the probability, in [0, 1], that it is the next one to walk. */
+export interface RankedRelation {
+  relation: number;
+  share: number;
+}
+
+/** Ranks relations and leaves the best. */
+export interface Prefilter {
+  /** Encodes what is known before: cheaper for all questions at once. */
+  prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
+  /**
+   * All of them, most probable first, equals in the order given; shares sum to 1.
+   * @param walked relations so far, from the topic on
+   */
+  rank(task: QuestionTask, walked: readonly number[], relations: readonly number[]): Promise<RankedRelation[]>;
+  /**
+   * Those to choose from, most probable first: `keep` at most, `mass` of the probability. All, in the order given, with
+   * `prefilter: none` and where the source knows nothing of such long walks.
+   */
+  keep(task: QuestionTask, walked: readonly number[], relations: readonly number[]): Promise<number[]>;
+}
+
+/** What ranks: shares in the order of the relations, or undefined where it cannot tell. */
+interface Source {
+  prepare?(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
+  shares(
+    task: QuestionTask,
+    walked: readonly number[],
+    relations: readonly number[],
+  ): Promise<Float64Array | undefined>;
+}
+
+/**
+ * To be called in an agent's `create`.
+ * @throws WorkbenchError `usage` for a run that there is not, that is of another data set or that walks no relations
+ */
+export async function openPrefilter(
+  resources: Pick<QuestionAgentResources, 'graph' | 'encoder' | 'walker'>,
+  { prefilter, keep, mass }: PrefilterSettings,
+): Promise<Prefilter> {
+  const source = await sourceOf(resources, prefilter);
+  const shares = async (task: QuestionTask, walked: readonly number[], relations: readonly number[]) =>
+    source && relations.length > 1 ? source.shares(task, walked, relations) : undefined;
+  return {
+    prepare: async (tasks, signal) => source?.prepare?.(tasks, signal),
+    async rank(task, walked, relations) {
+      const all = await shares(task, walked, relations);
+      return ordered(relations, all ?? new Float64Array(relations.length).fill(1 / relations.length));
+    },
+    async keep(task, walked, relations) {
+      const all = await shares(task, walked, relations);
+      if (!all) return [...relations];
+      const best = ordered(relations, all).slice(0, keep);
+      let sum = 0;
+      // What is before it already has the mass: the first is before all.
+      return best.filter(({ share }) => (sum += share) - share < mass).map(({ relation }) => relation);
+    },
+  };
+}
+
+function ordered(relations: readonly number[], shares: Float64Array): RankedRelation[] {
+  return relations.map((relation, i) => ({ relation, share: shares[i]! })).sort((a, b) => b.share - a.share);
+}
+
+const walkerPrefix = 'walker:';
+
+async function sourceOf(
+  { graph, encoder, walker }: Pick<QuestionAgentResources, 'graph' | 'encoder' | 'walker'>,
+  name: string,
+): Promise<Source | undefined> {
+  if (name === 'none') return undefined;
+  if (name === 'bm25') return ofTexts(graph, overlapSource);
+  if (name === 'embedding') {
+    const vectors = textVectors(await encoder());
+    return {
+      ...ofTexts(graph, vectorSource(vectors)),
+      prepare: async (tasks, signal) => void (await vectors.of(tasks.map(maskedQuestion), signal)),
+    };
+  }
+  if (walker) return walker(name.slice(walkerPrefix.length));
+  throw new WorkbenchError('usage', `expected a pre-filter that needs no run, got ${name}, at prefilter`, {
+    hint: 'Runs are opened by the commands alone; a program gives agents a `walker` among their resources.',
+  });
+}
+
+/** A source of texts, asked about relations by their words. */
+function ofTexts(graph: Graph, source: TextSource): Source {
+  const text = (relation: number) => {
+    const name = graph.relationNames[relation]!;
+    return readableRelation(name) || name;
+  };
+  return { shares: (task, walked, relations) => source(task, relations.map(text), walked.map(text)) };
+}
