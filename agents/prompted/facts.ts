@@ -1,7 +1,7 @@
 /** Between ids and names: facts as prompts show them, and replies back to entities. */
 import { type Graph, inverseName, inversePrefix, type Triple } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
-import { BudgetSpent, type ContextBlock, type NamedTriple } from '../../src/llm/decision.js';
+import { BudgetSpent, type NamedTriple } from '../../src/llm/decision.js';
 
 /** A walked edge as the fact it stands for: an inverse step is turned back into the graph's own direction. */
 export function factOf(graph: Graph, [head, relation, tail]: Triple): NamedTriple {
@@ -9,18 +9,6 @@ export function factOf(graph: Graph, [head, relation, tail]: Triple): NamedTripl
   const from = graph.entityNames[head]!;
   const to = graph.entityNames[tail]!;
   return name.startsWith(inversePrefix) ? [to, inverseName(name), from] : [from, name, to];
-}
-
-/**
- * The way walked so far as prompts and likelihoods show it, `Topic → relation → relation`: without it nobody knows what is left of
- * the question.
- * @param start where it began, by name
- * @param relations of one way; the block has a line for each of several
- */
-export function pathBlock(graph: Graph, start: string, ...ways: readonly (readonly number[])[]): ContextBlock {
-  const line = (relations: readonly number[]) =>
-    [start, ...relations.map((relation) => graph.relationNames[relation]!)].join(' → ');
-  return { label: 'Path', lines: [...new Set(ways.map(line))] };
 }
 
 /** Facts in order, each once. */
