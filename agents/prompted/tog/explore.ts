@@ -5,6 +5,8 @@ import type { Graph, Path } from '../../../src/kg/graph.js';
 import type { Candidate } from '../../../src/llm/decision.js';
 import { Rng } from '../../../src/run/seeds.js';
 import type { QuestionSession } from '../../question-agent.js';
+import { pathText, relationCandidates } from '../frontier-steps.js';
+import type { Prefilter } from '../prefilter/prefilter.js';
 import type { Scorer } from './scorer.js';
 import type { TogSettings } from './settings.js';
 
@@ -20,6 +22,7 @@ interface Exploration {
   graph: Graph;
   settings: TogSettings;
   scorer: Scorer;
+  prefilter: Prefilter;
   seed: number;
   task: QuestionTask;
   session: QuestionSession;
@@ -35,10 +38,11 @@ const schemaRelation = /^~?(?:type\.object\.(?:type|name)|common\.|freebase\.)|s
 /** The beams one edge further, best first, at most `width`; empty where no way leads on. */
 export async function explore(beams: readonly Beam[], exploration: Exploration): Promise<Beam[]> {
   const grown: Beam[] = [];
-  for (const beam of beams) {
-    for (const relation of await keptRelations(beam, exploration)) {
-      grown.push(...(await grow(beam, relation, exploration)));
-    }
+  const shared = exploration.settings.share === 'beams' && beams.length > 1;
+  const ways = shared ? await scoredWays(beams, exploration) : [];
+  for (const [i, beam] of beams.entries()) {
+    const [way] = shared ? [ways[i]!] : await scoredWays([beam], exploration);
+    for (const relation of keptRelations(way!, exploration)) grown.push(...(await grow(beam, relation, exploration)));
   }
   const ordered = grown.filter(({ score }) => score > 0).sort(byScore);
   // Two ways to one entity are one candidate: the better way.
@@ -52,33 +56,55 @@ interface Weighted {
   share: number;
 }
 
-/** At most `width` relations of a beam's entity with their shares. */
-async function keptRelations(beam: Beam, exploration: Exploration): Promise<Weighted[]> {
-  const { graph, settings, scorer, task, session } = exploration;
-  const relations = relationsOf(graph, beam, settings);
-  exploration.read(graph.degree(beam.entity));
-  if (relations.length === 0) return [];
+/** Relations that each beam may follow with their scores, asked for together. */
+async function scoredWays(beams: readonly Beam[], exploration: Exploration): Promise<Weighted[][]> {
+  const { graph, settings, scorer, prefilter, task, session } = exploration;
+  const offered: number[][] = [];
+  for (const beam of beams) {
+    exploration.read(graph.degree(beam.entity));
+    offered.push(await prefilter.keep(task, relationsOn(beam), relationsOf(graph, beam, settings)));
+  }
+  const relations = [...new Set(offered.flat())];
+  if (relations.length === 0) return offered.map(() => []);
+  const weigh = (score: (relation: number) => number) =>
+    offered.map((own) => own.map((relation) => ({ relation, share: score(relation) })));
+  // What the pre-filter left alone needs no call.
+  if (relations.length === 1 && settings.prefilter !== 'none') return weigh(() => 1);
+  const walked = beams.some(({ path }) => path.length > 0);
+  const entities = [...new Set(beams.map(({ entity }) => entity))];
   const scores = await scorer(
     {
       task,
       what: 'relations',
-      subjects: [beam.entity],
-      context: [{ label: 'Entity', lines: [graph.entityNames[beam.entity]!] }],
-      candidates: relations.map((relation) => ({ kind: 'relation', relation, text: graph.relationNames[relation]! })),
+      subjects: entities,
+      context: [
+        { label: 'Path', lines: [...new Set(beams.map((beam) => pathOf(graph, beam)))] },
+        ...(walked ? [{ label: 'Entity', lines: entities.map((entity) => graph.entityNames[entity]!) }] : []),
+      ],
+      walked: relationsOn(beams[0]!).map((relation) => graph.relationNames[relation]!),
+      candidates: relationCandidates(graph, relations),
     },
     session.client,
   );
   // A reply that cannot be read contributes nothing, as in the reference.
-  if (!scores) {
-    exploration.degrade();
-    return [];
-  }
-  const kept = relations
-    .map((relation, i) => ({ relation, share: scores[i]! }))
+  if (!scores) exploration.degrade();
+  const score = new Map(relations.map((relation, i) => [relation, scores?.[i] ?? 0]));
+  return weigh((relation) => score.get(relation)!);
+}
+
+/** At most `width` of a beam's relations, with their shares. */
+function keptRelations(scored: readonly Weighted[], { settings }: Exploration): Weighted[] {
+  const kept = scored
     .filter(({ share }) => share > 0)
     .sort((a, b) => b.share - a.share || a.relation - b.relation)
     .slice(0, settings.width);
   return shares(kept);
+}
+
+const relationsOn = ({ path }: Beam) => path.map(([, relation]) => relation);
+
+function pathOf(graph: Graph, beam: Beam): string {
+  return pathText(graph, { topics: [beam.path[0]?.[0] ?? beam.entity], relations: relationsOn(beam) });
 }
 
 /** Relations that lead from the beam's entity to where it may go, by name. */
@@ -106,7 +132,10 @@ async function grow(beam: Beam, { relation, share }: Weighted, exploration: Expl
     }));
     const way = `${graph.entityNames[beam.entity]!} → ${graph.relationNames[relation]!}`;
     const scores = await scorer(
-      { task, what: 'entities', subjects: [beam.entity], context: [{ label: 'Path', lines: [way] }], candidates },
+      {
+        ...{ task, what: 'entities', subjects: [beam.entity], walked: [], candidates },
+        context: [{ label: 'Path', lines: [way] }],
+      },
       session.client,
     );
     if (scores) weights = scores;

@@ -2,14 +2,17 @@
 import type { AnswerReply, Example, JudgeReply, ScoreReply } from '../../../src/llm/decision.js';
 
 export const relationTask =
-  'Score each relation from 0 to 10 by how much following it from the entity helps to answer the question. 0 means that it does not help.';
+  'Score each relation from 0 to 10 by how much following it, where the path ends, helps to answer the question. 0 means that it does not help.';
 
 export const relationExamples: readonly Example<ScoreReply>[] = [
   {
     question: 'what language do people speak on the island where Tamsin Orrel was born',
-    context: [{ label: 'Entity', lines: ['Tamsin Orrel'] }],
-    candidates: ['born_on', 'married_to', 'profession', '~captain'],
-    reply: { scores: [10, 0, 1, 0] },
+    context: [
+      { label: 'Path', lines: ['Tamsin Orrel → born_on'] },
+      { label: 'Entity', lines: ['Skarn'] },
+    ],
+    candidates: ['area', '~born_on', 'language', 'settled_in'],
+    reply: { scores: [0, 1, 10, 0] },
   },
 ];
 
@@ -41,6 +44,17 @@ export const judgeExamples: readonly Example<JudgeReply>[] = [
     question: 'what language do people speak on the island where Tamsin Orrel was born',
     evidence: [['Tamsin Orrel', 'born_on', 'Skarn']],
     reply: { choice: -1, reason: 'The language of Skarn is missing.', answers: [] },
+  },
+];
+
+export const judgeWaysTask =
+  'Decide which of the relation paths, from the thing that the question names, leads to what it asks for. If none does, say so.';
+
+export const bestWays: readonly Example<JudgeReply>[] = [
+  {
+    question: 'who built the ship that Tamsin Orrel sailed',
+    candidates: ['born_on → language', 'sailed → built_by', 'sailed'],
+    reply: { choice: 1, reason: 'Ships sailed, then their builders.', answers: [] },
   },
 ];
 

@@ -1,8 +1,9 @@
 /** Who scores what Think-on-Graph may follow: the language model, word overlap or sentence vectors. */
-import { dot, type StateEncoder } from '../../../src/encoder/state-encoder.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import type { Candidate, ContextBlock, DecisionClient } from '../../../src/llm/decision.js';
 import type { QuestionTask } from '../../../datasets/question.js';
+import type { TextSource } from '../prefilter/text-source.js';
+import { readableRelation } from '../self-veqa/sub-graph.js';
 import { entityExamples, entityTask, relationExamples, relationTask } from './prompts.js';
 
 interface ScoreQuery {
@@ -11,6 +12,8 @@ interface ScoreQuery {
   subjects: readonly number[];
   context: readonly ContextBlock[];
   candidates: readonly Candidate[];
+  /** Names of the relations walked so far. */
+  walked: readonly string[];
 }
 
 /** One weight a candidate, in order, 0 or more. Undefined: the model's reply could not be read. */
@@ -34,41 +37,11 @@ export const modelScorer: Scorer = async ({ task, what, subjects, context, candi
   return reply?.scores;
 };
 
-/**
- * Okapi BM25 of each candidate as a document, with the question as the query.
- * @source Robertson and Zaragoza 2009, k1 = 1.5, b = 0.75
- */
-export const wordScorer: Scorer = ({ task, candidates }) => {
-  const documents = candidates.map(({ text }) => words(text));
-  const average = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
-  const query = [...new Set(words(task.question))];
-  const scores = documents.map((document) => {
-    let score = 0;
-    for (const word of query) {
-      const frequency = document.filter((other) => other === word).length;
-      if (frequency === 0) continue;
-      const holders = documents.filter((other) => other.includes(word)).length;
-      const idf = Math.log(1 + (documents.length - holders + 0.5) / (holders + 0.5));
-      score += (idf * frequency * 2.5) / (frequency + 1.5 * (0.25 + (0.75 * document.length) / average));
-    }
-    return score;
-  });
-  return Promise.resolve(scores);
-};
-
-/** Cosine of the question's vector and each candidate's; negative ones count as 0. */
-export function vectorScorer(encoder: StateEncoder): Scorer {
-  return async ({ task, candidates }) => {
-    const texts = candidates.map(({ text }) => words(text).join(' '));
-    const { matrix, rows, dim } = await encoder.encode([task.question, ...texts]);
-    const row = (i: number) => matrix.subarray(rows[i]! * dim, (rows[i]! + 1) * dim);
-    return texts.map((_, i) => Math.max(0, cosine(row(0), row(i + 1))));
+/** Words of the question and of each candidate are compared, as by the pre-filter: no call. */
+export function textScorer(source: TextSource): Scorer {
+  return async ({ task, what, walked, candidates }) => {
+    const words = what === 'relations' ? readableRelation : normalizeName;
+    const texts = candidates.map(({ text }) => words(text) || text);
+    return [...(await source(task, texts, walked.map(readableRelation)))];
   };
-}
-
-const words = (text: string) => normalizeName(text).split(' ');
-
-function cosine(a: Float32Array, b: Float32Array): number {
-  const squares = dot(a, a) * dot(b, b);
-  return squares > 0 ? dot(a, b) / Math.sqrt(squares) : 0;
 }

@@ -1,5 +1,7 @@
 /** Switches of Think-on-Graph. */
 import { z } from 'zod';
+import { answersSwitch } from '../frontier-steps.js';
+import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `tog`, with their defaults. */
 export const togSettings = z.strictObject({
@@ -9,6 +11,26 @@ export const togSettings = z.strictObject({
     .enum(['model', 'bm25', 'embedding'])
     .default('model')
     .describe('Who scores relations and entities: the language model, word overlap, or sentence vectors (no calls).'),
+  ...prefilterSettings,
+  share: z
+    .enum(['none', 'beams'])
+    .default('none')
+    .describe(
+      'Whether every beam has a call of its own for its relations, or all beams of a depth share one (as in ToG-2).',
+    ),
+  hops: z
+    .enum(['auto', 'judge', 'given', 'predicted'])
+    .default('auto')
+    .describe(
+      'How far to go: until the model says that it suffices, as far as the data set tells, or as a classifier trained on train predicts; auto is the first, and the second where candidates are scored by likelihood.',
+    ),
+  answers: answersSwitch,
+  frontierLimit: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(1000)
+    .describe('Entities with which whole sets go on; of more, and where the question names some, the model is asked.'),
   maxCandidates: z
     .int()
     .min(2)

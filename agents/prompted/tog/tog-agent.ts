@@ -12,6 +12,7 @@
  * @source Sun et al. 2024, "Think-on-Graph", algorithm 1
  */
 import type { QuestionTask } from '../../../datasets/question.js';
+import { canonicalOrder } from '../../../src/kg/frontier.js';
 import { type AnswerReply, BudgetSpent, type Decision } from '../../../src/llm/decision.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
 import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../facts.js';
@@ -22,35 +23,87 @@ import type {
   QuestionAnswer,
   QuestionSession,
 } from '../../question-agent.js';
+import { frontierAnswers, frontierOf, fromFrontier, startWalk, walkFacts } from '../frontier-steps.js';
+import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { overlapSource, vectorSource } from '../prefilter/text-source.js';
+import { textVectors } from '../text-vectors.js';
 import { explore, type Beam } from './explore.js';
 import * as prompts from './prompts.js';
-import { modelScorer, vectorScorer, wordScorer, type Scorer } from './scorer.js';
+import { modelScorer, textScorer, type Scorer } from './scorer.js';
 import { togSettings, type TogSettings } from './settings.js';
+import { walkSets } from './walk-sets.js';
 
 /** The agent `tog` with its switches. */
 export const togEntry: QuestionAgentEntry<typeof togSettings> = {
   settings: togSettings,
-  needs: ['model', 'encoder'],
+  needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const scorer = await scorerOf(resources, settings);
+    const prefilter = await openPrefilter(resources, settings);
+    const predicted = settings.hops === 'predicted' ? await predictedHops(resources) : undefined;
+    const parts = { resources, settings, scorer, prefilter, predicted };
     return {
       name: 'tog',
       topicGiven: true,
       prompted: true,
-      answer: (task, session) => answer(task, session, { resources, settings, scorer }),
+      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
+      answer: (task, session) =>
+        fromFrontier(settings.answers, session.client)
+          ? answerFromSets(task, session, parts)
+          : answer(task, session, parts),
     };
   },
 };
 
 async function scorerOf({ encoder }: QuestionAgentResources, { prune }: TogSettings): Promise<Scorer> {
-  if (prune === 'embedding') return vectorScorer(await encoder());
-  return prune === 'bm25' ? wordScorer : modelScorer;
+  if (prune === 'embedding') return textScorer(vectorSource(textVectors(await encoder())));
+  return prune === 'bm25' ? textScorer(overlapSource) : modelScorer;
 }
 
 interface Parts {
   resources: QuestionAgentResources;
   settings: TogSettings;
   scorer: Scorer;
+  prefilter: Prefilter;
+  /** Absent where the number of hops is not predicted. */
+  predicted: HopsOf | undefined;
+}
+
+/** Relations that the question asks for; undefined where the model is to judge. */
+async function hopsOf(
+  task: QuestionTask,
+  { client, signal }: QuestionSession,
+  { settings: { hops }, predicted }: Parts,
+): Promise<number | undefined> {
+  if (predicted) return predicted(task, signal);
+  return hops === 'given' || (hops === 'auto' && client.byLikelihood) ? givenHops(task) : undefined;
+}
+
+/** Facts that an answer out of sets shows. */
+const mostFacts = 50;
+
+/** Whole sets go on, and answers are everything that the best way leads to. */
+async function answerFromSets(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { graph } = parts.resources;
+  let graphReads = 0;
+  let degraded = false;
+  session.trace({ event: 'start', entities: startWalk(task).topics });
+  const { walk, stop, judged, confidence } = await walkSets({
+    ...{ ...parts, graph, task, session, hops: await hopsOf(task, session, parts) },
+    read: (edges) => (graphReads += edges),
+    degrade: () => (degraded = true),
+  });
+  session.trace({ event: 'stop', reason: stop });
+  const found = walk.relations.length > 0;
+  return {
+    ...frontierAnswers(graph, task, found ? canonicalOrder(frontierOf(walk)) : []),
+    ...(found && { chain: [...walk.relations] }),
+    evidence: found ? walkFacts(graph, task, walk, mostFacts) : [],
+    ...(judged && { verified: true }),
+    ...(found && { confidence }),
+    ...{ degraded, stop, cost: { graphReads } },
+  };
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
@@ -68,12 +121,13 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   let stop = beams.length === 0 ? 'no-topic' : 'depth';
   let verdict: AnswerReply | undefined;
   const exploration = {
-    ...{ graph, settings, seed, task, session, scorer: parts.scorer },
+    ...{ graph, settings, seed, task, session, scorer: parts.scorer, prefilter: parts.prefilter },
     read: (edges: number) => (graphReads += edges),
     degrade: () => (degraded = true),
   };
   try {
-    for (let depth = 1; depth <= settings.depth && beams.length > 0; depth++) {
+    const hops = await hopsOf(task, session, parts);
+    for (let depth = 1; depth <= (hops ?? settings.depth) && beams.length > 0; depth++) {
       beams = await explore(beams, exploration);
       trace({ event: 'graph', operation: `depth ${depth}: ${beams.length} beams`, reads: graphReads });
       if (beams.length === 0) {
@@ -81,6 +135,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
         break;
       }
       walked.push(...beams);
+      if (hops !== undefined) continue;
       const { reply } = await client.decide({
         ...common(task, facts(), 'judge'),
         kind: 'judge',
