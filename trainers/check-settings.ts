@@ -50,7 +50,7 @@ const usualWalker = walkerSettings.parse({});
  * @throws WorkbenchError `config` that lists every contradiction
  */
 export function checkTrainSettings(
-  learning: Pick<Learning, 'envIds' | 'problems' | 'networkSize'>,
+  learning: Pick<Learning, 'envIds' | 'problems' | 'networkSize' | 'takesTeacher'>,
   settings: TrainSettings,
   hasClone: boolean,
 ): void {
@@ -107,6 +107,10 @@ export function checkTrainSettings(
   refuse(
     subsets !== undefined,
     `expected a data set alone at data.dataset, got ${data.dataset}; its parts are named by data.subsets: set data.dataset=${name} and data.subsets=[${subsets?.join(', ')}]`,
+  );
+  refuse(
+    settings.teacher !== undefined && learning.takesTeacher !== true,
+    `expected no section teacher with env.id=${env.id}, which clones what its own data show`,
   );
   problems.push(...learning.problems(settings));
   refuse(

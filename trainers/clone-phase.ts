@@ -14,9 +14,9 @@ export interface ClonePhase {
   trainee: Trainee;
   /**
    * What to call the loss on valid. `cloneMetric` chooses the clone; another name leaves that to the figures of `evaluate`,
-   * as where what is cloned is one of many ways that are as good.
+   * as where what is cloned is one of many ways that are as good. Absent where no walk of valid is shown.
    */
-  lossName: string;
+  lossName?: string;
   /** Figures on valid after every epoch, by `eval/…`. */
   evaluate: () => Promise<Record<string, number>>;
   /** Trains from `startStep` until the last epoch or until `onStep` says so. */
@@ -63,10 +63,10 @@ export async function clonePhase(
         return false;
       },
       onEpoch: async ({ epoch, step: at, validLoss }) => {
-        line?.finish(`epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
+        line?.finish(lossName === undefined ? `epoch ${epoch}` : `epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
         line = undefined;
         logs.timing('clone', at);
-        const metrics = { [lossName]: validLoss, ...(await evaluate()) };
+        const metrics = { ...(lossName !== undefined && { [lossName]: validLoss }), ...(await evaluate()) };
         logs.metrics('clone', at, metrics);
         epochsDone = epoch;
         await saveTrainee(session, trainee, { phase: 'clone', step: at, epoch, metrics });

@@ -51,3 +51,23 @@ export const demonstrationSettings = z.strictObject({
 
 /** Every setting with its value. */
 export type DemonstrationSettings = z.output<typeof demonstrationSettings>;
+
+/** The `teacher` section of a configuration file. */
+export const teacherSettings = z.strictObject({
+  evaluation: z
+    .string()
+    .min(1)
+    .describe('Kept evaluation of an agent on train questions, by name or folder, whose relation chains are cloned.'),
+  accept: z
+    .enum(['verified', 'confident', 'all'])
+    .default('verified')
+    .describe('Which of its chains: those that passed the agent’s own check, those it was confident of, or all.'),
+  minConfidence: z.number().min(0).max(1).default(0.5).describe('Least confidence of a chain, with accept=confident.'),
+  simulated: z
+    .boolean()
+    .default(false)
+    .describe('Whether a simulated model, which knows the golds, may teach: for tests of algorithms.'),
+});
+
+/** Every setting with its value. */
+export type TeacherSettings = z.output<typeof teacherSettings>;

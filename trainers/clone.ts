@@ -1,6 +1,13 @@
 /** Behaviour cloning: a walker learns to give what demonstrated walks do high probability, state by state. */
 import { setImmediate } from 'node:timers/promises';
-import { actionLogProbs, runsOf, type Actor, type StateScorer, type TaskRequest } from '../agents/actor.js';
+import {
+  actionLogProbs,
+  type MaskedActions,
+  runsOf,
+  type Actor,
+  type StateScorer,
+  type TaskRequest,
+} from '../agents/actor.js';
 import { Rng } from '../src/run/seeds.js';
 import { throwIfStopped } from '../src/run/stop.js';
 import { segmentLogSoftmax } from '../src/tensor/categorical.js';
@@ -8,6 +15,7 @@ import { explainedLater, finiteLoss, lossOrNot } from '../src/tensor/diverged.js
 import type { Optimizer } from '../src/tensor/trainable.js';
 import type { CloneSettings } from './clone-settings.js';
 import type { Gold, ShownStates, ShownWalks } from './demonstrations.js';
+import { scatter } from './ppo-loss.js';
 
 /** From where on, and who is told. */
 export interface CloneCourse {
@@ -26,7 +34,6 @@ export interface CloneCourse {
 
 /** What learns from which walks, from where on, and who is told. */
 export interface CloneOptions<Request> extends CloneCourse {
-  /** Scores legal actions alone. */
   actor: StateScorer<Request> & Pick<Actor<never, Request>, 'weightsChanged'>;
   optimizer: Optimizer;
   train: ShownWalks<Request>;
@@ -123,20 +130,25 @@ async function update<Request extends TaskRequest>(
     () =>
       optimizer.step(async (record) => {
         for (const [begin, end] of runs) {
-          const { offsets, logits } = actor.score(requests.slice(begin, end));
+          const { offsets, masked, logits } = actor.score(requests.slice(begin, end));
           const { values, back } = await record(() => logits(dropout));
-          scored.push(values.slice());
+          const legal = legalOf(values, masked);
+          scored.push(legal.slice());
           const own = Array.from({ length: end - begin }, (_, i) => weights[begin + i]!);
-          const loss = cloningLoss(values, { offsets }, golds.slice(begin, end), own, places.length);
+          const loss = cloningLoss(legal, { offsets }, golds.slice(begin, end), own, places.length);
           total += loss.total;
           finiteLoss(loss.total);
-          back(loss.gradient);
+          back(masked ? scatter(loss.gradient, masked.legal, new Float32Array(values.length)) : loss.gradient);
         }
       }, learningRate),
   );
   actor.weightsChanged();
   return { loss: total / places.length, gradNorm };
 }
+
+/** Scores of legal actions alone. */
+const legalOf = (scores: Float32Array, masked: MaskedActions | undefined) =>
+  masked ? Float32Array.from(masked.legal, (place) => scores[place]!) : scores;
 
 /**
  * Cross-entropy of what is done with its gradient in closed form.
@@ -170,7 +182,7 @@ export function cloningLoss(
 
 /**
  * What the states of each task cost: asked for where the batch as a whole is not finite.
- * @param scored logits of the first runs; the others are asked for
+ * @param scored logits of legal actions of the first runs; the others are asked for
  * @returns losses, NaN and infinite ones included
  */
 async function lossesByTask<Request extends TaskRequest>(
@@ -181,8 +193,8 @@ async function lossesByTask<Request extends TaskRequest>(
 ): Promise<{ id: string; loss: number }[]> {
   const sums = new Map<string, number>();
   for (const [run, [begin, end]] of runs.entries()) {
-    const { offsets, logits } = actor.score(requests.slice(begin, end));
-    const scores = scored[run] ?? (await actor.parameters.read(() => logits()));
+    const { offsets, masked, logits } = actor.score(requests.slice(begin, end));
+    const scores = scored[run] ?? legalOf(await actor.parameters.read(() => logits()), masked);
     for (let s = begin; s < end; s++) {
       const own = scores.subarray(offsets[s - begin], offsets[s - begin + 1]);
       const alone = { offsets: Int32Array.of(0, own.length) };

@@ -149,6 +149,26 @@ export function sampleCandidates(
   };
 }
 
+/** A state of a walk that is known in whole, and what is done in it. */
+export interface ShownStep<Request> extends Gold {
+  request: Request;
+}
+
+/** Walks that are known state by state. @param atOnce walks whose loss is asked for at once */
+export function shownSteps<Request>(
+  walks: readonly (readonly ShownStep<Request>[])[],
+  atOnce: number,
+): ShownWalks<Request> {
+  return {
+    count: walks.length,
+    atOnce,
+    states: (places) => {
+      const golds = Array.from(places).flatMap((place) => walks[place]!);
+      return { golds, requests: golds.map(({ request }) => request), weights: golds.map(() => 1) };
+    },
+  };
+}
+
 /** Walks that answer link queries, in the actions of an environment. */
 export interface Demonstrations {
   /** int32 [walks]: index of the query in the environment. */
@@ -243,7 +263,8 @@ export function shownDemonstrations<Request>(
   };
 }
 
-function legalBefore(mask: Uint8Array, action: number): number {
+/** Place of an action among the legal ones of its mask. */
+export function legalBefore(mask: Uint8Array, action: number): number {
   let legal = 0;
   for (let place = 0; place < action; place++) legal += mask[place]!;
   return legal;

@@ -37,11 +37,11 @@ export interface Forked {
  * @throws WorkbenchError `config`
  */
 export function forkSettings(
-  { forkPhase }: Pick<Learning, 'forkPhase'>,
+  learning: Pick<Learning, 'forkPhase'>,
   run: RunInfo,
   overrides: readonly string[],
 ): TrainSettings {
-  const begin = forkPhase === 'clone' ? ['clone.enabled=false', 'ppo.init=clone'] : [];
+  const begin = forkPhaseOf(learning, settingsOfRun(run)) === 'clone' ? ['clone.enabled=false', 'ppo.init=clone'] : [];
   const settings = settingsOfRun(run, [...begin, ...overrides]);
   return settings.ppo.enabled ? settings : { ...settings, clone: { ...settings.clone, enabled: true } };
 }
@@ -53,12 +53,13 @@ export function forkSettings(
  *   settings under which the weights would have another shape or meaning
  */
 export async function forkedWeights(
-  { forkPhase }: Pick<Learning, 'forkPhase'>,
+  learning: Pick<Learning, 'forkPhase'>,
   { run, checkpoint: which }: ForkSource,
   settings: TrainSettings,
   hashes: CheckpointHashes,
 ): Promise<Forked> {
   const source = openRun(run);
+  const forkPhase = forkPhaseOf(learning, settings);
   const { name, file } = resolveCheckpoint(source.folder, which);
   const { header, tensors } = weightsOnly(readCheckpoint(file, { finite: true }));
   checkFits(header, hashes, file);
@@ -76,6 +77,10 @@ export async function forkedWeights(
     origin: { run: source.folder, checkpoint: name, sha256: await sha256File(file) },
   };
 }
+
+/** A run that was cloned from another agent goes on from its clone, whatever else the task does. */
+const forkPhaseOf = ({ forkPhase }: Pick<Learning, 'forkPhase'>, { ppo, teacher }: TrainSettings) =>
+  teacher && ppo.init === 'clone' ? 'clone' : forkPhase;
 
 /** Writes what a fork begins with into its folder: the weights, and what they were made from as far as the run knows. */
 export function writeStart(folder: string, { weights, origin }: Forked): void {

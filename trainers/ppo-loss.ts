@@ -105,7 +105,7 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   for (let s = 0; s + 1 < offsets.length; s++) {
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) dLegal[i]! -= pulls[s]! * probs[i]!;
   }
-  const dLogits = masked ? scatter(dLegal, masked.legal, logits.length) : dLegal;
+  const dLogits = masked ? scatter(dLegal, masked.legal, new Float64Array(logits.length)) : dLegal;
   const { valueCoef, entropyCoef, klCoef, feasibilityCoef } = settings;
   const infeasible = masked ? feasibilityLoss(logits, masked, offsets, weights, feasibilityCoef, dLogits) : 0;
   const dValues = new Float32Array(offsets.length - 1);
@@ -121,10 +121,14 @@ export function ppoObjective(input: ObjectiveInput, settings: ObjectiveSettings)
   };
 }
 
-function scatter(values: Float64Array, places: Int32Array, length: number): Float64Array {
-  const all = new Float64Array(length);
-  for (let i = 0; i < values.length; i++) all[places[i]!] = values[i]!;
-  return all;
+/** Puts values at their places among zeros. */
+export function scatter<Column extends Float32Array | Float64Array>(
+  values: Column,
+  places: Int32Array,
+  into: Column,
+): Column {
+  for (let i = 0; i < values.length; i++) into[places[i]!] = values[i]!;
+  return into;
 }
 
 /** −mean(min(ratio·A, clip(ratio)·A)), or −mean(A·log π) by REINFORCE; adds the pull on each chosen action, and returns each state's sum of pulls and weight. */

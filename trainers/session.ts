@@ -82,6 +82,8 @@ export interface Learning {
   problems(settings: TrainSettings): string[];
   /** The first layer over the texts, at the largest batch: by it `auto` chooses what computes. @param textDim of the encoder's vectors */
   networkSize(settings: TrainSettings, textDim: number): NetworkSize;
+  /** Whether it clones walks of another agent, which the section `teacher` names. */
+  readonly takesTeacher?: boolean;
   /** The phase whose weights a fork begins with: a clone, which PPO starts from and stays near, or PPO itself. */
   readonly forkPhase: 'clone' | 'ppo';
   /** The data of a run, read and checked. @throws WorkbenchError `data` for data that is not there or does not fit */

@@ -15,7 +15,7 @@ import { changedPluginsOf } from '../src/run/plugins.js';
 import type { RunInfo } from '../src/run/records.js';
 import { computerNames } from '../src/tensor/backend.js';
 import { bilinearSettings } from './bilinear/settings.js';
-import { cloneSettings, demonstrationSettings } from './clone-settings.js';
+import { cloneSettings, demonstrationSettings, teacherSettings } from './clone-settings.js';
 import { ppoSettings } from './ppo-settings.js';
 import { transeSettings } from './transe/settings.js';
 
@@ -57,6 +57,9 @@ export const trainSettings = z.strictObject({
   linkWalker: linkWalkerSettings.prefault({}),
   demonstrations: demonstrationSettings.prefault({}),
   clone: cloneSettings.prefault({}),
+  teacher: teacherSettings
+    .optional()
+    .describe('Of walks over relations: whose walks are cloned. `extends: student` has the rest.'),
   ppo: ppoSettings.prefault({}),
   policy: policySettings
     .optional()

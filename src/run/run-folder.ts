@@ -23,6 +23,8 @@ export function runFiles(folder: string) {
     environment: join(folder, 'environment.json'),
     state: join(folder, 'state.json'),
     provenance: join(folder, 'provenance.json'),
+    /** Of a run that is cloned from another agent: whose walks, and what they cost. */
+    teacher: join(folder, 'teacher.json'),
     metrics: join(folder, 'metrics.jsonl'),
     metricsArrow: join(folder, 'metrics.arrow'),
     timing: join(folder, 'timing.jsonl'),

@@ -21,6 +21,7 @@ import type { QuestionRow } from './row.js';
 import { questionMeasure, unionShown } from './score.js';
 import { traceOf } from './show.js';
 import { listedQuestions, questionsImported, questionStatistics } from './statistics.js';
+import { openTeacher, teacherNote } from './teacher.js';
 import { loadTrainingQuestions } from './training-data.js';
 
 /** The task of questions. */
@@ -62,16 +63,24 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
 };
 
 async function questionPlan(settings: TrainSettings): Promise<TrainingPlan> {
-  const { graph, train, valid } = await loadTrainingQuestions(settings);
+  const questions = await loadTrainingQuestions(settings);
+  const { graph, train, valid } = questions;
+  const teacher = await openTeacher(settings, questions);
   const overEdges = settings.env.id !== relationWalkId;
   const { nameTokens, lastMessageTokens } = settings.encoder;
   const { keepName, maxTokens } = overEdges
     ? { keepName: false, maxTokens: lastMessageTokens }
     : settings.relationWalker;
   return {
-    notes: [`${train.length} train and ${valid.length} valid questions on graph ${graph.name}`],
+    notes: [
+      `${train.length} train and ${valid.length} valid questions on graph ${graph.name}`,
+      ...(teacher ? [teacherNote(teacher.record)] : []),
+    ],
     before: { transe: 'off' },
-    phases: { clone: 'off', ppo: ppoWork(settings, 'questions') },
+    phases: {
+      clone: teacher ? `${settings.clone.epochs} epochs over ${teacher.walks.length} walks` : 'off',
+      ppo: ppoWork(settings, 'questions'),
+    },
     texts: [
       ...(overEdges ? [{ texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens }] : []),
       { texts: [...train, ...valid].map(({ task }) => questionText(task, keepName)), maxTokens },

@@ -37,7 +37,11 @@ export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Pr
     ...opened,
     title: `run ${run.id}`,
     agents: [notedRun(run), ...agents],
-    expected: ['edge list', ...(run.state.done.ppo ? ['training: PPO'] : [])],
+    expected: [
+      'edge list',
+      ...(run.state.done.clone ? ['training: cloning'] : []),
+      ...(run.state.done.ppo ? ['training: PPO'] : []),
+    ],
     targets,
     cannotExclude: encoderDoubt(run.environment.hashes.encoder),
   });

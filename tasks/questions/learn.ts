@@ -1,6 +1,7 @@
 /** Training of a walker over questions, from questions and answers alone: text vectors, PPO, and the best on valid. */
-import type { TaskRequest } from '../../agents/actor.js';
+import type { Actor, TaskRequest } from '../../agents/actor.js';
 import { contextDimOf } from '../../agents/walker/features/featurizer.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { questionsHash } from '../../datasets/questions/question-manifest.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
@@ -10,6 +11,10 @@ import { envSettings } from '../../envs/settings.js';
 import { diffConfig } from '../../src/run/config.js';
 import { numberText } from '../../src/run/figures.js';
 import { sampled } from '../../src/run/seeds.js';
+import { adamWOf } from '../../src/tensor/adamw.js';
+import { clonePhase } from '../../trainers/clone-phase.js';
+import { clone } from '../../trainers/clone.js';
+import { shownSteps } from '../../trainers/demonstrations.js';
 import { greedyWalks } from '../../trainers/greedy-walks.js';
 import { firstWeights, ppoPhase } from '../../trainers/ppo-phase.js';
 import { ppo } from '../../trainers/ppo.js';
@@ -18,12 +23,14 @@ import { type Learning, logEncoding, type Session, type Training } from '../../t
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { edgeWalk } from './edge-walk.js';
 import { relationWalk } from './relation-walk.js';
+import { keepTeacher, openTeacher, type Teacher, teacherNote } from './teacher.js';
 import { loadTrainingQuestions, type OpenedWalk, type QuestionWalk, type TrainingQuestions } from './training-data.js';
 
 /** How runs over questions train, from questions and answers alone: text vectors, PPO. */
 export const questionLearning: Learning = {
   envIds: questionWalkIds,
   forkPhase: 'ppo',
+  takesTeacher: true,
   problems: questionProblems,
   networkSize({ env, ppo, clone, stateText, relationWalk, relationWalker, walker }, textDim) {
     const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
@@ -39,45 +46,92 @@ export const questionLearning: Learning = {
 /** @throws WorkbenchError see `loadTrainingQuestions`; `data` for questions of which none can be walked */
 async function openQuestionTraining(settings: TrainSettings): Promise<Training> {
   const questions = await loadTrainingQuestions(settings);
-  return settings.env.id === relationWalkId
-    ? trainingOn(relationWalk(settings, questions), questions)
-    : trainingOn(edgeWalk(settings, questions), questions);
+  if (settings.env.id !== relationWalkId) return trainingOn(edgeWalk(settings, questions), questions);
+  const teacher = await openTeacher(settings, questions);
+  return trainingOn(relationWalk(settings, questions), questions, teacher);
 }
 
 function trainingOn<Observation, Request extends TaskRequest>(
   walk: QuestionWalk<Observation, Request>,
   questions: TrainingQuestions,
+  teacher?: Teacher<Request>,
 ): Training {
   const { dataset, graph, train, valid } = questions;
   return {
     hashes: { graph: graph.hash, dataset: questionsHash(dataset.manifest) },
     readsTexts: true,
-    notes: [`${train.length} train and ${valid.length} valid questions on graph ${graph.name}`],
+    notes: [
+      `${train.length} train and ${valid.length} valid questions on graph ${graph.name}`,
+      ...(teacher ? [teacherNote(teacher.record)] : []),
+    ],
     async run(session, from) {
-      const { run, settings } = session;
+      const { run, settings, replayed } = session;
+      if (teacher) keepTeacher(run, teacher);
       run.update({ phase: 'encode' });
       const opened = await walk(session);
       const { learner, envs, walkable } = opened;
-      const note = madeFromSamples('training', 'PPO');
-      walkable.forEach((i) => note(train[i]!));
+      let anchor: ReturnType<NonNullable<typeof opened.anchor>> | undefined;
       try {
         logEncoding(session);
-        run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
         const chosen = evaluatedQuestions(valid.length, settings.ppo.evalSamples);
+        const evaluate = () => evaluateQuestionsOnValid(session, opened, valid, chosen);
+        if (teacher && from?.header.phase !== 'ppo') {
+          run.update({ phase: 'clone', done: { ...run.state.done, encode: true } });
+          await cloneInto(session, learner.actor, teacher, evaluate, from);
+          if (replayed) return;
+          run.update({ done: { ...run.state.done, clone: true } });
+        }
+        if (!settings.ppo.enabled) return;
+        const note = madeFromSamples('training', 'PPO');
+        walkable.forEach((i) => note(train[i]!));
+        run.update({ phase: 'ppo', done: { ...run.state.done, encode: true } });
+        const first = firstWeights(session);
+        if (first && settings.ppo.klCoef > 0) anchor = opened.anchor?.(first);
         await ppoPhase(session, {
           trainee: learner,
-          evaluate: () => evaluateQuestionsOnValid(session, opened, valid, chosen),
-          ...{ first: firstWeights(session), from },
-          train: (shared) => ppo({ ...shared, ...learner, collect: wholeWalks(envs, walkable) }),
+          evaluate,
+          ...{ first, from: from?.header.phase === 'clone' ? undefined : from },
+          train: (shared) => ppo({ ...shared, ...learner, anchor, collect: wholeWalks(envs, walkable) }),
         });
-        if (!session.replayed) run.update({ done: { ...run.state.done, ppo: true } });
+        if (!replayed) run.update({ done: { ...run.state.done, ppo: true } });
       } finally {
+        anchor?.dispose();
         envs.close();
         opened.validEnvs.close();
         opened.close();
       }
     },
   };
+}
+
+/** Clones a teacher's walks. @param from a checkpoint of this phase */
+async function cloneInto<Observation, Request extends TaskRequest>(
+  session: Session,
+  actor: Actor<Observation, Request>,
+  { walks }: Teacher<Request>,
+  evaluate: () => Promise<Record<string, number>>,
+  from: Checkpoint | undefined,
+): Promise<void> {
+  const { weightDecay, maxGradNorm, batchSize } = session.settings.clone;
+  const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
+  const note = madeFromSamples('training', 'cloning');
+  walks.forEach(({ sample }) => note(sample));
+  const shown = (some: typeof walks) =>
+    shownSteps(
+      some.map(({ steps }) => steps),
+      batchSize,
+    );
+  try {
+    await clonePhase(session, {
+      trainee: { actor, optimizer },
+      evaluate,
+      // A teacher is asked train questions alone: no walk of valid tells a loss, the answers choose.
+      clone: (course) => clone({ ...course, actor, optimizer, train: shown(walks), valid: shown([]) }),
+      from,
+    });
+  } finally {
+    optimizer.dispose();
+  }
 }
 
 /** Indices of the valid questions that curves are made of: a seeded sample, or all of them. */
@@ -121,7 +175,7 @@ async function evaluateQuestionsOnValid<Observation, Request extends TaskRequest
 }
 
 /** What walks over questions do not have, and what walks over relations do not. */
-function questionProblems({ data, env, stateText, transe, clone, ppo }: TrainSettings): string[] {
+function questionProblems({ data, env, stateText, transe, clone, teacher, ppo }: TrainSettings): string[] {
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
   const overEdges = env.id !== relationWalkId;
@@ -131,8 +185,17 @@ function questionProblems({ data, env, stateText, transe, clone, ppo }: TrainSet
     ...wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
     ...wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),
-    ...wanted(!clone.enabled, 'clone.enabled=false', clone.enabled),
-    ...wanted(ppo.enabled && ppo.init === 'scratch', 'ppo.enabled=true and ppo.init=scratch', ppo.init),
+    ...wanted(
+      !clone.enabled || (teacher !== undefined && !overEdges),
+      overEdges ? 'clone.enabled=false' : 'clone.enabled=false, or teacher.evaluation, whose walks are cloned,',
+      clone.enabled,
+    ),
+    ...wanted(
+      teacher === undefined || clone.enabled || ppo.init === 'clone',
+      'clone.enabled=true with teacher.evaluation',
+      clone.enabled,
+    ),
+    ...wanted(teacher !== undefined || ppo.init === 'scratch', 'ppo.init=scratch without teacher.evaluation', ppo.init),
     ...wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),
     ...wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon),
     ...(overEdges

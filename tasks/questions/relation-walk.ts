@@ -37,10 +37,17 @@ export function relationWalk(
     const { tf, settings } = session;
     const vectors = await encode(session, questions);
     const shape = { dim: vectors.dim, numRelations: graph.numRelations, horizon };
-    const actor = relationActor(createRelationNetwork(tf, settings.relationWalker, shape, settings.seed), vectors);
+    const newActor = () =>
+      relationActor(createRelationNetwork(tf, settings.relationWalker, shape, settings.seed), vectors);
+    const actor = newActor();
     const optimizer = adamOf(actor.parameters, ppo);
     return {
       learner: { actor, optimizer },
+      anchor({ tensors }) {
+        const anchor = newActor();
+        anchor.parameters.import(tensors);
+        return anchor;
+      },
       envs: copies(train, ppo.samplesPerUpdate * ppo.explorations),
       validEnvs: copies(valid, evaluatedAtOnce),
       walkable: train.walkable,

@@ -1,5 +1,6 @@
 /** The questions that a run trains or is judged on, and what training needs of a walk over relations or over edges. */
-import type { TaskRequest } from '../../agents/actor.js';
+import type { Actor, TaskRequest } from '../../agents/actor.js';
+import type { Checkpoint } from '../../checkpoints/checkpoint.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import { loadQuestionDataset, type QuestionDataset } from '../../datasets/questions/question-dataset.js';
 import type { BatchedEnv } from '../../envs/vector-env.js';
@@ -52,6 +53,8 @@ interface WalkOutcome {
 /** A walk whose texts are encoded and whose networks are made; closed by who opened it. */
 export interface OpenedWalk<Observation, Request extends TaskRequest> {
   learner: Learner<Observation, Request>;
+  /** Another actor with these weights, which PPO is kept near; the caller disposes it. Absent where nothing is cloned. */
+  anchor?(weights: Checkpoint): Actor<Observation, Request>;
   /** Copies over the train questions, as many as a round walks. */
   envs: BatchedEnv<Observation>;
   /** Copies over the valid questions. */

@@ -47,7 +47,9 @@ export function withStandIns(words: readonly string[], { folder, given }: Surrou
     if (word in tinyWords) return tinyWords[word]!;
     if (word === 'DIR') return folderWith(releaseOf(words[words.indexOf('import') + 1]!, given));
     if (/^RUN(@|$)/.test(word)) return word.replace('RUN', newest(join(folder, 'runs'), 'config.yaml'));
-    if (/^EVALUATION…?$/.test(word)) return newest(join(folder, 'runs', 'evaluations'), 'evaluation.json');
+    if (/^([\w.]+=)?EVALUATION…?$/.test(word)) {
+      return word.replace(/EVALUATION…?$/, newest(join(folder, 'runs', 'evaluations'), 'evaluation.json'));
+    }
     if (words[i - 1] === '--question')
       return anyQuestion(newest(join(folder, 'runs', 'evaluations'), 'evaluation.json'));
     return word;

@@ -40,6 +40,7 @@ const handsOn: Record<string, string> = {
   'tasks/questions/relation-walk.ts': 'gives train to the scale and the environment',
   'tasks/questions/score.ts': 'scores answers',
   'tasks/questions/show.ts': 'shows golds beside what was said',
+  'tasks/questions/teacher.ts': 'takes walks of another agent, noted where they are cloned; reads no gold',
   'tasks/questions/training-data.ts': 'loads the splits',
   'tasks/task.ts': 'says what a task has',
   'trainers/clone.ts': 'takes walks, noted where they were made',

@@ -33,6 +33,7 @@ test('every key has a description and, but for plugins, options and the model, a
     'plugins',
     'env.options',
     'encoder.model',
+    'teacher.evaluation',
   ]);
 });
 
