@@ -3,6 +3,7 @@ import type { QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import type { Candidate, ContextBlock, DecisionClient, JudgeDecision, NamedTriple } from '../../../src/llm/decision.js';
+import { plainSolved } from '../../../src/llm/decisions/likelihood/plain-text.js';
 import type { MemoryEntry } from './chain-memory.js';
 import { chainText, type ExecutedChain, integratedText, plainCritique } from './chains.js';
 import * as prompts from './prompts.js';
@@ -30,12 +31,20 @@ export async function propose(query: ProposeQuery): Promise<number[][] | undefin
   const { graph, client, task, hops, count, allowed, shots, vocabulary, tried, critique, final } = query;
   const name = (relation: number) => graph.relationNames[relation]!;
   const blocks: ContextBlock[] = [
+    // The plain form takes the topic from it.
+    { label: 'Path', lines: client.byLikelihood ? [task.topics.map((topic) => topic.name).join(', ')] : [] },
     // What is scored need not be listed, and small models do worse with a list.
     { label: 'Relations', lines: vocabulary && !client.byLikelihood ? [vocabulary.map(name).sort().join(', ')] : [] },
     {
       label: 'Solved questions, the most similar last',
       // A tight token budget drops the first lines first.
-      lines: shots.map(({ masked, chain }) => `${masked} = ${chainText(graph, chain)}`).reverse(),
+      lines: shots
+        .map(({ masked, chain }) =>
+          client.byLikelihood
+            ? plainSolved(masked, ['[E]'], chain.map(name))
+            : `${masked} = ${chainText(graph, chain)}`,
+        )
+        .reverse(),
       role: 'history',
     },
     { label: 'Tried before, wrong', lines: tried.map(({ chain }) => chainText(graph, chain)) },
@@ -93,6 +102,7 @@ export async function verifyByChoice(query: VerifyQuery): Promise<Verdict> {
   }));
   const { reply } = await client.decide({
     ...judgement(query),
+    ...(client.byLikelihood && { context: [{ label: 'Path', lines: [topicOf(query)] }] }),
     task: prompts.verifyTask,
     examples: prompts.verifyExamples,
     candidates,

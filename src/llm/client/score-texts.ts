@@ -1,7 +1,7 @@
 /** One list of texts, scored: what they are worth by themselves is taken off, and both are remembered. */
 import type { Decision } from '../decision.js';
 import type { TextQuery } from '../decisions/likelihood/by-likelihood.js';
-import { plainContinuation, priorBody } from '../decisions/likelihood/plain-text.js';
+import { plainContinuation } from '../decisions/likelihood/plain-text.js';
 import { plainHead } from '../decisions/likelihood/worked-examples.js';
 import type { LanguageModel, TextScores } from '../language-model.js';
 import { WorkbenchError } from '../../run/errors.js';
@@ -41,8 +41,7 @@ export function textScorer(
   // Beside the store's, for stores that keep nothing.
   const fresh = new Map<string, readonly [logProb: number, tokens: number]>();
   const prior = (of: string, text: string) => fresh.get(`${of} ${text}`) ?? store.prior(of, text);
-  const priorsOf = (query: TextQuery) =>
-    scoresKey({ model: model.id, before: plainHead(query.chosen) + priorBody(query.chosen) });
+  const priorsOf = (query: TextQuery) => scoresKey({ model: model.id, before: plainHead(query.chosen) + query.prior });
 
   async function ask(key: string, query: TextQuery, decision: Decision, signal: AbortSignal | undefined) {
     const { chosen, body, texts, meant, target } = query;
@@ -54,7 +53,7 @@ export function textScorer(
       let priors: TextScores | undefined;
       if (unknown.length > 0) {
         const places = unknown.map((_, i) => i);
-        const alone = { ...common, body: priorBody(chosen), meant: places };
+        const alone = { ...common, body: query.prior, meant: places };
         priors = checked(await model.scoreTexts!(alone, unknown.map(plainContinuation)), decision);
         for (const i of places) fresh.set(`${of} ${unknown[i]!}`, [priors.logProbs[i]!, priors.tokens[i]!]);
       }

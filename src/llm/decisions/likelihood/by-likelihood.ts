@@ -29,6 +29,8 @@ import { type Chosen, plainHead } from './worked-examples.js';
 export interface TextQuery {
   chosen: Chosen;
   body: string;
+  /** What they follow to tell how likely each is by itself. */
+  prior: string;
   /** Without the space before them. */
   texts: readonly string[];
   /** What each text stands for, as in `ScoreRequest`. */
@@ -100,11 +102,11 @@ const score: Way<ScoreDecision> = {
 
 /** Each target is asked for by itself: a candidate may speak for several. */
 const match: Way<MatchDecision> = {
-  queries: ({ question, candidates, targets }) =>
+  queries: ({ candidates, targets }) =>
     candidates.length === 0
       ? []
       : targets.map((clue, target) => ({
-          ...queryOf('clue', { question, clue }, candidates.map(plainCandidate)),
+          ...queryOf('clue', { question: clue }, candidates.map(plainCandidate)),
           target,
         })),
   empty: { matches: [] },
@@ -158,7 +160,7 @@ const judge: Way<JudgeDecision> = {
     decision.candidates.length > 0
       ? // The candidates say what was found: facts beside them would be a list once more.
         candidateQueries({ ...decision, evidence: [] }, false)
-      : [verdictQuery(decision, ['yes', 'no'])],
+      : [verdictQuery('verdict', decision, ['yes', 'no'])],
   take(_, [query], [scores]) {
     const ranked = rankedBy(scores!);
     const choice = query!.meant[ranked.order[0]!]!;
@@ -169,7 +171,7 @@ const judge: Way<JudgeDecision> = {
 const answer: Way<AnswerDecision> = {
   queries(decision) {
     const { form, allowed = [] } = decision;
-    if (form === 'truth') return [verdictQuery(decision, ['true', 'false'])];
+    if (form === 'truth') return [verdictQuery('truth', decision, ['true', 'false'])];
     return allowed.length === 0 ? [] : [queryOf('entity', plainTask(decision), allowed.map(plainLine))];
   },
   empty: { answers: [] },
@@ -243,12 +245,12 @@ function candidateQueries(
 }
 
 function queryOf(chosen: Chosen, task: PlainTask, texts: readonly string[]): TextQuery {
-  return { chosen, body: plainBody(chosen, task), texts: texts.map(shownName), meant: texts.map((_, i) => i) };
+  return { chosen, ...plainBody(chosen, task), texts: texts.map(shownName), meant: texts.map((_, i) => i) };
 }
 
 /** @param texts what says yes, then what says no */
-function verdictQuery(decision: Decision, texts: readonly string[]): TextQuery {
-  return { ...queryOf('verdict', plainTask(decision), texts), meant: [0, -1] };
+function verdictQuery(chosen: Chosen, decision: Decision, texts: readonly string[]): TextQuery {
+  return { ...queryOf(chosen, plainTask(decision), texts), meant: [0, -1] };
 }
 
 interface Ranked {

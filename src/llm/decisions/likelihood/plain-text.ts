@@ -1,48 +1,56 @@
 /**
  * A decision as plain text that a model goes on with: no list, no number, no JSON. Small models continue patterns; they
- * do not look lines up. The embedded model is trained on documents of the same form.
+ * do not look lines up. A question is a line `question? = chain`, behind solved lines of the same form (`plainHead`);
+ * relations are its next link: `question? = directed by, then`. The embedded model is trained on the same form.
  */
 import type { ContextBlock, Decision, NamedTriple } from '../../decision.js';
 import { oneLine, shownName } from '../prompt-text.js';
-import { type Chosen, labels } from './worked-examples.js';
+import { type Chosen, sign } from './worked-examples.js';
 
 /** Between the steps of a path, in names as in prompts. */
 const arrow = ' → ';
+/** Behind every link of a chain but the last. */
+const then = ', then';
+/** What a topic is called where the question names it: what it is named must not be taken for a relation. */
+const topicWord = 'it';
+/** The context block that holds the path walked. */
+const pathLabel = 'Path';
 
 /** What stands in a body besides what is asked for. */
 export interface PlainTask {
   question: string;
   context?: readonly ContextBlock[];
   evidence?: readonly NamedTriple[];
-  /** Of a `match`: what the candidates are to speak for. */
-  clue?: string;
 }
 
-/** The body of a decision, up to the label that the chosen text follows; it begins with an empty line, as examples do. */
-export function plainBody(chosen: Chosen, { question, context = [], evidence = [], clue }: PlainTask): string {
+/** A body, and the same without question, history and facts: what tells how likely a text is by itself. */
+export interface PlainBody {
+  body: string;
+  /** Depends on the path walked alone: what usually follows it is no merit of a relation. */
+  prior: string;
+}
+
+/**
+ * What a chosen text follows: an empty beginning of a line, other context and facts a line each, then the question. Of
+ * relations and chains the question has `it` for its topic, and the path walked stands behind it.
+ */
+export function plainBody(chosen: Chosen, { question, context = [], evidence = [] }: PlainTask): PlainBody {
+  const [topic = '', ...walked] = pathOf(context);
+  const chainForm = chosen === 'relation' || chosen === 'chain';
   const facts = evidence.map(([head, relation, tail]) =>
     [head, plainRelation(relation), tail].map(shownName).join(' '),
   );
-  const blocks = [
-    ...context.map(({ label, lines }) => ({ label, lines: lines.map(plainLine) })),
-    { label: 'Facts', lines: facts },
-    { label: 'Clue', lines: clue === undefined ? [] : [oneLine(clue)] },
-  ];
-  const shown = blocks.filter(({ lines }) => lines.length > 0);
-  return [
-    '\n',
-    `Question: ${oneLine(question)}`,
-    ...shown.map(({ label, lines }) => `${oneLine(label)}: ${lines.join('; ')}`),
-    `${labels[chosen]}:`,
-  ].join('\n');
+  const others = [...context.filter(({ label }) => label !== pathLabel), { label: 'Facts', lines: facts }];
+  const before = others.flatMap(blockLines);
+  const links = chainForm ? walked.map((relation) => ` ${plainRelation(relation)}${then}`).join('') : '';
+  const asked = asksFor(chainForm ? withoutTopic(question, topic) : oneLine(question));
+  return {
+    body: ['', ...before, `${asked}${sign}${links}`].join('\n'),
+    prior: `\n?${sign}${links}`,
+  };
 }
 
-/** The body that tells how likely a text is by itself: the same for every question. */
-export function priorBody(chosen: Chosen): string {
-  return plainBody(chosen, { question: '?' });
-}
-
-/** A text as it follows its label. */
+/** A text as it follows a body. */
 export function plainContinuation(text: string): string {
   return ` ${text}`;
 }
@@ -56,7 +64,13 @@ export function plainRelation(name: string): string {
 
 /** Relation names as one chain: `directed by, then written by`. */
 export function plainChain(names: readonly string[]): string {
-  return names.map(plainRelation).join(', then ');
+  return names.map(plainRelation).join(`${then} `);
+}
+
+/** A solved question as a line: what stands before an open one as an example. @param topics names as the question has them */
+export function plainSolved(question: string, topics: readonly string[], chain: readonly string[]): string {
+  const masked = topics.reduce((text, topic) => withoutTopic(text, topic), question);
+  return `${asksFor(masked)}${sign} ${plainChain(chain)}`;
 }
 
 /** `topic → relation → relation` and `relation → entity` with the relations' words; other lines as they are. */
@@ -80,4 +94,35 @@ export function plainCandidate({ kind, text }: { kind: string; text: string }): 
 /** What a decision shows of its task. */
 export function plainTask({ question, context, evidence }: Decision): PlainTask {
   return { question, ...(context && { context }), evidence };
+}
+
+/** The topic, or several with commas between them, and the relations walked. */
+function pathOf(context: readonly ContextBlock[]): string[] {
+  const [line] = context.find(({ label }) => label === pathLabel)?.lines ?? [];
+  return line === undefined ? [] : oneLine(line).split(arrow);
+}
+
+/** Solved questions stand as they are, as further examples; all else has its label. */
+function blockLines({ label, lines, role }: ContextBlock): string[] {
+  if (lines.length === 0) return [];
+  if (role === 'history') return lines.map(oneLine);
+  return [`${oneLine(label)}: ${lines.map(plainLine).join('; ')}`];
+}
+
+/** One question mark ends it. */
+function asksFor(question: string): string {
+  return `${question.replace(/[\s?]+$/u, '')}?`;
+}
+
+/** Topics are names, or several with commas between them; brackets around them go too. Letter case is ignored. */
+function withoutTopic(question: string, topic: string): string {
+  const plain = oneLine(question);
+  const names = [topic, ...topic.split(', ')].filter((name) => name !== '');
+  return names.reduce((text, name) => {
+    const place = text.toLowerCase().indexOf(name.toLowerCase());
+    if (place < 0) return text;
+    const end = place + name.length;
+    const bracketed = text[place - 1] === '[' && text[end] === ']' ? 1 : 0;
+    return text.slice(0, place - bracketed) + topicWord + text.slice(end + bracketed);
+  }, plain);
 }

@@ -1,58 +1,60 @@
-/** Solved instances that stand before what is scored: one for each thing that may be chosen, the same for all agents. */
+/**
+ * Solved lines that stand before what is scored: one set for each thing that may be chosen, the same for all agents, from
+ * worlds of our own. In questions about relations the topic is `it`, as everywhere where it is known.
+ */
 
-/** What is chosen. Each has its own examples, so what a text is worth by itself is known for all agents at once. */
-export type Chosen = 'relation' | 'chain' | 'entity' | 'path' | 'verdict' | 'clue';
+/** What is chosen. Relations and chains share a form: a relation is how a chain goes on. */
+export type Chosen = 'relation' | 'chain' | 'entity' | 'path' | 'clue' | 'verdict' | 'truth';
 
-/** What stands before a chosen text. */
-export const labels: Readonly<Record<Chosen, string>> = {
-  relation: 'Relation',
-  chain: 'Relations',
-  entity: 'Entity',
-  path: 'Path',
-  verdict: 'Enough',
-  clue: 'Meaning',
-};
+/** What stands between a question and what it comes to. */
+export const sign = ' =';
+
+const chains = [
+  'in which harbours were the ships designed by it built? = designed by, then built in',
+  'when were the songs that it sang recorded? = sung by, then recording year',
+  'which songs have the same singer as it? = sung by, then sung by',
+  'who sailed on it? = crew members',
+  'which people sailed on the ships designed by it? = designed by, then crew members',
+  'who designed the ships that were built in it? = built in, then designed by',
+];
 
 const examples: Readonly<Record<Chosen, readonly string[]>> = {
-  relation: [
-    'Question: who painted the Grey Heron\nPath: Grey Heron\nRelation: painter',
-    'Question: in which harbour were the ships that Tamsin Orrel sailed built\nPath: Tamsin Orrel\nRelation: sailed',
-    'Question: in which harbour were the ships that Tamsin Orrel sailed built\nPath: Tamsin Orrel → sailed\nRelation: built in',
-    'Question: what sort of instrument is the Long Reed\nPath: Long Reed\nRelation: has kind',
-  ],
-  chain: [
-    'Question: who painted the Grey Heron\nRelations: painter',
-    'Question: in which harbour were the ships that Tamsin Orrel sailed built\nRelations: sailed, then built in',
-    'Question: what sort of instrument is the Long Reed\nRelations: has kind',
-    'Question: who taught the pupils of the woman that tuned the Long Reed\nRelations: tuner, then pupil, then taught by',
-  ],
+  relation: chains,
+  chain: chains,
   entity: [
-    'Question: who painted the Grey Heron\nEntity: Ivo Marr',
-    'Question: in which harbour was the Lark built\nEntity: Port Vell',
-    'Question: what sort of instrument is the Long Reed\nEntity: flute',
-    'Question: when did the Old Brindle sink\nEntity: 1731',
+    'who designed the Grey Heron? = Ivo Marr',
+    'in which harbour was the Lark built? = Port Vell',
+    'what sort of instrument is the Long Reed? = flute',
+    'when did the Old Brindle sink? = 1731',
   ],
   path: [
-    'Question: who painted the Grey Heron\nPath: Grey Heron → painter → Ivo Marr',
-    'Question: in which harbour were the ships that Tamsin Orrel sailed built\nPath: Tamsin Orrel → sailed → Lark → built in → Port Vell',
-    'Question: what sort of instrument is the Long Reed\nPath: Long Reed → has kind → flute',
-    'Question: when did the ship of Ada Finch sink\nPath: Ada Finch → captain → Old Brindle → sunk in → 1731',
-  ],
-  verdict: [
-    'Question: who painted the Grey Heron\nFacts: Grey Heron painter Ivo Marr\nEnough: yes',
-    'Question: in which harbour were the ships that Tamsin Orrel sailed built\nFacts: Tamsin Orrel sailed Lark\nEnough: no',
-    'Question: what sort of instrument is the Long Reed\nFacts: Long Reed tuned by Ada Finch\nEnough: no',
-    'Question: when did the ship of Ada Finch sink\nFacts: Ada Finch captain Old Brindle; Old Brindle sunk in 1731\nEnough: yes',
+    'who designed the Grey Heron? = Grey Heron → designed by → Ivo Marr',
+    'in which harbours were the ships designed by Ivo Marr built? = Ivo Marr → designed by → Lark → built in → Port Vell',
+    'what sort of instrument is the Long Reed? = Long Reed → has kind → flute',
+    'when did the ship of Ada Finch sink? = Ada Finch → captain → Old Brindle → year of sinking → 1731',
   ],
   clue: [
-    'Question: who painted the Grey Heron\nClue: painted\nMeaning: painter',
-    'Question: in which harbour were the ships that Tamsin Orrel sailed built\nClue: ships\nMeaning: sailed',
-    'Question: what sort of instrument is the Long Reed\nClue: sort\nMeaning: has kind',
-    'Question: when did the ship of Ada Finch sink\nClue: when\nMeaning: sunk in',
+    'designer? = designed by',
+    'songs? = sung by',
+    'when recorded? = recording year',
+    'crew? = crew members',
+    'harbour? = built in',
+  ],
+  verdict: [
+    'Facts: Grey Heron designed by Ivo Marr\nwho designed the Grey Heron? = yes',
+    'Facts: Lark designed by Ivo Marr\nin which harbours were the ships designed by Ivo Marr built? = no',
+    'Facts: Long Reed tuned by Ada Finch\nwhat sort of instrument is the Long Reed? = no',
+    'Facts: Old Brindle captain Ada Finch; Old Brindle year of sinking 1731\nwhen did the ship of Ada Finch sink? = yes',
+  ],
+  truth: [
+    'Facts: Grey Heron designed by Ivo Marr\nthe Grey Heron was designed by Ivo Marr? = true',
+    'Facts: Lark built in Port Vell\nthe Lark was built in Sund? = false',
+    'Facts: Long Reed has kind flute\nthe Long Reed is a drum? = false',
+    'Facts: Old Brindle year of sinking 1731\nthe Old Brindle sank in 1731? = true',
   ],
 };
 
-/** The worked examples of what is chosen: the beginning of every text that is scored, up to the end of the last example. */
+/** The worked examples of what is chosen: the beginning of every text that is scored, up to the end of the last line. */
 export function plainHead(chosen: Chosen): string {
-  return examples[chosen].join('\n\n');
+  return examples[chosen].join('\n');
 }
