@@ -9,6 +9,7 @@ import {
 } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
+import type { Prefilter } from '../prefilter/prefilter.js';
 import type { MemoryEntry } from './chain-memory.js';
 import type { SelfVeqaSettings } from './settings.js';
 
@@ -30,23 +31,27 @@ const mostListed = 60;
 /**
  * @param hops length of chains; undefined: any up to `maxHops`
  * @param likeness how well a relation suits the question
+ * @param prefilter chains are left whose every step it keeps; `vocabulary: all` knows no steps
  * @throws WorkbenchError `config` where `vocabulary: all` makes more chains than `maxChains`
  */
-export function chainChoice(
+export async function chainChoice(
   graph: Graph,
   task: QuestionTask,
   hops: number | undefined,
   shots: readonly MemoryEntry[],
   likeness: (relation: number) => number,
+  prefilter: Prefilter,
   { vocabulary, maxHops, maxChains }: SelfVeqaSettings,
-): ChainChoice {
+): Promise<ChainChoice> {
   const shortest = hops ?? 1;
   const longest = hops ?? maxHops;
   if (vocabulary === 'all') return everyChain(graph, shortest, longest, maxChains);
 
   const topics = task.topics.map(({ entity }) => entity);
   const excluded = excludedTopics(task);
-  const { chains, cut } = reachableChains(graph, { topics, excluded, shortest, longest, most: maxChains, likeness });
+  const bounds = { topics, excluded, shortest, longest, most: maxChains, likeness };
+  const keep = (walked: readonly number[], relations: readonly number[]) => prefilter.keep(task, walked, relations);
+  const { chains, cut } = await reachableChains(graph, { ...bounds, keep });
   const note = cut ? { note: `only the ${maxChains} chains most like the question may be written` } : {};
   if (vocabulary === 'examples') {
     const shown = new Set(shots.flatMap(({ chain }) => chain));
@@ -88,6 +93,8 @@ interface ChainBounds {
   most: number;
   /** How well a relation suits the question: decides what stays where there are more. */
   likeness: (relation: number) => number;
+  /** Of the relations behind a prefix, those that chains may go on with. */
+  keep: (walked: readonly number[], relations: readonly number[]) => Promise<readonly number[]>;
 }
 
 /** The chains that exist, or those that were kept of them. */
@@ -105,7 +112,7 @@ interface Prefix {
 }
 
 /** Walks frontiers from the topics, one length after the other. O(prefixes · edges of their frontiers). */
-function reachableChains(graph: Graph, bounds: ChainBounds): ChainSpace {
+async function reachableChains(graph: Graph, bounds: ChainBounds): Promise<ChainSpace> {
   const { topics, excluded } = bounds;
   let cut = false;
   const within = <Rated extends { likeness: number }>(rated: Rated[]) => {
@@ -116,16 +123,16 @@ function reachableChains(graph: Graph, bounds: ChainBounds): ChainSpace {
   let found: { chain: number[]; likeness: number }[] = [];
   let prefixes: Prefix[] = [{ chain: [], frontier: initialFrontier(topics), likeness: 0 }];
   for (let length = 1; length <= bounds.longest; length++) {
-    const longer = within(
-      prefixes.flatMap((prefix) =>
-        Array.from(frontierRelations(graph, prefix.frontier, excluded), (relation) => ({
-          ...{ prefix, relation },
-          chain: [...prefix.chain, relation],
-          // The mean over the chain.
-          likeness: (prefix.likeness * (length - 1) + bounds.likeness(relation)) / length,
-        })),
-      ),
-    );
+    const rated = [];
+    for (const prefix of prefixes) {
+      const onward = [...frontierRelations(graph, prefix.frontier, excluded)];
+      for (const relation of await bounds.keep(prefix.chain, onward)) {
+        // The mean over the chain.
+        const likeness = (prefix.likeness * (length - 1) + bounds.likeness(relation)) / length;
+        rated.push({ prefix, relation, chain: [...prefix.chain, relation], likeness });
+      }
+    }
+    const longer = within(rated);
     if (length >= bounds.shortest) found = [...found, ...longer];
     if (length === bounds.longest) break;
     prefixes = longer.map(({ prefix, relation, chain, likeness }) => ({

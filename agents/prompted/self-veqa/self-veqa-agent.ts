@@ -26,6 +26,7 @@ import {
   type QuestionSession,
 } from '../../question-agent.js';
 import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { textVectors, type TextVectors } from '../text-vectors.js';
 import { chainMemory, type ChainMemory, trainEntries } from './chain-memory.js';
 import { brokenCritique, chainChoice, chainText, executed, type ExecutedChain, mostVoted } from './chains.js';
@@ -47,13 +48,15 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
         ? chainMemory(vectors, trainEntries(resources.train(), settings.memoryPerChain, resources.seed))
         : undefined;
     const hopsOf = await hopsFor(resources, settings);
-    const parts: Parts = { resources, settings, encoder, vectors, memory, hopsOf };
+    const prefilter = await openPrefilter(resources, settings);
+    const parts: Parts = { resources, settings, encoder, vectors, memory, hopsOf, prefilter };
     return {
       name: 'self-veqa',
       topicGiven: true,
       prompted: true,
       online: settings.memory === 'online',
       async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal) {
+        await prefilter.prepare(tasks, signal);
         await memory?.encode(signal);
         await vectors?.of(tasks.map(maskedQuestion), signal);
       },
@@ -72,6 +75,7 @@ interface Parts {
   memory: ChainMemory | undefined;
   /** Length of the chain that a question asks for. */
   hopsOf: HopsOf;
+  prefilter: Prefilter;
 }
 
 /** `any` is nobody's knowledge. */
@@ -144,7 +148,7 @@ async function runRounds(
   task: QuestionTask,
   topics: readonly number[],
   { client, trace, signal }: QuestionSession,
-  { resources, settings, encoder, vectors, memory, hopsOf }: Parts,
+  { resources, settings, encoder, vectors, memory, hopsOf, prefilter }: Parts,
   rounds: Rounds,
 ): Promise<{ stop: string; accepted?: ExecutedChain }> {
   const { graph } = resources;
@@ -154,7 +158,7 @@ async function runRounds(
     trace({ event: 'note', text: 'the number of hops is not given' });
   const likeness = await relationLikeness(task, resources, vectors);
   const shots = (await memory?.select(masked, { ...settings, hops })) ?? [];
-  const choice = chainChoice(graph, task, hops, shots, likeness, settings);
+  const choice = await chainChoice(graph, task, hops, shots, likeness, prefilter, settings);
   if (choice.note) trace({ event: 'note', text: choice.note });
   let facts: readonly NamedTriple[] | undefined;
   let critique: string | undefined;

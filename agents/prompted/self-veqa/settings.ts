@@ -1,5 +1,6 @@
 /** Switches of Self-VEQA. */
 import { z } from 'zod';
+import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `self-veqa`, with their defaults. */
 export const selfVeqaSettings = z.strictObject({
@@ -46,6 +47,7 @@ export const selfVeqaSettings = z.strictObject({
     .default('given')
     .describe('Length of chains: as the data set tells it, as a classifier trained on train predicts it, or any.'),
   maxHops: z.int().min(1).max(4).default(3).describe('Longest chain where the length is not given.'),
+  ...prefilterSettings,
   maxChains: z
     .int()
     .min(1)
