@@ -3,6 +3,7 @@ import type { QuestionTask } from '../../../datasets/question.js';
 import type { Graph, Path } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 import type { QuestionSession } from '../../question-agent.js';
+import type { Prefilter } from '../prefilter/prefilter.js';
 import { clueCount, type Clues, type ClueSet } from './clues.js';
 import type { FiskeSettings } from './settings.js';
 
@@ -12,6 +13,12 @@ export interface Exploration {
   task: QuestionTask;
   session: QuestionSession;
   clues: Clues;
+  /** Thins out the relations of each branch. */
+  prefilter: Prefilter;
+  /** The question with the mention of what it names told: what the pre-filter reads. */
+  ranked: QuestionTask;
+  /** What a mapped relation leads to goes on whole, without a question for each entity. */
+  wholeSets: boolean;
   /** Clues that name an entity. */
   namedBy: ReadonlyMap<number, ClueSet>;
   /** Whether an entity that no clue was mapped to may be reached: what the question names may not, unless topics return. */
@@ -166,6 +173,17 @@ export function stepsOf(from: Branch, { graph, settings, read }: Exploration): S
   }
   read(degree);
   return steps;
+}
+
+/** Steps over the relations that the pre-filter leaves of a branch. */
+export async function filteredSteps(
+  from: Branch,
+  steps: readonly Step[],
+  { prefilter, ranked }: Exploration,
+): Promise<Step[]> {
+  const walked = pathTo(from).map(([, relation]) => relation);
+  const kept = new Set(await prefilter.keep(ranked, walked, [...new Set(steps.map(({ relation }) => relation))]));
+  return steps.filter(({ relation }) => kept.has(relation));
 }
 
 /**

@@ -35,6 +35,11 @@ export async function mappedSteps(
     .filter(({ relation }) => covers.get(relation) !== 0)
     .map((step) => ({ ...step, covered: step.from.covered | covers.get(step.relation)!, named: false }));
 
+  // Scoring the names of equals would throw right ones away.
+  if (exploration.wholeSets) {
+    const kinds = clues.all & ~clues.required;
+    return mapped.filter(({ tail }) => mayEnd(tail)).map((step) => ({ ...step, covered: step.covered | kinds }));
+  }
   const { offered, whole } = withinLimit(mapped, exploration);
   const distinct = [...new Map(offered.map((step) => [stepKey(step), step])).values()].sort(byNames(exploration));
   const candidates: Candidate[] = distinct.map(({ relation, tail }) => ({

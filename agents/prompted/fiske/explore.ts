@@ -6,6 +6,7 @@ import {
   BranchSet,
   byCoverage,
   type Exploration,
+  filteredSteps,
   isComplete,
   namedSteps,
   startBranch,
@@ -44,8 +45,9 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
     };
     const groups = new Map<string, { steps: Step[]; asked: ClueSet }>();
     for (const branch of branches) {
-      const steps = stepsOf(branch, exploration);
-      const named = settings.zeroCallShortcut ? namedSteps(steps, exploration) : [];
+      const all = stepsOf(branch, exploration);
+      const named = settings.zeroCallShortcut ? namedSteps(all, exploration) : [];
+      const steps = named.length > 0 ? all : await filteredSteps(branch, all, exploration);
       accept(named);
       const asked = clues.all & ~(settings.stateful ? branch.covered : 0);
       if (named.length > 0 || steps.length === 0 || asked === 0) continue;

@@ -12,6 +12,7 @@
  * @source "Stateful knowledge exploration" (FiSKE), sections 3.2 to 3.4; nnnoidea/stateful-KGQA
  */
 import type { QuestionTask } from '../../../datasets/question.js';
+import { askedQuestion } from '../../../datasets/questions/asked-question.js';
 import { type AnswerReply, BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
 import type {
   QuestionAgent,
@@ -20,10 +21,13 @@ import type {
   QuestionAnswer,
   QuestionSession,
 } from '../../question-agent.js';
+import { fromFrontier } from '../frontier-steps.js';
+import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
 import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../facts.js';
 import { type Branch, mergePartial, pathTo, walksTo } from './branch.js';
 import {
+  clueCount,
   type Clues,
   cluesOf,
   findStartNodes,
@@ -40,15 +44,16 @@ import { fiskeSettings, type FiskeSettings } from './settings.js';
 /** The agent `fiske` with its switches. */
 export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
   settings: fiskeSettings,
-  needs: ['model'],
-  create(resources, settings): QuestionAgent {
+  needs: ['model', 'encoder'],
+  async create(resources, settings): Promise<QuestionAgent> {
     const words = wordIndex(resources.graph);
+    const prefilter = await openPrefilter(resources, settings);
     return {
       name: 'fiske',
       note: 'finds its start nodes itself',
       topicGiven: false,
       prompted: true,
-      answer: (task, session) => answer(task, session, { resources, settings, words }),
+      answer: (task, session) => answer(task, session, { resources, settings, words, prefilter }),
     };
   },
 };
@@ -57,15 +62,17 @@ interface Parts {
   resources: QuestionAgentResources;
   settings: FiskeSettings;
   words: WordIndex;
+  prefilter: Prefilter;
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
-  const { resources, settings, words } = parts;
+  const { resources, settings, words, prefilter } = parts;
   const { graph, names } = resources;
   let graphReads = 0;
   const extracted = await extractClues(task, session, parts);
   let degraded = !extracted.read;
   const { clues } = extracted;
+  const fromEnds = fromFrontier(settings.answers, session.client);
   const { starts, namedBy, cut } = findStartNodes(clues, names, words, settings);
   if (cut > 0) session.trace({ event: 'note', text: `${cut} homonyms left out` });
   session.trace({ event: 'start', entities: starts.map(({ entity }) => entity) });
@@ -74,16 +81,26 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
     extracted.spent || starts.length === 0
       ? { complete: [], partial: [], stop: extracted.spent ? 'budget' : 'no-start' }
       : await explore(starts, {
-          ...{ graph, settings, task, session, clues, namedBy },
+          ...{ graph, settings, task, session, clues, namedBy, prefilter },
+          ranked: settings.prefilter === 'none' ? task : topicsFound(task, parts),
+          wholeSets: fromEnds,
           mayEnd: (entity) => task.topicsReturn === true || !namedBy.has(entity),
           read: (edges) => (graphReads += edges),
           degrade: () => (degraded = true),
         });
   session.trace({ event: 'graph', operation: 'exploration', reads: graphReads });
   const complete = explored.complete.length > 0;
-  const triples = complete ? explored.complete.flatMap(pathTo) : mergePartial(explored.partial).triples;
+  const ends = complete || !fromEnds ? explored.complete : furthest(explored.partial);
+  const triples = ends.length > 0 ? ends.flatMap(pathTo) : mergePartial(explored.partial).triples;
   const evidence = distinctFacts(triples.map((triple) => factOf(graph, triple))).slice(0, settings.maxTriples);
-  const fromFacts = complete || (!settings.gateAnswer && evidence.length > 0);
+  const fromFacts = complete || ends.length > 0 || (!settings.gateAnswer && evidence.length > 0);
+  if (fromEnds && ends.length > 0 && task.form === 'entities') {
+    session.trace({ event: 'stop', reason: explored.stop });
+    const entities = groundedAnswers(ends);
+    return {
+      ...{ entities, literals: [], evidence, verified: complete, degraded, stop: explored.stop, cost: { graphReads } },
+    };
+  }
   const reply = fromFacts
     ? await answerFromFacts(task, evidence, session)
     : await answerAlone(task, resources.dataset, session);
@@ -129,7 +146,13 @@ async function extractClues(
   { resources, settings }: Parts,
 ): Promise<Extracted> {
   const question = rewrittenQuestion(task.question);
+  const known = settings.clues === 'names' || (settings.clues === 'auto' && client.byLikelihood);
   const fallback = () => cluesOf(heuristicClues(task.question, resources.names), settings.maxClues);
+  if (known) {
+    const clues = fallback();
+    trace({ event: 'decision', phase: 'clues', summary: clues.texts.join('; ') });
+    return { clues, read: true, spent: false };
+  }
   try {
     const { reply } = await client.decide({
       kind: 'extract',
@@ -150,6 +173,18 @@ async function extractClues(
     if (!(error instanceof BudgetSpent)) throw error;
     return { clues: fallback(), read: true, spent: true };
   }
+}
+
+/** The question with the longest name of the graph in it as its topic, so that it can be masked: none is given. */
+function topicsFound(task: QuestionTask, { resources: { graph, names } }: Parts): QuestionTask {
+  const { topics } = askedQuestion(task.question, graph, { names, needsTopic: false }).task;
+  return { ...task, topics };
+}
+
+/** Of branches that ended early those that cover most clues. @param partial most covered clues first */
+function furthest(partial: readonly Branch[]): Branch[] {
+  const most = partial[0] ? clueCount(partial[0].covered) : 0;
+  return partial.filter(({ covered, depth }) => depth > 0 && clueCount(covered) === most);
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Switches of FiSKE. */
 import { z } from 'zod';
+import { answersSwitch } from '../frontier-steps.js';
+import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `fiske`, with their defaults. */
 export const fiskeSettings = z.strictObject({
@@ -42,6 +44,14 @@ export const fiskeSettings = z.strictObject({
     .describe(
       'Heads that share a mapping call: those with the same uncovered clues, those with the same relations as well, or none.',
     ),
+  ...prefilterSettings,
+  clues: z
+    .enum(['auto', 'model', 'names'])
+    .default('auto')
+    .describe(
+      'Where clues come from: the model writes them, or they are the names of the graph in the question and its other words, without a call; auto is the latter where candidates are scored by likelihood.',
+    ),
+  answers: answersSwitch,
   batchSize: z.int().min(1).max(100).default(20).describe('Candidates a mapping call.'),
   relationThreshold: z.int().min(0).max(10).default(5).describe('Least score of a mapped relation.'),
   entityThreshold: z.int().min(0).max(10).default(1).describe('Least score of a mapped entity.'),

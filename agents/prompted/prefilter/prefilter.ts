@@ -66,8 +66,8 @@ export async function openPrefilter(
       if (!all) return [...relations];
       const best = ordered(relations, all).slice(0, keep);
       let sum = 0;
-      // What is before it already has the mass: the first is before all.
-      return best.filter(({ share }) => (sum += share) - share < mass).map(({ relation }) => relation);
+      const needed = best.findIndex(({ share }) => (sum += share) >= mass);
+      return best.slice(0, needed < 0 ? best.length : needed + 1).map(({ relation }) => relation);
     },
   };
 }

@@ -69,7 +69,8 @@ export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
         stop = 'half-stop';
         break;
       }
-      beams = grown;
+      // What was likely step by step need not be so as a whole: all ways of the last step are judged.
+      beams = depth === hops ? grown : grown.slice(0, settings.width);
       // Where nobody knows how far to go, all ways met stand to choose from at the end.
       if (hops === undefined) ended.push(...grown);
     }
@@ -82,7 +83,7 @@ export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
   }
 }
 
-/** All one relation further, best first, at most `width`. */
+/** All one relation further, best first: at most `width` ways out of each. */
 async function grownBeams(beams: readonly SetBeam[], exploration: SetExploration): Promise<SetBeam[]> {
   const { graph, settings, prefilter, task, read } = exploration;
   const narrowed: SetBeam[] = [];
@@ -106,7 +107,7 @@ async function grownBeams(beams: readonly SetBeam[], exploration: SetExploration
       grown.push({ walk: stepWalk(graph, beam.walk, relation), score: (beam.score * own.get(relation)!) / sum });
     }
   }
-  return grown.sort((a, b) => b.score - a.score).slice(0, settings.width);
+  return grown.sort((a, b) => b.score - a.score);
 }
 
 /** What the relations weigh behind these beams; one alone costs no call. */

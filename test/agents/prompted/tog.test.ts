@@ -183,4 +183,78 @@ describe('Think-on-Graph', () => {
     const { answer } = await run(() => undefined);
     expect(answer).toMatchObject({ degraded: true, entities: [], stop: 'half-stop' });
   });
+
+  test('shows the path walked at every choice of relations', async () => {
+    const { asked } = await run(wise);
+    const blocks = asked.filter(({ phase }) => phase === 'relation-prune').map(({ context }) => context);
+    expect(blocks[0]).toEqual([{ label: 'Path', lines: ['Tamsin'] }]);
+    expect(blocks[1]![0]).toEqual({ label: 'Path', lines: ['Tamsin → sailed'] });
+    expect(blocks[1]![1]!.label).toBe('Entity');
+  });
+
+  test('with share=beams all beams of a depth have one call for their relations', async () => {
+    const { answer, asked } = await run(wise, { share: 'beams' });
+    expect(asked.map(({ phase }) => phase)).toEqual([
+      'relation-prune',
+      'entity-prune',
+      'judge',
+      'relation-prune',
+      'judge',
+    ]);
+    expect((asked[3] as ScoreDecision).candidates.map(({ text }) => text)).toEqual(['built_by', 'docked_at']);
+    expect(answer.entities).toEqual([id('Ivo'), id('Ada')]);
+  });
+
+  test('asks for no relation where the pre-filter leaves one', async () => {
+    const { asked } = await run(wise, { prefilter: 'bm25', keep: 1 });
+    expect(asked.map(({ phase }) => phase)).not.toContain('relation-prune');
+    expect(asked.length).toBeGreaterThan(0);
+  });
+
+  describe('over whole sets', () => {
+    const byScore = async (switches: Record<string, unknown>, more: Partial<QuestionTask> = {}, budget?: number) => {
+      const client = Object.assign(scriptedClient(setReply, budget), { byLikelihood: true });
+      const agent = await questionAgents.create('tog', resources, switches);
+      const answer = await agent.answer({ ...task, ...more }, { client, trace: () => {} });
+      return { answer, phases: client.asked.map(({ phase }) => phase) };
+    };
+    const setReply = (decision: Decision) =>
+      decision.kind === 'judge'
+        ? { choice: decision.candidates.findIndex(({ text }) => text === 'sailed → built_by'), reason: '', answers: [] }
+        : wise(decision);
+
+    test('answers with everything behind the best way, and asks about no entity', async () => {
+      const { answer, phases } = await byScore({}, { hops: 2 });
+      expect(phases).toEqual(['relation-prune', 'relation-prune']);
+      expect([...answer.entities].sort()).toEqual([id('Ivo'), id('Ada')].sort());
+      expect(answer).toMatchObject({ stop: 'depth', degraded: false });
+      expect(answer.chain).toEqual([graph.relationId('sailed'), graph.relationId('built_by')]);
+    });
+
+    test('judges ways of all lengths where nobody knows how far to go', async () => {
+      const { answer, phases } = await byScore({ depth: 2 });
+      expect(phases.at(-1)).toBe('judge');
+      expect(answer).toMatchObject({ stop: 'suffices', verified: true });
+      expect(answer.chain).toEqual([graph.relationId('sailed'), graph.relationId('built_by')]);
+    });
+
+    test('keeps what it has where the budget is spent, and gives nothing without a topic', async () => {
+      const { answer, phases } = await byScore({}, { hops: 2 }, 2);
+      expect(phases).toEqual(['relation-prune']);
+      expect(answer).toMatchObject({ stop: 'budget', chain: [graph.relationId('sailed')] });
+      const nowhere = await byScore({}, { topics: [] });
+      expect(nowhere.answer).toMatchObject({ stop: 'no-topic', entities: [] });
+      expect(nowhere.phases).toEqual([]);
+    });
+
+    test('an unreadable reply is marked, and the question is answered all the same', async () => {
+      const client = Object.assign(
+        scriptedClient(() => undefined),
+        { byLikelihood: true },
+      );
+      const agent = await questionAgents.create('tog', resources, {});
+      const answer = await agent.answer(task, { client, trace: () => {} });
+      expect(answer).toMatchObject({ degraded: true, entities: [], stop: 'half-stop' });
+    });
+  });
 });

@@ -94,8 +94,8 @@ const score: Way<ScoreDecision> = {
   empty: { scores: [] },
   take: (_, [query], [scores]) => {
     const ranked = rankedBy(scores!);
-    // What would be written as 0 counts as 0: nobody follows it.
-    const replied = ranked.shares.map((share) => (share * 10 < 0.5 ? 0 : share * 10));
+    // None is 0: how many of them are followed is the agent's to say, and the order of the unlikely is worth something too.
+    const replied = ranked.shares.map((share) => Math.max(share * 10, Number.MIN_VALUE));
     return { reply: { scores: replied }, ...chosenOf(query!, ranked) };
   },
 };
