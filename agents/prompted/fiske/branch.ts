@@ -19,6 +19,8 @@ export interface Exploration {
   ranked: QuestionTask;
   /** What a mapped relation leads to goes on whole, without a question for each entity. */
   wholeSets: boolean;
+  /** Relations to walk, where it is told and sets go on whole; else coverage decides. */
+  hops: number | undefined;
   /** Clues that name an entity. */
   namedBy: ReadonlyMap<number, ClueSet>;
   /** Whether an entity that no clue was mapped to may be reached: what the question names may not, unless topics return. */

@@ -30,7 +30,8 @@ export async function mappedSteps(
     },
     exploration,
   );
-  const covers = new Map(relations.map((relation, i) => [relation, relationClues[i]!]));
+  const speaking = exploration.wholeSets ? clearest(relationClues) : relationClues;
+  const covers = new Map(relations.map((relation, i) => [relation, speaking[i]!.clues]));
   const mapped: AcceptedStep[] = steps
     .filter(({ relation }) => covers.get(relation) !== 0)
     .map((step) => ({ ...step, covered: step.from.covered | covers.get(step.relation)!, named: false }));
@@ -59,7 +60,7 @@ export async function mappedSteps(
     },
     exploration,
   );
-  const speaksFor = new Map(distinct.map((step, i) => [stepKey(step), entityClues[i]!]));
+  const speaksFor = new Map(distinct.map((step, i) => [stepKey(step), entityClues[i]!.clues]));
   const accepted = offered.flatMap((step) => {
     const set = speaksFor.get(stepKey(step))!;
     return set === 0 ? [] : [{ ...step, covered: step.covered | set, named: namedBy.has(step.tail) }];
@@ -91,6 +92,20 @@ function byNames({ graph }: Exploration): (a: Step, b: Step) => number {
   };
 }
 
+/** What a candidate speaks for. */
+interface Mapped {
+  clues: ClueSet;
+  /** The clue that it speaks for most clearly, and how clearly, of 10. */
+  best: ClueSet;
+  score: number;
+}
+
+/** Scored words speak for much a little: a relation stands for one clue, and only what speaks most clearly is followed. */
+function clearest(mapped: readonly Mapped[]): Mapped[] {
+  const most = mapped.reduce((best, { score }) => Math.max(best, score), 0);
+  return mapped.map((one) => ({ ...one, clues: one.score > 0 && one.score === most ? one.best : 0 }));
+}
+
 /** Candidates of one kind, and the clues that they may speak for. */
 interface MappingQuery {
   phase: 'relation-map' | 'entity-map';
@@ -108,10 +123,10 @@ interface MappingQuery {
  * nothing.
  * @throws what the client throws, `BudgetSpent` among it
  */
-async function mapToClues(query: MappingQuery, exploration: Exploration): Promise<ClueSet[]> {
+async function mapToClues(query: MappingQuery, exploration: Exploration): Promise<Mapped[]> {
   const { settings, task, session, clues } = exploration;
   const asked = clueIndices(query.clues);
-  const matched = query.candidates.map(() => 0);
+  const matched: Mapped[] = query.candidates.map(() => ({ clues: 0, score: 0, best: 0 }));
   for (let begin = 0; begin < query.candidates.length; begin += settings.batchSize) {
     const candidates = query.candidates.slice(begin, begin + settings.batchSize);
     const { reply } = await session.client.decide({
@@ -128,9 +143,11 @@ async function mapToClues(query: MappingQuery, exploration: Exploration): Promis
     });
     if (!reply) exploration.degrade();
     for (const { candidate, target, score } of reply?.matches ?? []) {
-      if (score >= query.threshold) matched[begin + candidate]! |= 1 << asked[target]!;
+      const mapped = matched[begin + candidate]!;
+      if (score >= query.threshold) mapped.clues |= 1 << asked[target]!;
+      if (score >= query.threshold && score > mapped.score) Object.assign(mapped, { score, best: 1 << asked[target]! });
     }
-    const hits = matched.slice(begin, begin + candidates.length).filter((set) => set !== 0).length;
+    const hits = matched.slice(begin, begin + candidates.length).filter((mapped) => mapped.clues !== 0).length;
     session.trace({
       event: 'decision',
       phase: query.phase,

@@ -30,8 +30,11 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
   const seen: Branch[] = [];
   const extended = new Set<Branch>();
   let spent = false;
-  const complete = () => seen.filter((branch) => isComplete(branch, clues)).sort(byCoverage);
-  const done = () => settings.earlyStop && seen.some((branch) => isComplete(branch, clues));
+  // Where it is told how far to go, coverage ends nothing before.
+  const covers = (branch: Branch) =>
+    exploration.hops === undefined ? isComplete(branch, clues) : branch.depth === exploration.hops;
+  const complete = () => seen.filter(covers).sort(byCoverage);
+  const done = () => settings.earlyStop && seen.some(covers);
 
   /** Takes the branches one step further; where one has covered everything, only heads in the same state follow. */
   async function grow(branches: readonly Branch[]): Promise<Branch[]> {
@@ -67,7 +70,7 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
   }
 
   async function exploreFrom(nodes: readonly StartNode[]): Promise<void> {
-    const limit = Math.min(settings.maxHops, clues.texts.length);
+    const limit = exploration.hops ?? Math.min(settings.maxHops, clues.texts.length);
     let waiting = nodes.map(({ entity, covered }) => startBranch(entity, covered));
     while (waiting.length > 0 && !done()) {
       // What a budget in the reference's mode goes by: it is looked at here and nowhere else.
@@ -90,7 +93,7 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
     spent = true;
   }
   const covered = complete();
-  const partial = seen.filter((branch) => !extended.has(branch) && !isComplete(branch, clues)).sort(byCoverage);
+  const partial = seen.filter((branch) => !extended.has(branch) && !covers(branch)).sort(byCoverage);
   return { complete: covered, partial, stop: covered.length > 0 ? 'covered' : spent ? 'budget' : 'dead-end' };
 }
 

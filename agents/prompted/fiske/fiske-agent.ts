@@ -84,13 +84,14 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
           ...{ graph, settings, task, session, clues, namedBy, prefilter },
           ranked: settings.prefilter === 'none' ? task : topicsFound(task, parts),
           wholeSets: fromEnds,
+          hops: fromEnds ? task.hops : undefined,
           mayEnd: (entity) => task.topicsReturn === true || !namedBy.has(entity),
           read: (edges) => (graphReads += edges),
           degrade: () => (degraded = true),
         });
   session.trace({ event: 'graph', operation: 'exploration', reads: graphReads });
   const complete = explored.complete.length > 0;
-  const ends = complete || !fromEnds ? explored.complete : furthest(explored.partial);
+  const ends = complete || !fromEnds ? furthest(explored.complete, fromEnds) : furthest(explored.partial);
   const triples = ends.length > 0 ? ends.flatMap(pathTo) : mergePartial(explored.partial).triples;
   const evidence = distinctFacts(triples.map((triple) => factOf(graph, triple))).slice(0, settings.maxTriples);
   const fromFacts = complete || ends.length > 0 || (!settings.gateAnswer && evidence.length > 0);
@@ -182,7 +183,8 @@ function topicsFound(task: QuestionTask, { resources: { graph, names } }: Parts)
 }
 
 /** Of branches that ended early those that cover most clues. @param partial most covered clues first */
-function furthest(partial: readonly Branch[]): Branch[] {
+function furthest(partial: readonly Branch[], only = true): readonly Branch[] {
+  if (!only) return partial;
   const most = partial[0] ? clueCount(partial[0].covered) : 0;
   return partial.filter(({ covered, depth }) => depth > 0 && clueCount(covered) === most);
 }
