@@ -15,6 +15,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { Rng } from '../../src/run/seeds.js';
 import { throwIfStopped } from '../../src/run/stop.js';
 import { type QuestionFacts, questionFacts } from './question-facts.js';
+import { rightTexts } from './right-texts.js';
 import { rightReply } from './right-reply.js';
 import { wrongReply } from './wrong-reply.js';
 
@@ -54,7 +55,7 @@ export function oracleError(model: string): number | undefined {
 /**
  * A decision goes wrong with probability `error`, into a reply that is as well formed; it is drawn from the seed, the
  * question, the decision and the attempt, never from the order of calls. The draws of a seed are common to all rates: what
- * goes wrong at 0.1 does so at 0.2. Tokens are counted by `word-pieces-4`; nothing counts as cached.
+ * goes wrong at 0.1 does so at 0.2, and what goes wrong in writing does so by likelihood: of texts, right ones score 0 and others -1. Tokens are counted by `word-pieces-4`; nothing counts as cached.
  * @throws its requests: WorkbenchError `usage` for IO and CoT, which have no evidence, `data` for a question it was not given
  */
 export function openOracle({ graph, samples, error, seed }: OracleSettings): LanguageModel {
@@ -69,6 +70,15 @@ export function openOracle({ graph, samples, error, seed }: OracleSettings): Lan
       throw new WorkbenchError('data', `expected a question that the oracle was given, got ${questionId}`);
     });
 
+  const replyTo = (decision: Decision, attempt: number) => {
+    if (unsimulated.includes(decision.phase)) throw notSimulated(decision.phase);
+    const known = factsOf(decision.questionId);
+    const name = `oracle/${decision.questionId}/${decision.phase}/${fingerprint(decision)}`;
+    const right = rightReply(graph, known, decision, Rng.named(seed, name, attempt));
+    const errs = Rng.named(seed, `${name}/error`, attempt);
+    return errs.uniform() < error ? wrongReply(graph, known, decision, right, errs) : right;
+  };
+
   return {
     id: `oracle:${error}/${identity(graph, samples, seed)}`,
     name: `oracle:${error}`,
@@ -79,13 +89,7 @@ export function openOracle({ graph, samples, error, seed }: OracleSettings): Lan
     countTokens: countWordPieces,
     async complete({ system, head, body, decision, attempt, signal }) {
       throwIfStopped(signal);
-      if (unsimulated.includes(decision.phase)) throw notSimulated(decision.phase);
-      const known = factsOf(decision.questionId);
-      const name = `oracle/${decision.questionId}/${decision.phase}/${fingerprint(decision)}`;
-      const right = rightReply(graph, known, decision, Rng.named(seed, name, attempt));
-      const errs = Rng.named(seed, `${name}/error`, attempt);
-      const reply = errs.uniform() < error ? wrongReply(graph, known, decision, right, errs) : right;
-      const text = writeReply(decision, reply);
+      const text = writeReply(decision, replyTo(decision, attempt));
       const before = system + head;
       const headTokens = remembered(heads, before, keptHeads, () => countWordPieces(before));
       return {
@@ -94,6 +98,16 @@ export function openOracle({ graph, samples, error, seed }: OracleSettings): Lan
         cachedTokens: 0,
         completionTokens: countWordPieces(text),
         stop: 'end',
+      };
+    },
+    async scoreTexts({ head, body, signal, ...asked }, texts) {
+      throwIfStopped(signal);
+      const right = rightTexts(factsOf(asked.decision.questionId), asked, replyTo(asked.decision, 0));
+      const promptTokens = [head + body, ...texts].reduce((sum, text) => sum + countWordPieces(text), 0);
+      return {
+        logProbs: Float64Array.from(right, (one) => (one ? 0 : -1)),
+        tokens: new Int32Array(texts.length).fill(1),
+        usage: { promptTokens, cachedTokens: 0, completionTokens: 0 },
       };
     },
     dispose: () => Promise.resolve(),

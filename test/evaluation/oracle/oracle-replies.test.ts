@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { openOracle, oracleError } from '../../../evaluation/oracle/open-oracle.js';
-import type { ChainsDecision, NamedTriple } from '../../../src/llm/decision.js';
+import type { ChainsDecision, Decision, NamedTriple } from '../../../src/llm/decision.js';
+import { byLikelihood, type TextQuery } from '../../../src/llm/decisions/likelihood/by-likelihood.js';
 import * as sample from '../../fixtures/sample-decisions.js';
 import { chain, entities, filmPaths, films, id, oracle, questions, relations, replyTo } from './film-oracle.js';
 
@@ -278,4 +279,46 @@ test('the id tells rate, seed, graph and questions apart', () => {
 
 test('a question that it was not given is an error that names it', async () => {
   await expect(replyTo(model, sample.extractDecision({ questionId: 'other' }))).rejects.toThrow('got other');
+});
+
+describe('by likelihood', () => {
+  const scored = async (decision: Decision, rate = 0) => {
+    const ask = async ({ texts, body, meant, target }: TextQuery) => {
+      const request = { head: '', body, decision, meant, ...(target !== undefined && { target }) };
+      const { logProbs, tokens } = await oracle(rate).scoreTexts!(request, texts);
+      expect([...logProbs].every((value) => value === 0 || value === -1)).toBe(true);
+      expect([...tokens].every((count) => count === 1)).toBe(true);
+      return logProbs.map((value) => value + 1);
+    };
+    return (await byLikelihood(decision, ask)).reply;
+  };
+  const offered = relations('year', 'directed_by', '~directed_by', 'starring');
+  const shared = { questionId: '3-0', candidates: offered, subjects: [id('tenet')] };
+  const names = (...chains: string[][]) => chains.map((chain) => chain.map((name) => films.relationId(name)));
+  const paths = filmPaths(['tenet', 'year', '2020'], ['tenet', 'directed_by', 'nolan']);
+
+  test('the same is chosen as in writing', async () => {
+    expect(await scored(sample.chooseOneDecision(shared))).toEqual({ choice: 1 });
+    expect(await scored(sample.chooseOneDecision({ ...shared, subjects: [id('juno')] }))).toEqual({ choice: -1 });
+    expect(await scored(sample.chooseManyDecision(shared))).toEqual({ choices: [1] });
+    expect(await scored(sample.matchDecision({ ...shared, targets: ['year', 'directed by'] }))).toMatchObject({
+      matches: [{ candidate: 1, target: 1 }],
+    });
+    const allowed = names(['year', '~year'], ['directed_by', '~directed_by']);
+    const relationName = (relation: number) => films.relationNames[relation]!;
+    const proposed = sample.chainsDecision({ questionId: '2-0', allowed, relationName, count: 1 });
+    expect(await scored(proposed)).toEqual({ chains: [allowed[1]] });
+    expect(await scored(sample.pathsDecision({ questionId: '1-0', count: 1, ...paths }))).toEqual({ paths: [1] });
+    expect(await scored(sample.judgeDecision({ questionId: '1-0', evidence: [directed] }))).toMatchObject({
+      choice: 0,
+    });
+    expect(await scored(sample.judgeDecision({ questionId: '1-0', evidence: [] }))).toMatchObject({ choice: -1 });
+  });
+
+  test('what goes wrong in writing goes wrong likewise', async () => {
+    for (let i = 0; i < 20; i++) {
+      const decision = sample.chooseOneDecision({ ...shared, phase: `p${i}` });
+      expect(await scored(decision, 0.5)).toEqual(await replyTo(oracle(0.5), decision));
+    }
+  });
 });
