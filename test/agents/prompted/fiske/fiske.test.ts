@@ -139,3 +139,34 @@ describe('ends', () => {
     expect(answer).toMatchObject({ literals: ['A Stranger'], text: 'mia kop; A Stranger', stop: 'no-start' });
   });
 });
+
+describe('FiSKE over whole sets', () => {
+  const sets = { answers: 'frontier', clues: 'names' };
+
+  test('takes clues from the question, asks about relations alone and answers where it ends', async () => {
+    const { names, phases, answer, events } = await askFiske(townReading, { ...sets, task: { hops: 2 } });
+    expect(phases).toEqual(['relation-map', 'relation-map']);
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+    expect(answer).toMatchObject({ stop: 'covered', degraded: false, literals: [] });
+    expect(events).toContainEqual({
+      event: 'decision',
+      phase: 'clues',
+      summary: 'Orla Brandt; repaired; clocks; bought',
+    });
+  });
+
+  test('a relation that speaks for every clue covers one of them', async () => {
+    const greedy = { ...townReading, relations: { '~purchased_by': 'bought', lives_in: 'repaired' } };
+    const { names } = await askFiske(greedy, { ...sets, task: { hops: 1 } });
+    expect(names).toEqual(['Harbour Clock', 'Tower Clock', 'Skarn']);
+  });
+
+  test('shows the model what the pre-filter leaves of each branch', async () => {
+    const offered = async (switches: Record<string, unknown>) => {
+      const { client } = await askFiske(townReading, { ...sets, task: { hops: 1 }, ...switches });
+      return (client.asked[0] as MatchDecision).candidates.length;
+    };
+    expect(await offered({})).toBe(2);
+    expect(await offered({ prefilter: 'bm25', keep: 1 })).toBe(1);
+  });
+});
