@@ -1,0 +1,116 @@
+import { expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { openCompletionStore, replayModel } from '../../../../src/llm/client/completion-store.js';
+import type { ChainsDecision, ChooseOneDecision } from '../../../../src/llm/decision.js';
+import type { LanguageModel, ScoreRequest } from '../../../../src/llm/language-model.js';
+import { scriptedModel } from '../../../fixtures/scripted-model.js';
+import { answer, choose, clientsOf, score, storeFile } from './sample-decisions.js';
+
+const relations: ChooseOneDecision = {
+  ...choose,
+  question: 'who drew Ivo Marr',
+  context: [{ label: 'Path', lines: ['Ivo Marr → ~kept_by'] }],
+  candidates: ['drawn_by', '~built_in'].map((text, relation) => ({ kind: 'relation', relation, text })),
+  allowNone: false,
+};
+
+/** Alone all texts are worth a nat a letter; after a question `drawn by` is worth a third of that. */
+function scoring(): { model: LanguageModel; asked: { request: ScoreRequest; texts: readonly string[] }[] } {
+  const asked: { request: ScoreRequest; texts: readonly string[] }[] = [];
+  const model = scriptedModel(() => ({ answers: ['x'] }), {
+    scoreTexts(request, texts) {
+      asked.push({ request, texts });
+      const fits = (text: string) => !request.body.startsWith('\n?') && text === ' drawn by';
+      return Promise.resolve({
+        logProbs: Float64Array.from(texts, (text) => -text.length / (fits(text) ? 3 : 1)),
+        tokens: Int32Array.from(texts, (text) => text.trim().split(' ').length),
+        usage: { promptTokens: 10 * texts.length, cachedTokens: 5, completionTokens: 0 },
+      });
+    },
+  });
+  return { model, asked };
+}
+
+const likelihood = { choices: 'likelihood' as const };
+
+test('a choice goes by the words of the candidates, less what they are worth after the same path alone', async () => {
+  const { model, asked } = scoring();
+  const { client, calls } = clientsOf(model, openCompletionStore(storeFile()), likelihood).clientFor('q1');
+  expect(client.byLikelihood).toBe(true);
+  const { reply, confidence, text, stage } = await client.decide(relations);
+  expect([reply, text, stage]).toEqual([{ choice: 0 }, 'drawn by', 'constrained']);
+  expect(confidence).toBeGreaterThan(0.9);
+  expect(confidence).toBeLessThanOrEqual(1);
+  expect(asked.map(({ request }) => request.body)).toEqual(['\n? = kept by, then', '\nwho drew it? = kept by, then']);
+  expect(asked[1]!.texts).toEqual([' drawn by', ' built in']);
+  expect(calls()).toMatchObject([{ promptTokens: 40, cachedTokens: 10, completionTokens: 0, attempt: 0 }]);
+});
+
+test('what texts are worth alone is asked once, also after a resume', async () => {
+  const file = storeFile();
+  const first = scoring();
+  const store = openCompletionStore(file);
+  await clientsOf(first.model, store, likelihood).clientFor('q1').client.decide(relations);
+  store.close();
+  const second = scoring();
+  const again = openCompletionStore(file);
+  const { client } = clientsOf(second.model, again, likelihood).clientFor('q2');
+  await client.decide({ ...relations, questionId: 'q2', question: 'who drew it in 1731' });
+  again.close();
+  expect(first.asked).toHaveLength(2);
+  expect(second.asked.map(({ request }) => request.body)).toEqual(['\nwho drew it in 1731? = kept by, then']);
+});
+
+test('a replay needs no model, writes nothing and gives the same to the last bit', async () => {
+  const file = storeFile();
+  const decisions = [relations, { ...score, question: 'drawn by whom' }] as const;
+  const store = openCompletionStore(file);
+  const asked = clientsOf(scoring().model, store, likelihood).clientFor('q1');
+  const before = [await asked.client.decide(decisions[0]), await asked.client.decide(decisions[1])];
+  store.close();
+  const bytes = readFileSync(file);
+  const kept = openCompletionStore(file, { readOnly: true });
+  const replayed = clientsOf(replayModel(kept), kept, likelihood).clientFor('q1');
+  const after = [await replayed.client.decide(decisions[0]), await replayed.client.decide(decisions[1])];
+  expect(after).toEqual(before);
+  expect(replayed.calls()).toEqual(asked.calls());
+  await expect(replayed.client.decide({ ...relations, question: 'where' })).rejects.toThrow(/stored completion/);
+  kept.close();
+  expect(readFileSync(file).equals(bytes)).toBe(true);
+});
+
+test('free text is written all the same, and nothing offered is nothing asked', async () => {
+  const { model, asked } = scoring();
+  const { client, calls } = clientsOf(model, openCompletionStore(storeFile()), likelihood).clientFor('q1');
+  expect(await client.decide(answer)).not.toHaveProperty('confidence');
+  const chains: ChainsDecision = {
+    ...{ ...answer, kind: 'chains', phase: 'propose', hops: 2, count: 3, allowed: [] },
+    relationName: String,
+    examples: [],
+  };
+  expect(await client.decide(chains)).toMatchObject({ stage: 'unparsed' });
+  expect(await client.decide({ ...score, candidates: [] })).toMatchObject({ reply: { scores: [] } });
+  expect(asked).toHaveLength(0);
+  expect(calls()).toHaveLength(1);
+});
+
+test('equal words tie, and the first that was offered wins', async () => {
+  const { client } = clientsOf(scoring().model, openCompletionStore(storeFile()), likelihood).clientFor('q1');
+  const candidates = ['~drawn_by', 'drawn_by'].map((text, relation) => ({ kind: 'relation' as const, relation, text }));
+  expect((await client.decide({ ...relations, candidates })).reply).toEqual({ choice: 0 });
+});
+
+test('numbers that are no log-probabilities are an error of the question', async () => {
+  const { model } = scoring();
+  const broken = {
+    ...model,
+    scoreTexts: (_: ScoreRequest, texts: readonly string[]) =>
+      Promise.resolve({
+        logProbs: new Float64Array(texts.length).fill(NaN),
+        tokens: new Int32Array(texts.length).fill(1),
+        usage: { promptTokens: 1, cachedTokens: 0, completionTokens: 0 },
+      }),
+  };
+  const { client } = clientsOf(broken, openCompletionStore(storeFile()), likelihood).clientFor('q1');
+  await expect(client.decide(relations)).rejects.toThrow(/expected log-probabilities, got NaN/);
+});

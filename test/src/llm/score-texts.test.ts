@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import type { Decision } from '../../../src/llm/decision.js';
+import { openLlamaModel } from '../../../src/llm/llama-model.js';
+
+const stories = join(env.KGWALK_TEST_DATA ?? 'nowhere', 'models', 'stories260K.f32.gguf');
+const withModel = existsSync(stories) ? test : test.skip;
+const request = { head: 'Lily had a ball.', body: '\nThe ball was', decision: {} as Decision, meant: [] };
+
+withModel('texts score alike whatever stands beside them, and what they begin with is shared', async () => {
+  const model = await openLlamaModel(stories);
+  const texts = [' red', ' red and big', ' red and blue', ' zyx'];
+  const together = await model.scoreTexts!(request, texts);
+  for (const [i, text] of texts.entries()) {
+    const alone = await model.scoreTexts!(request, [text]);
+    expect(together.logProbs[i]).toBeCloseTo(alone.logProbs[0]!, 3);
+    expect(together.tokens[i]).toBe(alone.tokens[0]);
+  }
+  expect(together.logProbs[0]).toBeGreaterThan(together.logProbs[1]!);
+  expect(together.logProbs[0]).toBeGreaterThan(together.logProbs[3]!);
+  await model.dispose();
+});
+
+withModel('a text and its continuation are worth as much together as one after the other', async () => {
+  const model = await openLlamaModel(stories);
+  const whole = await model.scoreTexts!(request, [' red and big']);
+  const first = await model.scoreTexts!(request, [' red']);
+  const then = await model.scoreTexts!({ ...request, body: `${request.body} red` }, [' and big']);
+  expect(whole.logProbs[0]).toBeCloseTo(first.logProbs[0]! + then.logProbs[0]!, 3);
+  expect(whole.tokens[0]).toBe(first.tokens[0]! + then.tokens[0]!);
+  await model.dispose();
+});
+
+withModel('a text that the tokenizer joins to what is before is scored as it reads', async () => {
+  const model = await openLlamaModel(stories);
+  const { logProbs, tokens } = await model.scoreTexts!({ ...request, body: '\nThe ba' }, ['ll', 'by']);
+  expect([...tokens].every((count) => count >= 1)).toBe(true);
+  expect(logProbs.every((logProb) => logProb < 0 && Number.isFinite(logProb))).toBe(true);
+  await model.dispose();
+});
