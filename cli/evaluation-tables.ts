@@ -85,8 +85,10 @@ export function printComparison(
   printLine(headline({ ...shown, agent: `${evaluations.length} agents` }, told));
   printLine();
   const measured = records.map(({ metrics }) => metrics);
-  const figures = tableFigures(first!.figures, measured);
-  const beside = first!.figures.filter(
+  // Some figures are counted of some agents alone, such as what those that ask a model copied.
+  const declared = [...new Map(records.flatMap((record) => record.figures.map((one) => [one.key, one]))).values()];
+  const figures = tableFigures(declared, measured);
+  const beside = declared.filter(
     ({ key, place, unit }) => place === 'table' && unit !== 'calls' && measured.some((metrics) => metrics[key]),
   );
   printTable(evaluations.map((one) => comparedRow(one, figures, beside, comparisons, against, shared)));

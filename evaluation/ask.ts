@@ -9,6 +9,7 @@ import { runInterleaved } from '../src/llm/concurrency.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { memoryErrorOf, throwIfStopped } from '../src/run/stop.js';
 import type { Asker, Attempt } from './score.js';
+import { confidenceOf, watchDecisions } from './watch-decisions.js';
 
 /** So many tasks in a row that end by a failure outside the agent, such as a server that is away: the evaluation ends. */
 const failuresInARow = 8;
@@ -130,10 +131,12 @@ async function askQuestion(
   signal: AbortSignal | undefined,
 ): Promise<{ attempt: Attempt<QuestionAnswer>; error?: WorkbenchError }> {
   const trace: TraceEvent[] = [];
-  const cost = () => ({ totals: calls.totals(), calls: calls.calls(), trace });
+  const watched = watchDecisions(calls.client);
+  const cost = () => ({ totals: calls.totals(), calls: calls.calls(), decisions: watched.taken(), trace });
   try {
-    const answer = await agent.answer(task, { client: calls.client, trace: (event) => trace.push(event), signal });
-    return { attempt: { answer, ...cost() } };
+    const answer = await agent.answer(task, { client: watched.client, trace: (event) => trace.push(event), signal });
+    const confidence = answer.confidence ?? confidenceOf(watched.taken(), calls.client);
+    return { attempt: { answer: { ...answer, ...(confidence !== undefined && { confidence }) }, ...cost() } };
   } catch (thrown) {
     const error = memoryErrorOf(thrown);
     if (concernsAllTasks(error)) throw error;

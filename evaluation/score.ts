@@ -5,6 +5,7 @@ import type { TraceEvent } from '../agents/question-agent.js';
 import type { CallRecord, CallTotals, QuestionClient } from '../src/llm/client/create-clients.js';
 import type { EvaluationRecord, Example, Section } from '../src/run/evaluation.js';
 import type { Figure } from '../src/run/figures.js';
+import type { TakenDecision } from './watch-decisions.js';
 
 /** What is asked, `task`, and what agents never see, the rest. */
 export interface Sample {
@@ -19,6 +20,8 @@ export interface Attempt<Answer> {
   /** Of agents that ask a model. */
   totals?: CallTotals;
   calls?: readonly CallRecord[];
+  /** What it decided, in order, of agents that take one task at a time. */
+  decisions?: readonly TakenDecision[];
   trace?: readonly TraceEvent[];
 }
 

@@ -83,7 +83,7 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
   return charts.length > 0 ? [{ charts, caption }] : [];
 }
 
-/** The lines that evaluations found under one title, averaged over seeds; a value holds until the next point. */
+/** The lines that evaluations found under one title, averaged over seeds. */
 export function foundCurves(set: ResultSet, title: string, name: string): ChartGroup[] {
   const found = set.rows.flatMap((row) => {
     const curves = row.records.flatMap(({ sections }) => sections.find((one) => one.title === title)?.curve ?? []);
@@ -91,17 +91,21 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
   });
   const most = largest(found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x))));
   if (!(most > 0)) return [];
-  const { x: xLabel, y } = found[0]!.curves[0]!;
-  // One step more than any took, so that the last rise is seen; no more points than can be told apart.
+  const { x: xLabel, y, smooth = false, caption } = found[0]!.curves[0]!;
+  // Of steps one more than any took, so that the last rise is seen; no more points than can be told apart.
   const stride = Math.max(1, Math.ceil(most / 400));
-  const steps = Array.from({ length: Math.ceil(most / stride) + 2 }, (_, i) => i * stride);
+  const steps = smooth
+    ? [...new Set(found.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(([x]) => x))))].sort(
+        (a, b) => a - b,
+      )
+    : Array.from({ length: Math.ceil(most / stride) + 2 }, (_, i) => i * stride);
   const lines = found.map(({ row: { label, color }, curves }): PlotLine => {
     const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([place]) => place <= x)?.[1] ?? 0));
     return { label, color, x: [steps], seeds: [steps.map(at)] };
   });
   const head = `${title}: ${y}, % · n = ${plain(set.about.n)}${markOf(set)}`;
   const ends = lines.map(({ label, seeds }) => `${label} ${percent(seeds[0]!.at(-1)!)}`).join(', ');
-  const alt = `${head}, by ${xLabel}, 0 to ${plain(most)}; at ${plain(most)}: ${ends}`;
+  const alt = `${head}, by ${xLabel}, ${plain(steps[0]!)} to ${plain(most)}; at ${plain(most)}: ${ends}`;
   return [
     {
       charts: [
@@ -110,11 +114,11 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
           alt,
           plot: {
             ...{ kind: 'lines', title: head, unit: '%', axes: [xLabel], lines },
-            ...{ fromZero: true, stepped: true, smooths: false, height: 300 },
+            ...{ fromZero: true, stepped: !smooth, smooths: false, height: 300 },
           },
         },
       ],
-      caption: 'Of all samples, means over seeds; a sample counts from where it ended.',
+      caption: caption ?? 'Of all samples, means over seeds; a sample counts from where it ended.',
     },
   ];
 }

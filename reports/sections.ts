@@ -147,6 +147,7 @@ async function foundParts(set: ResultSet, name: string, draw: Draw): Promise<Par
     const same = found.filter(({ section }) => section.title === heading);
     if (same.some(({ section }) => section.curve)) {
       parts.push({ heading, figures: await draw(foundCurves(set, heading, name)) });
+      parts.push(...rowParts(`${heading}, in numbers`, same, mainRow(set)));
       continue;
     }
     const worded = same.filter(({ section }) => section.lines?.length);

@@ -41,6 +41,17 @@ export function rightCandidates(
   });
 }
 
+/** The first hop, from 0, that an offered relation or entity takes rightly; undefined where none does. */
+export function rightHop(
+  facts: QuestionFacts,
+  decision: Decision & { candidates: readonly Candidate[] },
+): number | undefined {
+  const depths = hopsOf(facts, decision).flatMap((hop) =>
+    decision.candidates.some((candidate) => fits(candidate, hop)) ? hop.depth : [],
+  );
+  return depths.length > 0 ? Math.min(...depths) : undefined;
+}
+
 /** Whether the data set, or the shortest path, gives this relation sequence. */
 export function isGoldChain({ chains }: QuestionFacts, relations: readonly number[]): boolean {
   return chains.some((chain) => chain.relations.join() === relations.join());

@@ -4,6 +4,7 @@
  */
 import type { Estimate } from '../run/figures.js';
 import { Rng } from '../run/seeds.js';
+import { percentiles, wilsonAt } from './intervals.js';
 
 /** Mean of a − b with its interval and test. */
 export interface PairedDifference extends Estimate {
@@ -38,18 +39,11 @@ export function bootstrapMeans(
   return columns.map((column, c) => {
     const value = mean(column);
     const interval =
-      options.shares?.[c] && (value === 0 || value === 1) ? wilsonAt(value, clusters) : percentiles(means[c]!);
+      options.shares?.[c] && (value === 0 || value === 1)
+        ? wilsonAt(value, new Set(clusters).size)
+        : percentiles(means[c]!);
     return { value, ...interval, n: clusters.length };
   });
-}
-
-/** Two-sided 95 % quantile of the normal distribution. */
-const z = 1.959964;
-
-/** Wilson's 95 % interval of a share of 0 or 1 over independent clusters: of 10, from 72 % to 100 %. */
-function wilsonAt(share: 0 | 1, clusters: readonly (string | number)[]): { low: number; high: number } {
-  const away = z ** 2 / (new Set(clusters).size + z ** 2);
-  return share === 1 ? { low: 1 - away, high: 1 } : { low: 0, high: away };
 }
 
 /**
@@ -76,7 +70,7 @@ export function pairedDifferences(
     const pValue = Math.max(resampled, Math.min(1, 2 * 0.5 ** new Set(clusters).size));
     const isWhole = options.shares?.[c] && Math.abs(value) === 1;
     if (!isWhole) return { value, ...interval, n: clusters.length, pValue };
-    const { low, high } = wilsonAt(value === 1 ? 1 : 0, clusters);
+    const { low, high } = wilsonAt(value === 1 ? 1 : 0, new Set(clusters).size);
     return { value, low: 2 * low - 1, high: 2 * high - 1, n: clusters.length, pValue };
   });
 }
@@ -111,16 +105,6 @@ function resampledMeans(
     means.forEach((column, c) => (column[resample] = totals[c + 1]! / totals[0]!));
   }
   return means.map((column) => column.sort());
-}
-
-/** The middle 95 %. */
-function percentiles(sorted: Float64Array): { low: number; high: number } {
-  const at = (share: number) => {
-    const position = share * (sorted.length - 1);
-    const below = sorted[Math.floor(position)]!;
-    return below + (sorted[Math.ceil(position)]! - below) * (position - Math.floor(position));
-  };
-  return { low: at((1 - 0.95) / 2), high: at((1 + 0.95) / 2) };
 }
 
 function mean(values: ArrayLike<number>): number {

@@ -1,5 +1,5 @@
 /**
- * `kgwalk/metrics`: ranks, path and target hits, answers of questions, bootstrap intervals. Pure functions.
+ * `kgwalk/metrics`: ranks, path and target hits, answers of questions, risk and coverage, bootstrap intervals. Pure functions.
  * @module kgwalk/metrics
  */
 export * from './answers.js';
@@ -7,3 +7,4 @@ export * from './ark-ranks.js';
 export * from './bootstrap.js';
 export * from './path-hits.js';
 export * from './ranks.js';
+export * from './selective.js';

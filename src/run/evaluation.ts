@@ -17,8 +17,17 @@ const section = openObject({
   lines: z.array(text).optional(),
   /** A table; numbers align right. */
   rows: z.array(z.record(text, cell)).optional(),
-  /** Points of a line, by x; y is a fraction in [0, 1]. */
-  curve: openObject({ x: text, y: text, points: z.array(z.tuple([anyNumber, anyNumber])) }).optional(),
+  /**
+   * Points of a line, by x; y is a fraction in [0, 1]. A value holds until the next point, and in pages for all beyond the last one;
+   * where the line is `smooth`, points are joined instead, and all evaluations have the same x.
+   */
+  curve: openObject({
+    x: text,
+    y: text,
+    points: z.array(z.tuple([anyNumber, anyNumber])),
+    smooth: z.boolean().optional(),
+    caption: text.optional(),
+  }).optional(),
 });
 /** See `section`. */
 export type Section = z.output<typeof section>;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
+import { decisionCount } from './decisions.js';
 
 /** Why a question was missed, the first that applies. */
 const questionMisses = [
@@ -47,6 +48,8 @@ export const questionRow = openObject({
   /** Relation names that led to the answers. */
   chain: texts.optional(),
   verified: z.boolean().optional(),
+  /** How sure the agent is of its answer, in [0, 1]: its own word, else the product of what its decisions were worth. */
+  confidence: anyNumber.optional(),
   /** Of entity questions the figures of `AnswerMetrics`, of truth questions `accuracy`. */
   metrics: counts,
   /** Indices of the golds that were matched, strictly and leniently. */
@@ -59,6 +62,8 @@ export const questionRow = openObject({
   graphReads: anyNumber,
   encodes: anyNumber,
   phases: phaseCalls,
+  /** What it decided, of prompted agents; see `DecisionCount`. */
+  decisions: z.array(decisionCount).optional(),
   /** The agent’s own word for why it ended; `crashed` where it threw. */
   stop: text,
   abstained: z.boolean(),

@@ -9,7 +9,9 @@ import type { NameIndex } from '../../src/kg/name-index.js';
 import { answerMetrics, matchAnswers, type Matches, truthAccuracy, unionMetrics } from '../../src/metrics/answers.js';
 import { bootstrapMeans } from '../../src/metrics/bootstrap.js';
 import { type Estimate, type Figure, intervalText, numberText } from '../../src/run/figures.js';
+import { copiedShare, countDecisions, decisionsSection, decisionsTitle, sumOfCounts } from './decisions.js';
 import { isRight, type PhaseCalls, questionArrow, type QuestionMiss, questionRow, type QuestionRow } from './row.js';
+import { selectiveOf, selectiveSection, selectiveTitle } from './selective.js';
 import { exampleOf } from './show.js';
 
 /** Figures of questions, in the order of tables. */
@@ -29,6 +31,7 @@ export const questionFigures: readonly Figure[] = [
   { key: 'unparsed', title: 'reply not read', unit: '%', better: 'low' },
   { key: 'crashed', title: 'crashed', unit: '%', better: 'low', place: 'table' },
   { key: 'degraded', title: 'fell back', unit: '%', better: 'low' },
+  { key: 'copied', title: 'copied from the example', unit: '%', better: 'low', place: 'table' },
   { key: 'at-cap', title: 'budget spent', unit: '%', better: 'low', place: 'table' },
   { key: 'calls.mean', title: 'calls', unit: 'calls', better: 'low', place: 'table', tested: true },
 ];
@@ -44,6 +47,7 @@ const ofRows: Record<string, (row: QuestionRow) => number | undefined> = {
   unparsed: ({ unparsed }) => Number(unparsed),
   crashed: ({ crash }) => Number(crash !== undefined),
   degraded: ({ degraded }) => Number(degraded),
+  copied: ({ decisions }) => copiedShare(decisions),
   'at-cap': ({ atCap }) => Number(atCap),
   'calls.mean': ({ calls }) => calls,
 };
@@ -126,6 +130,7 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
     ? { accuracy: crash === undefined ? truthAccuracy(answer.truth, gold.truth === true) : 0 }
     : { ...answerMetrics(matches, gold.answers.length) };
   const reach = isTruth ? { some: true, all: true } : context.reach(sample);
+  const decisions = countDecisions(graph, sample, attempt.decisions ?? []);
   const unparsed = Object.values(phases).some(({ stages }) => (stages.unparsed ?? 0) > 0);
   const row: QuestionRow = {
     id: task.id,
@@ -143,6 +148,7 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
     ...(answer.text !== undefined && { text: answer.text }),
     ...(answer.chain && { chain: answer.chain.map((relation) => graph.relationNames[relation] ?? '?') }),
     ...(answer.verified !== undefined && { verified: answer.verified }),
+    ...(answer.confidence !== undefined && { confidence: answer.confidence }),
     metrics,
     matched: matches.strict,
     matchedLenient: matches.lenient,
@@ -150,6 +156,7 @@ function rowOf(sample: QuestionSample, attempt: Attempt<QuestionAnswer>, context
     graphReads: answer.cost.graphReads ?? 0,
     encodes: answer.cost.encodes ?? 0,
     phases,
+    ...(decisions.length > 0 && { decisions }),
     stop: answer.stop,
     abstained: crash === undefined && (isTruth ? answer.truth === undefined : isSilent(matches)),
     unparsed,
@@ -238,8 +245,15 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
   const points = curve.filter((_, i) => i % step === 0 || i === curve.length - 1);
   const asked = Object.entries(phases);
   const wanted = rows.filter(({ form }) => form === 'entities');
+  const decisions = sumOfCounts(rows.flatMap((row) => row.decisions ?? []));
+  const selective = selectiveOf(rows);
+  const { curve: _, ...risk } = selective ?? {};
   return {
-    details: { phases, stops, budgetCurve: curve },
+    details: {
+      ...{ phases, stops, budgetCurve: curve },
+      ...(decisions.length > 0 && { decisions }),
+      ...(selective && { selective: risk }),
+    },
     ...(wanted.length > 0 && {
       bounds: { 'hit@1': wanted.filter(({ reachable }) => reachable).length / wanted.length },
     }),
@@ -252,12 +266,14 @@ function summary(rows: readonly QuestionRow[]): ReturnType<NonNullable<Scorer<ne
               title: 'Calls by phase',
               rows: asked.map(([phase, { calls, stages }]) => ({ phase, calls, replies: counted(stages) })),
             },
+            ...(decisions.length > 0 ? [decisionsSection(decisions)] : []),
             {
               title: 'Right within so many calls',
               lines: [points.map(({ calls, hit }) => `${calls}: ${numberText(hit)}`).join('  ')],
               curve: { x: 'calls', y: 'right', points: curve.map(({ calls, hit }): [number, number] => [calls, hit]) },
             },
           ]),
+      ...(selective ? [selectiveSection(selective)] : []),
     ],
   };
 }
@@ -320,13 +336,25 @@ export function unionFigures(evaluations: readonly Compared<QuestionRow>[], resa
   });
 }
 
-/** The same for people. */
+/** Sections of single evaluations that comparisons show of all agents together. */
+const shownTogether: readonly string[] = [selectiveTitle, decisionsTitle];
+
+/** What several agents found together, and how they decided, for people. */
 export function unionShown(evaluations: readonly Compared<QuestionRow>[]) {
   const unions = unionFigures(evaluations);
+  const together = shownTogether.map((title) => ({
+    title,
+    rows: evaluations.flatMap(({ name, record }) =>
+      record.sections.flatMap((one) =>
+        one.title === title ? (one.rows ?? []).map((row) => ({ agent: name, ...row })) : [],
+      ),
+    ),
+  }));
   const rows = unions.map(({ name, partial, complete }) => ({
     'together with io': name,
     partial: intervalText(partial),
     complete: intervalText(complete),
   }));
-  return { json: { unions }, sections: rows.length > 0 ? [{ title: 'Together with IO', rows }] : [] };
+  const sections = [{ title: 'Together with IO', rows }, ...together];
+  return { json: { unions }, sections: sections.filter((section) => section.rows.length > 0) };
 }

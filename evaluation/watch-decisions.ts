@@ -1,0 +1,48 @@
+/** What an agent decided, watched from outside: for counting alone, the agent and its model see nothing of it. */
+import type { Decided, Decision, DecisionClient } from '../src/llm/decision.js';
+
+/** A decision with what came of it. */
+export interface TakenDecision {
+  decision: Decision;
+  decided: Decided<Decision>;
+}
+
+/** The decisions of one question. */
+export interface WatchedDecisions {
+  /** As the client that was given, with every key it has; given to the agent in its place. */
+  client: DecisionClient;
+  /** Those that were answered until now, in the order in which they were asked. */
+  taken(): TakenDecision[];
+}
+
+/** Keeps the decisions that go through a client, and what came of them; what it throws goes on. */
+export function watchDecisions(client: DecisionClient): WatchedDecisions {
+  const asked: (TakenDecision | undefined)[] = [];
+  async function decide<D extends Decision>(decision: D): Promise<Decided<D>> {
+    // In the order of asking: decisions under way at once may end in any.
+    const place = asked.push(undefined) - 1;
+    const decided = await client.decide(decision);
+    asked[place] = { decision, decided: decided as unknown as Decided<Decision> };
+    return decided;
+  }
+  return {
+    client: Object.create(client, { decide: { value: decide, enumerable: true } }) as DecisionClient,
+    taken: () => asked.filter((one) => one !== undefined),
+  };
+}
+
+/** Decisions whose reply is a choice; verdicts and answers are one only sometimes. */
+const choices: readonly string[] = ['choose-one', 'choose-many', 'score', 'match', 'chains', 'paths'];
+
+/**
+ * Product of the confidences of the decisions, in (0, 1]: how sure the model was of all that it chose. 1 where nothing had to be
+ * chosen; undefined where choices are written, which tells no probability.
+ */
+export function confidenceOf(taken: readonly TakenDecision[], { byLikelihood }: DecisionClient): number | undefined {
+  const known = taken.flatMap(({ decided: { confidence } }) => confidence ?? []);
+  const isWritten = taken.some(({ decision, decided }) => {
+    return choices.includes(decision.kind) && decided.confidence === undefined;
+  });
+  if (isWritten || (!byLikelihood && known.length === 0)) return undefined;
+  return known.reduce((product, one) => product * one, 1);
+}

@@ -1,0 +1,47 @@
+/** Risk and coverage of an agent on questions: what it gets right where it answers only what it is surest of. */
+import { type RiskCoverage, coverages, riskCoverage } from '../../src/metrics/selective.js';
+import type { Section } from '../../src/run/evaluation.js';
+import { intervalText } from '../../src/run/figures.js';
+import { isRight, type QuestionRow } from './row.js';
+
+/** What answers are put in order by. */
+type Order = 'confidence' | 'own checks';
+
+/** Title of the section of an evaluation. */
+export const selectiveTitle = 'Risk and coverage';
+
+/** By the agent's confidence, else by its own checks; undefined where neither tells answers apart. */
+export function selectiveOf(rows: readonly QuestionRow[]): (RiskCoverage & { by: Order }) | undefined {
+  const by: Order = rows.some(({ confidence }) => confidence !== undefined) ? 'confidence' : 'own checks';
+  const answers = rows.map((row) => ({ confidence: sureness(row, by), right: isRight(row) }));
+  if (new Set(answers.map(({ confidence }) => confidence)).size < 2) return undefined;
+  return { by, ...riskCoverage(answers) };
+}
+
+/** An agent that gives no answer covers nothing: those come last. Answers that a check has passed come before others, fallbacks after. */
+function sureness({ abstained, crash, confidence = 0, verified, degraded }: QuestionRow, by: Order): number {
+  if (abstained || crash !== undefined) return -1;
+  if (by === 'confidence') return confidence;
+  return degraded ? 0 : verified ? 2 : 1;
+}
+
+/** The same for people: a row, and the curve. */
+export function selectiveSection({ by, aurc, least, accuracy, curve }: NonNullable<ReturnType<typeof selectiveOf>>) {
+  const row: NonNullable<Section['rows']>[number] = {
+    by,
+    'AURC, %': intervalText(aurc),
+    'least, %': (100 * least).toFixed(1),
+    ...Object.fromEntries(coverages.map((at) => [`right at ${at} %`, intervalText(accuracy[at])])),
+  };
+  const points = curve.map(([coverage, value]): [number, number] => [Math.round(100 * coverage), value]);
+  const section: Section = {
+    title: selectiveTitle,
+    rows: [row],
+    curve: {
+      ...{ x: 'coverage, %', y: 'right among the surest', points, smooth: true },
+      caption:
+        'Right among the answers that an agent is surest of, by the share of questions that it answers. Sure is by its confidence, where it has none by its own checks: verified before others, fallbacks after them; where it gives no answer comes last. A line that falls says that the agent knows what it does not know.',
+    },
+  };
+  return section;
+}

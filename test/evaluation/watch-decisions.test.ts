@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import { confidenceOf, watchDecisions } from '../../evaluation/watch-decisions.js';
+import type { Decided, Decision, DecisionClient } from '../../src/llm/decision.js';
+import * as sample from '../fixtures/sample-decisions.js';
+import { scriptedClient } from '../fixtures/scripted-client.js';
+
+test('the agent gets the client with the keys that it has, and nothing beside them', async () => {
+  const own = scriptedClient(() => ({ choice: 0 }), 3);
+  const { client, taken } = watchDecisions(own);
+  expect(Object.keys(client)).toEqual(['decide']);
+  expect(Object.getPrototypeOf(client)).toBe(own);
+  const decision = sample.chooseOneDecision();
+  expect(await client.decide(decision)).toMatchObject({ reply: { choice: 0 } });
+  expect(own.asked).toEqual([decision]);
+  expect(own.asked[0]).toBe(decision);
+  expect([client.remaining, client.byLikelihood]).toEqual([own.remaining, own.byLikelihood]);
+  expect(taken()).toEqual([{ decision, decided: expect.objectContaining({ reply: { choice: 0 } }) }]);
+});
+
+test('decisions stand in the order of asking, whichever ends first; one that failed is none', async () => {
+  const ends: (() => void)[] = [];
+  const slow: DecisionClient = {
+    ...{ remaining: 9, byLikelihood: true },
+    decide: <D extends Decision>({ phase }: D) =>
+      new Promise<Decided<D>>((resolve, reject) => {
+        const end = () => resolve({ stage: 'constrained', text: phase, confidence: 0.5 });
+        ends.push(phase === 'b' ? () => reject(new Error('spent')) : end);
+      }),
+  };
+  const { client, taken } = watchDecisions(slow);
+  const asked = ['a', 'b', 'c'].map((phase) => client.decide(sample.scoreDecision({ phase })));
+  for (const end of ends.toReversed()) end();
+  await Promise.allSettled(asked);
+  expect(taken().map(({ decision }) => decision.phase)).toEqual(['a', 'c']);
+  expect(confidenceOf(taken(), slow)).toBe(0.25);
+});
+
+test('what was written tells no confidence; by likelihood 1 where nothing had to be chosen', () => {
+  const written = { decision: sample.scoreDecision(), decided: { stage: 'constrained', text: '' } } as const;
+  const free = { decision: sample.answerDecision(), decided: { stage: 'constrained', text: '' } } as const;
+  const likely = { ...scriptedClient(() => undefined), byLikelihood: true } as DecisionClient;
+  const plain = { ...scriptedClient(() => undefined), byLikelihood: false } as DecisionClient;
+  expect(confidenceOf([], likely)).toBe(1);
+  expect(confidenceOf([free], likely)).toBe(1);
+  expect(confidenceOf([written], likely)).toBeUndefined();
+  expect(confidenceOf([free], plain)).toBeUndefined();
+});
