@@ -65,6 +65,9 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   let model: LanguageModel | undefined;
   try {
     model = await modelFor(task, agents, data, flags, work);
+    if (model && flags.choices === 'likelihood' && !model.scoreTexts) {
+      work.note(`${model.name} cannot tell how likely given texts are: choices are written`);
+    }
     const evaluations: NamedEvaluation<R>[] = [];
     for (const [i, which] of resolved.entries()) {
       const opened = agents[i]!;
