@@ -9,6 +9,8 @@ import { randomChainEntry } from './baselines/random-chain.js';
 import { templateLookupEntry } from './baselines/template-lookup.js';
 import { cotEntry, ioEntry } from './prompted/direct-answer.js';
 import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
+import { gcrEntry } from './prompted/gcr/gcr-agent.js';
+import { rogEntry } from './prompted/rog/rog-agent.js';
 import { selfVeqaEntry } from './prompted/self-veqa/self-veqa-agent.js';
 import { togEntry } from './prompted/tog/tog-agent.js';
 import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources, QuestionAnswer } from './question-agent.js';
@@ -24,6 +26,8 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
   tog: togEntry,
   fiske: fiskeEntry,
   'self-veqa': selfVeqaEntry,
+  rog: rogEntry,
+  gcr: gcrEntry,
   'template-lookup': templateLookupEntry,
   'embedding-walk': embeddingWalkEntry,
   'random-chain': randomChainEntry,

@@ -7,9 +7,11 @@ import { groundNames, truthOf, unlessSpent } from './facts.js';
 
 const settings = z.strictObject({
   exemplars: z
-    .enum(['auto', ...domains])
+    .enum(['auto', 'none', ...domains])
     .default('auto')
-    .describe('Domain of the solved questions in the prompt; auto chooses by the data set.'),
+    .describe(
+      'Domain of the solved questions in the prompt; auto chooses by the data set, none shows none (zero shots).',
+    ),
 });
 
 const tasks = {
@@ -28,7 +30,7 @@ function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settin
     settings,
     needs: ['model'],
     create({ dataset, names }, { exemplars }): QuestionAgent {
-      const examples = exemplarsFor(dataset, exemplars, withReasoning);
+      const examples = exemplars === 'none' ? [] : exemplarsFor(dataset, exemplars, withReasoning);
       return {
         name,
         note: 'answers from the model alone, without the graph',
@@ -42,7 +44,7 @@ function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settin
             questionId: id,
             question,
             task: (truth ? truthTasks : tasks)[name],
-            examples: truth ? truthExemplars(withReasoning) : examples,
+            examples: truth && exemplars !== 'none' ? truthExemplars(withReasoning) : examples,
             evidence: [],
             form,
             withReasoning,

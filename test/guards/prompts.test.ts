@@ -45,7 +45,7 @@ function restless(decision: Decision): unknown {
 async function everyDecision(): Promise<Decision[]> {
   const asked: Decision[] = [];
   const variants = [
-    ...['io', 'cot', 'fiske', 'self-veqa'].map((name) => ({ name, switches: {} })),
+    ...['io', 'cot', 'fiske', 'self-veqa', 'rog', 'gcr'].map((name) => ({ name, switches: {} })),
     ...['triples', 'cot'].map((finalPolicy) => ({ name: 'tog', switches: { finalPolicy, depth: 2, width: 9 } })),
     { name: 'self-veqa', switches: { verifier: 'reference' } },
   ];
@@ -82,13 +82,11 @@ describe('what prompted agents ask', () => {
       [
         ...['io', 'cot', 'ark-standard', 'ark-normal', 'ark-opa'],
         ...['relation-prune', 'entity-prune', 'judge', 'answer', 'direct-answer'],
-        ...['clues', 'relation-map', 'entity-map', 'propose', 'verify'],
+        ...['clues', 'relation-map', 'entity-map', 'propose', 'verify', 'paths'],
       ].sort(),
     );
-    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa'];
-    expect(questionAgents.names().filter((name) => !name.includes('-chain') && !name.startsWith('template-'))).toEqual(
-      prompted,
-    );
+    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr'];
+    expect(questionAgents.names().filter((name) => !/-chain|^template-|^embedding-walk$/.test(name))).toEqual(prompted);
   });
 
   test('B-TOG-1, B-KGGPT-1: has examples, each of which the parser reads as the reply that it shows', () => {

@@ -41,7 +41,7 @@ export async function chainChoice(
   shots: readonly MemoryEntry[],
   likeness: (relation: number) => number,
   prefilter: Prefilter,
-  { vocabulary, maxHops, maxChains }: SelfVeqaSettings,
+  { vocabulary, maxHops, maxChains }: Pick<SelfVeqaSettings, 'vocabulary' | 'maxHops' | 'maxChains'>,
 ): Promise<ChainChoice> {
   const shortest = hops ?? 1;
   const longest = hops ?? maxHops;
@@ -164,6 +164,7 @@ function byIds(a: readonly number[], b: readonly number[]): number {
   return at < 0 ? a.length - b.length : a[at]! - (b[at] ?? -1);
 }
 
+/** A relation sequence with everything that it leads to. */
 export interface ExecutedChain {
   chain: readonly number[];
   /** In canonical order; empty where it breaks off. */

@@ -1,0 +1,119 @@
+/**
+ * GCR, graph-constrained reasoning: the model names real paths out of the topics, bound to them by a grammar, and answers from them.
+ *
+ * Inputs: the question, its topics, the number of hops where the data set tells it. Calls: 2, 1 where answers come from the frontier.
+ * Stop: `answered`, `frontier`, `no-path` (nothing leads anywhere: no answer, the question counts all the same), `unparsed`, `no-topic`, `budget`.
+ *
+ * Where the reference differs: once its trie is exhausted every token is allowed, so that paths may leave the graph; questions
+ * without a path are not written and so leave the denominator; of a hub all paths stand in memory; edges are followed forward only.
+ * @source Luo et al. 2025, "Graph-constrained reasoning: faithful reasoning on knowledge graphs with large language models"
+ */
+import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
+import type { PathsReply } from '../../../src/llm/decision.js';
+import {
+  noAnswer,
+  type QuestionAgent,
+  type QuestionAgentEntry,
+  type QuestionAgentResources,
+  type QuestionAnswer,
+  type QuestionSession,
+} from '../../question-agent.js';
+import { unlessSpent } from '../facts.js';
+import { fromFrontier, pathBlock } from '../frontier-steps.js';
+import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { answerFromChains } from '../rog/rog-agent.js';
+import { chainChoice, executed, type ExecutedChain } from '../self-veqa/chains.js';
+import { type Path, realPaths } from './path-space.js';
+import { pathsExamples, pathsTask } from './prompts.js';
+import { type GcrSettings, gcrSettings } from './settings.js';
+
+/** The agent `gcr` with its switches. */
+export const gcrEntry: QuestionAgentEntry<typeof gcrSettings> = {
+  settings: gcrSettings,
+  needs: ['model', 'encoder'],
+  async create(resources, settings): Promise<QuestionAgent> {
+    const prefilter = await openPrefilter(resources, settings);
+    return {
+      name: 'gcr',
+      topicGiven: true,
+      prompted: true,
+      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
+      answer: (task, session) => answer(task, session, { resources, settings, prefilter }),
+    };
+  },
+};
+
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: GcrSettings;
+  prefilter: Prefilter;
+}
+
+async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { resources, settings, prefilter } = parts;
+  const { graph } = resources;
+  const { trace } = session;
+  const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
+  trace({ event: 'start', entities: topics });
+  const ended = (stop: string, degraded = false): QuestionAnswer => {
+    trace({ event: 'stop', reason: stop });
+    return { ...noAnswer(stop), degraded };
+  };
+  if (topics.length === 0) return ended('no-topic');
+  const hops = settings.hops === 'given' ? task.hops : undefined;
+  const space = { ...settings, vocabulary: 'reachable' } as const;
+  const choice = await chainChoice(graph, task, hops, [], () => 0, prefilter, space);
+  if (choice.note) trace({ event: 'note', text: choice.note });
+  const paths = realPaths(graph, topics, excludedTopics(task), choice.allowed, settings.maxCandidates);
+  if (paths.length === 0) return ended('no-path');
+  const decided = await unlessSpent(named(task, session, parts, topics, paths));
+  if (!decided) return ended('budget');
+  if (!decided.reply) return ended('unparsed', true);
+  const chosen = (decided.reply as PathsReply).paths.map((index) => paths[index]!);
+  trace({ event: 'decision', phase: 'paths', summary: decided.text });
+  const leading = settings.level === 'path' ? alone(chosen) : wholeSequences(graph, task, topics, chosen);
+  const found = await answerFromChains(task, session, { resources, settings, topics, leading });
+  return { ...found, ...(decided.confidence !== undefined && { confidence: decided.confidence }) };
+}
+
+function named(
+  task: QuestionTask,
+  { client }: QuestionSession,
+  { resources: { graph }, settings }: Parts,
+  topics: readonly number[],
+  allowed: readonly Path[],
+) {
+  return client.decide({
+    ...{ kind: 'paths', phase: 'paths', questionId: task.id, question: task.question, task: pathsTask },
+    ...{ examples: pathsExamples, evidence: [], subjects: topics, allowed },
+    context: client.byLikelihood ? [pathBlock(graph, { topics, relations: [] })] : [],
+    count: Math.min(settings.beams, allowed.length),
+    entityName: (entity) => graph.entityNames[entity]!,
+    relationName: (relation) => graph.relationNames[relation]!,
+    final: fromFrontier(settings.answers, client),
+  });
+}
+
+/** Relation sequences of the paths, each once, with where they lead as a whole. */
+function wholeSequences(
+  graph: QuestionAgentResources['graph'],
+  task: QuestionTask,
+  topics: readonly number[],
+  paths: readonly Path[],
+): ExecutedChain[] {
+  const chains = paths.map((path) => path.map(([, relation]) => relation));
+  const distinct = [...new Map(chains.map((chain) => [chain.join(), chain])).values()];
+  return distinct.map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+}
+
+/** The ends of the paths alone, by their relation sequences. */
+function alone(paths: readonly Path[]): ExecutedChain[] {
+  const bySequence = new Map<string, { chain: number[]; answers: number[] }>();
+  for (const path of paths) {
+    const chain = path.map(([, relation]) => relation);
+    const one = bySequence.get(chain.join()) ?? { chain, answers: [] };
+    bySequence.set(chain.join(), one);
+    one.answers.push(path.at(-1)![2]);
+  }
+  return [...bySequence.values()];
+}

@@ -1,0 +1,131 @@
+/**
+ * RoG: the model plans relation sequences, the graph is walked along them, and the model answers from what was found.
+ *
+ * Inputs: the question, its topics, the number of hops where the data set tells it. Calls: 2, 1 where answers come from the frontier
+ * or no plan leads anywhere. Stop: `answered`, `frontier`, `nowhere` (no plan leads anywhere: nothing is answered by heart),
+ * `no-way`, `no-topic`, `budget`.
+ *
+ * Where the reference differs: its graph keeps one relation a pair of entities and no direction; a hub's paths are without limit;
+ * a plan that leads nowhere leaves the model to answer by heart, unmarked.
+ * @source Luo et al. 2024, "Reasoning on graphs: faithful and interpretable large language model reasoning"
+ */
+import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
+import { BudgetSpent } from '../../../src/llm/decision.js';
+import {
+  chainEvidence,
+  noAnswer,
+  type QuestionAgent,
+  type QuestionAgentEntry,
+  type QuestionAgentResources,
+  type QuestionAnswer,
+  type QuestionSession,
+} from '../../question-agent.js';
+import { distinctFacts } from '../facts.js';
+import { askAnswer, frontierAnswers, fromFrontier, saidAnswers } from '../frontier-steps.js';
+import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
+import { propose } from '../self-veqa/roles.js';
+import { answerPrompts } from './prompts.js';
+import { type RogSettings, rogSettings } from './settings.js';
+
+/** The agent `rog` with its switches. */
+export const rogEntry: QuestionAgentEntry<typeof rogSettings> = {
+  settings: rogSettings,
+  needs: ['model', 'encoder'],
+  async create(resources, settings): Promise<QuestionAgent> {
+    const prefilter = await openPrefilter(resources, settings);
+    return {
+      name: 'rog',
+      topicGiven: true,
+      prompted: true,
+      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
+      answer: (task, session) => answer(task, session, { resources, settings, prefilter }),
+    };
+  },
+};
+
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: RogSettings;
+  prefilter: Prefilter;
+}
+
+async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { graph } = parts.resources;
+  const { trace } = session;
+  const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
+  trace({ event: 'start', entities: topics });
+  if (topics.length === 0) return ended(session, 'no-topic', false);
+  const hops = parts.settings.hops === 'given' ? task.hops : undefined;
+  const choice = await chainChoice(graph, task, hops, [], () => 0, parts.prefilter, parts.settings);
+  if (choice.note) trace({ event: 'note', text: choice.note });
+  if (choice.allowed.length === 0) return ended(session, 'no-way', false);
+  const plans = await planned(task, session, parts, choice);
+  if (plans === 'budget') return ended(session, 'budget', false);
+  const walked = (plans ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+  const summary = walked.map(({ chain, answers }) => `${chainText(graph, chain)} (${answers.length})`).join('; ');
+  trace({ event: 'decision', phase: 'propose', summary });
+  const leading = walked.filter(({ answers }) => answers.length > 0);
+  if (leading.length === 0) return ended(session, plans ? 'nowhere' : 'unparsed', true);
+  return answerFromChains(task, session, { ...parts, topics, leading });
+}
+
+function ended({ trace }: QuestionSession, stop: string, degraded: boolean): QuestionAnswer {
+  trace({ event: 'stop', reason: stop });
+  return { ...noAnswer(stop), degraded };
+}
+
+/** Undefined where the reply could not be read. */
+async function planned(
+  task: QuestionTask,
+  { client }: QuestionSession,
+  { resources: { graph }, settings }: Parts,
+  { allowed, vocabulary, hops }: Awaited<ReturnType<typeof chainChoice>>,
+): Promise<number[][] | 'budget' | undefined> {
+  // A single way needs no call.
+  if (allowed.length === 1) return [[...allowed[0]!]];
+  try {
+    return await propose({
+      ...{ graph, client, task, hops, allowed, vocabulary, shots: [], tried: [] },
+      ...{ count: Math.min(settings.plans, allowed.length), final: fromFrontier(settings.answers, client) },
+    });
+  } catch (error) {
+    if (error instanceof BudgetSpent) return 'budget';
+    throw error;
+  }
+}
+
+/** What answering from walked sequences works with. */
+export interface ChainsFound {
+  resources: QuestionAgentResources;
+  settings: Pick<RogSettings, 'answers' | 'maxPaths'>;
+  topics: readonly number[];
+  /** Sequences that lead somewhere, best first, at least one. */
+  leading: readonly ExecutedChain[];
+}
+
+/** The answer in the model's words, from the facts along the sequences; or everything that the best one leads to. */
+export async function answerFromChains(
+  task: QuestionTask,
+  { client, trace }: QuestionSession,
+  { resources: { graph, names }, settings, topics, leading }: ChainsFound,
+): Promise<QuestionAnswer> {
+  const [best] = leading;
+  const { chain, answers } = best!;
+  const evidence = distinctFacts(
+    leading.flatMap((one) =>
+      chainEvidence(graph, topics, one.chain, one.answers, settings.maxPaths, excludedTopics(task)),
+    ),
+  );
+  const rest = { chain, evidence, cost: {} };
+  if (fromFrontier(settings.answers, client)) {
+    trace({ event: 'stop', reason: 'frontier' });
+    return { ...frontierAnswers(graph, task, answers), ...rest, degraded: false, stop: 'frontier' };
+  }
+  const said = await askAnswer(task, client, evidence, answerPrompts);
+  const stop = said ? 'answered' : 'unparsed';
+  trace({ event: 'stop', reason: stop });
+  const met = new Set(leading.flatMap((one) => one.answers));
+  const found = saidAnswers(task, said?.answers ?? [], { names, met, ends: answers });
+  return { ...found, ...rest, degraded: said === undefined, stop };
+}
