@@ -17,6 +17,8 @@ export interface EvaluationSpeed {
   completionTokens: number;
   /** Prompt tokens that were evaluated, and written ones, a second. */
   tokensPerSecond: number;
+  /** Seconds of processor time of this process, all its threads together; a server's are not known. */
+  cpuSeconds: number;
 }
 
 /** Told of calls and questions; says how fast they came. */
@@ -29,11 +31,30 @@ export interface Speedometer {
   lap(): Record<string, number>;
 }
 
-/** @param now milliseconds of a monotonic clock */
-export function speedometer(now: () => number = () => performance.now()): Speedometer {
+/** Processor time of this process and its threads, in milliseconds. */
+function usedCpu(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+/**
+ * @param now milliseconds of a monotonic clock
+ * @param cpu milliseconds of processor time until now
+ */
+export function speedometer(now: () => number = () => performance.now(), cpu: () => number = usedCpu): Speedometer {
   const started = now();
+  const cpuStarted = cpu();
   let preparedAt = started;
-  const total = { questions: 0, asked: 0, remembered: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, ms: 0 };
+  const total = {
+    questions: 0,
+    asked: 0,
+    remembered: 0,
+    promptTokens: 0,
+    cachedTokens: 0,
+    completionTokens: 0,
+    ms: 0,
+    cpu: 0,
+  };
   let before = { ...total };
   return {
     called({ ms, cacheHit, completion }) {
@@ -55,7 +76,7 @@ export function speedometer(now: () => number = () => performance.now()): Speedo
     },
     speed() {
       const seconds = Math.max(1e-6, (now() - started) / 1000);
-      const { questions, ms: _, ...counts } = total;
+      const { questions, ms: _, cpu: _cpu, ...counts } = total;
       const evaluated = total.promptTokens - total.cachedTokens + total.completionTokens;
       return {
         seconds,
@@ -63,11 +84,13 @@ export function speedometer(now: () => number = () => performance.now()): Speedo
         msPerQuestion: (seconds * 1000) / Math.max(1, questions),
         ...counts,
         tokensPerSecond: evaluated / seconds,
+        cpuSeconds: (cpu() - cpuStarted) / 1000,
       };
     },
     lap() {
+      total.cpu = cpu() - cpuStarted;
       const since = Object.entries(total).map(([key, value]): [string, number] => [
-        `time/${key === 'ms' ? 'call_ms' : key}`,
+        `time/${key === 'ms' ? 'call_ms' : key === 'cpu' ? 'cpu_ms' : key}`,
         Math.round(value - before[key as keyof typeof total]),
       ]);
       before = { ...total };

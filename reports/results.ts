@@ -355,6 +355,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
   const { note, model, simulated = false, checkpoint } = records[0]!;
   const methods = [...new Set(same.map(({ trained }) => trained?.method))];
   const speeds = simulated ? [] : same.flatMap(({ speed }) => speed ?? []);
+  const cpu = speeds.flatMap(({ cpuPerSample }) => cpuPerSample ?? []);
   const rates = speeds.flatMap(({ tokensPerSecond }) => tokensPerSecond ?? []);
   return {
     ...{ label, aside: [], simulated, ...color, records, folders: same.map(({ folder }) => folder) },
@@ -372,6 +373,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     ...(speeds.length > 0 && {
       speed: {
         msPerSample: meanOf(speeds.map(({ msPerSample }) => msPerSample)),
+        ...(cpu.length > 0 && { cpuPerSample: meanOf(cpu) }),
         ...(rates.length > 0 && { tokensPerSecond: meanOf(rates) }),
       },
     }),

@@ -29,6 +29,8 @@ interface TrainedBy {
 export interface Speed {
   /** Wall time a sample, preparing included, in milliseconds. */
   msPerSample: number;
+  /** Processor time a sample, all threads together, in seconds; absent of versions that did not log it. */
+  cpuPerSample?: number;
   /** Prompt tokens that were evaluated, and written ones, a second; absent without a model. */
   tokensPerSecond?: number;
 }
@@ -142,6 +144,7 @@ function speedOf(laps: readonly TimingRecord[]): Speed | undefined {
   const tokens = sum('promptTokens') - sum('cachedTokens') + sum('completionTokens');
   return {
     msPerSample: (1000 * seconds) / samples,
+    ...(sum('cpu_ms') > 0 && { cpuPerSample: sum('cpu_ms') / 1000 / samples }),
     ...(sum('asked') > 0 && seconds > 0 && { tokensPerSecond: tokens / seconds }),
   };
 }

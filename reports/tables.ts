@@ -283,9 +283,10 @@ function tokensCell({ simulated, cost: { promptTokens, cachedTokens, completionT
 
 function speedCell({ speed }: ResultRow): Cell {
   if (!speed) return { text: '' };
-  const { msPerSample, tokensPerSecond } = speed;
+  const { msPerSample, tokensPerSecond, cpuPerSample } = speed;
+  const cpu = cpuPerSample === undefined ? [] : [`${plain(Number(cpuPerSample.toPrecision(2)))} processor s`];
   const rate = tokensPerSecond === undefined ? [] : [`${plain(Math.round(tokensPerSecond))} tokens/s`];
-  return { text: milliseconds(msPerSample), details: rate };
+  return { text: milliseconds(msPerSample), details: [...cpu, ...rate] };
 }
 
 function sizeOf(figures: Figures | undefined): number {

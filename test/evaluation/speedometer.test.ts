@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals';
+import { speedometer } from '../../evaluation/speedometer.js';
+
+test('processor time is told for the whole and lap by lap, from the beginning on', () => {
+  let cpu = 5000;
+  const speed = speedometer(
+    () => 0,
+    () => cpu,
+  );
+  cpu += 1500;
+  speed.answered();
+  expect(speed.lap()).toMatchObject({ 'time/cpu_ms': 1500, 'time/questions': 1 });
+  cpu += 250;
+  expect(speed.lap()).toMatchObject({ 'time/cpu_ms': 250, 'time/questions': 0 });
+  expect(speed.speed()).toMatchObject({ cpuSeconds: 1.75, asked: 0 });
+});
