@@ -125,7 +125,13 @@ export async function answerFromChains(
   const said = await askAnswer(task, client, evidence, answerPrompts);
   const stop = said ? 'answered' : 'unparsed';
   trace({ event: 'stop', reason: stop });
+  // Of homonyms those that the best sequence leads to, then those that any does.
   const met = new Set(leading.flatMap((one) => one.answers));
-  const found = saidAnswers(task, said?.answers ?? [], { names, met, ends: answers });
+  const lookup = (name: string) => {
+    const homonyms = names.lookup(name);
+    const known = homonyms.filter((entity) => met.has(entity));
+    return known.length > 0 ? known : homonyms;
+  };
+  const found = saidAnswers(task, said?.answers ?? [], { names: { lookup }, met: new Set(answers), ends: answers });
   return { ...found, ...rest, degraded: said === undefined, stop };
 }

@@ -60,3 +60,16 @@ test('a plan that is not grounded may hold relations that lead nowhere, a ground
   expect(await offered('all')).toContain(nowhere);
   expect(await offered('reachable')).not.toContain(nowhere);
 });
+
+test('a name that two plans lead to is what the better one leads to', async () => {
+  const twins = graphOf([...townFacts, ['Tower Clock', 'stands_in', 'JON WEIL']]);
+  const sequence = (...names: string[]) => names.map((name) => twins.relationId(name));
+  const plans = [sequence('~purchased_by', 'repaired_by'), sequence('~purchased_by', 'stands_in')];
+  const agent = await questionAgents.create('rog', resourcesOf(twins));
+  const own = [{ name: 'Orla Brandt', entity: twins.entityId('Orla Brandt') }];
+  const client = scriptedClient((decision) =>
+    decision.kind === 'chains' ? { chains: plans } : { answers: ['Jon Weil'] },
+  );
+  const { entities } = await agent.answer(taskOf({ topics: own, hops: 2 }), { client, trace: () => {} });
+  expect(entities).toEqual([twins.entityId('Jon Weil')]);
+});
