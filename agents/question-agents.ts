@@ -12,6 +12,7 @@ import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
 import { gcrEntry } from './prompted/gcr/gcr-agent.js';
 import { rogEntry } from './prompted/rog/rog-agent.js';
 import { selfVeqaEntry } from './prompted/self-veqa/self-veqa-agent.js';
+import { structGptEntry } from './prompted/structgpt/structgpt-agent.js';
 import { togEntry } from './prompted/tog/tog-agent.js';
 import type { QuestionAgent, QuestionAgentEntry, QuestionAgentResources, QuestionAnswer } from './question-agent.js';
 import { AgentRegistry } from './registry.js';
@@ -28,6 +29,7 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
   'self-veqa': selfVeqaEntry,
   rog: rogEntry,
   gcr: gcrEntry,
+  structgpt: structGptEntry,
   'template-lookup': templateLookupEntry,
   'embedding-walk': embeddingWalkEntry,
   'random-chain': randomChainEntry,

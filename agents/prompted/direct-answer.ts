@@ -4,6 +4,7 @@ import type { AnswerDecision } from '../../src/llm/decision.js';
 import type { QuestionAgent, QuestionAgentEntry } from '../question-agent.js';
 import { domains, exemplarsFor, truthExemplars } from './exemplars.js';
 import { groundNames, truthOf, unlessSpent } from './facts.js';
+import type { AnswerPrompts } from './frontier-steps.js';
 
 const settings = z.strictObject({
   exemplars: z
@@ -22,6 +23,16 @@ const truthTasks = {
   io: 'Say whether the statement is true or false.',
   cot: 'Think about the statement in one short sentence, then say whether it is true or false.',
 };
+
+/** What an agent asks, with the reasoning before the answer, where it has found nothing to answer from. */
+export function alonePrompts(dataset: string): AnswerPrompts {
+  return {
+    task: tasks.cot,
+    examples: exemplarsFor(dataset, 'auto', true),
+    truthTask: truthTasks.cot,
+    truthExamples: truthExemplars(true),
+  };
+}
 
 /** @param name `io` or `cot`: without or with the reasoning before the answer */
 function directAnswerEntry(name: 'io' | 'cot'): QuestionAgentEntry<typeof settings> {

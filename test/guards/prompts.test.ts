@@ -45,7 +45,7 @@ function restless(decision: Decision): unknown {
 async function everyDecision(): Promise<Decision[]> {
   const asked: Decision[] = [];
   const variants = [
-    ...['io', 'cot', 'fiske', 'self-veqa', 'rog', 'gcr'].map((name) => ({ name, switches: {} })),
+    ...['io', 'cot', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt'].map((name) => ({ name, switches: {} })),
     ...['triples', 'cot'].map((finalPolicy) => ({ name: 'tog', switches: { finalPolicy, depth: 2, width: 9 } })),
     { name: 'self-veqa', switches: { verifier: 'reference' } },
   ];
@@ -82,10 +82,10 @@ describe('what prompted agents ask', () => {
       [
         ...['io', 'cot', 'ark-standard', 'ark-normal', 'ark-opa'],
         ...['relation-prune', 'entity-prune', 'judge', 'answer', 'direct-answer'],
-        ...['clues', 'relation-map', 'entity-map', 'propose', 'verify', 'paths'],
+        ...['clues', 'relation-map', 'entity-map', 'propose', 'verify', 'paths', 'relation'],
       ].sort(),
     );
-    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr'];
+    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt'];
     expect(questionAgents.names().filter((name) => !/-chain|^template-|^embedding-walk$/.test(name))).toEqual(prompted);
   });
 

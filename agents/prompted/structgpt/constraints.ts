@@ -1,0 +1,42 @@
+/** Nodes that stand for an event, such as a marriage or a part in a film: the question says which of them it means. */
+import type { Frontier } from '../../../src/kg/frontier.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import { normalizeName } from '../../../src/kg/name-index.js';
+
+/** Nodes without a name bear their id, as Freebase's compound values do. */
+const unnamed = /^[mg]\.[0-9a-z_]+$/;
+
+/** Whether an entity stands for an event. */
+export function isMediator(graph: Graph, entity: number): boolean {
+  return unnamed.test(graph.entityNames[entity]!);
+}
+
+/**
+ * The frontier less the mediators whose facts hold fewer of the phrases than others' do; all of it where none of them holds any.
+ * O(edges of the mediators).
+ * @param phrases what narrows the answer down: names, and years, which a date holds
+ */
+export function heldBy(graph: Graph, frontier: Frontier, phrases: readonly string[]): Frontier {
+  const wanted = phrases.map(normalizeName).filter((phrase) => phrase !== '');
+  const held = Array.from(frontier.entities, (entity) =>
+    isMediator(graph, entity) ? heldPhrases(graph, entity, wanted) : undefined,
+  );
+  const most = Math.max(0, ...held.map((count) => count ?? 0));
+  const kept = [...held.keys()].filter((i) => held[i] === undefined || held[i] === most);
+  return {
+    entities: Int32Array.from(kept, (i) => frontier.entities[i]!),
+    counts: Float64Array.from(kept, (i) => frontier.counts[i]!),
+  };
+}
+
+/** How many of the phrases name something beside the node. */
+function heldPhrases(graph: Graph, entity: number, phrases: readonly string[]): number {
+  const names = Array.from(graph.tails.subarray(graph.offsets[entity], graph.offsets[entity + 1]), (tail) =>
+    normalizeName(graph.entityNames[tail]!),
+  );
+  return phrases.filter((phrase) => names.some((name) => name === phrase || isYearOf(name, phrase))).length;
+}
+
+function isYearOf(date: string, phrase: string): boolean {
+  return /^\d{4}$/.test(phrase) && date.startsWith(`${phrase}-`);
+}

@@ -1,0 +1,237 @@
+/**
+ * StructGPT: read, then reason, hop by hop. The model picks one relation of everything reached so far, the graph gives the
+ * facts behind it, and the model says whether they answer the question.
+ *
+ * Inputs: the question and its topic entities. Calls: a hop 1 for the relation, none where one alone leads on, and 1 for
+ * the verdict, with the answers in it; 1 for the answer where no verdict was good; 1 for constraints where the walk meets
+ * nodes that stand for an event. Stop: `answered`, `hops` (as many as given or predicted), `depth`, `no-way`, `unread` (no
+ * relation could be read), `no-topic`, `budget`. Output: the answers of the verdict among the entities that the walk leads
+ * to, or all of these (`answers`).
+ *
+ * Where the reference differs: it finds relation names anywhere in a reply, so that a name inside another is chosen as
+ * well, ends after one hop, and takes any "no" in a reply, as in "nominated", for a denial.
+ * @source Jiang et al. 2023, "StructGPT", section 4.2; RUCAIBox/StructGPT
+ */
+import type { QuestionTask } from '../../../datasets/question.js';
+import { canonicalOrder } from '../../../src/kg/frontier.js';
+import { normalizeName } from '../../../src/kg/name-index.js';
+import { BudgetSpent, type DecisionClient, type JudgeDecision } from '../../../src/llm/decision.js';
+import type {
+  QuestionAgent,
+  QuestionAgentEntry,
+  QuestionAgentResources,
+  QuestionAnswer,
+  QuestionSession,
+} from '../../question-agent.js';
+import { alonePrompts } from '../direct-answer.js';
+import {
+  askAnswer,
+  fromFrontier,
+  frontierAnswers,
+  frontierDegree,
+  frontierOf,
+  onwardRelations,
+  pathText,
+  relationChoice,
+  saidAnswers,
+  startWalk,
+  stepWalk,
+  type Walk,
+  walkFacts,
+} from '../frontier-steps.js';
+import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { heldBy, isMediator } from './constraints.js';
+import * as prompts from './prompts.js';
+import { type StructGptSettings, structGptSettings } from './settings.js';
+
+/** The agent `structgpt` with its switches. */
+export const structGptEntry: QuestionAgentEntry<typeof structGptSettings> = {
+  settings: structGptSettings,
+  needs: ['model', 'encoder', 'train'],
+  async create(resources, settings): Promise<QuestionAgent> {
+    const prefilter = await openPrefilter(resources, settings);
+    const hopsOf = settings.hops === 'predicted' ? await predictedHops(resources) : givenHops;
+    return {
+      name: 'structgpt',
+      topicGiven: true,
+      prompted: true,
+      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
+      answer: (task, session) => answer(task, session, { resources, settings, prefilter, hopsOf }),
+    };
+  },
+};
+
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: StructGptSettings;
+  prefilter: Prefilter;
+  hopsOf: HopsOf;
+}
+
+/** What the walk leaves behind, also where the budget cuts it short. */
+interface Progress {
+  walk: Walk;
+  /** Of a verdict that the facts suffice. */
+  answers?: readonly string[];
+  degraded: boolean;
+  graphReads: number;
+  /** Product of the shares of what was chosen; undefined from the first choice that was written. */
+  confidence: number | undefined;
+}
+
+async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { resources, settings } = parts;
+  const { graph } = resources;
+  const progress: Progress = { walk: startWalk(task), degraded: false, graphReads: 0, confidence: 1 };
+  session.trace({ event: 'start', entities: progress.walk.topics });
+  let stop = 'no-topic';
+  if (progress.walk.topics.length > 0) {
+    try {
+      stop = await walkOn(task, session, parts, progress);
+    } catch (error) {
+      if (!(error instanceof BudgetSpent)) throw error;
+      stop = 'budget';
+    }
+  }
+  const { walk, graphReads, confidence } = progress;
+  const walked = walk.relations.length > 0;
+  const ends = walked ? canonicalOrder(frontierOf(walk)) : [];
+  const evidence = walked ? walkFacts(graph, task, walk, settings.facts) : [];
+  const answered = await answersOf(task, session.client, { ...parts, progress, ends, evidence });
+  session.trace({ event: 'stop', reason: stop });
+  return {
+    ...answered,
+    ...(walked && { chain: walk.relations }),
+    ...(confidence !== undefined && walked && { confidence }),
+    evidence,
+    ...(stop === 'answered' && { verified: true }),
+    degraded: progress.degraded,
+    stop,
+    cost: { graphReads },
+  };
+}
+
+/** Walks until something ends it, and says what. */
+async function walkOn(task: QuestionTask, session: QuestionSession, parts: Parts, progress: Progress): Promise<string> {
+  const { resources, settings, hopsOf } = parts;
+  const { graph } = resources;
+  const { client, trace, signal } = session;
+  const judgedWhere = { judged: true, auto: !client.byLikelihood, given: false, predicted: false };
+  const hops = judgedWhere[settings.hops] ? undefined : await hopsOf(task, signal);
+  if (hops === undefined && settings.hops === 'given')
+    trace({ event: 'note', text: 'the number of hops is not given' });
+  const constraints = constraintsOnce(task, client);
+  for (let hop = 1; hop <= (hops ?? settings.maxHops); hop++) {
+    const relation = await nextRelation(task, client, parts, progress);
+    if (typeof relation === 'string') return relation;
+    const walk = stepWalk(graph, progress.walk, relation);
+    progress.walk = walk;
+    trace({ event: 'decision', phase: 'relation', summary: pathText(graph, walk) });
+    if (settings.constraints && frontierOf(walk).entities.some((entity) => isMediator(graph, entity))) {
+      const narrowed = heldBy(graph, frontierOf(walk), await constraints());
+      progress.graphReads += frontierDegree(graph, frontierOf(walk));
+      progress.walk = { ...walk, frontiers: [...walk.frontiers.slice(0, -1), narrowed] };
+    }
+    if (hops === undefined && (await suffices(task, client, parts, progress))) return 'answered';
+  }
+  return hops === undefined ? 'depth' : 'hops';
+}
+
+/** The relation to follow, or why there is none. */
+async function nextRelation(
+  task: QuestionTask,
+  client: DecisionClient,
+  { resources: { graph }, prefilter }: Parts,
+  progress: Progress,
+): Promise<number | 'no-way' | 'unread'> {
+  const { walk } = progress;
+  progress.graphReads += frontierDegree(graph, frontierOf(walk));
+  const onward = onwardRelations(graph, frontierOf(walk), walk.excluded);
+  const relations = await prefilter.keep(task, walk.relations, onward);
+  if (relations.length <= 1) return relations[0] ?? 'no-way';
+  const { reply, confidence } = await client.decide({
+    ...relationChoice(graph, task, walk, relations),
+    ...{ kind: 'choose-one', phase: 'relation', allowNone: false },
+    ...{ task: prompts.relationTask, examples: prompts.relationExamples },
+  });
+  progress.confidence = product(progress.confidence, confidence);
+  if (reply) return relations[reply.choice]!;
+  progress.degraded = true;
+  return 'unread';
+}
+
+/** What narrows the answer down, asked for once. */
+function constraintsOnce(task: QuestionTask, client: DecisionClient): () => Promise<readonly string[]> {
+  let asked: Promise<readonly string[]> | undefined;
+  const ask = async () => {
+    const { reply } = await client.decide({
+      ...{ kind: 'extract', phase: 'constraints', questionId: task.id, question: task.question, maxItems: 5 },
+      ...{ task: prompts.constraintTask, examples: prompts.constraintExamples, evidence: [] },
+    });
+    return reply?.items ?? [];
+  };
+  return () => (asked ??= ask());
+}
+
+/** Whether the model says that the facts answer the question; the answers it gives are kept. */
+async function suffices(
+  task: QuestionTask,
+  client: DecisionClient,
+  { resources: { graph }, settings }: Parts,
+  progress: Progress,
+): Promise<boolean> {
+  const { walk } = progress;
+  const ends = canonicalOrder(frontierOf(walk));
+  const withAnswers = !fromFrontier(settings.answers, client);
+  const path = `${pathText(graph, walk)} (${ends.length})`;
+  const candidate = { kind: 'chain', relations: walk.relations, answers: ends, text: path } as const;
+  const decision: JudgeDecision = {
+    ...{ kind: 'judge', phase: 'judge', questionId: task.id, question: task.question, withAnswers },
+    ...{ task: withAnswers ? prompts.judgeTask : prompts.verdictTask, examples: prompts.judgeExamples },
+    evidence: walkFacts(graph, task, walk, settings.facts),
+    // Of one candidate alone a likelihood says nothing: there the facts are judged, by yes and no.
+    candidates: client.byLikelihood ? [] : [candidate],
+    subjects: walk.topics,
+  };
+  const { reply, confidence } = await client.decide(decision);
+  progress.confidence = product(progress.confidence, confidence);
+  if (!reply) progress.degraded = true;
+  if (reply?.choice !== 0) return false;
+  progress.answers = reply.answers;
+  return true;
+}
+
+function product(sum: number | undefined, share: number | undefined): number | undefined {
+  return sum === undefined || share === undefined ? undefined : sum * share;
+}
+
+type Answered = Pick<QuestionAnswer, 'entities' | 'literals' | 'truth' | 'text'>;
+
+/** The verdict's answers, or everything reached, or what the model says to the facts in the end. */
+async function answersOf(
+  task: QuestionTask,
+  client: DecisionClient,
+  {
+    resources: { dataset, graph, names },
+    settings,
+    progress,
+    ends,
+    evidence,
+  }: Parts & { progress: Progress; ends: readonly number[]; evidence: QuestionAnswer['evidence'] },
+): Promise<Answered> {
+  const { answers } = progress;
+  if (fromFrontier(settings.answers, client) || answers?.length === 0) return frontierAnswers(graph, task, ends);
+  const met = new Set(progress.walk.frontiers.flatMap(({ entities }) => [...entities]));
+  if (answers) {
+    const nameOf = (entity: number) => normalizeName(graph.entityNames[entity]!);
+    // A name that nothing reached bears was not read off the facts: it counts as text alone.
+    const lookup = (name: string) => ends.filter((entity) => nameOf(entity) === normalizeName(name));
+    return saidAnswers(task, answers, { names: { lookup }, met, ends });
+  }
+  const alone = evidence.length === 0;
+  const asked = alone ? alonePrompts(dataset) : prompts.answerPrompts;
+  const reply = await askAnswer(task, client, evidence, asked, alone);
+  progress.degraded ||= reply === undefined;
+  return saidAnswers(task, reply?.answers ?? [], { names, met, ends });
+}
