@@ -115,6 +115,24 @@ describe('an evaluation in its folder', () => {
     expect(second.speed).toMatchObject({ asked: 0, remembered: 12 });
   });
 
+  test('what is counted of decisions reaches neither agent nor model: other golds change rows, and no byte of what was asked', async () => {
+    const evaluated = async (chain: string[], answers: string[]) => {
+      const own = [0, 1].map((i) => questionOf(`q${i}`, 'Tamsin', answers, { chain }));
+      const asked = { asked: settings, folder: evaluationFolder(settings, { root: folderWith({}) }), model: wise() };
+      const { rows, folder } = await keepEvaluation(questionAsker(twice), own, scorer, asked);
+      const files = evaluationFiles(folder);
+      return { rows, asked: [files.completions, files.traces].map((file) => readFileSync(file)) };
+    };
+    const one = await evaluated(['sailed', 'built_by'], ['Ivo', 'Ada']);
+    const other = await evaluated(['sailed'], ['Heron']);
+    expect(one.rows[0]!.decisions).toEqual([
+      expect.objectContaining({ phase: 'first', taken: 1, judged: 1, right: 1 }),
+      expect.objectContaining({ phase: 'last', taken: 1, judged: 1, right: 1 }),
+    ]);
+    expect(other.rows[0]!.decisions).toMatchObject([{ right: 0 }, { right: 0 }]);
+    expect(other.asked).toEqual(one.asked);
+  });
+
   test('wall clock stands in timing.jsonl alone', async () => {
     const { files, speed } = await run(folderWith({}), wise());
     expect(speed).toMatchObject({ asked: 12, remembered: 0 });
