@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 /** Files that name samples or golds and make nothing of them, with what they do. */
 const handsOn: Record<string, string> = {
   'agents/link-walker/link-walker.ts': 'opens what a run trained',
+  'agents/prompted/hops/hops.ts': 'gives train to the hop predictor',
   'agents/prompted/self-veqa/self-veqa-agent.ts': 'gives train to the memory and the hop predictor',
   'agents/question-agent.ts': 'says what agents may ask for',
   'agents/walker/inputs.ts': 'gives train to the walk counts',
@@ -33,6 +34,7 @@ const handsOn: Record<string, string> = {
   'tasks/links/training-data.ts': 'loads the splits',
   'tasks/questions/agents.ts': 'gives train to untrained agents',
   'tasks/questions/data.ts': 'loads the split that is evaluated, and train',
+  'tasks/questions/decisions.ts': 'counts right decisions beside the agent',
   'tasks/questions/edge-walk.ts': 'gives train to the environment, scores walks',
   'tasks/questions/environment.ts': 'gives the samples of a split to environments that other programs step',
   'tasks/questions/index.ts': 'counts what a training would read',
