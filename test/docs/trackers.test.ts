@@ -75,7 +75,8 @@ describe('what trackers were told', () => {
 
   test('Weights & Biases: rows with their step, between init and finish', async () => {
     // Stands in for the package, which is not among ours: what its README says it has.
-    const client = join(folderWith({}), 'wandb.mjs');
+    const folder = folderWith({});
+    const client = join(folder, 'wandb.mjs');
     writeFileSync(
       client,
       `const said = [];
@@ -86,7 +87,8 @@ describe('what trackers were told', () => {
          finish: async () => console.log(JSON.stringify([...said, ['finish']])),
        };`,
     );
-    const printed = await runTypeScript(wandb!.text.replace("'@wandb/sdk'", `'${client}'`));
+    const written = wandb!.text.replace("'@wandb/sdk'", `'${client}'`);
+    const printed = await runTypeScript(written.replace("'runs/in-wandb'", `'${join(folder, 'run')}'`));
     const said = JSON.parse(printed) as [string, Record<string, number>?][];
     expect(said[0]).toEqual(['init', ['project', 'config']]);
     expect(said.at(-1)).toEqual(['finish']);
