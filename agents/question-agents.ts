@@ -10,6 +10,8 @@ import { templateLookupEntry } from './baselines/template-lookup.js';
 import { cotEntry, ioEntry } from './prompted/direct-answer.js';
 import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
 import { gcrEntry } from './prompted/gcr/gcr-agent.js';
+import { kgGptEntry } from './prompted/kg-gpt/kg-gpt-agent.js';
+import { pogEntry } from './prompted/pog/pog-agent.js';
 import { rogEntry } from './prompted/rog/rog-agent.js';
 import { selfVeqaEntry } from './prompted/self-veqa/self-veqa-agent.js';
 import { structGptEntry } from './prompted/structgpt/structgpt-agent.js';
@@ -30,6 +32,8 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
   rog: rogEntry,
   gcr: gcrEntry,
   structgpt: structGptEntry,
+  'kg-gpt': kgGptEntry,
+  pog: pogEntry,
   'template-lookup': templateLookupEntry,
   'embedding-walk': embeddingWalkEntry,
   'random-chain': randomChainEntry,

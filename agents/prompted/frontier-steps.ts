@@ -23,7 +23,7 @@ import type {
 } from '../../src/llm/decision.js';
 import { mostAnswers } from '../../src/llm/decisions/forms/answer.js';
 import { frontierEvidence, type QuestionAnswer } from '../question-agent.js';
-import { groundNames, truthOf, unlessSpent } from './facts.js';
+import { distinctFacts, groundNames, truthOf, unlessSpent } from './facts.js';
 
 /** A relation sequence walked from the topics, and everything it leads to. */
 export interface Walk {
@@ -77,6 +77,12 @@ export function relationCandidates(graph: Graph, relations: readonly number[]): 
   return relations.map((relation) => ({ kind: 'relation', relation, text: graph.relationNames[relation]! }));
 }
 
+/** A walk among others, with everything that it leads to. */
+export function walkCandidate(graph: Graph, walk: Walk): Candidate {
+  const text = walk.relations.map((relation) => graph.relationNames[relation]!).join(' → ');
+  return { kind: 'chain', relations: walk.relations, answers: [...frontierOf(walk).entities], text };
+}
+
 /** What every choice among the relations that lead on holds: spread it into the decision. */
 export function relationChoice(graph: Graph, task: QuestionTask, walk: Walk, relations: readonly number[]) {
   return {
@@ -103,6 +109,28 @@ export function walkFacts(graph: Graph, task: QuestionTask, walk: Walk, limit: n
   const ends = canonicalOrder(frontierOf(walk));
   const answers = [...new Set([...namedInQuestion(graph, task, ends), ...ends])];
   return frontierEvidence(graph, walk.frontiers, walk.relations, answers, limit);
+}
+
+/** Facts of all walks, each once, at most `limit`: every walk has its share, and what one leaves over goes to the next. */
+export function walksFacts(graph: Graph, task: QuestionTask, walks: readonly Walk[], limit: number): NamedTriple[] {
+  let facts: NamedTriple[] = [];
+  walks.forEach((walk, i) => {
+    const share = Math.ceil((limit - facts.length) / (walks.length - i));
+    if (share > 0) facts = distinctFacts([...facts, ...walkFacts(graph, task, walk, share)]);
+  });
+  return facts;
+}
+
+/** The ends of the walk that most of the entities lie at, the better walk of equals. */
+export function endsHolding(walks: readonly Walk[], entities: readonly number[]): number[] {
+  let best: { ends: number[]; held: number } = { ends: [], held: 0 };
+  for (const walk of walks) {
+    const ends = canonicalOrder(frontierOf(walk));
+    const own = new Set(ends);
+    const held = entities.filter((entity) => own.has(entity)).length;
+    if (held > best.held) best = { ends, held };
+  }
+  return best.ends;
 }
 
 /**
@@ -160,8 +188,8 @@ export async function askAnswer(
 }
 
 /**
- * What the model said as answers: entities by their names, those met on the way before others of the name. A list of as
- * many names as a reply may hold, all of them ends of the walk, stands for all of its ends: the form cut it.
+ * What the model said as answers: entities by their names, ends of the walk before others of the name that were met, these
+ * before all others. A list of as many names as a reply may hold, all of them ends of the walk, stands for all of its ends: the form cut it.
  * @param ends of the walk, best first
  * @param met entities of the facts that were shown
  */
@@ -172,8 +200,13 @@ export function saidAnswers(
 ): Pick<QuestionAnswer, 'entities' | 'literals' | 'truth' | 'text'> {
   const text = said.join('; ');
   if (task.form === 'truth') return { entities: [], literals: [], ...truthOf(said), text };
-  const { entities, literals } = groundNames(said, names, met);
   const isEnd = new Set(ends);
+  const lookup = (name: string) => {
+    const homonyms = names.lookup(name);
+    const atEnd = homonyms.filter((entity) => isEnd.has(entity));
+    return atEnd.length > 0 ? atEnd : homonyms;
+  };
+  const { entities, literals } = groundNames(said, { lookup }, met);
   const isCut = said.length === mostAnswers && literals.length === 0 && entities.every((entity) => isEnd.has(entity));
   return { entities: isCut ? [...new Set([...entities, ...ends])] : entities, literals, text };
 }

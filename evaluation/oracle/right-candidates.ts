@@ -22,7 +22,7 @@ function hopsOf({ chains }: QuestionFacts, { subjects }: Decision): Hop[] {
 /** Whether a candidate is a relation of the hop, or an entity that the hop leads to. */
 function fits(candidate: Candidate, { chain, depth }: Hop): boolean {
   const relation = chain.relations[depth]!;
-  if (candidate.kind === 'relation') return candidate.relation === relation;
+  if (candidate.kind === 'relation') return candidate.relation === relation || candidate.inverse === relation;
   if (candidate.kind !== 'entity') return false;
   return (candidate.relation ?? relation) === relation && chain.frontiers[depth + 1]!.has(candidate.entity);
 }

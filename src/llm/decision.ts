@@ -9,7 +9,12 @@ export type NamedTriple = readonly [head: string, relation: string, tail: string
 
 /** Something that may be chosen. `text` is what stands in the prompt; ids serve whoever executes the choice. */
 export type Candidate =
-  | { kind: 'relation'; relation: number; text: string }
+  | {
+      kind: 'relation';
+      relation: number;
+      /** The other way, where it stands for both. */ inverse?: number;
+      text: string;
+    }
   | { kind: 'entity'; entity: number; /** The relation that led to it. */ relation?: number; text: string }
   | { kind: 'chain'; relations: readonly number[]; /** Where it leads. */ answers: readonly number[]; text: string }
   | { kind: 'path'; triples: readonly (readonly [number, number, number])[]; text: string }

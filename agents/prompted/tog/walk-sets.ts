@@ -16,6 +16,7 @@ import {
   startWalk,
   stepWalk,
   type Walk,
+  walkCandidate,
 } from '../frontier-steps.js';
 import type { Prefilter } from '../prefilter/prefilter.js';
 import { bestWays, judgeWaysTask } from './prompts.js';
@@ -179,12 +180,7 @@ async function bestOf(
     task: judgeWaysTask,
     examples: bestWays,
     evidence: [],
-    candidates: beams.map(({ walk }) => ({
-      kind: 'chain',
-      relations: walk.relations,
-      answers: [...frontierOf(walk).entities],
-      text: walk.relations.map((relation) => graph.relationNames[relation]!).join(' → '),
-    })),
+    candidates: beams.map(({ walk }) => walkCandidate(graph, walk)),
     withAnswers: false,
     final: true,
   });

@@ -1,0 +1,260 @@
+/**
+ * KG-GPT: the question is split into parts of one relation each, relations are chosen for every part, and the answer is read off
+ * everything that walks along them show.
+ *
+ * Inputs: the question, its topic entities, the number of hops where the data set tells it. Calls: 1 for the parts, at most 1 a
+ * part (none where there is one relation to choose), 1 for the answer. Stop: `answered`, `dead-end` (a part has no relation that
+ * leads on), `no-topic`, `budget`. Output: the model's names, mapped to entities of the evidence first; where candidates are
+ * scored by likelihood, the model chooses one of the walks and everything that it leads to is the answer.
+ *
+ * Where the reference differs: it reads the first bracketed list of a reply and gives up after five (here a reply is read in full,
+ * and a part without a readable one has no relations); takes any bracket of the question for the topic; keeps one second-hop tail a
+ * node (`evidence: reference`); counts a reply that contains an answer.
+ * @source Kim et al. 2023, "KG-GPT: A general framework for reasoning on knowledge graphs using large language models"
+ */
+import type { QuestionTask } from '../../../datasets/question.js';
+import { canonicalOrder } from '../../../src/kg/frontier.js';
+import { BudgetSpent, type ContextBlock, type DecisionClient } from '../../../src/llm/decision.js';
+import type {
+  QuestionAgent,
+  QuestionAgentEntry,
+  QuestionAgentResources,
+  QuestionAnswer,
+  QuestionSession,
+} from '../../question-agent.js';
+import { alonePrompts } from '../direct-answer.js';
+import { groundNames } from '../facts.js';
+import {
+  askAnswer,
+  endsHolding,
+  frontierAnswers,
+  frontierDegree,
+  frontierOf,
+  fromFrontier,
+  pathBlock,
+  pathText,
+  saidAnswers,
+  startWalk,
+  type Walk,
+  walkFacts,
+  walksFacts,
+} from '../frontier-steps.js';
+import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { chooseWalk } from '../walk-choice.js';
+import { grownWalks } from './evidence.js';
+import * as prompts from './prompts.js';
+import { anyStep, offeredCandidates, type OfferedRelation, offeredRelations, segmentsOf, setOf } from './segments.js';
+import { kgGptSettings, type KgGptSettings } from './settings.js';
+
+/** The agent `kg-gpt` with its switches. */
+export const kgGptEntry: QuestionAgentEntry<typeof kgGptSettings> = {
+  settings: kgGptSettings,
+  needs: ['model', 'encoder', 'train'],
+  async create(resources, settings): Promise<QuestionAgent> {
+    const prefilter = await openPrefilter(resources, settings);
+    const unknown: HopsOf = () => Promise.resolve(undefined);
+    const hopsOf =
+      { given: givenHops, any: unknown, predicted: undefined }[settings.hops] ?? (await predictedHops(resources));
+    return {
+      name: 'kg-gpt',
+      topicGiven: true,
+      prompted: true,
+      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
+      answer: (task, session) => answerQuestion(task, session, { resources, settings, prefilter, hopsOf }),
+    };
+  },
+};
+
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: KgGptSettings;
+  prefilter: Prefilter;
+  hopsOf: HopsOf;
+}
+
+/** What the hops leave behind, also where the budget cuts them short. */
+interface Found {
+  /** The longest walks, best first; the start alone before the first hop. */
+  walks: readonly Walk[];
+  /** Those of every length from one hop on. */
+  all: Walk[];
+  /** Walks of every length may hold the answer. */
+  open: boolean;
+  stop: string;
+  degraded: boolean;
+  graphReads: number;
+  /** Product of the shares of what was chosen; undefined from the first choice that was written. */
+  confidence: number | undefined;
+}
+
+/** @throws what the client throws, save `BudgetSpent` */
+async function answerQuestion(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { client, trace } = session;
+  const start = startWalk(task);
+  trace({ event: 'start', entities: start.topics });
+
+  const found: Found = {
+    ...{ walks: [start], all: [], open: false, stop: start.topics.length > 0 ? 'answered' : 'no-topic' },
+    ...{ degraded: false, graphReads: 0, confidence: 1 },
+  };
+  try {
+    if (start.topics.length > 0) await walkParts(task, session, parts, found);
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error;
+    found.stop = 'budget';
+  }
+  trace({ event: 'graph', operation: `${found.walks.length} walks`, reads: found.graphReads });
+  const walks = found.open ? found.all.toReversed() : found.walks.filter(({ relations }) => relations.length > 0);
+  const answered = fromFrontier(parts.settings.answers, client)
+    ? await chosenAnswer(task, session, parts, walks, found.confidence)
+    : await writtenAnswer(task, session, parts, walks);
+  trace({ event: 'stop', reason: found.stop });
+  const { degraded, ...answer } = answered;
+  return {
+    ...answer,
+    degraded: degraded || found.degraded,
+    stop: found.stop,
+    cost: { graphReads: found.graphReads },
+  };
+}
+
+/** Splits the question and walks along the relations that its parts choose. */
+async function walkParts(task: QuestionTask, session: QuestionSession, parts: Parts, found: Found): Promise<void> {
+  const { resources, settings, prefilter, hopsOf } = parts;
+  const { graph } = resources;
+  const { client, trace, signal } = session;
+  const hops = await hopsOf(task, signal);
+  const asks = settings.split === 'model' || (settings.split === 'auto' && !client.byLikelihood);
+  const texts = asks ? await splitQuestion(task, hops ?? settings.maxHops, client) : undefined;
+  const segments = segmentsOf(task, texts, { hops, maxHops: settings.maxHops });
+  found.open = segments.open;
+  // A question that was to be split and was not is answered all the same, but with less to go by.
+  if (asks && !segments.split) found.degraded = true;
+  trace({ event: 'decision', phase: 'split', summary: segments.split ? segments.parts.join('; ') : 'not split' });
+
+  const { excluded } = found.walks[0]!;
+  let level = frontierOf(found.walks[0]!);
+  for (const [hop, part] of segments.parts.entries()) {
+    const from =
+      settings.offered === 'hop' ? level : setOf(found.walks.flatMap((walk) => [...frontierOf(walk).entities]));
+    found.graphReads += frontierDegree(graph, from);
+    const offered = offeredRelations(graph, from, excluded, settings.direction);
+    const best = found.walks[0]!;
+    const kept = await thinned(prefilter, task, best.relations, offered);
+    const context = [...(segments.split ? [{ label: 'Part', lines: [part] }] : []), pathBlock(graph, best)];
+    const { chosen, confidence } =
+      kept.length < 2
+        ? { chosen: kept, confidence: 1 }
+        : await chooseRelations(task, client, settings, kept, { context, subjects: [...from.entities] });
+    if (!chosen) found.degraded = true;
+    found.confidence =
+      found.confidence === undefined || confidence === undefined ? undefined : found.confidence * confidence;
+    trace({
+      ...{ event: 'decision', phase: 'relations' },
+      summary: `hop ${hop + 1}: ${(chosen ?? []).map(({ text }) => text).join('; ')}`,
+    });
+    const grown = grownWalks(graph, found.walks, chosen ?? [], settings.evidence);
+    if (grown.length === 0) {
+      found.stop = 'dead-end';
+      return;
+    }
+    found.walks = grown;
+    found.all.push(...grown.toReversed());
+    if (hop < segments.parts.length - 1) level = anyStep(graph, level, excluded);
+  }
+}
+
+/** Undefined where the reply cannot be read. */
+async function splitQuestion(
+  task: QuestionTask,
+  count: number,
+  client: DecisionClient,
+): Promise<readonly string[] | undefined> {
+  const { reply } = await client.decide({
+    ...{ kind: 'rewrite', about: 'sub-question', phase: 'split', evidence: [] },
+    ...{ questionId: task.id, question: task.question },
+    task: prompts.splitTask,
+    examples: prompts.splitExamples,
+    count,
+  });
+  return reply?.texts;
+}
+
+/** What the pre-filter leaves of the offered ones: of a relation either way, the better way counts. */
+async function thinned(
+  prefilter: Prefilter,
+  task: QuestionTask,
+  walked: readonly number[],
+  offered: readonly OfferedRelation[],
+): Promise<OfferedRelation[]> {
+  const ids = offered.flatMap(({ ways }) => [...ways]);
+  const kept = await prefilter.keep(task, walked, ids);
+  if (kept.length === ids.length) return [...offered];
+  const rank = ({ ways }: OfferedRelation) =>
+    Math.min(...ways.map((way) => (kept.indexOf(way) + ids.length) % ids.length));
+  const some = offered.filter(({ ways }) => ways.some((way) => kept.includes(way)));
+  return some.sort((a, b) => rank(a) - rank(b));
+}
+
+/** Best first; nothing where the reply cannot be read: what an earlier part chose never stands in. */
+async function chooseRelations(
+  task: QuestionTask,
+  client: DecisionClient,
+  { relations, direction }: KgGptSettings,
+  offered: readonly OfferedRelation[],
+  shown: { context: readonly ContextBlock[]; subjects: readonly number[] },
+): Promise<{ chosen?: OfferedRelation[] | undefined; confidence?: number | undefined }> {
+  const { reply, confidence } = await client.decide({
+    ...{ kind: 'choose-many', phase: 'relations', evidence: [], maxChoices: relations, ...shown },
+    ...{ questionId: task.id, question: task.question },
+    task: direction === 'dropped' ? prompts.relationTask : prompts.directedRelationTask,
+    examples: prompts.relationExamples,
+    candidates: offeredCandidates(offered),
+  });
+  return { chosen: reply?.choices.map((choice) => offered[choice]!), confidence };
+}
+
+type Answered = Omit<QuestionAnswer, 'stop' | 'cost'>;
+
+/** The answer in the model's words, from the facts of all walks. */
+async function writtenAnswer(
+  task: QuestionTask,
+  { client }: QuestionSession,
+  { resources: { dataset, graph, names }, settings }: Parts,
+  walks: readonly Walk[],
+): Promise<Answered> {
+  const evidence = walksFacts(graph, task, walks, settings.facts);
+  // Without facts there is nothing to read: the model may know it by heart.
+  const alone = evidence.length === 0;
+  const reply = await askAnswer(task, client, evidence, alone ? alonePrompts(dataset) : prompts.answerPrompts, alone);
+  const said = reply?.answers ?? [];
+  const met = new Set(walks.flatMap(({ frontiers }) => frontiers.flatMap(({ entities }) => [...entities])));
+  const ends = endsHolding(walks, groundNames(said, names, met).entities);
+  return { ...saidAnswers(task, said, { names, met, ends }), evidence, degraded: reply === undefined };
+}
+
+/** Everything that the walk leads to which the model chooses. */
+async function chosenAnswer(
+  task: QuestionTask,
+  { client, trace }: QuestionSession,
+  { resources: { graph }, settings }: Parts,
+  walks: readonly Walk[],
+  before: number | undefined,
+): Promise<Answered> {
+  if (walks.length === 0) return { entities: [], literals: [], evidence: [], degraded: false };
+  const {
+    walk,
+    judged,
+    unread,
+    confidence = judged ? undefined : before,
+  } = await chooseWalk(graph, task, client, walks);
+  trace({ event: 'decision', phase: 'walk', summary: pathText(graph, walk) });
+  return {
+    ...frontierAnswers(graph, task, canonicalOrder(frontierOf(walk))),
+    chain: walk.relations,
+    ...(confidence !== undefined && { confidence }),
+    evidence: walkFacts(graph, task, walk, settings.facts),
+    degraded: unread,
+  };
+}

@@ -1,0 +1,89 @@
+/** The parts of a question, one a hop, and the relations that a part may choose among. */
+import type { QuestionTask } from '../../../datasets/question.js';
+import type { Frontier } from '../../../src/kg/frontier.js';
+import { type Graph, inverseName, inversePrefix } from '../../../src/kg/graph.js';
+import { normalizeName } from '../../../src/kg/name-index.js';
+import type { Candidate } from '../../../src/llm/decision.js';
+import { onwardRelations } from '../frontier-steps.js';
+
+/** What the hops are asked with. */
+export interface Segments {
+  /** A text a hop, in walking order. */
+  parts: readonly string[];
+  /** Whether they are parts; otherwise each is the question itself. */
+  split: boolean;
+  /** Nobody knows how many hops it takes: walks of every length up to that of `parts` may hold the answer. */
+  open: boolean;
+}
+
+/**
+ * The parts as the model wrote them, the one that names a topic first. Of no use, and replaced by the question itself once a
+ * hop, are parts none of which names a topic, and others than as many as there are hops, where that is known.
+ * @param texts undefined where nothing could be read or asked
+ * @param bounds.hops undefined where nobody knows
+ */
+export function segmentsOf(
+  task: QuestionTask,
+  texts: readonly string[] | undefined,
+  { hops, maxHops }: { hops: number | undefined; maxHops: number },
+): Segments {
+  const first = texts?.findIndex((text) => namesTopic(task, text)) ?? -1;
+  if (texts && first >= 0 && texts.length <= (hops ?? maxHops) && texts.length >= (hops ?? 1)) {
+    return { parts: [texts[first]!, ...texts.filter((_, i) => i !== first)], split: true, open: false };
+  }
+  return { parts: new Array<string>(hops ?? maxHops).fill(task.question), split: false, open: hops === undefined };
+}
+
+function namesTopic({ question, topics }: QuestionTask, text: string): boolean {
+  const said = ` ${normalizeName(text)} `;
+  const names = topics.flatMap(({ name, span }) => [name, ...(span ? [question.slice(...span)] : [])]);
+  return names.map(normalizeName).some((name) => name !== '' && said.includes(` ${name} `));
+}
+
+/** A relation as it is offered: one way, or whichever way leads on. */
+export interface OfferedRelation {
+  /** Ids that it stands for, one or two. */
+  ways: readonly number[];
+  text: string;
+}
+
+/** The relations that lead on from some entities, by name. @param direction whether a relation and its inverse are one */
+export function offeredRelations(
+  graph: Graph,
+  frontier: Frontier,
+  excluded: readonly number[],
+  direction: 'dropped' | 'kept',
+): OfferedRelation[] {
+  const byText = new Map<string, number[]>();
+  for (const relation of onwardRelations(graph, frontier, excluded)) {
+    const name = graph.relationNames[relation]!;
+    const text = direction === 'dropped' && name.startsWith(inversePrefix) ? inverseName(name) : name;
+    byText.set(text, [...(byText.get(text) ?? []), relation]);
+  }
+  const texts = [...byText.keys()].sort();
+  return texts.map((text) => ({ text, ways: byText.get(text)! }));
+}
+
+/** As candidates, in their order. */
+export function offeredCandidates(offered: readonly OfferedRelation[]): Candidate[] {
+  return offered.map(({ ways: [relation, inverse], text }) => ({
+    ...{ kind: 'relation', relation: relation!, text },
+    ...(inverse !== undefined && { inverse }),
+  }));
+}
+
+/** Everything one step from a set of entities, along any relation. O(edges of the set). */
+export function anyStep(graph: Graph, { entities }: Frontier, excluded: readonly number[]): Frontier {
+  const reached = new Set<number>();
+  for (const entity of entities) {
+    for (let edge = graph.offsets[entity]!; edge < graph.offsets[entity + 1]!; edge++) reached.add(graph.tails[edge]!);
+  }
+  for (const entity of excluded) reached.delete(entity);
+  return setOf(reached);
+}
+
+/** The entities as a frontier, each counted once. */
+export function setOf(entities: Iterable<number>): Frontier {
+  const sorted = Int32Array.from(new Set(entities)).sort();
+  return { entities: sorted, counts: new Float64Array(sorted.length).fill(1) };
+}

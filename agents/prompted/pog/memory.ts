@@ -1,0 +1,48 @@
+/** What guides the exploration in words: the sub-objectives of the question, and what is known of them by now. */
+import type { QuestionTask } from '../../../datasets/question.js';
+import type { ContextBlock, DecisionClient, NamedTriple } from '../../../src/llm/decision.js';
+import { memoryExamples, memoryTask, objectiveExamples, objectiveTask } from './prompts.js';
+
+/** Most texts of each. */
+const mostObjectives = 4;
+const mostMemories = 6;
+
+/** A question's own: nothing of it is kept in a file, or goes from one question to the next. */
+export interface Notes {
+  objectives: readonly string[];
+  memory: readonly string[];
+}
+
+/** As parts of a decision; empty ones are not shown. */
+export function noteBlocks({ objectives, memory }: Notes): ContextBlock[] {
+  return [
+    ...(objectives.length > 0 ? [{ label: 'Objectives', lines: objectives }] : []),
+    ...(memory.length > 0 ? [{ label: 'Memory', lines: memory }] : []),
+  ];
+}
+
+/** One for every step on the way to the answer. Undefined where the reply cannot be read. */
+export async function splitIntoObjectives(
+  { id: questionId, question }: QuestionTask,
+  client: DecisionClient,
+): Promise<readonly string[] | undefined> {
+  const { reply } = await client.decide({
+    ...{ kind: 'rewrite', about: 'sub-objective', phase: 'objectives', questionId, question, evidence: [] },
+    ...{ task: objectiveTask, examples: objectiveExamples, count: mostObjectives },
+  });
+  return reply?.texts;
+}
+
+/** What is known after new facts. Undefined where the reply cannot be read: then what was known before still is. */
+export async function renewedMemory(
+  { id: questionId, question }: QuestionTask,
+  client: DecisionClient,
+  notes: Notes,
+  evidence: readonly NamedTriple[],
+): Promise<readonly string[] | undefined> {
+  const { reply } = await client.decide({
+    ...{ kind: 'rewrite', about: 'memory', phase: 'memory', questionId, question, evidence },
+    ...{ task: memoryTask, examples: memoryExamples, count: mostMemories, context: noteBlocks(notes) },
+  });
+  return reply?.texts;
+}

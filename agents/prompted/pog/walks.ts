@@ -1,0 +1,48 @@
+/** Walks whose sets are taken apart and put together again: by entity, and by relation sequence. */
+import type { Frontier } from '../../../src/kg/frontier.js';
+import { frontierOf, type Walk } from '../frontier-steps.js';
+
+/** The walk that stands at some of its entities alone. */
+export function narrowed(walk: Walk, entities: ReadonlySet<number>): Walk {
+  return { ...walk, frontiers: [...walk.frontiers.slice(0, -1), withOnly(frontierOf(walk), entities)] };
+}
+
+function withOnly({ entities, counts }: Frontier, kept: ReadonlySet<number>): Frontier {
+  const places = [...entities.keys()].filter((i) => kept.has(entities[i]!));
+  return {
+    entities: Int32Array.from(places, (i) => entities[i]!),
+    counts: Float64Array.from(places, (i) => counts[i]!),
+  };
+}
+
+/** A walk an entity. */
+export function takenApart(walk: Walk): Walk[] {
+  return [...frontierOf(walk).entities].map((entity) => narrowed(walk, new Set([entity])));
+}
+
+/** One walk a relation sequence, in the order of their first ones: what its walks reached together. */
+export function putTogether(walks: readonly Walk[]): Walk[] {
+  const bySequence = new Map<string, Walk>();
+  for (const walk of walks) {
+    const key = walk.relations.join();
+    const known = bySequence.get(key);
+    const last = walk.frontiers.length - 1;
+    const together = (i: number) =>
+      // On the way the same entities were met; at the end each of these walks has its own paths.
+      union(known!.frontiers[i]!, walk.frontiers[i]!, i === last ? (a, b) => a + b : Math.max);
+    bySequence.set(key, known ? { ...walk, frontiers: walk.frontiers.map((_, i) => together(i)) } : walk);
+  }
+  return [...bySequence.values()];
+}
+
+function union(a: Frontier, b: Frontier, join: (a: number, b: number) => number): Frontier {
+  const counts = new Map<number, number>();
+  for (const { entities, counts: own } of [a, b]) {
+    entities.forEach((entity, i) => {
+      const known = counts.get(entity);
+      counts.set(entity, known === undefined ? own[i]! : join(known, own[i]!));
+    });
+  }
+  const entities = Int32Array.from(counts.keys()).sort();
+  return { entities, counts: Float64Array.from(entities, (entity) => counts.get(entity)!) };
+}

@@ -1,0 +1,52 @@
+/** Which of several walks answers the question: the last call of agents that answer with everything a walk leads to. */
+import type { QuestionTask } from '../../datasets/question.js';
+import type { Graph } from '../../src/kg/graph.js';
+import type { DecisionClient, Example, JudgeReply } from '../../src/llm/decision.js';
+import { unlessSpent } from './facts.js';
+import { pathBlock, startWalk, type Walk, walkCandidate } from './frontier-steps.js';
+
+const task =
+  'Each candidate is a path of relations from the thing that the question starts from. Choose the one that leads to what is asked, or 0 if none does.';
+
+const examples: readonly Example<JudgeReply>[] = [
+  {
+    question: 'who keeps the bees that Marit Oss sold',
+    context: [{ label: 'Path', lines: ['Marit Oss'] }],
+    candidates: ['~sold_by', 'lives_in → ~lives_in', '~sold_by → kept_by'],
+    reply: { choice: 2, reason: 'From what she sold to its keepers.', answers: [] },
+  },
+];
+
+/** What was chosen. */
+export interface WalkChoice {
+  walk: Walk;
+  /** Where the model tells. */
+  confidence?: number;
+  /** Whether the model chose it; otherwise it is the first. */
+  judged: boolean;
+  /** Its reply could not be read. */
+  unread: boolean;
+}
+
+/** @param walks best first, at least one; of one there is nothing to ask, nor where the budget is spent */
+export async function chooseWalk(
+  graph: Graph,
+  { id: questionId, question, ...rest }: QuestionTask,
+  client: DecisionClient,
+  walks: readonly Walk[],
+): Promise<WalkChoice> {
+  const first = { walk: walks[0]!, judged: false, unread: false };
+  if (walks.length < 2) return first;
+  const decided = await unlessSpent(
+    client.decide({
+      ...{ kind: 'judge', phase: 'walk', questionId, question, task, examples, evidence: [] },
+      context: [pathBlock(graph, startWalk({ id: questionId, question, ...rest }))],
+      candidates: walks.map((walk) => walkCandidate(graph, walk)),
+      ...{ withAnswers: false, final: true },
+    }),
+  );
+  if (!decided?.reply) return { ...first, unread: decided !== undefined };
+  const walk = walks[decided.reply.choice];
+  const { confidence } = decided;
+  return walk ? { ...{ walk, judged: true, unread: false }, ...(confidence !== undefined && { confidence }) } : first;
+}
