@@ -1,7 +1,10 @@
-/** Which of several walks answers the question: the last call of agents that answer with everything a walk leads to. */
+/**
+ * Choices of agents that follow several relations at once: which of them, and in the end which of the walks answers the question,
+ * where everything that it leads to is the answer.
+ */
 import type { QuestionTask } from '../../datasets/question.js';
 import type { Graph } from '../../src/kg/graph.js';
-import type { DecisionClient, Example, JudgeReply } from '../../src/llm/decision.js';
+import type { ChooseManyDecision, DecisionClient, Example, JudgeReply } from '../../src/llm/decision.js';
 import { unlessSpent } from './facts.js';
 import { pathBlock, startWalk, type Walk, walkCandidate } from './frontier-steps.js';
 
@@ -49,4 +52,35 @@ export async function chooseWalk(
   const walk = walks[decided.reply.choice];
   const { confidence } = decided;
   return walk ? { ...{ walk, judged: true, unread: false }, ...(confidence !== undefined && { confidence }) } : first;
+}
+
+/** Of several offered things those to follow. */
+export interface SomeChosen {
+  /** Places in the candidates, best first; absent where the reply cannot be read. */
+  choices?: readonly number[];
+  /** Where the model tells. */
+  confidence?: number;
+}
+
+/**
+ * At most `maxChoices` candidates: those that the model chooses, where words are scored the likeliest, as many as there may be.
+ * @throws what `decide` throws
+ */
+export async function chooseSome(client: DecisionClient, decision: ChooseManyDecision): Promise<SomeChosen> {
+  if (!client.byLikelihood) {
+    const { reply, confidence } = await client.decide(decision);
+    return { ...(reply && { choices: reply.choices }), ...(confidence !== undefined && { confidence }) };
+  }
+  const { maxChoices, examples, candidates, ...rest } = decision;
+  const { reply, confidence } = await client.decide({
+    ...rest,
+    ...{ kind: 'score', candidates },
+    examples: examples.map(({ reply: { choices }, ...example }) => ({
+      ...example,
+      reply: { scores: (example.candidates ?? []).map((_, place) => (choices.includes(place) ? 10 : 0)) },
+    })),
+  });
+  const order = reply && [...reply.scores.keys()].sort((a, b) => reply.scores[b]! - reply.scores[a]! || a - b);
+  const choices = order?.filter((place) => reply!.scores[place]! > 0).slice(0, maxChoices);
+  return { ...(choices && { choices }), ...(confidence !== undefined && { confidence }) };
 }

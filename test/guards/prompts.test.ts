@@ -45,7 +45,12 @@ function restless(decision: Decision): unknown {
 async function everyDecision(): Promise<Decision[]> {
   const asked: Decision[] = [];
   const variants = [
-    ...['io', 'cot', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt'].map((name) => ({ name, switches: {} })),
+    ...['io', 'cot', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt', 'kg-gpt', 'pog'].map((name) => ({
+      name,
+      switches: {},
+    })),
+    { name: 'kg-gpt', switches: { direction: 'kept' } },
+    { name: 'pog', switches: { answers: 'frontier' } },
     ...['triples', 'cot'].map((finalPolicy) => ({ name: 'tog', switches: { finalPolicy, depth: 2, width: 9 } })),
     { name: 'self-veqa', switches: { verifier: 'reference' } },
   ];
@@ -83,9 +88,10 @@ describe('what prompted agents ask', () => {
         ...['io', 'cot', 'ark-standard', 'ark-normal', 'ark-opa'],
         ...['relation-prune', 'entity-prune', 'judge', 'answer', 'direct-answer'],
         ...['clues', 'relation-map', 'entity-map', 'propose', 'verify', 'paths', 'relation'],
+        ...['split', 'relations', 'objectives', 'entities', 'memory', 'reflect', 'walk'],
       ].sort(),
     );
-    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt'];
+    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt', 'kg-gpt', 'pog'];
     expect(questionAgents.names().filter((name) => !/-chain|^template-|^embedding-walk$/.test(name))).toEqual(prompted);
   });
 

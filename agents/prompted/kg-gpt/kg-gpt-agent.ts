@@ -41,7 +41,7 @@ import {
 } from '../frontier-steps.js';
 import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
-import { chooseWalk } from '../walk-choice.js';
+import { chooseSome, chooseWalk } from '../walk-choice.js';
 import { grownWalks } from './evidence.js';
 import * as prompts from './prompts.js';
 import { anyStep, offeredCandidates, type OfferedRelation, offeredRelations, segmentsOf, setOf } from './segments.js';
@@ -205,14 +205,14 @@ async function chooseRelations(
   offered: readonly OfferedRelation[],
   shown: { context: readonly ContextBlock[]; subjects: readonly number[] },
 ): Promise<{ chosen?: OfferedRelation[] | undefined; confidence?: number | undefined }> {
-  const { reply, confidence } = await client.decide({
+  const { choices, confidence } = await chooseSome(client, {
     ...{ kind: 'choose-many', phase: 'relations', evidence: [], maxChoices: relations, ...shown },
     ...{ questionId: task.id, question: task.question },
     task: direction === 'dropped' ? prompts.relationTask : prompts.directedRelationTask,
     examples: prompts.relationExamples,
     candidates: offeredCandidates(offered),
   });
-  return { chosen: reply?.choices.map((choice) => offered[choice]!), confidence };
+  return { chosen: choices?.map((choice) => offered[choice]!), confidence };
 }
 
 type Answered = Omit<QuestionAnswer, 'stop' | 'cost'>;

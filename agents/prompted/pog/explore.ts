@@ -15,6 +15,7 @@ import {
 } from '../frontier-steps.js';
 import type { Prefilter } from '../prefilter/prefilter.js';
 import { overlapSource } from '../prefilter/text-source.js';
+import { chooseSome } from '../walk-choice.js';
 import { type Notes, noteBlocks } from './memory.js';
 import { entityExamples, entityTask, relationExamples, relationTask } from './prompts.js';
 import type { Pool } from './reflect.js';
@@ -80,15 +81,15 @@ async function chosenRelations({ walk, returned }: Standing, exploration: Explor
   let chosen = relations;
   if (relations.length > 1) {
     const choice = relationChoice(graph, task, walk, relations);
-    const { reply, confidence } = await session.client.decide({
+    const { choices, confidence } = await chooseSome(session.client, {
       ...choice,
       ...{ kind: 'choose-many', phase: 'relations', maxChoices: settings.relations },
       ...{ task: relationTask, examples: relationExamples },
       context: [...noteBlocks(notes), ...choice.context],
     });
     exploration.chose(confidence);
-    if (!reply) exploration.degrade();
-    chosen = (reply?.choices ?? []).map((place) => relations[place]!);
+    if (!choices) exploration.degrade();
+    chosen = (choices ?? []).map((place) => relations[place]!);
   }
   for (const relation of chosen) for (const entity of frontier.entities) followed.add(`${entity}/${relation}`);
   return chosen;

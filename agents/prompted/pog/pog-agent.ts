@@ -182,7 +182,8 @@ async function suffices(walks: readonly Walk[], exploration: Exploration, found:
   });
   const { reply, confidence } = await client.decide({
     ...{ kind: 'judge', phase: 'judge', questionId: task.id, question: task.question, withAnswers, evidence },
-    ...{ task: withAnswers ? prompts.judgeTask : prompts.verdictTask, examples: prompts.judgeExamples },
+    task: withAnswers ? prompts.judgeTask : prompts.verdictTask,
+    examples: withAnswers ? prompts.judgeExamples : prompts.verdictExamples,
     context: noteBlocks(notes),
     // Some candidate is always the likeliest: there the facts are judged, by yes and no.
     candidates: client.byLikelihood ? [] : candidates,

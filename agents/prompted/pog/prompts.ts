@@ -93,6 +93,11 @@ export const judgeExamples: readonly Example<JudgeReply>[] = [
   },
 ];
 
+export const verdictExamples: readonly Example<JudgeReply>[] = judgeExamples.map(({ reply, ...example }) => ({
+  ...example,
+  reply: { ...reply, answers: [] },
+}));
+
 export const reflectTask =
   'What was found does not answer the question. Choose the entities among those left behind that should be come back to, best first; none if those that the paths lead to are the right ones to go on from.';
 

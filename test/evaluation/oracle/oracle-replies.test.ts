@@ -43,6 +43,20 @@ describe('relations', () => {
     expect(await scores('inception', 'nolan')).toEqual([10, 0, 10, 0]);
   });
 
+  test('that stand for both directions are right where either is', async () => {
+    const either = relations('year', 'directed_by').map((one) =>
+      one.text === 'directed_by' ? { ...one, inverse: films.relationId('~directed_by') } : one,
+    );
+    const chosen = async (subject: string) =>
+      (
+        await replyTo(
+          model,
+          sample.chooseManyDecision({ questionId: '3-0', candidates: either, subjects: [id(subject)] }),
+        )
+      ).choices;
+    expect([await chosen('tenet'), await chosen('nolan'), await chosen('inception')]).toEqual([[1], [1], [0]]);
+  });
+
   test('are chosen likewise; where none fits, none is', async () => {
     const shared = { questionId: '3-0', candidates: offered };
     const one = (subject: string, allowNone = true) =>

@@ -1,0 +1,281 @@
+import { describe, expect, test } from '@jest/globals';
+import { grownWalks } from '../../../agents/prompted/kg-gpt/evidence.js';
+import { offeredCandidates, offeredRelations, segmentsOf } from '../../../agents/prompted/kg-gpt/segments.js';
+import { frontierOf, startWalk } from '../../../agents/prompted/frontier-steps.js';
+import { questionAgents } from '../../../agents/question-agents.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
+import { readReply } from '../../../src/llm/decisions/read-reply.js';
+import { scriptedClient } from '../../fixtures/scripted-client.js';
+import { oracleRun } from './oracle-run.js';
+import { type Facts, graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+
+const parts = ['Orla Brandt bought clocks', 'somebody repaired the clocks'];
+const right = ['purchased_by', '~purchased_by', 'repaired_by'];
+
+/** Splits, chooses what leads to the answer and reads the last tails off the facts. */
+function wise(decision: Decision): unknown {
+  if (decision.kind === 'rewrite') return { texts: parts };
+  if (decision.kind === 'choose-many') {
+    return { choices: [...decision.candidates.keys()].filter((i) => right.includes(decision.candidates[i]!.text)) };
+  }
+  if (decision.kind === 'score') {
+    return { scores: decision.candidates.map(({ text }) => (right.includes(text) ? 10 : 1)) };
+  }
+  if (decision.kind === 'judge') {
+    return {
+      choice: decision.candidates.findIndex(({ text }) => text.endsWith('repaired_by')),
+      reason: '',
+      answers: [],
+    };
+  }
+  const repairers = decision.evidence.filter(([, relation]) => relation === 'repaired_by').map(([, , tail]) => tail);
+  return { answers: [...new Set(repairers)] };
+}
+
+interface Ways {
+  facts?: Facts;
+  budget?: number;
+  byLikelihood?: boolean;
+  change?: Partial<ReturnType<typeof taskOf>>;
+  [name: string]: unknown;
+}
+
+async function ask(
+  script: (decision: Decision) => unknown,
+  { facts = townFacts, budget, byLikelihood, change, ...switches }: Ways = {},
+) {
+  const graph = graphOf(facts);
+  const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
+  const client = scriptedClient(script, budget, byLikelihood);
+  const agent = await questionAgents.create('kg-gpt', resourcesOf(graph), switches);
+  const answer = await agent.answer({ ...taskOf({ topics, hops: 2 }), ...change }, { client, trace: () => {} });
+  return {
+    ...{ answer, graph, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
+    names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),
+  };
+}
+
+const candidatesOf = (asked: readonly Decision[]) =>
+  asked
+    .filter((decision): decision is ChooseManyDecision => decision.kind === 'choose-many')
+    .map(({ candidates }) => candidates.map(({ text }) => text));
+
+describe('KG-GPT', () => {
+  test('splits the question, chooses relations for each part and answers from all walks along them', async () => {
+    const { answer, names, phases, asked } = await ask(wise);
+    expect(phases).toEqual(['split', 'relations', 'relations', 'answer']);
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+    expect(answer).toMatchObject({ stop: 'answered', degraded: false, literals: [] });
+    expect(asked[2]!.context).toEqual([
+      { label: 'Part', lines: [parts[1]] },
+      { label: 'Path', lines: ['Orla Brandt → ~purchased_by'] },
+    ]);
+    expect(asked[3]!.evidence).toContainEqual(['Tower Clock', 'repaired_by', 'Mia Kop']);
+  });
+
+  test('offers relations by their bare names, unless their direction is kept', async () => {
+    expect(candidatesOf((await ask(wise)).asked)[0]).toEqual(['lives_in', 'purchased_by']);
+    expect(candidatesOf((await ask(wise, { direction: 'kept' })).asked)[0]).toEqual(['lives_in', '~purchased_by']);
+  });
+
+  test('offers a later part what lies that far from the topic, or what the parts before reached', async () => {
+    const facts: Facts = [...townFacts, ['Skarn', 'capital_of', 'Norholm']];
+    expect(candidatesOf((await ask(wise, { facts })).asked)[1]).toEqual(['capital_of', 'repaired_by', 'stands_in']);
+    const reached = await ask(wise, { facts, offered: 'reached' });
+    expect(candidatesOf(reached.asked)[1]).toEqual(['repaired_by', 'stands_in']);
+  });
+
+  test('chooses as many relations a part as it is told', async () => {
+    const { asked } = await ask(wise, { relations: 2 });
+    expect(asked.filter(({ kind }) => kind === 'choose-many')).toMatchObject([{ maxChoices: 2 }, { maxChoices: 2 }]);
+  });
+
+  test('keeps all tails of a node; the reference keeps the first alone, from the second hop on', async () => {
+    expect((await ask(wise)).names).toEqual(['Jon Weil', 'Mia Kop']);
+    const { names, answer } = await ask(wise, { evidence: 'reference' });
+    expect(names).toEqual(['Jon Weil']);
+    expect(answer.evidence.flat()).not.toContain('Mia Kop');
+  });
+
+  test('walks every relation in whichever direction leads on', () => {
+    const graph = graphOf([
+      ['Ada', 'taught', 'Ben'],
+      ['Cleo', 'taught', 'Ada'],
+    ]);
+    const start = startWalk(taskOf({ topics: [{ name: 'Ada', entity: graph.entityId('Ada') }] }));
+    const offered = offeredRelations(graph, frontierOf(start), [], 'dropped');
+    expect(offered.map(({ text, ways }) => [text, ways.length])).toEqual([['taught', 2]]);
+    const [candidate] = offeredCandidates(offered);
+    expect(candidate).toMatchObject({ relation: graph.relationId('taught'), inverse: graph.relationId('~taught') });
+    const ends = grownWalks(graph, [start], offered, 'all').map((walk) => [...frontierOf(walk).entities]);
+    expect(ends).toEqual([[graph.entityId('Ben')], [graph.entityId('Cleo')]]);
+  });
+});
+
+describe('parts of a question', () => {
+  const task = taskOf({ topics: [{ name: 'Orla Brandt', entity: 0, span: [29, 40] }] });
+  const bounds = { hops: 2, maxHops: 3 };
+
+  test('are walked from the one that names the topic on', () => {
+    expect(segmentsOf(task, parts.toReversed(), bounds)).toEqual({ parts, split: true, open: false });
+  });
+
+  test('of which none names the topic, or too few or many, give way to the question itself, once a hop', () => {
+    const whole = { parts: [task.question, task.question], split: false, open: false };
+    for (const texts of [
+      undefined,
+      [],
+      ['a b', 'c d'],
+      ['the Orla Brandts met', 'x'],
+      [parts[0]!],
+      [...parts, 'more'],
+    ]) {
+      expect(segmentsOf(task, texts, bounds)).toEqual(whole);
+    }
+  });
+
+  test('where nobody knows the hops are as many as were written, or leave the length open', () => {
+    expect(segmentsOf(task, [parts[0]!], { hops: undefined, maxHops: 3 })).toMatchObject({
+      parts: [parts[0]],
+      open: false,
+    });
+    expect(segmentsOf(task, undefined, { hops: undefined, maxHops: 3 })).toMatchObject({ open: true, split: false });
+  });
+});
+
+describe('where words are scored', () => {
+  test('nothing is split, the likeliest relations are followed, and one of the walks is chosen as a whole', async () => {
+    const { phases, names, answer, asked, graph } = await ask(wise, { byLikelihood: true });
+    expect(phases).toEqual(['relations', 'relations', 'walk']);
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+    expect(answer.chain).toEqual(['~purchased_by', 'repaired_by'].map((name) => graph.relationId(name)));
+    expect(asked[0]!.context).toEqual([{ label: 'Path', lines: ['Orla Brandt'] }]);
+    expect(answer.degraded).toBe(false);
+  });
+
+  test('walks of every length stand to choose from where nobody knows how many hops it takes', async () => {
+    const { hops: _, ...open } = taskOf({
+      topics: [{ name: 'Orla Brandt', entity: graphOf(townFacts).entityId('Orla Brandt') }],
+    });
+    const agent = await questionAgents.create('kg-gpt', resourcesOf(graphOf(townFacts)), {});
+    const client = scriptedClient(wise, Infinity, true);
+    await agent.answer(open, { client, trace: () => {} });
+    const texts = client.asked.flatMap((one) => (one.kind === 'judge' ? one.candidates.map(({ text }) => text) : []));
+    const lengths = new Set(texts.map((text) => text.split(' → ').length));
+    expect(lengths.size).toBeGreaterThan(1);
+  });
+
+  test('a statement holds where it names something that the chosen walk leads to', async () => {
+    const said = async (name: string) => {
+      const question = `true or false: ${name} repaired a clock that Orla Brandt bought`;
+      const topics = [{ name: 'Orla Brandt', entity: graphOf(townFacts).entityId('Orla Brandt') }];
+      return (await ask(wise, { byLikelihood: true, change: { question, topics, form: 'truth' } })).answer.truth;
+    };
+    expect([await said('Mia Kop'), await said('Ida Rem')]).toEqual([true, false]);
+  });
+});
+
+describe('replies that cannot be used', () => {
+  test('leave no relations of an earlier part in force', async () => {
+    const twice: Facts = [
+      ...townFacts,
+      ['Jon Weil', 'purchased_by', 'Ida Rem'],
+      ['Tower Clock', 'purchased_by', 'Jon Weil'],
+    ];
+    let relations = 0;
+    const { answer, asked } = await ask(
+      (decision) => (decision.phase === 'relations' && ++relations > 1 ? undefined : wise(decision)),
+      { facts: twice },
+    );
+    expect(answer).toMatchObject({ stop: 'dead-end', degraded: true });
+    // The facts are those of the first hop: nothing was walked twice.
+    expect(
+      asked.at(-1)!.evidence.every(([, relation, tail]) => relation === 'purchased_by' && tail === 'Orla Brandt'),
+    ).toBe(true);
+  });
+
+  test('never make a relation: names that were not offered are not read, numbers beyond the list neither', async () => {
+    const [decision] = (await ask(wise)).asked.filter(({ kind }) => kind === 'choose-many');
+    const read = (text: string) => readReply(decision!, text, { constrained: false })?.reply;
+    for (const text of ['{"choices":["painted_by"]}', '{"choices":[17]}', 'painted_by'])
+      expect(read(text)).toBeUndefined();
+    expect(read('{"choices":["painted_by","lives_in"]}')).toEqual({ choices: [0] });
+  });
+
+  test('are not lost for a second list in brackets', async () => {
+    const { asked } = await ask(wise);
+    const read = (kind: string, text: string) =>
+      readReply(
+        asked.find((decision) => decision.kind === kind)!,
+        text,
+        { constrained: false },
+      )?.reply;
+    expect(read('choose-many', '[1] or, if that fails, [1, 2]')).toEqual({ choices: [0, 1] });
+    expect(read('rewrite', '["Orla Brandt bought clocks"]\n["somebody repaired the clocks"]')).toEqual({
+      texts: parts,
+    });
+  });
+
+  test('never drop the question', async () => {
+    const { answer, phases } = await ask(() => undefined);
+    expect(answer).toMatchObject({ degraded: true, entities: [], stop: 'dead-end' });
+    expect(phases).toEqual(['split', 'relations', 'answer']);
+  });
+});
+
+describe('bounds', () => {
+  test('a spent budget leads to the answer on the reserved call', async () => {
+    const { answer, phases } = await ask(wise, { budget: 3 });
+    expect(phases).toEqual(['split', 'relations', 'answer']);
+    expect(answer.stop).toBe('budget');
+    expect((await ask(wise, { budget: 0 })).answer).toMatchObject({ stop: 'budget', entities: [], degraded: true });
+  });
+
+  test('without a topic the model is asked alone, where words are scored nobody is', async () => {
+    expect(await ask(wise, { change: { topics: [] } })).toMatchObject({
+      phases: ['answer'],
+      answer: { stop: 'no-topic' },
+    });
+    const scored = await ask(wise, { change: { topics: [] }, byLikelihood: true });
+    expect(scored).toMatchObject({ phases: [], answer: { stop: 'no-topic', entities: [] } });
+  });
+
+  test('a single relation is taken without a call, and of none there is nothing to ask', async () => {
+    const line: Facts = [
+      ['Harbour Clock', 'purchased_by', 'Orla Brandt'],
+      ['Harbour Clock', 'repaired_by', 'Jon Weil'],
+    ];
+    expect((await ask(wise, { facts: line })).phases).toEqual(['split', 'answer']);
+    const short = await ask(wise, { facts: line.slice(0, 1) });
+    expect(short).toMatchObject({ phases: ['split', 'answer'], answer: { stop: 'dead-end' } });
+    expect((await ask(wise, { prefilter: 'bm25', keep: 1 })).phases).not.toContain('relations');
+  });
+
+  test('a hub of ten thousand tails fits a prompt, and is the answer as a whole where the walk is', async () => {
+    const facts: Facts = [
+      ['Harbour Clock', 'purchased_by', 'Orla Brandt'],
+      ['Harbour Clock', 'stands_in', 'Vell'],
+      ...Array.from({ length: 10_000 }, (_, i) => ['Harbour Clock', 'repaired_by', `Repairer ${i}`] as const),
+    ];
+    const { asked, answer } = await ask(wise, { facts });
+    expect(asked.at(-1)!.evidence).toHaveLength(60);
+    expect(answer.entities.length).toBeGreaterThan(0);
+    expect((await ask(wise, { facts, byLikelihood: true })).answer.entities).toHaveLength(10_000);
+  });
+
+  test('of homonyms the one counts that the walks lead to', async () => {
+    const twins: Facts = [...townFacts, ['Blue Clock', 'stands_in', 'JON WEIL']];
+    const { answer, graph } = await ask(
+      (decision) => (decision.kind === 'answer' ? { answers: ['Jon Weil'] } : wise(decision)),
+      { facts: twins },
+    );
+    expect(answer.entities).toEqual([(graph as Graph).entityId('Jon Weil')]);
+  });
+});
+
+test('with a faultless model every film question is answered in full, written or scored, call for call', async () => {
+  const written = await oracleRun('kg-gpt');
+  expect(written.complete).toBe(written.of);
+  expect((await oracleRun('kg-gpt', { choices: 'likelihood' })).complete).toBe(written.of);
+});
