@@ -7,7 +7,6 @@ import type { Graph } from '../../../src/kg/graph.js';
 import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
 import { readReply } from '../../../src/llm/decisions/read-reply.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
-import { oracleRun } from './oracle-run.js';
 import { type Facts, graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
 
 const parts = ['Orla Brandt bought clocks', 'somebody repaired the clocks'];
@@ -272,10 +271,4 @@ describe('bounds', () => {
     );
     expect(answer.entities).toEqual([(graph as Graph).entityId('Jon Weil')]);
   });
-});
-
-test('with a faultless model every film question is answered in full, written or scored, call for call', async () => {
-  const written = await oracleRun('kg-gpt');
-  expect(written.complete).toBe(written.of);
-  expect((await oracleRun('kg-gpt', { choices: 'likelihood' })).complete).toBe(written.of);
 });

@@ -1,37 +1,132 @@
-/** A question agent on the toy graph of films, asked by the simulated model through the production client. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** Question agents asked by the simulated model through the production client, kept in folders as `kgwalk evaluate` keeps them. */
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { questionAgents } from '../../../agents/question-agents.js';
+import type { QuestionSample } from '../../../datasets/question.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
+import { questionAsker } from '../../../evaluation/ask.js';
+import { type AskedEvaluation, evaluationFiles, evaluationFolder, keepEvaluation } from '../../../evaluation/keep.js';
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
-import { createClients } from '../../../src/llm/client/create-clients.js';
-import { openCompletionStore } from '../../../src/llm/client/completion-store.js';
-import { filmGraph, filmQuestions } from '../../fixtures/toy-questions.js';
-import { resourcesOf } from './clock-town.js';
+import { replayEvaluation } from '../../../evaluation/replay.js';
+import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
+import type { Graph } from '../../../src/kg/graph.js';
+import { NameIndex } from '../../../src/kg/name-index.js';
+import type { LanguageModel } from '../../../src/llm/language-model.js';
+import type { QuestionRow } from '../../../tasks/questions/row.js';
+import { questionScorer } from '../../../tasks/questions/score.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
 
-/** How many of the questions were answered with exactly the right entities. */
-export async function oracleRun(
+/** Questions of a data set, and what their agents are made from. */
+export interface AskedWorld {
+  dataset: string;
+  graph: Graph;
+  names: NameIndex;
+  samples: readonly QuestionSample[];
+  train: readonly QuestionSample[];
+}
+
+/**
+ * Questions of the valid part of some subsets of an imported data set.
+ * @param count of each subset; types and lengths of names are in the same shares as in all of them: every n-th is taken of those
+ *   in order of type, then of length. Default all
+ */
+export async function worldOf(
+  dataset: string,
+  subsets: readonly string[],
+  { home, count = Infinity }: { home: string; count?: number },
+): Promise<AskedWorld> {
+  const opened = loadQuestionDataset(dataset, { home });
+  const graph = await opened.loadGraph(subsets);
+  const samples = subsets.flatMap((subset) => {
+    const all = opened.questions(graph, { subsets: [subset], split: 'valid' });
+    const inOrder = all.sort(
+      ({ task: a, gold: { type: one = '' } }, { task: b, gold: { type: other = '' } }) =>
+        one.localeCompare(other) || a.question.length - b.question.length || a.id.localeCompare(b.id),
+    );
+    const step = Math.max(1, all.length / count);
+    return Array.from({ length: Math.min(count, all.length) }, (_, i) => inOrder[Math.floor(i * step)]!);
+  });
+  return { dataset, graph, names: new NameIndex(graph), samples, train: opened.questions(graph, { split: 'train' }) };
+}
+
+/** What is asked of whom. */
+export interface OracleRun {
+  choices: 'written' | 'likelihood';
+  switches?: Readonly<Record<string, unknown>>;
+  /** Default 30. */
+  budget?: number;
+  /** Default 0. */
+  error?: number;
+}
+
+/** Files whose bytes do not depend on how an evaluation came to be. */
+const results = ['asked', 'answers', 'traces', 'rows', 'evaluation'] as const;
+
+/** An evaluation of an agent that can be made, broken off and made again. */
+export async function openOracleRun(
   name: string,
-  { choices = 'written', ...switches }: { choices?: 'written' | 'likelihood'; [name: string]: unknown } = {},
-): Promise<{ complete: number; of: number }> {
-  const graph = filmGraph();
-  const samples = filmQuestions(graph);
-  const folder = mkdtempSync(join(tmpdir(), 'kgwalk-oracle-'));
-  const store = openCompletionStore(join(folder, 'completions.jsonl'));
-  try {
-    const model = openOracle({ graph, samples, error: 0, seed: 3 });
-    const clients = createClients({ model, store, budget: 30, budgetMode: 'strict', seed: 0, choices });
-    const agent = await questionAgents.create(name, resourcesOf(graph), switches);
-    let complete = 0;
-    for (const { task, gold } of samples) {
-      const { client } = clients.clientFor(task.id);
-      const { entities } = await agent.answer(task, { client, trace: () => {} });
-      const right = new Set(gold.answers.map(({ entity }) => entity));
-      if (entities.length === right.size && entities.every((entity) => right.has(entity))) complete++;
-    }
-    return { complete, of: samples.length };
-  } finally {
-    await store.close();
-    rmSync(folder, { recursive: true });
+  { dataset, graph, names, samples, train }: AskedWorld,
+  { choices, switches = {}, budget = 30, error = 0 }: OracleRun,
+) {
+  const resources = { dataset, graph, names, seed: 0, train: () => train };
+  const agent = await questionAgents.create(
+    name,
+    { ...resources, encoder: () => Promise.resolve(hashedEncoder(64)) },
+    switches,
+  );
+  const { topicGiven } = agent;
+  const simulated = openOracle({ graph, samples, error, seed: 3 });
+  const subsets = [...new Set(samples.map(({ task }) => task.subset))];
+  const about = {
+    ...{ dataset, graph: graph.name, subsets, split: 'valid', holdOut: 'question', seed: 0, topicGiven },
+    ...{ model: simulated.name, simulated: true, budget, budgetMode: 'strict' as const, switches },
+    ...(choices === 'likelihood' && { choices: 'likelihood' as const }),
+  };
+  const asked: AskedEvaluation = {
+    ...{ schemaVersion: 2, kind: 'evaluation', task: 'questions', agent: name, about },
+    ...{ modelId: simulated.id, resamples: 20, hashes: { graph: graph.hash } },
+  };
+  const scorer = questionScorer({ graph, names, budget, topicGiven });
+  const asker = questionAsker(agent);
+
+  /** @param completions what an evaluation that was killed had in store */
+  async function run(completions?: Uint8Array) {
+    const place = basename(evaluationFolder(asked, {}));
+    const root = folderWith(completions ? { [join(place, 'completions.jsonl')]: completions } : {});
+    const { model, count } = counted(simulated);
+    const folder = evaluationFolder(asked, { root });
+    const { rows, failures } = await keepEvaluation(asker, samples, scorer, { asked, folder, model });
+    const files = evaluationFiles(folder);
+    const bytes = results.map((one) => readFileSync(files[one], 'latin1'));
+    return { folder, rows, failures, bytes, completions: readFileSync(files.completions), asked: count() };
   }
+  return {
+    run,
+    replay: (folder: string) => replayEvaluation(asker, samples, scorer, { asked: { ...asked, folder } }),
+  };
+}
+
+/** A model that counts what it is asked. */
+function counted(model: LanguageModel): { model: LanguageModel; count: () => number } {
+  let asked = 0;
+  const { scoreTexts } = model;
+  const counting: LanguageModel = {
+    ...model,
+    complete(request) {
+      asked++;
+      return model.complete(request);
+    },
+    ...(scoreTexts && {
+      scoreTexts(request, texts) {
+        asked++;
+        return scoreTexts(request, texts);
+      },
+    }),
+  };
+  return { model: counting, count: () => asked };
+}
+
+/** Mean over questions. */
+export function meanOf(rows: readonly QuestionRow[], value: (row: QuestionRow) => number): number {
+  return rows.reduce((sum, row) => sum + value(row), 0) / rows.length;
 }

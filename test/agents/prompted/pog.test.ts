@@ -5,7 +5,6 @@ import { putTogether, takenApart } from '../../../agents/prompted/pog/walks.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
-import { oracleRun } from './oracle-run.js';
 import { type Facts, graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
 
 const good = ['~purchased_by', 'repaired_by', 'Harbour Clock', 'Tower Clock', 'Jon Weil', 'Mia Kop'];
@@ -297,10 +296,4 @@ describe('bounds', () => {
     expect(ofPhase(asked, 'relations')).toHaveLength(1);
     expect(ofPhase(asked, 'entities') as ChooseManyDecision[]).toEqual([]);
   });
-});
-
-test('with a faultless model every film question is answered in full, written or scored', async () => {
-  const written = await oracleRun('pog');
-  expect(written.complete).toBe(written.of);
-  expect((await oracleRun('pog', { choices: 'likelihood' })).complete).toBe(written.of);
 });

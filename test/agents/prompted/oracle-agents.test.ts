@@ -1,0 +1,137 @@
+/** What holds for every prompted agent of questions where the model never errs. A new agent needs a line in `oracle-figures.ts`. */
+import { join } from 'node:path';
+import { env, stderr } from 'node:process';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { questionAgents } from '../../../agents/question-agents.js';
+import { importMetaQa } from '../../../datasets/metaqa/import.js';
+import { frontierRelations, initialFrontier, stepFrontier } from '../../../src/kg/frontier.js';
+import { useOwnHome } from '../../fixtures/own-home.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+import { importFilms } from '../../fixtures/toy-question-training.js';
+import { byHeart, oracleFigures } from './oracle-figures.js';
+import { type AskedWorld, meanOf, openOracleRun, type OracleRun, worldOf } from './oracle-run.js';
+
+useOwnHome();
+
+const modes = ['written', 'likelihood'] as const;
+const every = Object.entries(oracleFigures).flatMap(([name, line]) =>
+  modes.map((choices) => [name, choices, line] as const),
+);
+const runOf = (name: string, choices: OracleRun['choices']): OracleRun => {
+  const { switches } = oracleFigures[name]!;
+  return { choices, ...(choices === 'likelihood' && switches && { switches: switches.likelihood }) };
+};
+
+test('every agent that asks a model has its line', () => {
+  const prompted = questionAgents.names().filter((name) => questionAgents.entry(name).needs?.includes('model'));
+  expect([...byHeart, ...Object.keys(oracleFigures)].sort()).toEqual(prompted.sort());
+});
+
+/** Nothing is lost, over budget, unreadable or made up. */
+function expectSound(
+  { samples, names, graph }: AskedWorld,
+  { rows, failures }: Awaited<ReturnType<Awaited<ReturnType<typeof openOracleRun>>['run']>>,
+  budget: number,
+): void {
+  expect(failures).toEqual([]);
+  expect(rows.map(({ id }) => id)).toEqual(samples.map(({ task }) => task.id));
+  const overspent = rows.filter(({ calls }) => calls > budget);
+  const unread = rows.filter(({ unparsed }) => unparsed);
+  // What is said of a topic is a literal, as no topic is an answer; its name is one of the graph's all the same.
+  const madeUp = rows.flatMap(({ literals }) => literals).filter((name) => names.lookup(name).length === 0);
+  const invalid = rows.flatMap(({ entities }) => entities).filter((entity) => !graph.entityNames[entity]);
+  expect({ overspent, unread, madeUp, invalid }).toEqual({ overspent: [], unread: [], madeUp: [], invalid: [] });
+}
+
+describe('where the model never errs, on films', () => {
+  test.each(every)(
+    '%s, %s, answers all in full, and its replay has every byte',
+    async (name, choices, { exceptions }) => {
+      const world = await films();
+      const oracle = await openOracleRun(name, world, runOf(name, choices));
+      const done = await oracle.run();
+      expectSound(world, done, 30);
+      const stated = exceptions?.find(({ mode }) => mode === choices);
+      const complete = 100 * meanOf(done.rows, ({ metrics }) => metrics.complete!);
+      expect(complete).toBeCloseTo(stated?.films ?? 100, 1);
+      expect(await oracle.replay(done.folder)).toMatchObject({ identical: true, n: world.samples.length });
+    },
+  );
+});
+
+test.each(every)(
+  '%s, %s, killed on the way, goes on to the same bytes and asks nothing twice',
+  async (name, choices) => {
+    const oracle = await openOracleRun(name, await films(), { ...runOf(name, choices), error: 0.3 });
+    const whole = await oracle.run();
+    const stored = whole.completions.toString().split(/(?<=\n)/);
+    const decided = stored.flatMap((line, i) => (/"line":"(completion|scores)"/.test(line) ? [i] : []));
+    for (const share of [0.2, 0.7]) {
+      // In the middle of a line, as a process that dies may leave it.
+      const end = decided[Math.ceil(share * (decided.length - 1))]!;
+      const again = await oracle.run(Buffer.from(`${stored.slice(0, end).join('')}${stored[end]!.slice(0, 40)}`));
+      expect(again.bytes).toEqual(whole.bytes);
+      expect(again.asked).toBeGreaterThan(0);
+      expect(again.asked).toBeLessThan(whole.asked);
+    }
+  },
+);
+
+test.each(every)('%s, %s, at a budget of 3 and a model that errs loses no question', async (name, choices) => {
+  const world = await films();
+  const oracle = await openOracleRun(name, world, { ...runOf(name, choices), error: 0.3, budget: 3 });
+  expectSound(world, await oracle.run(), 3);
+});
+
+async function films(): Promise<AskedWorld> {
+  await importFilms();
+  return worldOf('films', ['1-hop', '2-hop', '3-hop'], { home: env.KGWALK_HOME! });
+}
+
+const shared = env.KGWALK_TEST_DATA;
+if (!shared)
+  stderr.write('skipped: prompted agents on MetaQA (set KGWALK_TEST_DATA to the folder that holds data/metaqa)\n');
+
+(shared ? describe : describe.skip)('where the model never errs, on MetaQA', () => {
+  const worlds: AskedWorld[] = [];
+  /** Hops at which one relation alone leads on, a question: by walking the gold chains. */
+  const singles = ({ graph, samples }: AskedWorld) => {
+    const count = samples.reduce((sum, { task, gold }) => {
+      const topics = task.topics.map(({ entity }) => entity);
+      let frontier = initialFrontier(topics);
+      return gold.chains[0]!.reduce((own, relation) => {
+        const onward = [...frontierRelations(graph, frontier, topics)].length;
+        frontier = stepFrontier(graph, frontier, relation, topics);
+        return own + Number(onward === 1);
+      }, sum);
+    }, 0);
+    return count / samples.length;
+  };
+
+  beforeAll(async () => {
+    const home = folderWith({});
+    await importMetaQa({ from: join(shared ?? '', 'data', 'metaqa'), home });
+    for (const subset of ['2-hop', '3-hop']) worlds.push(await worldOf('metaqa', [subset], { home, count: 42 }));
+  });
+
+  test.each(every)(
+    '%s, %s, answers all but by a stated rule, with the calls that are expected',
+    async (name, choices, line) => {
+      for (const [place, world] of worlds.entries()) {
+        const oracle = await openOracleRun(name, world, runOf(name, choices));
+        const done = await oracle.run();
+        expectSound(world, done, 30);
+        expect(await oracle.replay(done.folder)).toMatchObject({ identical: true });
+        const percent = (key: string) => 100 * meanOf(done.rows, ({ metrics }) => metrics[key]!);
+        const stated = line.exceptions?.find(({ mode }) => mode === choices);
+        if (!stated) expect(percent('complete')).toBeGreaterThanOrEqual(99);
+        // Two standard errors of a share of 42 questions.
+        else expect(Math.abs(percent('complete') - stated.complete[place]!)).toBeLessThan(15);
+        if (!stated) expect(percent('precision')).toBeGreaterThanOrEqual(98);
+        const notMade = line.countsSingles && choices === 'written' ? singles(world) : 0;
+        const calls = meanOf(done.rows, (row) => row.calls) + notMade;
+        expect(Math.abs(calls / line.calls[choices][place]! - 1)).toBeLessThanOrEqual(0.05);
+      }
+    },
+  );
+});

@@ -1,0 +1,46 @@
+/**
+ * What the simulated model, faultless, makes of every prompted agent of questions: a line an agent. A new agent needs one;
+ * `oracle-agents.test.ts` says so.
+ */
+
+/** Of 2-hop and 3-hop questions of MetaQA. */
+type OfHops = readonly [two: number, three: number];
+
+export interface OracleFigures {
+  /** Calls a question. Written: of the specification, or measured on dev-test (n = 500) where it has none. */
+  calls: { written: OfHops; likelihood: OfHops };
+  /** The figures of `calls` have a call for a choice of one relation, which is not made. */
+  countsSingles?: true;
+  /** Switches without which the simulated model cannot play its part. */
+  switches?: { likelihood: Readonly<Record<string, unknown>> };
+  /** Rules by which less than 99 % is answered in full, with the share of questions (percent) that is. */
+  exceptions?: readonly { mode: 'written' | 'likelihood'; rule: string; complete: OfHops; films: number }[];
+}
+
+/** Agents that answer by heart: there is nothing that the simulated model could read. */
+export const byHeart: readonly string[] = ['io', 'cot'];
+
+export const oracleFigures: Readonly<Record<string, OracleFigures>> = {
+  tog: {
+    calls: { written: [7.1, 11.2], likelihood: [2.8, 6.6] },
+    exceptions: [
+      {
+        mode: 'written',
+        rule: 'three beams are three entities, and so at most three answers',
+        complete: [65.4, 31.4],
+        films: 100,
+      },
+    ],
+  },
+  fiske: {
+    calls: { written: [6.1, 8.6], likelihood: [3, 4] },
+    // It knows clues of its own, which names and words of the question are not.
+    switches: { likelihood: { clues: 'model' } },
+  },
+  'self-veqa': { calls: { written: [2, 2], likelihood: [2, 2] } },
+  rog: { calls: { written: [2, 2], likelihood: [1, 1] } },
+  gcr: { calls: { written: [2, 2], likelihood: [1, 1] } },
+  structgpt: { calls: { written: [3.4, 5.6], likelihood: [1.4, 2.6] } },
+  'kg-gpt': { calls: { written: [3.5, 5], likelihood: [2.5, 4] } },
+  pog: { calls: { written: [9, 14], likelihood: [2.8, 7.3] }, countsSingles: true },
+};
