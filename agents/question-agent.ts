@@ -91,7 +91,10 @@ export interface QuestionAgentResources {
   seed: number;
 }
 
-/** A trained relation walker that is asked how likely relations are: it reads the question and the relations walked alone. */
+/**
+ * A trained relation walker that is asked how likely relations are, or which way it would go: it reads the question and the relations
+ * walked alone.
+ */
 export interface RelationRanker {
   /** Encodes questions at once. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
@@ -106,6 +109,20 @@ export interface RelationRanker {
     relations: readonly number[],
     signal?: AbortSignal,
   ): Promise<Float64Array | undefined>;
+  /**
+   * The most probable walks that its own beam finds, most probable first; each leads somewhere. None where nothing leads on from
+   * the topics.
+   * @param count walks followed at once, at least 1
+   */
+  walks(task: QuestionTask, count: number, signal?: AbortSignal): Promise<readonly RankedWalk[]>;
+}
+
+/** A walk that a trained walker would take. */
+export interface RankedWalk {
+  /** At least one. */
+  relations: readonly number[];
+  /** Of the walk as a whole, its STOP included, in (0, 1]. */
+  probability: number;
 }
 
 /** A question agent with its switches. */

@@ -12,6 +12,7 @@ import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
 import { gcrEntry } from './prompted/gcr/gcr-agent.js';
 import { kgGptEntry } from './prompted/kg-gpt/kg-gpt-agent.js';
 import { pogEntry } from './prompted/pog/pog-agent.js';
+import { readerEntry } from './prompted/reader/reader-agent.js';
 import { rogEntry } from './prompted/rog/rog-agent.js';
 import { selfVeqaEntry } from './prompted/self-veqa/self-veqa-agent.js';
 import { structGptEntry } from './prompted/structgpt/structgpt-agent.js';
@@ -34,6 +35,7 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
   structgpt: structGptEntry,
   'kg-gpt': kgGptEntry,
   pog: pogEntry,
+  reader: readerEntry,
   'template-lookup': templateLookupEntry,
   'embedding-walk': embeddingWalkEntry,
   'random-chain': randomChainEntry,

@@ -56,8 +56,8 @@ export async function openReplayed(
     if (agent!.hashes?.walker !== asked.hashes.walker) {
       throw new WorkbenchError(
         'data',
-        `expected the walker of checkpoint ${asked.hashes.walker}, got ${agent!.hashes?.walker}, at prefilter of ${asked.folder}`,
-        { hint: 'Its run was trained on, or another run has its name: name the checkpoint by `walker:RUN@NAME`.' },
+        `expected the walker of checkpoint ${asked.hashes.walker}, got ${agent!.hashes?.walker}, at the switches of ${asked.folder}`,
+        { hint: 'Its run was trained on, or another run has its name: name the checkpoint by `RUN@NAME`.' },
       );
     }
     return { task, data, agent: agent!, close };

@@ -169,22 +169,24 @@ export interface AnswerPrompts {
 }
 
 /** Asks for the answer, on the call that the budget keeps for it. Undefined where nothing could be read or asked. */
-export async function askAnswer(
+export async function askAnswer(...asked: Parameters<typeof decideAnswer>): Promise<AnswerReply | undefined> {
+  return (await unlessSpent(decideAnswer(...asked)))?.reply;
+}
+
+/** The same, told apart: no reply where nothing could be read. @throws as `decide` */
+export function decideAnswer(
   { id: questionId, question, form }: QuestionTask,
   client: DecisionClient,
   evidence: readonly NamedTriple[],
   { task, examples, truthTask, truthExamples }: AnswerPrompts,
   withReasoning = false,
-): Promise<AnswerReply | undefined> {
+) {
   const truth = form === 'truth';
-  const decided = await unlessSpent(
-    client.decide({
-      ...{ kind: 'answer', phase: 'answer', questionId, question, evidence, form, withReasoning, final: true },
-      task: truth ? truthTask : task,
-      examples: truth ? truthExamples : examples,
-    }),
-  );
-  return decided?.reply;
+  return client.decide({
+    ...{ kind: 'answer', phase: 'answer', questionId, question, evidence, form, withReasoning, final: true },
+    task: truth ? truthTask : task,
+    examples: truth ? truthExamples : examples,
+  });
 }
 
 /**

@@ -49,7 +49,7 @@ interface RelationWalkerAgentOptions {
  * Weights are those of the snapshot in `network`. Truth questions are abstained from: it finds entities.
  */
 export function relationWalkerAgent(options: RelationWalkerAgentOptions): QuestionAgent {
-  const { name, graph, frontiers, rules, network, vectors, beamWidth = 1, note } = options;
+  const { name, graph, frontiers, network, vectors, beamWidth = 1, note } = options;
   const questions = questionReader(network, vectors);
   return {
     name,
@@ -59,21 +59,11 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
     prepare: (tasks, signal) => questions.prepare(tasks, signal),
     async answer(task, { trace, signal }) {
       if (task.form !== 'entities') return noAnswer('form');
-      const root = questionRoot(frontiers, task);
-      trace({ event: 'start', entities: root.topics });
-      const initial = initialRelationState(root, rules, task.hops);
-      if (initial.done) return noAnswer('no topic');
-      const read = await questions.of(task, signal);
-      let graphReads = 0;
-      const [best] = decodeChains(
-        initial,
-        (relations) => {
-          graphReads++;
-          return network.scores(read, relations);
-        },
-        beamWidth,
-      );
-      const { node, logProb, stopped } = best!;
+      trace({ event: 'start', entities: questionRoot(frontiers, task).topics });
+      const { chains, graphReads } = await beamOf(options, questions, task, beamWidth, signal);
+      const [best] = chains;
+      if (!best) return noAnswer('no topic');
+      const { node, logProb, stopped } = best;
       for (const relation of node.relations) {
         trace({ event: 'graph', operation: `follow ${graph.relationNames[relation]!}`, reads: 1 });
       }
@@ -103,8 +93,30 @@ function questionReader(network: HostNetwork, vectors: VectorsOf) {
   };
 }
 
-/** A walker's masked probabilities: of the relations that are asked about and of no others. */
-export function relationRanker(network: HostNetwork, vectors: VectorsOf): RelationRanker {
+/** The most probable walks of a question, and how many states were scored for them; none where nothing is legal at the start. */
+async function beamOf(
+  { frontiers, rules, network }: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'network'>,
+  questions: ReturnType<typeof questionReader>,
+  task: QuestionTask,
+  width: number,
+  signal: AbortSignal | undefined,
+): Promise<{ chains: RankedChain[]; graphReads: number }> {
+  const initial = initialRelationState(questionRoot(frontiers, task), rules, task.hops);
+  if (initial.done) return { chains: [], graphReads: 0 };
+  const read = await questions.of(task, signal);
+  let graphReads = 0;
+  const scores = (relations: Int32Array) => {
+    graphReads++;
+    return network.scores(read, relations);
+  };
+  return { chains: decodeChains(initial, scores, width), graphReads };
+}
+
+/** A walker's masked probabilities, of the relations that are asked about and of no others, and its own walks. */
+function relationRanker(
+  options: Pick<RelationWalkerAgentOptions, 'frontiers' | 'rules' | 'network' | 'vectors'>,
+): RelationRanker {
+  const { network, vectors } = options;
   const questions = questionReader(network, vectors);
   return {
     prepare: (tasks, signal) => questions.prepare(tasks, signal),
@@ -117,6 +129,10 @@ export function relationRanker(network: HostNetwork, vectors: VectorsOf): Relati
         ends,
       );
       return Float64Array.from(logProbs, Math.exp);
+    },
+    async walks(task, count, signal) {
+      const { chains } = await beamOf(options, questions, task, count, signal);
+      return chains.map(({ node, logProb }) => ({ relations: [...node.relations], probability: Math.exp(logProb) }));
     },
   };
 }
@@ -273,13 +289,12 @@ export function loadRelationWalkerRun(runFolder: string, options: OpenQuestionWa
     const network = hostNetwork(tensors, { dim: scale.mean.length, numRelations: graph.numRelations, horizon });
     const vectors: VectorsOf = async (tasks, signal) =>
       scaledVectors(tasks, await encodeQuestions(encoder, tasks, { settings: relationWalker, signal }), scale);
-    const agent = relationWalkerAgent({
-      ...{ name, graph, network, vectors },
+    const walking = {
+      ...{ network, vectors, rules: { horizon, hops } },
       frontiers: frontierTrie(graph, memoryMegabytes * 2 ** 20),
-      rules: { horizon, hops },
-      beamWidth: options.beamWidth ?? 1,
-    });
-    return { agent, ranker: relationRanker(network, vectors) };
+    };
+    const agent = relationWalkerAgent({ name, graph, ...walking, beamWidth: options.beamWidth ?? 1 });
+    return { agent, ranker: relationRanker(walking) };
   });
 }
 

@@ -118,13 +118,9 @@ async function openWalker(
   const found = findRun(name);
   if (!found) {
     const near = nearestRun(name);
-    throw new WorkbenchError(
-      'usage',
-      `expected the name or folder of a run, got ${JSON.stringify(name)}, at prefilter`,
-      {
-        hint: `${near === undefined ? '' : `Did you mean "${near}"? `}\`kgwalk runs list\` shows them.`,
-      },
-    );
+    throw new WorkbenchError('usage', `expected the name or folder of a run, got ${JSON.stringify(name)}, at walker`, {
+      hint: `${near === undefined ? '' : `Did you mean "${near}"? `}\`kgwalk runs list\` shows them.`,
+    });
   }
   const { run, checkpoint = 'best' } = found;
   const own = (run.config.encoder as { model?: string } | undefined)?.model;

@@ -53,12 +53,20 @@ async function everyDecision(): Promise<Decision[]> {
     { name: 'pog', switches: { answers: 'frontier' } },
     ...['triples', 'cot'].map((finalPolicy) => ({ name: 'tog', switches: { finalPolicy, depth: 2, width: 9 } })),
     { name: 'self-veqa', switches: { verifier: 'reference' } },
+    { name: 'reader', switches: { walker: 'any' } },
+    { name: 'reader', switches: { walker: 'any', answers: 'frontier' } },
   ];
+  const walks = [['lives_in'], ['~purchased_by', 'repaired_by']].map((names) => ({
+    ...{ relations: names.map((relation) => graph.relationId(relation)), probability: 0.5 },
+  }));
+  const walker = () => {
+    return Promise.resolve({ prepare: async () => {}, shares: async () => undefined, walks: async () => walks });
+  };
   const topics = [{ name: 'Orla Brandt', entity: start, span: [29, 40] as const }];
   for (const { name, switches } of variants) {
     for (const form of ['entities', 'truth'] as const) {
       for (const script of [restless, (decision: Decision) => decision.kind === 'extract' && { items: ['Nobody'] }]) {
-        const agent = await questionAgents.create(name, resourcesOf(graph), switches);
+        const agent = await questionAgents.create(name, { ...resourcesOf(graph), walker }, switches);
         const client = scriptedClient((decision) => script(decision) || undefined);
         await agent.answer(taskOf({ topics, hops: 2, form }), { client, trace: () => {} });
         asked.push(...client.asked);
@@ -91,7 +99,7 @@ describe('what prompted agents ask', () => {
         ...['split', 'relations', 'objectives', 'entities', 'memory', 'reflect', 'walk'],
       ].sort(),
     );
-    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt', 'kg-gpt', 'pog'];
+    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt', 'kg-gpt', 'pog', 'reader'];
     expect(questionAgents.names().filter((name) => !/-chain|^template-|^embedding-walk$/.test(name))).toEqual(prompted);
   });
 

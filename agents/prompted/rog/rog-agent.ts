@@ -20,8 +20,8 @@ import {
   type QuestionAnswer,
   type QuestionSession,
 } from '../../question-agent.js';
-import { distinctFacts } from '../facts.js';
-import { askAnswer, frontierAnswers, fromFrontier, saidAnswers } from '../frontier-steps.js';
+import { distinctFacts, unlessSpent } from '../facts.js';
+import { decideAnswer, frontierAnswers, fromFrontier, saidAnswers } from '../frontier-steps.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
 import { propose } from '../self-veqa/roles.js';
@@ -122,8 +122,9 @@ export async function answerFromChains(
     trace({ event: 'stop', reason: 'frontier' });
     return { ...frontierAnswers(graph, task, answers), ...rest, degraded: false, stop: 'frontier' };
   }
-  const said = await askAnswer(task, client, evidence, answerPrompts);
-  const stop = said ? 'answered' : 'unparsed';
+  const decided = await unlessSpent(decideAnswer(task, client, evidence, answerPrompts));
+  const said = decided?.reply;
+  const stop = said ? 'answered' : decided ? 'unparsed' : 'budget';
   trace({ event: 'stop', reason: stop });
   // Of homonyms those that the best sequence leads to, then those that any does.
   const met = new Set(leading.flatMap((one) => one.answers));

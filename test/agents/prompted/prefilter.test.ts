@@ -66,7 +66,8 @@ describe('the pre-filter', () => {
 
   test('keeps so many, and of those as many as have the mass, one at least', async () => {
     const shares: RelationRanker['shares'] = () => Promise.resolve(Float64Array.of(0.1, 0.6, 0.3));
-    const walker = () => Promise.resolve({ prepare: () => Promise.resolve(), shares });
+    const walker = () =>
+      Promise.resolve({ prepare: () => Promise.resolve(), shares, walks: () => Promise.resolve([]) });
     const relations = ids('year', 'directed_by', 'starring');
     const kept = async (keep: number, mass: number) => {
       const prefilter = await openPrefilter({ ...resources(), walker }, { prefilter: 'walker:any', keep, mass });
@@ -82,7 +83,8 @@ describe('the pre-filter', () => {
   test('asks nobody about one relation, and a walker that ends here leaves all', async () => {
     let asked = 0;
     const shares: RelationRanker['shares'] = () => Promise.resolve(void asked++ as undefined);
-    const walker = () => Promise.resolve({ prepare: () => Promise.resolve(), shares });
+    const walker = () =>
+      Promise.resolve({ prepare: () => Promise.resolve(), shares, walks: () => Promise.resolve([]) });
     const prefilter = await openPrefilter({ ...resources(), walker }, { prefilter: 'walker:any', keep: 1, mass: 1 });
     expect(await prefilter.keep(directed, [], ids('year'))).toEqual(ids('year'));
     expect(asked).toBe(0);
@@ -155,9 +157,7 @@ describe('a trained walker as a pre-filter', () => {
     const best = (await opened(run)).walker;
     expect(best).toMatch(/^[0-9a-f]{64}$/);
     expect((await opened(`${run}@last`)).walker).not.toBe(best);
-    await expect(opened('nowhere')).rejects.toThrow(
-      'expected the name or folder of a run, got "nowhere", at prefilter',
-    );
+    await expect(opened('nowhere')).rejects.toThrow('expected the name or folder of a run, got "nowhere", at walker');
   });
 });
 

@@ -1,0 +1,102 @@
+/**
+ * The reader: a trained relation walker finds the walks, by its own beam, and the language model reads what lies on them.
+ *
+ * Inputs: the question, its topics, the number of hops where the walker was trained with it. Calls: 1: the answer, or where answers
+ * come from the frontier which walk leads to it, none where there is one walk. Stop: `answered`, `frontier` (everything that the chosen walk leads to), `unparsed`, `no-way`, `no-topic`, `budget`.
+ *
+ * Where the reference differs: there a graph network ranks entities, and shortest paths to the best of them are read; here walks
+ * are ranked, and all that they lead to is read.
+ * @source Mavromatis and Karypis 2025, "GNN-RAG: graph neural retrieval for efficient large language model reasoning on knowledge graphs"
+ */
+import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
+import { chainFrontiers } from '../../../src/kg/frontier.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import {
+  noAnswer,
+  type QuestionAgent,
+  type QuestionAgentEntry,
+  type QuestionAgentResources,
+  type QuestionAnswer,
+  type QuestionSession,
+  type RankedWalk,
+  type RelationRanker,
+} from '../../question-agent.js';
+import { fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
+import { answerFromChains } from '../rog/rog-agent.js';
+import { chainText, executed } from '../self-veqa/chains.js';
+import { chooseWalk } from '../walk-choice.js';
+import { type ReaderSettings, readerSettings } from './settings.js';
+
+/** The agent `reader` with its switches. */
+export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {
+  settings: readerSettings,
+  needs: ['model'],
+  /** @throws WorkbenchError `usage` without a run, or for one that does not fit */
+  async create(resources, settings): Promise<QuestionAgent> {
+    const walker = await walkerOf(resources, settings);
+    return {
+      name: 'reader',
+      topicGiven: true,
+      prompted: true,
+      prepare: (tasks, signal) => walker.prepare(tasks, signal),
+      answer: (task, session) => answer(task, session, { resources, settings, walker }),
+    };
+  },
+};
+
+function walkerOf({ walker }: QuestionAgentResources, { walker: run }: ReaderSettings): Promise<RelationRanker> {
+  if (run === '') {
+    throw new WorkbenchError('usage', 'expected the run of a trained walker, got none, at walker of reader', {
+      hint: 'Such as reader:walker=runs/metaqa; `kgwalk runs list` shows them.',
+    });
+  }
+  if (walker) return walker(run);
+  throw new WorkbenchError('usage', `expected resources that open runs, got none for ${run}, at walker of reader`, {
+    hint: 'Runs are opened by the commands alone; a program gives agents a `walker` among their resources.',
+  });
+}
+
+/** The first that have so much probability together; all where they do not. */
+function likeliest(walks: readonly RankedWalk[], mass: number): readonly RankedWalk[] {
+  let sum = 0;
+  const last = walks.findIndex(({ probability }) => (sum += probability) >= mass);
+  return last < 0 ? walks : walks.slice(0, last + 1);
+}
+
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: ReaderSettings;
+  walker: RelationRanker;
+}
+
+async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const { resources, settings, walker } = parts;
+  const { graph } = resources;
+  const { client, trace, signal } = session;
+  const start = startWalk(task);
+  const { topics } = start;
+  trace({ event: 'start', entities: topics });
+  const ended = (stop: string): QuestionAnswer => {
+    trace({ event: 'stop', reason: stop });
+    return noAnswer(stop);
+  };
+  if (topics.length === 0) return ended('no-topic');
+  const walks = likeliest(await walker.walks(task, settings.beams, signal), settings.mass);
+  if (walks.length === 0) return ended('no-way');
+  const text = ({ relations, probability }: RankedWalk) => `${chainText(graph, relations)} (${probability.toFixed(3)})`;
+  trace({ event: 'note', text: `The walker goes ${walks.map(text).join('; ')}.` });
+  const leading = walks.map(({ relations }) => executed(graph, topics, relations, excludedTopics(task)));
+  const found = { resources, settings, topics };
+  if (!fromFrontier(settings.answers, client)) {
+    const read = await answerFromChains(task, session, { ...found, leading });
+    return { ...read, confidence: walks[0]!.probability };
+  }
+  const offered = walks.map(({ relations }): Walk => {
+    return { ...start, relations, frontiers: chainFrontiers(graph, topics, relations, start.excluded) };
+  });
+  const { walk, confidence, unread } = await chooseWalk(graph, task, client, offered);
+  const place = offered.indexOf(walk);
+  trace({ event: 'decision', phase: 'walk', summary: chainText(graph, walk.relations) });
+  const chosen = await answerFromChains(task, session, { ...found, leading: [leading[place]!] });
+  return { ...chosen, confidence: confidence ?? walks[place]!.probability, degraded: unread };
+}

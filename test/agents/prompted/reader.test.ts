@@ -1,0 +1,214 @@
+import { env } from 'node:process';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RankedWalk } from '../../../agents/question-agent.js';
+import { questionAgents } from '../../../agents/question-agents.js';
+import type { QuestionSample } from '../../../datasets/question.js';
+import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
+import { createClients } from '../../../src/llm/client/create-clients.js';
+import { openCompletionStore } from '../../../src/llm/client/completion-store.js';
+import type { Decision } from '../../../src/llm/decision.js';
+import { openQuestionAgent } from '../../../tasks/questions/agents.js';
+import { openQuestionGraph } from '../../../tasks/questions/data.js';
+import { train } from '../../../tasks/train.js';
+import { scriptedClient } from '../../fixtures/scripted-client.js';
+import { folderWith } from '../../fixtures/tiny-release.js';
+import { filmSettings, importFilms } from '../../fixtures/toy-question-training.js';
+import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+
+const graph = graphOf(townFacts);
+const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt') }];
+const chain = (...names: string[]) => names.map((name) => graph.relationId(name));
+const right = { relations: chain('~purchased_by', 'repaired_by'), probability: 0.6 };
+const wrong = { relations: chain('~purchased_by', 'stands_in'), probability: 0.3 };
+
+/** Takes the judged walk that ends in `repaired_by`, and answers with every tail of that relation. */
+const judge = (decision: Decision) => {
+  if (decision.kind === 'judge') {
+    const choice = decision.candidates.findIndex(({ text }) => text.endsWith('repaired_by'));
+    return { choice, reason: '', answers: [] };
+  }
+  const repairers = decision.evidence.filter(([, relation]) => relation === 'repaired_by').map(([, , tail]) => tail);
+  return { answers: [...new Set(repairers)] };
+};
+
+async function ask(
+  walks: readonly RankedWalk[],
+  switches = {},
+  { budget = Infinity, task = {}, byLikelihood = false, script = judge as (decision: Decision) => unknown } = {},
+) {
+  const counts: number[] = [];
+  const ranker = {
+    prepare: () => Promise.resolve(),
+    shares: () => Promise.resolve(undefined),
+    walks(_: unknown, count: number) {
+      counts.push(count);
+      return Promise.resolve(walks.slice(0, count));
+    },
+  };
+  const resources = { ...resourcesOf(graph), walker: () => Promise.resolve(ranker) };
+  const agent = await questionAgents.create('reader', resources, { walker: 'any', ...switches });
+  const client = scriptedClient(script, budget, byLikelihood);
+  const answer = await agent.answer(taskOf({ topics, hops: 2, ...task }), { client, trace: () => {} });
+  const names = answer.entities.map((entity) => graph.entityNames[entity]).sort();
+  return { answer, names, asked: client.asked, counts };
+}
+
+test('the model reads what lies on the walker’s walks, in one call', async () => {
+  const { answer, names, asked, counts } = await ask([wrong, right], { beams: 2 });
+  expect(asked.map(({ phase }) => phase)).toEqual(['answer']);
+  expect(asked[0]!.evidence).toContainEqual(['Tower Clock', 'repaired_by', 'Mia Kop']);
+  expect(asked[0]!.evidence).toContainEqual(['Tower Clock', 'stands_in', 'Vell']);
+  expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+  expect(answer).toMatchObject({ stop: 'answered', degraded: false, confidence: wrong.probability });
+  expect(counts).toEqual([2]);
+});
+
+test.each([
+  [{ answers: 'frontier' }, false],
+  [{}, true],
+])('or judges which walk answers, and everything behind that is the answer: %o, by likelihood %s', async (set, by) => {
+  const { answer, names, asked } = await ask([wrong, right], set, { byLikelihood: by });
+  expect(asked.map(({ phase, kind }) => [phase, kind])).toEqual([['walk', 'judge']]);
+  expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+  expect(answer).toMatchObject({ stop: 'frontier', chain: right.relations, degraded: false, confidence: 0.6 });
+});
+
+test('one walk needs no judge, and so much probability is enough', async () => {
+  const alone = await ask([right], { answers: 'frontier' });
+  expect([alone.asked.length, alone.names]).toEqual([0, ['Jon Weil', 'Mia Kop']]);
+  const sure = await ask([right, wrong], { answers: 'frontier', mass: 0.6 });
+  expect([sure.asked.length, sure.names]).toEqual([0, ['Jon Weil', 'Mia Kop']]);
+  expect((await ask([right, wrong], { answers: 'frontier', mass: 0.61 })).asked).toHaveLength(1);
+});
+
+test('answers nothing without a topic, without a way, or without a call left', async () => {
+  expect((await ask([right], {}, { task: { topics: [] } })).answer).toMatchObject({ stop: 'no-topic', entities: [] });
+  expect((await ask([])).answer).toMatchObject({ stop: 'no-way', entities: [] });
+  const spent = await ask([right], {}, { budget: 0 });
+  expect([spent.answer.stop, spent.answer.entities, spent.asked.length]).toEqual(['budget', [], 0]);
+});
+
+test('a reply that cannot be read is marked, and the walker’s first walk stands where walks are judged', async () => {
+  const script = () => undefined;
+  expect((await ask([right], {}, { script })).answer).toMatchObject({ stop: 'unparsed', degraded: true, entities: [] });
+  const judged = await ask([right, wrong], { answers: 'frontier' }, { script });
+  expect(judged.answer).toMatchObject({ stop: 'frontier', degraded: true, chain: right.relations });
+});
+
+test('a hub’s facts are limited, its answers are not', async () => {
+  const facts = Array.from({ length: 10_000 }, (_, i) => [`Clock ${i}`, 'purchased_by', 'Orla Brandt'] as const);
+  const hub = graphOf(facts);
+  const walks = () => Promise.resolve([{ relations: [hub.relationId('~purchased_by')], probability: 1 }]);
+  const ranker = { prepare: () => Promise.resolve(), shares: () => Promise.resolve(undefined), walks };
+  const resources = { ...resourcesOf(hub), walker: () => Promise.resolve(ranker) };
+  const own = [{ name: 'Orla Brandt', entity: hub.entityId('Orla Brandt') }];
+  for (const [answers, entities] of [
+    ['model', 1],
+    ['frontier', 10_000],
+  ] as const) {
+    const agent = await questionAgents.create('reader', resources, { walker: 'any', answers });
+    const client = scriptedClient(({ evidence }) => ({ answers: [evidence[0]![0]] }));
+    const answer = await agent.answer(taskOf({ topics: own }), { client, trace: () => {} });
+    expect(answer.entities).toHaveLength(entities);
+    for (const { evidence } of client.asked) expect(evidence).toHaveLength(60);
+  }
+});
+
+describe('a trained walker', () => {
+  const previous = env.KGWALK_HOME;
+  const flags = { checkpoint: 'best', set: [], modelSet: [] };
+  const options = { seed: 0, encoder: undefined, flags };
+  let run: string;
+  beforeAll(async () => {
+    env.KGWALK_HOME = folderWith({});
+    await importFilms();
+    run = `${env.KGWALK_HOME}/run`;
+    await train({ settings: filmSettings(), folder: run });
+  });
+  afterAll(() => {
+    if (previous === undefined) delete env.KGWALK_HOME;
+    else env.KGWALK_HOME = previous;
+  });
+
+  /** How many valid questions the simulated model, which never errs, answers with exactly the right entities, and in how many calls. */
+  async function oracleRun(choices: 'written' | 'likelihood', switches = {}) {
+    const data = await openQuestionGraph('films');
+    const { dataset, graph: films } = data;
+    const samples: QuestionSample[] = [...dataset.questions(films, { subsets: dataset.subsets, split: 'valid' })];
+    const named = { name: 'reader', agent: 'reader', switches: { walker: run, ...switches } };
+    const { agent, close } = await openQuestionAgent(named, data, options);
+    const store = openCompletionStore(`${env.KGWALK_HOME}/${choices}.jsonl`);
+    const model = openOracle({ graph: films, samples, error: 0, seed: 3 });
+    const clients = createClients({ model, store, budget: 30, budgetMode: 'strict', seed: 0, choices });
+    await agent.prepare!(samples.map(({ task }) => task));
+    let complete = 0;
+    let calls = 0;
+    for (const { task, gold } of samples) {
+      const { client, totals } = clients.clientFor(task.id);
+      const { entities } = await agent.answer(task, { client, trace: () => {} });
+      const golds = new Set(gold.answers.map(({ entity }) => entity));
+      if (entities.length === golds.size && entities.every((entity) => golds.has(entity))) complete++;
+      calls += totals().calls;
+    }
+    await store.close();
+    await close();
+    return { complete, calls, of: samples.length };
+  }
+
+  test.each(['written', 'likelihood'] as const)(
+    'is read by a model that never errs: every question in one call, %s',
+    async (choices) => {
+      const { complete, calls, of } = await oracleRun(choices);
+      expect(of).toBeGreaterThan(5);
+      expect([complete, calls]).toEqual([of, of]);
+    },
+  );
+
+  test('its own beam is followed: of one walk nothing is left to judge', async () => {
+    const { complete, calls, of } = await oracleRun('likelihood', { beams: 1 });
+    expect([complete, calls]).toEqual([of, 0]);
+  });
+
+  test('its checkpoint stands among the hashes of the evaluation', async () => {
+    const data = await openQuestionGraph('films');
+    const hashOf = async (walker: string) => {
+      const { hashes, close } = await openQuestionAgent(
+        { name: 'reader', agent: 'reader', switches: { walker } },
+        data,
+        options,
+      );
+      await close();
+      return hashes.walker;
+    };
+    expect(await hashOf(run)).toMatch(/^[0-9a-f]{64}$/);
+    expect(await hashOf(`${run}@last`)).not.toBe(await hashOf(run));
+  });
+
+  test('is refused where there is none, before anything is asked', async () => {
+    const data = await openQuestionGraph('films');
+    const opened = (switches: Record<string, unknown>, of = data) =>
+      openQuestionAgent({ name: 'reader', agent: 'reader', switches }, of, options);
+    await expect(opened({})).rejects.toThrow('expected the run of a trained walker, got none, at walker of reader');
+    await expect(opened({ walker: 'nowhere' })).rejects.toThrow('expected the name or folder of a run, got "nowhere"');
+    await expect(opened({ walker: run }, { ...data, graph })).rejects.toThrow('expected a checkpoint of graph');
+    const songs = { ...data.dataset, manifest: { ...data.dataset.manifest, name: 'songs' } };
+    await expect(opened({ walker: run }, { ...data, dataset: songs })).rejects.toThrow(
+      'expected a run of songs, got run, which was trained on films',
+    );
+  });
+
+  test('is refused where it walks something else than relations', async () => {
+    const edges = `${env.KGWALK_HOME}/edges`;
+    const walk = ['env.id=kgwalk/QuestionEdgeWalk-v1', 'env.reward.kind=target', 'ppo.baseline=critic'];
+    await train({ settings: filmSettings(...walk, 'env.horizon=3', 'ppo.updates=1'), folder: edges });
+    const named = { name: 'reader', agent: 'reader', switches: { walker: edges } };
+    const opening = openQuestionAgent(named, await openQuestionGraph('films'), options);
+    await expect(opening).rejects.toThrow('expected a run that walks relations, got edges, which does not');
+  });
+
+  test('programs without runs are told so', async () => {
+    await expect(questionAgents.create('reader', resourcesOf(graph), { walker: 'x' })).rejects.toThrow(
+      'expected resources that open runs, got none for x',
+    );
+  });
+});
