@@ -57,6 +57,17 @@ export class AgentRegistry<Resources, Made> {
     });
   }
 
+  /** Whether an agent may ask a language model. @throws as `entry` */
+  asksModel(text: string): boolean {
+    return this.entry(agentOf(text)).needs?.includes('model') ?? false;
+  }
+
+  /** Whether an agent has all switches that are set, whatever to. @throws as `parse` for what sets none */
+  hasSwitches(text: string, set: readonly string[] = []): boolean {
+    const own = this.settings(agentOf(text), {});
+    return overridesOf(text, set).every(({ path }) => Object.hasOwn(own, path[0]!));
+  }
+
   /** All switches of an agent with their values. @throws as `create` */
   settings(name: string, switches: Record<string, unknown>): Record<string, unknown> {
     const { settings = z.strictObject({}) } = this.entry(name);
@@ -76,13 +87,7 @@ export class AgentRegistry<Resources, Made> {
    */
   parse(text: string, set: readonly string[] = []): { agent: string; switches: Record<string, unknown> } {
     const agent = agentOf(text);
-    const own = text.length > agent.length ? text.slice(agent.length + 1).split(',') : [];
-    const overrides = [...set, ...own].map((part) => {
-      const read = parseOverride(part);
-      if ('problem' in read) throw new WorkbenchError('config', read.problem);
-      return read;
-    });
-    const given = this.settings(agent, applyOverrides({}, overrides));
+    const given = this.settings(agent, applyOverrides({}, overridesOf(text, set)));
     const defaults = this.settings(agent, {});
     const changed = Object.entries(given).filter(([key, value]) => {
       return JSON.stringify(value) !== JSON.stringify(defaults[key]);
@@ -97,6 +102,24 @@ export class AgentRegistry<Resources, Made> {
   async create(name: string, resources: Resources, switches: Record<string, unknown> = {}): Promise<Made> {
     return this.entry(name).create(resources, this.settings(name, switches));
   }
+}
+
+/** What `--set` and the switches behind an agent's name set, in this order. */
+function overridesOf(text: string, set: readonly string[]) {
+  const agent = agentOf(text);
+  const own = text.length > agent.length ? text.slice(agent.length + 1).split(',') : [];
+  const read = (part: string) => {
+    const override = parseOverride(part);
+    if ('problem' in override) throw new WorkbenchError('config', override.problem);
+    return override;
+  };
+  for (const part of own) {
+    if (part.includes('=')) continue;
+    throw new WorkbenchError('config', `expected switches such as ${agent}:NAME=VALUE, got "${part}", at ${text}`, {
+      hint: 'Switches are parted by commas, agents by spaces.',
+    });
+  }
+  return [...set, ...own].map(read);
 }
 
 /** The agent of `fiske:stateful=false`. */

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import type { Measure, Row } from '../evaluation/score.js';
 import type { NamedEvaluation } from '../tasks/evaluate.js';
-import type { EvaluationFlags } from '../tasks/flags.js';
+import type { Choices, EvaluationFlags } from '../tasks/flags.js';
 import { addInputOptions, groupOptions } from './options.js';
-import { printJson, printLine } from './output.js';
+import { printJson, printLine, printNote } from './output.js';
 
 /** Adds `kgwalk compare`. */
 export function register(program: Command): void {
@@ -14,35 +14,44 @@ export function register(program: Command): void {
     .description('evaluate agents and runs on the same samples, and test each against the last one named')
     .argument(
       '<agent...>',
-      'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, and of kept evaluations',
+      'names of agents (random, frequency, io, fiske, fiske:stateful=false …; on links transe, bilinear, rules, random), names or folders of runs, RUN@clone for a checkpoint, and of kept evaluations; all, prompted and baselines are those of the data set; fiske:maxStarts={1,2,3} is three agents',
     )
     .option('--mixed', 'let models and budgets differ between the agents')
     .option('--report <dir>', 'write the page of `kgwalk report` there');
-  groupOptions(addInputOptions(command)).action(compare);
+  groupOptions(addInputOptions(command, true)).action(compare);
 }
 
-type Flags = EvaluationFlags & { mixed?: boolean; report?: string; json?: boolean };
+type Flags = Omit<EvaluationFlags, 'choices'> & {
+  choices?: Choices[];
+  mixed?: boolean;
+  report?: string;
+  json?: boolean;
+};
 
-async function compare(names: string[], { mixed = false, report, json, ...flags }: Flags): Promise<void> {
+async function compare(words: string[], { mixed = false, report, json, choices = [], ...given }: Flags): Promise<void> {
   const { taskFor, terminalWork } = await import('./work.js');
   const { evaluateNamed, keepBeside } = await import('../tasks/evaluate.js');
+  const { inEveryWay, withoutBraces, withoutGroups } = await import('../tasks/named-groups.js');
   const { compareEvaluations } = await import('../evaluation/compare.js');
   const { foundEvaluation, readEvaluation } = await import('../evaluation/keep.js');
-  const named = names.map((name) => ({ name }));
-  const task = await taskFor(named, flags);
+  const [first] = choices;
+  const flags: EvaluationFlags = { ...given, ...(first && { choices: first }) };
+  const spelled = words.flatMap(withoutBraces);
+  const task = await taskFor(
+    spelled.map((name) => ({ name })),
+    flags,
+  );
+  const names = withoutGroups(task, spelled, flags, printNote);
   const isKept = (name: string) => foundEvaluation(name, flags.evaluations) !== undefined;
-  const live = named.filter(({ name }) => !isKept(name));
+  const live = names.filter((name) => !isKept(name)).flatMap((name) => inEveryWay(task, name, choices));
   const asked = live.length > 0 ? await evaluateNamed(task, live, flags, terminalWork()) : [];
   if (flags.evaluations === undefined) keepBeside(asked);
   const measure: Measure<Row> = task.measure;
-  const evaluationOf = (name: string): NamedEvaluation<Row> =>
+  const evaluationsOf = (name: string): NamedEvaluation<Row>[] =>
     isKept(name)
-      ? { name, failures: [], ...readEvaluation(name, measure, flags.evaluations) }
-      : asked.find((evaluation) => evaluation.name === name)!;
-  const views = names.map((name) => {
-    const evaluation = evaluationOf(name);
-    return measure.views?.(evaluation) ?? [evaluation];
-  });
+      ? [{ name, failures: [], ...readEvaluation(name, measure, flags.evaluations) }]
+      : asked.filter((_, i) => live[i]!.name === name);
+  const views = names.flatMap(evaluationsOf).map((evaluation) => measure.views?.(evaluation) ?? [evaluation]);
   const evaluations = views.flat();
   // The last one named, by the first of its views.
   const against = evaluations.length - views.at(-1)!.length;

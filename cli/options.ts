@@ -1,9 +1,10 @@
 /** Options that several commands share; which of those of `evaluate`, `compare` and `ask` a task reads is the task’s to say. */
 import { type Command, Option } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
+import { type Choices, choiceModes } from '../tasks/flags.js';
 
-/** Adds what `evaluate` and `compare` share. */
-export function addInputOptions(command: Command): Command {
+/** Adds what `evaluate` and `compare` share. @param several whether agents may be asked in several ways */
+export function addInputOptions(command: Command, several = false): Command {
   return addQuestionOptions(
     command
       .option(
@@ -29,6 +30,7 @@ export function addInputOptions(command: Command): Command {
         'dialogues, questions: number of walks to rank (on dialogues at least the largest k); links: number of walks kept after each step',
       )
       .option('--two-hop-bonus <nats>', 'dialogues: added to the score of two-hop walks when ranking'),
+    several,
   )
     .addOption(
       new Option(
@@ -47,8 +49,26 @@ export function addInputOptions(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
-/** Adds what `evaluate`, `compare` and `ask` share on questions. */
-export function addQuestionOptions(command: Command): Command {
+/** `written,likelihood`. @throws WorkbenchError `usage` for anything but ways to choose, each once */
+function choicesOf(text: string): Choices[] {
+  const words = text.split(',');
+  const known = (word: string): word is Choices => (choiceModes as readonly string[]).includes(word);
+  if (words.every(known) && new Set(words).size === words.length) return words;
+  throw new WorkbenchError(
+    'usage',
+    `expected ${choiceModes.join(', ')} or several of them, got ${text}, at --choices`,
+    {
+      hint: 'Such as --choices written,likelihood.',
+    },
+  );
+}
+
+/** Adds what `evaluate`, `compare` and `ask` share on questions. @param several see `addInputOptions` */
+export function addQuestionOptions(command: Command, several = false): Command {
+  const choices = new Option(
+    several ? '--choices <how,…>' : '--choices <how>',
+    `of prompted agents: whether choices are written by the model (written), single ones and verdicts taken by the probability of their numbers (logprob), or all by the likelihood of the candidates’ own words (likelihood)${several ? '; several: every agent in each way' : ''}`,
+  );
   return command
     .option(
       '--model <model>',
@@ -67,12 +87,7 @@ export function addQuestionOptions(command: Command): Command {
         'of prompted agents: strict checks before every call, reference at the head of each loop',
       ).choices(['strict', 'reference']),
     )
-    .addOption(
-      new Option(
-        '--choices <how>',
-        'of prompted agents: whether choices are written by the model (written), single ones and verdicts taken by the probability of their numbers (logprob), or all by the likelihood of the candidates’ own words (likelihood)',
-      ).choices(['written', 'logprob', 'likelihood']),
-    )
+    .addOption(several ? choices.argParser(choicesOf) : choices.choices([...choiceModes]))
     .addOption(
       new Option('--hold-out <what>', 'questions: what no test question may share with a train question').choices([
         'question',

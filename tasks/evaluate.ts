@@ -8,6 +8,7 @@ import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
 import type { CallTiming } from '../src/llm/client/ask-model.js';
 import type { LanguageModel } from '../src/llm/language-model.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import type { AboutEvaluation } from '../src/run/evaluation.js';
 import type { Figure } from '../src/run/figures.js';
 import { numberText } from '../src/run/figures.js';
 import { runsFolder } from '../src/run/locations.js';
@@ -16,7 +17,7 @@ import type { Progress } from '../src/run/progress.js';
 import { runFiles } from '../src/run/run-folder.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
-import type { EvaluationFlags } from './flags.js';
+import type { Choices, EvaluationFlags } from './flags.js';
 import { embeddedChatModel, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
 import type { Data, Named, OpenedAgent, OpenOptions, Resolved, Task, Work } from './task.js';
@@ -59,13 +60,19 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   work: Work,
   { reuse = false, label, onAttempt }: EvaluateNamedOptions<S, Answer, D> = {},
 ): Promise<NamedEvaluation<R>[]> {
-  const resolved = named.map((one) => resolve(task, one, flags));
+  const { choices: usual = 'written' } = flags;
+  const resolved = named.map((one) => ({
+    ...resolve(task, { choices: usual, ...one }, flags),
+    ...(one.choices && { name: `${one.name}, ${one.choices}` }),
+  }));
   await task.refuse?.(resolved, flags);
-  const { data, agents, notes, close } = await openAgents(task, resolved, flags, work);
+  const ways = resolved.flatMap(({ choices }) => choices ?? []);
+  const choices = ways.find((one) => one !== 'written') ?? usual;
+  const { data, agents, notes, close } = await openAgents(task, resolved, { ...flags, choices }, work);
   let model: LanguageModel | undefined;
   try {
     model = await modelFor(task, agents, data, flags, work);
-    if (model && flags.choices === 'likelihood' && !model.scoreTexts) {
+    if (model && ways.includes('likelihood') && !model.scoreTexts) {
       work.note(`${model.name} cannot tell how likely given texts are: choices are written`);
     }
     const evaluations: NamedEvaluation<R>[] = [];
@@ -163,7 +170,7 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
  */
 export function askedOf<S extends Sample, Answer, R extends Row>(
   { name: task }: { name: string },
-  { agent, switches, trained }: Resolved,
+  { agent, switches, trained, choices = 'written' }: Resolved,
   { asker, about, hashes, encoder }: OpenedAgent<S, Answer, R>,
   data: Data<S>,
   { own, model }: { own: boolean; model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined },
@@ -176,7 +183,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     ...(trained && !own && { run: runName(trained.run) }),
     ...(trained && checkpointOf(trained)),
     about: {
-      ...data.about,
+      ...chosenBy(data.about, model ? choices : 'written'),
       ...(model && { model: model.name, simulated: model.simulated }),
       // Without a model there are no calls to count.
       ...(!model && 'budget' in data.about && { budget: null }),
@@ -188,6 +195,12 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     resamples: data.resamples,
     hashes: { ...data.hashes, ...hashes, ...pluginHashes({ agent: `${task}/${agent}`, run: trained?.run }) },
   };
+}
+
+/** What was asked, chosen in another way; written goes without saying. A replay compares the order of keys, so it stays. */
+function chosenBy(about: AboutEvaluation, choices: Choices): AboutEvaluation {
+  const kept = Object.entries(about).filter(([key]) => key !== 'choices' || choices !== 'written');
+  return Object.fromEntries(kept.map(([key, value]) => [key, key === 'choices' ? choices : value])) as AboutEvaluation;
 }
 
 /** What a name such as `best` points to now. */

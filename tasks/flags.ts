@@ -3,6 +3,11 @@ import { WorkbenchError } from '../src/run/errors.js';
 
 const mostThreads = 256;
 
+/** How prompted agents choose. */
+export const choiceModes = ['written', 'logprob', 'likelihood'] as const;
+/** See `ClientSettings.choices`. */
+export type Choices = (typeof choiceModes)[number];
+
 /** Options of `evaluate`, `compare` and `ask`; a task names those that it reads. */
 export interface EvaluationFlags {
   agent?: string;
@@ -34,7 +39,7 @@ export interface EvaluationFlags {
   seed?: string;
   budget?: string;
   budgetMode?: 'strict' | 'reference';
-  choices?: 'written' | 'logprob' | 'likelihood';
+  choices?: Choices;
   withholdHops?: boolean;
   /** Of links. */
   direction?: 'tail' | 'head' | 'both';

@@ -55,10 +55,12 @@ export async function taskOf(
  */
 export function resolve(
   task: Pick<Task, 'agents'> & { readonly name: string },
-  { name, isRun }: Named,
+  { name, isRun, choices }: Named,
   { checkpoint, set }: Pick<EvaluationFlags, 'checkpoint' | 'set'>,
 ): Resolved {
-  if (isRun !== true && task.agents.has(name)) return { name, ...task.agents.parse(name, set) };
+  if (isRun !== true && task.agents.has(name)) {
+    return { name, ...(choices && { choices }), ...task.agents.parse(name, set) };
+  }
   const found = isRun === false ? undefined : findRun(name);
   if (found) {
     // Refused before anything is loaded where plugins are missing; who evaluates says which changed.
@@ -67,9 +69,11 @@ export function resolve(
   }
   const known = task.agents.names();
   const near = nearestName(name, known) ?? (isRun === false ? undefined : nearestRun(name));
+  const parts = name.split(',');
+  const isList = parts.length > 1 && parts.some((part) => task.agents.has(part));
   const expected = isRun === false ? 'an agent' : 'an agent or a run';
   throw new WorkbenchError('usage', `expected ${expected}, got ${JSON.stringify(name)}`, {
-    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,
+    hint: `${isList ? 'Agents are parted by spaces. ' : near === undefined ? '' : `Did you mean "${near}"? `}Agents on ${task.name}: ${known.join(', ')}. Runs: \`kgwalk runs list\`; RUN@clone names a checkpoint.`,
   });
 }
 

@@ -11,7 +11,7 @@ import type { ProgressReporter } from '../src/run/progress.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Learning } from '../trainers/session.js';
 import type { TrainSettings } from '../trainers/train-settings.js';
-import type { EvaluationFlags } from './flags.js';
+import type { Choices, EvaluationFlags } from './flags.js';
 import type { ObservationVectors } from './observation-vectors.js';
 
 /** What stands beside every piece of work: who watches, who is told, and what stops it. Commands make one. */
@@ -31,12 +31,16 @@ export interface Named {
   name: string;
   /** Absent: an agent's name goes before a run's. */
   isRun?: boolean;
+  /** How it chooses, where several ways stand side by side. Default that of the options. */
+  choices?: Choices;
 }
 
 /** A name resolved, before anything is loaded. */
 export interface Resolved {
   /** As it was asked for. */
   name: string;
+  /** See `Named`. */
+  choices?: Choices;
   /** Of an untrained agent: its name and the switches that differ from their defaults. */
   agent?: string;
   switches: Record<string, unknown>;
@@ -204,7 +208,9 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Options that it reads beyond those that all tasks have; others are refused by name. */
   readonly flags: readonly (keyof EvaluationFlags)[];
   readonly measure: Measure<R>;
-  readonly agents: Pick<AgentRegistry<never, unknown>, 'names' | 'has' | 'parse'>;
+  readonly agents: Pick<AgentRegistry<never, unknown>, 'names' | 'has' | 'parse' | 'asksModel' | 'hasSwitches'>;
+  /** Whether the options suit an agent: words that stand for several leave out those whom they do not. Default true. */
+  suits?(agent: string, flags: Pick<EvaluationFlags, 'model'>): boolean;
   /** Runs keep their data; flags decide where there is none. @throws WorkbenchError `usage` for flags that contradict a run */
   data(flags: EvaluationFlags, runs: readonly RunInfo[]): Promise<D>;
   openAgent(which: Resolved, data: D, options: OpenOptions): Promise<OpenedAgent<S, Answer, R>>;

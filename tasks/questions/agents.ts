@@ -148,6 +148,10 @@ async function openTrained(
 /** Agents that answer from a model's memory, which nothing simulates. */
 const withoutEvidence: readonly string[] = ['io', 'cot'];
 
+/** Whether an agent can be asked with a model: of simulated ones those that read facts. */
+export const suitsModel = (agent: string, { model = '' }: Pick<EvaluationFlags, 'model'>): boolean =>
+  oracleError(model) === undefined || !withoutEvidence.includes(agent);
+
 /**
  * The simulated model of `oracle:0.1`; undefined where `spec` names a real one.
  * @param agents names of the agents that will ask it
@@ -160,7 +164,7 @@ export async function openSimulated(
 ): Promise<LanguageModel | undefined> {
   const error = oracleError(spec);
   if (error === undefined) return undefined;
-  const unfit = agents.find((agent) => withoutEvidence.includes(agent));
+  const unfit = agents.find((agent) => !suitsModel(agent, { model: spec }));
   if (unfit === undefined) return openOracle({ graph, samples, error, seed });
   throw new WorkbenchError('usage', `expected a real model for agent ${unfit}, got ${spec}, at --model`, {
     hint: 'IO and CoT answer from a model’s memory, which is not simulated.',

@@ -11,7 +11,7 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { datasetOf } from '../named.js';
 import { ppoWork, type Task, type TrainingPlan } from '../task.js';
-import { openScoredAgent, openSimulated, refuseIdle } from './agents.js';
+import { openScoredAgent, openSimulated, refuseIdle, suitsModel } from './agents.js';
 import { openAskQuestion } from './ask.js';
 import { questionData, type QuestionData, questionFlagsOf } from './data.js';
 import { questionEnvironment } from './environment.js';
@@ -34,6 +34,7 @@ export const questions: Task<QuestionSample, QuestionAnswer, QuestionRow, Questi
   ],
   measure: questionMeasure,
   agents: questionAgents,
+  suits: suitsModel,
   data: questionData,
   openAgent: openScoredAgent,
   refuse: refuseIdle,

@@ -141,6 +141,39 @@ describe('kgwalk compare on questions', () => {
     ]);
   });
 
+  test('asks every agent in every way to choose, each an evaluation of its own that replays; who asks no model once', async () => {
+    const { compare, evaluate, run, kept } = await onFilms();
+    const words = ['tog:prefilter=bm25,keep={1,2}', 'random-chain', '--model', 'oracle:0', '--limit', '4'];
+    const { agents, comparisons } = await compare(...words, '--choices', 'written,likelihood');
+    const [first, second] = ['tog:prefilter=bm25,keep=1', 'tog:prefilter=bm25,keep=2'];
+    const ways = [first, second].flatMap((name) => [`${name}, written`, `${name}, likelihood`]);
+    expect(agents.map(({ name }) => name)).toEqual([...ways, 'random-chain']);
+    expect(agents.map((one) => (one as { choices?: string }).choices)).toEqual(
+      [undefined, 'likelihood', undefined, 'likelihood', undefined], // What goes without saying is not written.
+    );
+    expect(comparisons.map(({ agent, against }) => [agent, against])).toEqual(
+      ways.map((name) => [name, 'random-chain']),
+    );
+    const alone = ['--agent', 'tog:prefilter=bm25,keep=2', '--model', 'oracle:0', '--limit', '4'];
+    for (const choices of ['written', 'likelihood']) {
+      const { saved, speed } = await evaluate(...alone, '--choices', choices);
+      expect(speed.asked).toBe(0);
+      expect((await kgwalk('replay', join(saved, '..'), ...kept)).out).toContain('every byte as it was saved');
+    }
+    const { told } = await run('compare', ...words, '--choices', 'written,spoken');
+    expect(told).toContain(
+      'expected written, logprob, likelihood or several of them, got written,spoken, at --choices',
+    );
+  });
+
+  test('says what parts switches from agents', async () => {
+    const { run } = await onFilms();
+    const { told } = await run('compare', 'tog:keep=1,fiske', 'random-chain');
+    expect(told).toContain('expected switches such as tog:NAME=VALUE, got "fiske", at tog:keep=1,fiske');
+    expect(told).toContain('Switches are parted by commas, agents by spaces.');
+    expect((await run('compare', 'tog,fiske')).told).toContain('Agents are parted by spaces.');
+  });
+
   test('refuses saved evaluations of other models, unless told to mix them', async () => {
     const { evaluate, run, compare } = await onFilms();
     const sure = await evaluate('--agent', 'fiske', '--model', 'oracle:0');

@@ -1,0 +1,108 @@
+/** Several agents in one word: alternatives in braces, and words such as `prompted`. */
+import { foundEvaluation } from '../evaluation/keep.js';
+import { agentOf } from '../agents/registry.js';
+import { WorkbenchError } from '../src/run/errors.js';
+import type { Choices, EvaluationFlags } from './flags.js';
+import { findRun } from './named.js';
+import type { Named, Task } from './task.js';
+
+/** Words that stand for agents of a task, each with who belongs to it. */
+const groups: Readonly<Record<string, (asksModel: boolean) => boolean>> = {
+  all: () => true,
+  prompted: (asksModel) => asksModel,
+  baselines: (asksModel) => !asksModel,
+};
+
+/** More names than anybody compares: a range that was meant otherwise. */
+const mostNames = 200;
+
+/**
+ * Alternatives in braces one by one, as a shell would: `tog:keep={1,2}` is `tog:keep=1` and `tog:keep=2`, `{1..3}` is 1, 2 and
+ * 3; of several braces the last changes first.
+ * @throws WorkbenchError `usage` for more than 200 names
+ */
+export function withoutBraces(word: string): string[] {
+  const [, before, list, first, last, after] =
+    /^(.*?)\{(?:([^{},]*(?:,[^{},]*)+)|(\d+)\.\.(\d+))\}(.*)$/s.exec(word) ?? [];
+  if (before === undefined) return [word];
+  const alternatives = list === undefined ? rangeOf(Number(first), Number(last), word) : list.split(',');
+  const ends = withoutBraces(after!);
+  const all = alternatives.flatMap((one) => ends.map((end) => before + one + end));
+  if (all.length > mostNames) throw tooMany(word);
+  return all;
+}
+
+function rangeOf(first: number, last: number, word: string): string[] {
+  const many = Math.abs(last - first) + 1;
+  if (many > mostNames) throw tooMany(word);
+  return Array.from({ length: many }, (_, i) => String(first + Math.sign(last - first) * i));
+}
+
+const tooMany = (word: string) =>
+  new WorkbenchError('usage', `expected at most ${mostNames} agents, got more, at ${word}`);
+
+/** What a task tells of its agents. */
+type Known = Pick<Task, 'agents' | 'suits'>;
+
+/**
+ * The words with groups written out: `prompted` is every agent that asks a model, `baselines` every other one, `all` both;
+ * `prompted:keep=3` are those of them that have the switch. Agents that are named beside a group, or whom the options do not
+ * suit, are left out of it. A name that an agent, an evaluation or a run has is theirs.
+ * @param note told who was left out
+ * @throws WorkbenchError `usage` for a group without members
+ */
+export function withoutGroups(
+  task: Known & { readonly name: string },
+  words: readonly string[],
+  flags: Pick<EvaluationFlags, 'set' | 'evaluations' | 'model'>,
+  note: (line: string) => void,
+): string[] {
+  const isGroup = (word: string) =>
+    Object.hasOwn(groups, agentOf(word)) &&
+    !task.agents.has(word) &&
+    foundEvaluation(word, flags.evaluations) === undefined &&
+    !findRun(word);
+  const named = new Set(words.filter((word) => !isGroup(word)));
+  return words.flatMap((word) => {
+    if (!isGroup(word)) return [word];
+    const members = membersOf(task, word, flags, note).filter((member) => !named.has(member));
+    for (const member of members) named.add(member);
+    return members;
+  });
+}
+
+function membersOf(
+  task: Known & { readonly name: string },
+  word: string,
+  flags: Pick<EvaluationFlags, 'set' | 'model'>,
+  note: (line: string) => void,
+): string[] {
+  const group = agentOf(word);
+  const switches = word.slice(group.length);
+  const all = task.agents.names().filter((name) => groups[group]!(task.agents.asksModel(name)));
+  const suited = all.filter((name) => task.suits?.(name, flags) ?? true);
+  const members = suited.filter((name) => task.agents.hasSwitches(name + switches, flags.set));
+  if (members.length === 0) {
+    throw new WorkbenchError('usage', `expected agents on ${task.name}, got none, at ${word}`, {
+      hint: `Agents on ${task.name}: ${task.agents.names().join(', ')}.`,
+    });
+  }
+  const leftOut = (some: readonly string[], why: string) => {
+    if (some.length > 0) note(`${word}: without ${some.join(', ')}: ${why}`);
+  };
+  leftOut(
+    all.filter((name) => !suited.includes(name)),
+    `not with ${flags.model}`,
+  );
+  leftOut(
+    suited.filter((name) => !members.includes(name)),
+    'no such switch',
+  );
+  return members.map((name) => name + switches);
+}
+
+/** An agent once for every way to choose; once where it asks no model, or there are not several. */
+export function inEveryWay({ agents }: Known, name: string, ways: readonly Choices[]): Named[] {
+  const several = ways.length > 1 && agents.has(name) && agents.asksModel(name);
+  return several ? ways.map((choices) => ({ name, choices })) : [{ name }];
+}
