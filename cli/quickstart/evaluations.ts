@@ -62,7 +62,8 @@ export function evaluateUnprompted({ run, evaluations, work }: QuestionWork): Pr
 /** All of them, and prompted agents, on a seeded sample of the valid questions. */
 export function evaluatePrompted(asked: QuestionWork): Promise<EvaluatedAgents> {
   const { run, model, questions, promptedAgents, evaluations, work } = asked;
-  const prompts = promptedAgents.length > 0 && { model, budget: String(callBudget) };
+  // What the embedded model chooses well by: it knows words, not the numbers of lines.
+  const prompts = promptedAgents.length > 0 && { model, budget: String(callBudget), choices: 'likelihood' as const };
   const flags = { evaluations, limit: String(questions), ...prompts };
   return onQuestions([...questionBaselines, ...promptedAgents], run, flags, work);
 }

@@ -1,16 +1,18 @@
 /**
- * What the demo's model learns from: facts, practice in copying and looking up, dialogues, states with what follows, and the
- * agents' decisions with the right replies. All of it is written from the demo's graph, its train dialogues and its train
- * questions; the agents are also asked further questions of the generator, of which none stands in any split.
+ * What the demo's model learns from: facts, practice in copying, dialogues, states with what follows, and the agents'
+ * decisions, with the right replies to write and with the right words to find likely. All of it is written from the demo's
+ * graph, its train dialogues and its train questions; the agents are also asked further questions of the generator, of which
+ * none stands in any split.
  */
 import { createHash } from 'node:crypto';
 import { Rng } from '../../src/run/seeds.js';
 import { sizeOf } from '../llama/corpus-document.js';
 import { decisionDraft, type DecisionOptions } from './corpus/decisions.js';
 import { dialogueDrafts } from './corpus/dialogues.js';
+import { likelihoodPlans } from './corpus/agent-plans.js';
 import type { CorpusDraft } from './corpus/draft.js';
 import { factDrafts, recitalDrafts } from './corpus/facts.js';
-import { lookupDrafts } from './corpus/lookups.js';
+import { likelihoodDrafts, type LikelihoodOptions } from './corpus/likelihoods.js';
 import { recordedDialogues } from './corpus/record-dialogues.js';
 import { recordedQuestions, type RecordOptions, type SourcedDecision } from './corpus/record-questions.js';
 import { dialogueStates, nameStates, questionStates, type StateOptions } from './corpus/states.js';
@@ -18,7 +20,11 @@ import type { CorpusWorld } from './corpus/world.js';
 
 /** Which part of the world is written about, how much of it, and for which context. */
 export interface CorpusOptions
-  extends Partial<StateOptions>, Partial<DecisionOptions>, Partial<Pick<RecordOptions, 'contextLength'>> {
+  extends
+    Partial<StateOptions>,
+    Partial<DecisionOptions>,
+    Partial<LikelihoodOptions>,
+    Partial<Pick<RecordOptions, 'contextLength'>> {
   world: CorpusWorld;
   seed: number;
   /** `fit` is for training, `watch` for the loss beside it: dialogues and questions of train that `fit` does not hold. */
@@ -32,14 +38,14 @@ export interface CorpusOptions
 
 /** Sources of documents, and the part of the characters that each gives. */
 const shares = {
-  decisions: 0.54,
+  decisions: 0.35,
+  likelihoods: 0.2,
   walkDecisions: 0.03,
-  dialogueStates: 0.11,
+  dialogueStates: 0.16,
   questionStates: 0.06,
   nameStates: 0.04,
-  facts: 0.07,
+  facts: 0.06,
   recitals: 0.06,
-  lookups: 0.05,
   dialogues: 0.04,
 } as const;
 
@@ -94,6 +100,7 @@ type Drafts = Iterator<CorpusDraft, void> | AsyncIterator<CorpusDraft, void>;
 
 function openSources(options: CorpusOptions): Record<keyof typeof shares, Drafts> {
   const { seed, split, signal, contextLength = 1024, countTokens = thirdOfCharacters, textWeight = 0.1 } = options;
+  const { withHead = 0.35, withoutQuestion = 0.12 } = options;
   const { walks, questions } = partOf(options.world, split);
   const rng = (name: string) => Rng.named(seed, `corpus/${split}/${name}`);
   const state = { countTokens, textWeight };
@@ -105,7 +112,11 @@ function openSources(options: CorpusOptions): Record<keyof typeof shares, Drafts
     questionStates: questionStates(questions, rng('question-states'), state),
     nameStates: nameStates(walks, rng('name-states'), state),
     facts: factDrafts(questions.graph, rng('facts')),
-    lookups: lookupDrafts(questions.graph, rng('lookups')),
+    likelihoods: likelihoodDrafts(
+      recordedQuestions(questions, { ...recording, plans: likelihoodPlans, scored: true }),
+      rng('likelihoods'),
+      { withHead, withoutQuestion },
+    ),
     recitals: recitalDrafts(questions.graph, rng('recitals')),
     dialogues: dialogueDrafts(walks.dialogues, rng('dialogues')),
   };
@@ -117,6 +128,8 @@ async function* drafted(
   { bodyWeight = 0.05, withoutExamples = 0.75 }: CorpusOptions,
 ): AsyncGenerator<CorpusDraft, void> {
   for await (const record of records) {
+    // A list of scores asks for the places of lines, which models of this size do not learn.
+    if (record.decision.kind === 'score') continue;
     yield decisionDraft(record, record.source, rng, { bodyWeight, withoutExamples });
   }
 }

@@ -1,7 +1,10 @@
 /** What a model is trained on: documents as pieces of text between special tokens, each with its weight in the loss. */
 
-/** What a document is for: facts and dialogues to know the world, states to encode it, decisions to choose in it. */
-export type CorpusKind = 'fact' | 'dialogue' | 'state' | 'decision';
+/**
+ * What a document is for: facts and dialogues to know the world, states to encode it, decisions to choose in it by a written
+ * reply, likelihoods to choose by how likely the words of each candidate are.
+ */
+export type CorpusKind = 'fact' | 'dialogue' | 'state' | 'decision' | 'likelihood';
 
 /** Tokens that no text is read as. */
 export type CorpusSpecial = 'bos' | 'eos' | 'im_start' | 'im_end';

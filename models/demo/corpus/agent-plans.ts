@@ -32,3 +32,13 @@ export const mostOfPhase = (phase: string): number => (rare.has(phase) ? 1 : 2);
 
 /** Phases whose replies say little: all or none of the entities of one relation, or what was asked before. */
 const rare: ReadonlySet<string> = new Set(['entity-map', 'entity-prune', 'judge']);
+
+/** Agents whose decisions become documents for likelihood: those that walk, at every step and led astray too. */
+export const likelihoodPlans: readonly AgentPlan[] = [
+  { agent: 'tog', switches: {}, error: 0, weight: 3 },
+  { agent: 'tog', switches: { width: 2 }, error: astray, weight: 5 },
+  { agent: 'self-veqa', switches: { memory: 'off', triples: 0 }, error: astray, weight: 3 },
+  { agent: 'self-veqa', switches: { triples: 8, shots: 6 }, error: astray, weight: 1 },
+  { agent: 'fiske', switches: {}, error: 0, weight: 1 },
+  { agent: 'fiske', switches: {}, error: astray, weight: 2 },
+];

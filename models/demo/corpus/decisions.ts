@@ -17,8 +17,6 @@ export interface DecisionOptions {
 
 /** Weight of the part of a reply that might be another. */
 const uncertainWeight = 0.3;
-/** Weight of a score of 0. Most scores are: a model in doubt would write nothing else, and what it drops is never found. */
-const zeroWeight = 0.25;
 
 /** @param source what was asked of the agent */
 export function decisionDraft(
@@ -32,19 +30,12 @@ export function decisionDraft(
   const segments = layout.flatMap((segment): readonly CorpusSegment[] => {
     if (!('text' in segment)) return [segment];
     if (segment.text === request.body) return [{ ...segment, weight: bodyWeight }];
-    return segment.text === reply ? replySegments(decision, reply, certain) : [segment];
+    return segment.text === reply ? replySegments(reply, certain) : [segment];
   });
   return { kind: 'decision', phase: decision.phase, source, segments };
 }
 
-/** The list of scores of a reply, the zeros with less weight; cut at the borders of tokens. */
-export function scoreSegments(reply: string): CorpusSegment[] {
-  const parts = reply.split(/(?<=[[,])(0)(?=[,\]])/);
-  return parts.filter((text) => text !== '').map((text) => ({ text, weight: text === '0' ? zeroWeight : 1 }));
-}
-
-function replySegments({ kind }: Decision, reply: string, certain: number): CorpusSegment[] {
-  if (kind === 'score') return scoreSegments(reply);
+function replySegments(reply: string, certain: number): CorpusSegment[] {
   const parts = [
     { text: reply.slice(0, certain), weight: 1 },
     { text: reply.slice(certain), weight: uncertainWeight },

@@ -3,11 +3,13 @@ import type { QuestionAgent } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionAgentResources } from '../../../agents/question-agent.js';
 import { questionFacts } from '../../../evaluation/oracle/question-facts.js';
+import { rightTexts } from '../../../evaluation/oracle/right-texts.js';
 import { toldTask } from '../../../evaluation/ask.js';
 import { pickWeighted } from '../../../datasets/demo/words.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
 import { createClients } from '../../../src/llm/client/create-clients.js';
+import type { ScoreRequest } from '../../../src/llm/language-model.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { throwIfStopped } from '../../../src/run/stop.js';
 import { agentPlans, mostOfPhase, type AgentPlan } from './agent-plans.js';
@@ -21,11 +23,17 @@ import { type CorpusWorld, moreMark } from './world.js';
 export interface RecordOptions extends Pick<RecordingOptions, 'contextLength' | 'countTokens'> {
   seed: number;
   plans?: readonly AgentPlan[];
+  /** Whether agents have what they choose scored, as by `--choices likelihood`. Default false. */
+  scored?: boolean;
   signal?: AbortSignal | undefined;
 }
 
 /** A decision with what it is about. */
-export type SourcedDecision = RecordedDecision & { source: CorpusSource };
+export type SourcedDecision = RecordedDecision & {
+  source: CorpusSource;
+  /** For every text of a list that is scored for the decision whether it is right. */
+  rightTexts: (asked: Pick<ScoreRequest, 'meant' | 'target'>) => boolean[];
+};
 
 /** Endless; each round asks every question of one agent, drawn by the weights of the plans. */
 export async function* recordedQuestions(
@@ -79,22 +87,36 @@ async function recordOne(
   { error }: AgentPlan,
   rng: Rng,
   { graph }: CorpusWorld['questions'],
-  { contextLength, countTokens, seed, signal }: RecordOptions,
-): Promise<RecordedDecision[]> {
-  const records: RecordedDecision[] = [];
+  { contextLength, countTokens, seed, scored = false, signal }: RecordOptions,
+): Promise<Omit<SourcedDecision, 'source'>[]> {
+  const records: Omit<SourcedDecision, 'source'>[] = [];
+  const facts = questionFacts(graph, sample);
   const model = recordingModel({
-    ...{ contextLength, countTokens },
-    teach: teachQuestion(graph, questionFacts(graph, sample), rng, error),
-    onRecord: (record) => records.push(record),
+    ...{ contextLength, countTokens, teach: teachQuestion(graph, facts, rng, error, scored) },
+    ...(scored && { says: (asked, reply) => rightTexts(facts, asked, reply) }),
+    onRecord: (record) =>
+      records.push({
+        ...record,
+        rightTexts: (asked) => rightTexts(facts, { decision: record.decision, ...asked }, record.right),
+      }),
   });
-  const clients = createClients({ model, store: forgetfulStore(), budget: null, budgetMode: 'strict', seed, signal });
+  const choices = scored ? 'likelihood' : 'written';
+  const clients = createClients({
+    model,
+    store: forgetfulStore(),
+    budget: null,
+    budgetMode: 'strict',
+    seed,
+    choices,
+    signal,
+  });
   const { client } = clients.clientFor(sample.task.id);
   await agent.answer(toldTask(agent, sample.task, true), { client, trace: () => {}, signal });
   return records;
 }
 
 /** A few of each phase, in the order in which they were asked. */
-function someOf(records: readonly RecordedDecision[], rng: Rng): RecordedDecision[] {
+function someOf<Recorded extends RecordedDecision>(records: readonly Recorded[], rng: Rng): Recorded[] {
   const taken = new Map<string, number>();
   const order = rng.shuffle(Int32Array.from(records.keys()));
   const chosen = order.filter((place) => {

@@ -1,7 +1,7 @@
 /** A model that knows the right reply, notes it beside the prompt, and now and then gives another, so that agents go astray. */
 import type { Decision, ReplyOf } from '../../../src/llm/decision.js';
 import { writeReply } from '../../../src/llm/decisions/reply-forms.js';
-import type { CompletionRequest, LanguageModel } from '../../../src/llm/language-model.js';
+import type { CompletionRequest, LanguageModel, ScoreRequest } from '../../../src/llm/language-model.js';
 
 /** What is right for a decision, and what was replied. */
 export interface Taught {
@@ -18,6 +18,8 @@ export interface RecordedDecision {
   request: Pick<CompletionRequest, 'system' | 'head' | 'body'>;
   /** As the prompt shows it: cut to the context. */
   decision: Decision;
+  /** What is right for certain, of the reply that is learned. */
+  right: ReplyOf<Decision>;
   /** One that the reply's grammar derives. */
   reply: string;
   /** Characters of the reply from its beginning that cannot be others. */
@@ -30,11 +32,30 @@ export interface RecordingOptions {
   contextLength: number;
   countTokens: (text: string) => number;
   teach: (decision: Decision) => Taught;
+  /** For every scored text whether a reply says what it stands for; absent: replies are written, none are scored. */
+  says?: (asked: ScoreRequest, reply: ReplyOf<Decision>) => boolean[];
   onRecord: (record: RecordedDecision) => void;
 }
 
 /** For one run of an agent; nothing of it may be stored. */
-export function recordingModel({ contextLength, countTokens, teach, onRecord }: RecordingOptions): LanguageModel {
+export function recordingModel({ contextLength, countTokens, teach, says, onRecord }: RecordingOptions): LanguageModel {
+  const known = new Map<Decision, ReplyOf<Decision>>();
+  /** Notes a decision when it is first met: one by likelihood is asked for in several requests. */
+  const replyTo = ({ system, head, body }: RecordedDecision['request'], decision: Decision): ReplyOf<Decision> => {
+    const before = known.get(decision);
+    if (before) return before;
+    const { right, certain, reply } = teach(decision);
+    if (right) {
+      const whole = writeReply(decision, right);
+      onRecord({
+        ...{ request: { system, head, body }, decision, right: certain, reply: whole },
+        certain: commonStart(whole, writeReply(decision, certain)),
+      });
+    }
+    known.set(decision, reply);
+    return reply;
+  };
+  const usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
   return {
     id: 'teacher',
     name: 'teacher',
@@ -43,18 +64,16 @@ export function recordingModel({ contextLength, countTokens, teach, onRecord }: 
     contextLength,
     concurrency: 1,
     countTokens,
-    complete({ system, head, body, decision }) {
-      const { right, certain, reply } = teach(decision);
-      if (right) {
-        const whole = writeReply(decision, right);
-        onRecord({
-          ...{ request: { system, head, body }, decision, reply: whole },
-          certain: commonStart(whole, writeReply(decision, certain)),
-        });
-      }
-      const text = writeReply(decision, reply);
-      return Promise.resolve({ text, promptTokens: 0, cachedTokens: 0, completionTokens: 0, stop: 'end' });
+    complete({ decision, ...request }) {
+      return Promise.resolve({ text: writeReply(decision, replyTo(request, decision)), ...usage, stop: 'end' });
     },
+    ...(says && {
+      scoreTexts(asked: ScoreRequest, texts: readonly string[]) {
+        const said = says(asked, replyTo({ system: '', ...asked }, asked.decision));
+        const logProbs = Float64Array.from(said, (one) => (one ? 0 : -1));
+        return Promise.resolve({ logProbs, tokens: new Int32Array(texts.length).fill(1), usage });
+      },
+    }),
     dispose: () => Promise.resolve(),
   };
 }

@@ -2,11 +2,19 @@
 import { answersIn } from '../../../evaluation/oracle/evidence.js';
 import type { QuestionFacts } from '../../../evaluation/oracle/question-facts.js';
 import { isGoldChain, rightCandidates } from '../../../evaluation/oracle/right-candidates.js';
-import { rightReply } from '../../../evaluation/oracle/right-reply.js';
+import { fullScore, rightReply } from '../../../evaluation/oracle/right-reply.js';
 import { wrongReply } from '../../../evaluation/oracle/wrong-reply.js';
 import { relationRange } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import type { AnswerDecision, AnswerReply, ChainsDecision, Decision, ReplyOf } from '../../../src/llm/decision.js';
+import type {
+  AnswerDecision,
+  AnswerReply,
+  ChainsDecision,
+  Decision,
+  MatchDecision,
+  MatchReply,
+  ReplyOf,
+} from '../../../src/llm/decision.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import type { Taught } from './recording-model.js';
 import { sentenceOf } from './sentences.js';
@@ -14,11 +22,18 @@ import { sentenceOf } from './sentences.js';
 /** Answers from memory are short: a small model that begins a long list never ends it. */
 const mostRemembered = 6;
 
-/** @param error probability, in [0, 1], that the agent gets a wrong reply */
-export function teachQuestion(graph: Graph, facts: QuestionFacts, rng: Rng, error: number) {
+/**
+ * @param error probability, in [0, 1], that the agent gets a wrong reply
+ * @param scored whether what is chosen is scored: then clues are words of the question, not phrases that the model wrote
+ */
+export function teachQuestion(graph: Graph, facts: QuestionFacts, rng: Rng, error: number, scored = false) {
   return (decision: Decision): Taught => {
     const fromMemory = decision.kind === 'answer' && decision.evidence.length === 0 && remembers(decision);
-    const right = fromMemory ? remembered(graph, facts, decision, rng) : read(graph, facts, decision, rng);
+    const right = fromMemory
+      ? remembered(graph, facts, decision, rng)
+      : scored && decision.kind === 'match'
+        ? wordsOfRelations(facts, decision)
+        : read(graph, facts, decision, rng);
     const errs = !fromMemory && rng.uniform() < error;
     return {
       right: isCertain(facts, decision, right) ? right : undefined,
@@ -47,6 +62,24 @@ function read(graph: Graph, facts: QuestionFacts, decision: Decision, rng: Rng):
   const answers = [...new Set(shown)].filter((name) => known.has(name) && right.answers.includes(name));
   return { ...right, answers };
 }
+
+/**
+ * Every word beside the names speaks for the relation to follow: which words really do shows over many questions, since others
+ * stand beside all relations alike.
+ */
+function wordsOfRelations(facts: QuestionFacts, decision: MatchDecision): MatchReply {
+  const right = rightCandidates(facts, decision);
+  const matches = decision.candidates.flatMap(({ kind }, candidate) =>
+    kind !== 'relation' || !right[candidate]
+      ? []
+      : decision.targets.flatMap((word, target) =>
+          startsName.test(word) ? [] : [{ candidate, target, score: fullScore }],
+        ),
+  );
+  return { matches };
+}
+
+const startsName = /^\p{Lu}/u;
 
 /** Gold chains, then those that share most steps with one: what else a reader of the question might think of. */
 function nearChains(facts: QuestionFacts, { allowed, count }: ChainsDecision, rng: Rng): number[][] {

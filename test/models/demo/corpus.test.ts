@@ -15,6 +15,8 @@ import { decisionDraft } from '../../../models/demo/corpus/decisions.js';
 import { chatSegments } from '../../../models/llama/chat-segments.js';
 import { type CorpusSegment, sizeOf } from '../../../models/llama/corpus-document.js';
 import { readReply } from '../../../src/llm/decisions/read-reply.js';
+import { plainRelation } from '../../../src/llm/decisions/likelihood/plain-text.js';
+import { type Chosen, plainHead } from '../../../src/llm/decisions/likelihood/worked-examples.js';
 import { replyFormat } from '../../../src/llm/decisions/reply-forms.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { grammarAccepts } from '../../fixtures/gbnf-acceptor.js';
@@ -85,7 +87,7 @@ describe('what the demo’s model learns from', () => {
 
   test('gives each kind its share, in any part of it', () => {
     const share = (drafts: readonly CorpusDraft[]) => {
-      const decisions = drafts.filter(({ kind }) => kind === 'decision');
+      const decisions = drafts.filter(({ kind }) => kind === 'decision' || kind === 'likelihood');
       const sum = (all: readonly CorpusDraft[]) => all.reduce((total, draft) => total + sizeOf(draft), 0);
       return sum(decisions) / sum(drafts);
     };
@@ -139,18 +141,47 @@ describe('recitals', () => {
   });
 });
 
-describe('lookups', () => {
-  test('tell the numbers of lines that the list really has', () => {
-    const lookups = fitted.filter(({ phase }) => phase === 'lookup');
-    expect(lookups.length).toBeGreaterThan(10);
-    for (const draft of lookups) {
-      const [list, told] = textOf(draft).split('\n{') as [string, string];
-      const numbers = JSON.parse(`{${told.replace('<eos>', '')}`) as Record<string, number>;
-      for (const [label, number] of Object.entries(numbers)) {
-        const line = list.split('\n').find((text) => text.startsWith(`${number}. `))!;
-        expect(line.replace(/[~_]/g, ' ')).toContain(label.replace(/[~_]/g, ' ').trim());
-      }
+describe('documents for likelihood', () => {
+  const phaseOf = ({ phase }: CorpusDraft) => phase.replace('-alone', '') as Chosen;
+  const textsOf = ({ segments }: CorpusDraft) => segments.flatMap((segment) => ('text' in segment ? [segment] : []));
+  const documents = () => fitted.filter(({ kind }) => kind === 'likelihood');
+
+  test('are about a fifth of the text, with relations, chains and statements', () => {
+    const sum = (all: readonly CorpusDraft[]) => all.reduce((total, draft) => total + sizeOf(draft), 0);
+    expect(Math.abs(sum(documents()) / sum(fitted) - 0.2)).toBeLessThan(0.05);
+    const phases = new Set(documents().map(({ phase }) => phase));
+    for (const phase of ['relation', 'relation-alone', 'chain', 'chain-alone', 'truth'])
+      expect(phases).toContain(phase);
+  });
+
+  test('begin as scored texts do, with the worked examples or without, and count the words of what is right in full', () => {
+    for (const draft of documents()) {
+      const texts = textsOf(draft);
+      const [body, right] = texts.slice(-2);
+      if (texts.length === 3) expect(texts[0]).toEqual({ text: plainHead(phaseOf(draft)), weight: 0 });
+      expect(body!.text.endsWith('=') || body!.text.endsWith(', then')).toBe(true);
+      expect(body!.weight).toBeLessThan(0.1);
+      expect(right!.text).toMatch(/^ \S/);
+      expect(right!.weight).toBeGreaterThan(0.2);
+      if (draft.phase.endsWith('-alone')) expect(body!.text).toMatch(/^\n\? =/);
     }
+    expect(new Set(documents().map((draft) => textsOf(draft).length))).toEqual(new Set([2, 3]));
+  });
+
+  test('tell a relation of the gold chain, at the first step and at later ones', () => {
+    const { graph, asked } = world.questions;
+    const golds = new Map(
+      asked.map(({ task, gold }) => [task.id, gold.chains.flat().map((id) => plainRelation(graph.relationNames[id]!))]),
+    );
+    const relations = documents().filter(({ phase }) => phase === 'relation');
+    for (const draft of relations) expect(golds.get(draft.source!.id)).toContain(textsOf(draft).at(-1)!.text.trim());
+    const later = relations.filter((draft) => textsOf(draft).at(-2)!.text.endsWith(', then'));
+    expect(later.length).toBeGreaterThan(relations.length / 10);
+    expect(later.length).toBeLessThan(relations.length);
+  });
+
+  test('no list of scores is written any more', () => {
+    expect(fitted.filter(({ phase }) => /relation-prune|entity-prune/.test(phase))).toEqual([]);
   });
 });
 
@@ -199,15 +230,6 @@ describe('decisions', () => {
       expect(weighty.at(-1)).toEqual({ special: 'im_end', weight: 1 });
       expect(reply.startsWith((weighty[0] as { text: string }).text)).toBe(true);
     }
-  });
-
-  test('count a score of 0 less than what is found', () => {
-    const scored = records.find(({ decision, reply }) => decision.kind === 'score' && /10.*,0/.test(reply))!;
-    const { segments } = decisionDraft(scored, source, new Rng(1), { bodyWeight: 0, withoutExamples: 0 });
-    const weights = new Map(segments.flatMap((segment) => ('text' in segment ? [[segment.text, segment.weight]] : [])));
-    expect(weights.get('0')).toBeLessThan(0.5);
-    const found = [...weights.keys()].filter((text) => /\b10\b/.test(text) && text !== scored.request.body);
-    expect(found.some((text) => weights.get(text) === 1)).toBe(true);
   });
 
   test('lose their examples and nothing else where the head is to be short', () => {
