@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { writeReply } from '../../src/llm/decisions/reply-forms.js';
+import { simulatedPrior } from '../../src/llm/client/score-texts.js';
 import type { Decision } from '../../src/llm/decision.js';
 import { countWordPieces, type LanguageModel, wordPieceTokenizer } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
@@ -20,7 +21,7 @@ import { rightReply } from './right-reply.js';
 import { wrongReply } from './wrong-reply.js';
 
 /** Changes with the rules, so that completions of older ones are not taken for its own. */
-const rules = 1;
+const rules = 2;
 /** Questions whose executed gold is kept: many more than are ever under way at once. */
 const keptQuestions = 256;
 const keptHeads = 256;
@@ -105,7 +106,7 @@ export function openOracle({ graph, samples, error, seed }: OracleSettings): Lan
       const right = rightTexts(factsOf(asked.decision.questionId), asked, replyTo(asked.decision, 0));
       const promptTokens = [head + body, ...texts].reduce((sum, text) => sum + countWordPieces(text), 0);
       return {
-        logProbs: Float64Array.from(right, (one) => (one ? 0 : -1)),
+        logProbs: Float64Array.from(right, (one) => (one ? 0 : simulatedPrior)),
         tokens: new Int32Array(texts.length).fill(1),
         usage: { promptTokens, cachedTokens: 0, completionTokens: 0 },
       };

@@ -103,7 +103,7 @@ export interface MatchDecision extends DecisionBase<MatchReply> {
   targets: readonly string[];
 }
 
-/** Pairs that belong together: indices into `candidates` and `targets`, score whole, 0 to 10; at most one entry a pair. */
+/** Pairs that belong together: indices into `candidates` and `targets`, score 0 to 10, whole where it is written; at most one entry a pair. */
 export type MatchReply = { matches: { candidate: number; target: number; score: number }[] };
 
 /** Relation sequences that lead from the subjects to the answer. */

@@ -63,6 +63,12 @@ export function heuristicClues(question: string, names: NameIndex): string[] {
   return [...found, ...rest];
 }
 
+/** Phrases that stand with a capital, where any does, as names do: beside them others are common words that something is named by. */
+export function properNames(phrases: readonly string[]): readonly string[] {
+  const proper = phrases.filter((phrase) => /\p{Lu}/u.test(phrase));
+  return proper.length > 0 ? proper : phrases;
+}
+
 export function clueCount(set: ClueSet): number {
   let count = 0;
   for (let rest = set; rest !== 0; rest &= rest - 1) count++;
@@ -95,17 +101,20 @@ interface StartNodes {
  * Finds the entities of clues: by name or alias after normalisation, all homonyms, and where there is none by words.
  * @param options.maxStarts most entities a clue
  * @param options.nameMatch share of common words, in (0, 1], that a name needs that is not equal
+ * @param naming texts of clues that may name an entity; default all
  */
 export function findStartNodes(
   { texts }: Clues,
   names: NameIndex,
   words: WordIndex,
   { maxStarts, nameMatch }: { maxStarts: number; nameMatch: number },
+  naming: readonly string[] = texts,
 ): StartNodes {
   const namedBy = new Map<number, ClueSet>();
   const covered = new Map<number, ClueSet>();
   let cut = 0;
   texts.forEach((clue, i) => {
+    if (!naming.includes(clue)) return;
     const exact = names.lookup(clue);
     for (const entity of exact) namedBy.set(entity, (namedBy.get(entity) ?? 0) | (1 << i));
     const found = exact.length > 0 ? exact : words.alike(clue, nameMatch);

@@ -32,6 +32,7 @@ import {
   cluesOf,
   findStartNodes,
   heuristicClues,
+  properNames,
   rewrittenQuestion,
   wordIndex,
   type WordIndex,
@@ -71,9 +72,9 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   let graphReads = 0;
   const extracted = await extractClues(task, session, parts);
   let degraded = !extracted.read;
-  const { clues } = extracted;
+  const { clues, naming } = extracted;
   const fromEnds = fromFrontier(settings.answers, session.client);
-  const { starts, namedBy, cut } = findStartNodes(clues, names, words, settings);
+  const { starts, namedBy, cut } = findStartNodes(clues, names, words, settings, naming);
   if (cut > 0) session.trace({ event: 'note', text: `${cut} homonyms left out` });
   session.trace({ event: 'start', entities: starts.map(({ entity }) => entity) });
 
@@ -135,6 +136,8 @@ function answersOf(
 
 interface Extracted {
   clues: Clues;
+  /** Texts of clues that may name an entity; absent: all. */
+  naming?: readonly string[];
   /** Whether the model's reply could be read: otherwise names and words of the question stand in. */
   read: boolean;
   /** The budget has nothing left for exploring. */
@@ -152,7 +155,10 @@ async function extractClues(
   if (known) {
     const clues = fallback();
     trace({ event: 'decision', phase: 'clues', summary: clues.texts.join('; ') });
-    return { clues, read: true, spent: false };
+    const named = clues.texts.filter((text) => resources.names.lookup(text).length > 0);
+    // A statement names what it claims, which may be written small.
+    const naming = task.form === 'truth' ? named : properNames(named);
+    return { clues, naming, read: true, spent: false };
   }
   try {
     const { reply } = await client.decide({

@@ -28,8 +28,11 @@ export type ScoreTexts = (
   signal: AbortSignal | undefined,
 ) => Promise<ScoredTexts>;
 
-/** A simulated model knows nothing of texts by themselves: they are worth what a wrong one is. */
-const simulatedPrior = -1;
+/**
+ * What a simulated model gives a wrong text, where a right one has 0. It knows nothing of texts by themselves: they are worth what
+ * a wrong one is, so that a right one is clearly above every threshold.
+ */
+export const simulatedPrior = -4;
 
 /** @param onTiming called after every list */
 export function textScorer(

@@ -300,9 +300,9 @@ describe('by likelihood', () => {
     const ask = async ({ texts, body, meant, target }: TextQuery) => {
       const request = { head: '', body, decision, meant, ...(target !== undefined && { target }) };
       const { logProbs, tokens } = await oracle(rate).scoreTexts!(request, texts);
-      expect([...logProbs].every((value) => value === 0 || value === -1)).toBe(true);
+      expect([...logProbs].every((value) => value === 0 || value === -4)).toBe(true);
       expect([...tokens].every((count) => count === 1)).toBe(true);
-      return logProbs.map((value) => value + 1);
+      return logProbs.map((value) => value + 4);
     };
     return (await byLikelihood(decision, ask)).reply;
   };

@@ -57,6 +57,19 @@ describe('clues', () => {
   });
 });
 
+test('a common word that something is named by starts nothing beside a name with a capital', async () => {
+  const facts = [...townFacts, ['clocks', 'tag_of', 'Blue Clock'] as const];
+  const question = 'which person repaired the clocks that Orla Brandt bought';
+  const starts = async (switches: object, asked = question) => {
+    const { events } = await askFiske(townReading, { facts, clues: 'names', task: { question: asked }, ...switches });
+    return events.flatMap((event) => (event.event === 'start' ? [event.entities.length] : []));
+  };
+  expect(await starts({})).toEqual([1]);
+  expect(await starts({}, 'who repaired clocks')).toEqual([1]);
+  // A statement may claim something that is written small.
+  expect(await starts({ task: { question, form: 'truth' } })).toEqual([2]);
+});
+
 describe('sharing of calls', () => {
   const facts = [...townFacts, ['Harbour Clock', 'made_of', 'oak']] as const;
 

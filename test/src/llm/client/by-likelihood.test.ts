@@ -1,7 +1,15 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { openCompletionStore, replayModel } from '../../../../src/llm/client/completion-store.js';
-import type { ChainsDecision, ChooseOneDecision } from '../../../../src/llm/decision.js';
+import type {
+  ChainsDecision,
+  ChooseManyDecision,
+  ChooseOneDecision,
+  Decision,
+  JudgeDecision,
+  MatchDecision,
+} from '../../../../src/llm/decision.js';
+import { byLikelihood } from '../../../../src/llm/decisions/likelihood/by-likelihood.js';
 import type { LanguageModel, ScoreRequest } from '../../../../src/llm/language-model.js';
 import { scriptedModel } from '../../../fixtures/scripted-model.js';
 import { answer, choose, clientsOf, score, storeFile } from './sample-decisions.js';
@@ -113,4 +121,53 @@ test('numbers that are no log-probabilities are an error of the question', async
   };
   const { client } = clientsOf(broken, openCompletionStore(storeFile()), likelihood).clientFor('q1');
   await expect(client.decide(relations)).rejects.toThrow(/expected log-probabilities, got NaN/);
+});
+
+describe('what scores come to', () => {
+  const decideBy = <D extends Decision>(decision: D, ...scores: number[][]) =>
+    byLikelihood(decision, ({ target = 0 }) => Promise.resolve(Float64Array.from(scores[target]!)));
+  const match: MatchDecision = {
+    ...{ ...choose, kind: 'match', phase: 'relation-map', examples: [] },
+    candidates: relations.candidates,
+    targets: ['drawn', 'built'],
+  };
+
+  test('of two pairs that clearly belong together one speaks more clearly than the other', async () => {
+    const { reply } = await decideBy(match, [4.2, 0.1], [0.2, 3.9]);
+    expect(reply!.matches.map(({ candidate, target }) => [candidate, target])).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+    expect(reply!.matches[0]!.score).toBeGreaterThan(reply!.matches[1]!.score);
+    expect(reply!.matches[0]!.score).toBeLessThanOrEqual(10);
+  });
+
+  test('a pair that is hardly likelier than by itself does not belong together', async () => {
+    expect((await decideBy(match, [1.1, 0.4], [0, -0.2])).reply).toEqual({ matches: [] });
+    expect((await decideBy(match, [1.3, 0.4], [0, -0.2])).reply!.matches).toHaveLength(1);
+  });
+
+  test('sure of a match is who is far ahead, and where there is one candidate all are', async () => {
+    const sure = await decideBy(match, [4, 0], [0, 0]);
+    const torn = await decideBy(match, [4, 0], [0, 3.9]);
+    expect(sure.confidence).toBeGreaterThan(0.9);
+    expect(torn.confidence).toBeLessThan(0.6);
+    expect((await decideBy({ ...match, candidates: match.candidates.slice(0, 1) }, [2], [0])).confidence).toBe(1);
+  });
+
+  test('the same lead is surer among chains than among relations', async () => {
+    const chains: JudgeDecision = {
+      ...{ ...choose, kind: 'judge', phase: 'judge', examples: [], withAnswers: false },
+      candidates: ['drawn_by', 'built_in'].map((text, i) => ({ kind: 'chain', relations: [i], answers: [], text })),
+    };
+    const [ofChains, ofRelations] = [await decideBy(chains, [1, 0]), await decideBy(relations, [1, 0])];
+    expect(ofChains.confidence).toBeGreaterThan(0.9);
+    expect(ofRelations.confidence).toBeLessThan(0.8);
+  });
+
+  test('several are chosen where they are hardly behind the best', async () => {
+    const many: ChooseManyDecision = { ...relations, kind: 'choose-many', maxChoices: 2, examples: [] };
+    expect((await decideBy(many, [1, 0.75])).reply).toEqual({ choices: [0, 1] });
+    expect((await decideBy(many, [0.6, 1])).reply).toEqual({ choices: [1] });
+  });
 });
