@@ -45,14 +45,14 @@ const checksumBytes = 4;
  */
 export async function openEncoderCache(cacheFolder: string) {
   const folder = vectorsFolder(cacheFolder);
-  const root = await openStore(folder);
-  const tables = await openTables(root, folder);
+  const opened = await openStore(folder, openTables);
+  const { root, tables } = opened;
   const { vectors, tokens, spaces, files, leased } = tables;
   const leases = leasesIn(root, leased);
-  // Closing a database whose commit failed would wait for ever.
-  let failed = false;
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= opened.close());
   const commitError = (error: unknown) => {
-    failed = true;
+    opened.failed = true;
     return storeError(error, folder);
   };
   const failCommit = (error: unknown): never => {
@@ -134,7 +134,7 @@ export async function openEncoderCache(cacheFolder: string) {
           had,
           async release() {
             // What a full disk keeps is over when this process ends.
-            if (!failed) await leases.release(keys.filter((_, i) => had[i])).catch(commitError);
+            if (!opened.failed) await leases.release(keys.filter((_, i) => had[i])).catch(commitError);
           },
         };
       },
@@ -183,14 +183,12 @@ export async function openEncoderCache(cacheFolder: string) {
     async clear(): Promise<number> {
       const entries = vectors.getKeysCount();
       await Promise.all(Object.values(tables).map((table) => table.clearAsync()));
-      await root.close();
+      await close();
       // An emptied database keeps its size on disk, so the files go too.
       rmSync(folder, { recursive: true, force: true });
       return entries;
     },
-    async close(): Promise<void> {
-      if (!failed) await root.close();
-    },
+    close,
   };
 }
 
@@ -203,19 +201,14 @@ function vectorsFolder(cacheFolder: string): string {
   return join(cacheFolder, 'vectors');
 }
 
-async function openTables(root: RootDatabase, folder: string) {
-  try {
-    return {
-      vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
-      tokens: root.openDB<Buffer, Buffer>({ name: 'tokens', encoding: 'binary', keyEncoding: 'binary' }),
-      spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
-      files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
-      leased: root.openDB<Lease, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
-    };
-  } catch (error) {
-    await root.close().catch(() => {});
-    throw storeError(error, folder);
-  }
+function openTables(root: RootDatabase) {
+  return {
+    vectors: root.openDB<Buffer, Buffer>({ name: 'vectors', encoding: 'binary', keyEncoding: 'binary' }),
+    tokens: root.openDB<Buffer, Buffer>({ name: 'tokens', encoding: 'binary', keyEncoding: 'binary' }),
+    spaces: root.openDB<VectorSpace, string>({ name: 'spaces', encoding: 'json' }),
+    files: root.openDB<string, string>({ name: 'files', encoding: 'string' }),
+    leased: root.openDB<Lease, Buffer>({ name: 'claims', encoding: 'json', keyEncoding: 'binary' }),
+  };
 }
 
 function sha256(text: string): Buffer {

@@ -1,67 +1,105 @@
 /** The one door to lmdb, loaded on first need, and the leases by which processes over one database share the work. */
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, statfsSync } from 'node:fs';
 import { pid } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import type { Database, RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
 import { isRunning, writeError } from '../run/files.js';
+import { completeFiles, lockId, makeFiles, openFiles, throughLinks } from './lmdb-files.js';
 
-/** Folders that this process has opened, with the file's number of the lock that it holds there. */
-const opened = new Map<string, number>();
+/** A database that this process has open, once for all who use it; `close` when done. */
+export interface Store<Tables> {
+  root: RootDatabase;
+  tables: Tables;
+  /** Set when a commit failed: closing would wait for ever, so it stays open. */
+  failed: boolean;
+  close(): Promise<void>;
+}
+
+/** By the identity of the lock file: a folder that was deleted and made anew is another database. */
+const opened = new Map<string, { store: Store<unknown>; users: number; closing?: Promise<void> }>();
+
+/** How often, and how long in between in milliseconds, a folder is tried that somebody is deleting or making. */
+const tries = 100;
+const pause = 5;
 
 /**
- * Opens (or makes) a database folder that several processes may share; the map grows by itself.
+ * Opens (or makes) a database folder that several processes may share; the map grows by itself. Who deletes the folder, at
+ * whatever moment, takes nothing from those who have it open: they go on in files that have no name.
+ * @param openTables the same at every call
  * @throws WorkbenchError `native` when lmdb is missing for this machine, `failure` when the folder cannot be used
  */
-export async function openStore(folder: string): Promise<RootDatabase> {
-  let library: typeof import('lmdb');
+export async function openStore<Tables>(folder: string, openTables: (root: RootDatabase) => Tables) {
+  const library = await loadLibrary();
   try {
-    library = await import('lmdb');
+    for (let tried = 1; ; tried++) {
+      const known = opened.get(lockId(folder) ?? '');
+      if (known?.closing !== undefined) await known.closing;
+      else if (known !== undefined) {
+        known.users++;
+        return known.store as Store<Tables>;
+      } else {
+        const files = openFiles(folder);
+        if (typeof files === 'object') {
+          return await register(files.id, files.lock, openTables, () =>
+            throughLinks(files, folder, (path) => library.open({ path, maxDbs: 5, noSubdir: false })),
+          );
+        }
+        requireSpace(folder, 0);
+        if (tried > tries) completeFiles(folder);
+        else if (files === 'none') makeFiles(folder);
+        if (tried > 2 * tries) throw new Error('files that cannot be made, or go away again and again');
+        // One of two files: somebody is in the middle of deleting them.
+        if (files === 'one' || tried > 1) await setTimeout(pause);
+      }
+    }
+  } catch (error) {
+    throw storeError(error, folder);
+  }
+}
+
+async function loadLibrary(): Promise<typeof import('lmdb')> {
+  try {
+    return await import('lmdb');
   } catch (error) {
     throw new WorkbenchError('native', 'expected lmdb with a binary for this machine, got none', {
       hint: 'Run `npm install` again with optional packages allowed, and see `kgwalk doctor`.',
       cause: error,
     });
   }
-  try {
-    mkdirSync(folder, { recursive: true });
-    if (!existsSync(join(folder, 'data.mdb'))) requireSpace(folder, 0);
-    checkDatabase(folder);
-    // An open that fails in lmdb 3.5.6 frees memory twice and may take the process down: what may fail is tried before. Once: to
-    // close any descriptor of this file gives up the system's locks on it that the process holds, by which others see that its
-    // readers live; they would take away the slots that it reads with.
-    // A folder that was deleted meanwhile has another file, or none.
-    const lock = join(folder, 'lock.mdb');
-    const held = statSync(lock, { throwIfNoEntry: false })?.ino;
-    if (held === undefined || opened.get(folder) !== held) closeSync(openSync(lock, 'a+'));
-    opened.set(folder, statSync(lock).ino);
-    return library.open({ path: folder, maxDbs: 5, noSubdir: false });
-  } catch (error) {
-    throw storeError(error, folder);
-  }
 }
 
 /**
- * A file that is no database, or that lost its end, would take the process down, error handling or not: it is mapped into memory.
- * @source mdb.c, `MDB_meta`: two pages, each with its magic number, page size and the number of the last page in use
+ * @param lock descriptor of the lock file. It stays open as long as the database: to close any descriptor of this file gives
+ * up the system's locks on it that the process holds, by which others see that its readers live; they would take away the
+ * slots that it reads with
  */
-function checkDatabase(folder: string): void {
-  const path = join(folder, 'data.mdb');
-  if (!statSync(path, { throwIfNoEntry: false })?.size) return;
-  const start = Buffer.alloc(8192);
-  const descriptor = openSync(path, 'r');
+async function register<Tables>(
+  id: string,
+  lock: number,
+  openTables: (root: RootDatabase) => Tables,
+  open: () => RootDatabase,
+): Promise<Store<Tables>> {
+  let root: RootDatabase | undefined;
   try {
-    const length = readSync(descriptor, start, 0, start.length, 0);
-    if (length < start.length || start.readUInt32LE(24) !== 0xbeefc0de) throw new Error('another file in its place');
-    const pageSize = start.readUInt32LE(48);
-    // Read after what it is held against: another process may be writing, which puts pages before the numbers that count them.
-    const { size } = fstatSync(descriptor);
-    for (const page of [0, pageSize]) {
-      const last = page + 152 <= length ? Number(start.readBigUInt64LE(page + 144)) : 0;
-      if ((last + 1) * pageSize > size) throw new Error('a file that was cut short');
+    root = open();
+    const store = { root, tables: openTables(root), failed: false, close };
+    const entry: { store: typeof store; users: number; closing?: Promise<void> } = { store, users: 1 };
+    opened.set(id, entry);
+    async function close(): Promise<void> {
+      if (--entry.users > 0) return;
+      if (store.failed) return void opened.delete(id);
+      entry.closing = store.root.close().finally(() => {
+        opened.delete(id);
+        closeSync(lock);
+      });
+      await entry.closing;
     }
-  } finally {
-    closeSync(descriptor);
+    return store;
+  } catch (error) {
+    await root?.close().catch(() => {});
+    closeSync(lock);
+    throw error;
   }
 }
 

@@ -33,6 +33,18 @@ function start(words: readonly string[]) {
 }
 
 const run = (...words: string[]) => spawnSync(execPath, [program, ...words], { env, encoding: 'utf8' });
+/** Whether a folder was there and could be deleted. */
+function deletes(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    return true;
+  } catch {
+    // It was written into between two deletions.
+    return false;
+  }
+}
+
 const newRun = () => join(folderWith({}), 'run');
 
 test('a cache that a process opened twice is still its own when another process looks for readers that died', async () => {
@@ -52,6 +64,36 @@ test('a cache that a process opened twice is still its own when another process 
   expect(space.read('text', '8', into)).toBe(true);
   expect([...into]).toEqual([1, 2]);
   await first.close();
+});
+
+test('a cache that is deleted again and again while it is opened takes no process down, and keeps what it was given', async () => {
+  const place = join(env.KGWALK_HOME!, 'cache');
+  const script = `
+    const { openEncoderCache } = await import(${JSON.stringify(resolve('dist/src/encoder/encoder-cache.js'))});
+    for (let i = 0; i < 40; i++) {
+      const cache = await openEncoderCache(${JSON.stringify(place)});
+      const space = cache.space({ encoder: 'one', name: 'one', mode: '', dim: 2 });
+      space.write('text', '8', Float32Array.of(i, i));
+      await space.commit();
+      const second = await openEncoderCache(${JSON.stringify(place)});
+      const into = new Float32Array(2);
+      if (!space.read('text', '8', into) || into[1] !== i) throw new Error('expected ' + i + ', got ' + into[1]);
+      await second.close();
+      await cache.close();
+    }`;
+  const child = spawn(execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let told = '';
+  child.stderr.on('data', (text) => (told += String(text)));
+  const ended = once(child, 'close');
+  let deleted = 0;
+  while (child.exitCode === null && child.signalCode === null) {
+    deleted += Number(deletes(place));
+    await setTimeout(1);
+  }
+  expect(await ended).toEqual([0, null]);
+  expect(told).toBe('');
+  expect(deleted).toBeGreaterThan(0);
+  tally('faults injected', deleted);
 });
 
 test('a second process on a run is refused at once and changes nothing; a killed one leaves no lock that holds', async () => {
@@ -115,13 +157,7 @@ describe('with text vectors of a model', () => {
       const { child, ended } = start(words(folder));
       while (child.exitCode === null && child.signalCode === null) {
         for (const cache of ['cache', 'embeddings'].map((name) => join(env.KGWALK_HOME!, name))) {
-          if (!existsSync(cache)) continue;
-          try {
-            rmSync(cache, { recursive: true, force: true });
-            deleted++;
-          } catch {
-            // It was written into between two deletions.
-          }
+          deleted += Number(deletes(cache));
         }
         await setTimeout(3);
       }

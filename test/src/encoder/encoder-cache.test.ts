@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -165,6 +174,7 @@ test('a database that lost its end is one clear error, wherever it was cut', asy
     const cut = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
     mkdirSync(join(cut, 'vectors'));
     writeFileSync(join(cut, 'vectors/data.mdb'), bytes.subarray(0, length));
+    writeFileSync(join(cut, 'vectors/lock.mdb'), '');
     await expect(openEncoderCache(cut)).rejects.toMatchObject({
       code: 'failure',
       hint: expect.stringMatching(/Delete/),
@@ -177,6 +187,51 @@ test('a damaged database is one clear error', async () => {
   const other = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
   mkdirSync(join(other, 'vectors'));
   writeFileSync(join(other, 'vectors/data.mdb'), Buffer.alloc(8192, 7));
+  writeFileSync(join(other, 'vectors/lock.mdb'), '');
+  await expect(openEncoderCache(other)).rejects.toMatchObject({
+    code: 'failure',
+    hint: expect.stringMatching(/Delete/),
+  });
+});
+
+test('who has a cache open keeps it when its folder is deleted; who opens it then gets another', async () => {
+  await keep(spaceA, 'kept', 1, 2, 3);
+  rmSync(join(folder, 'vectors'), { recursive: true });
+  const other = await openEncoderCache(folder);
+  expect(other.info().entries).toBe(0);
+  await keep(spaceA, 'later', 4, 5, 6);
+  expect([read(spaceA, 'kept'), read(spaceA, 'later')]).toEqual([
+    [1, 2, 3],
+    [4, 5, 6],
+  ]);
+  expect(other.info().entries).toBe(0);
+  await other.close();
+  expect(readdirSync(folder)).toEqual(['vectors']);
+});
+
+test('a deletion that was stopped between the two files: data are found again, the lock of data that are gone is not used', async () => {
+  await keep(spaceA, 'kept', 1, 2, 3);
+  await cache.close();
+  rmSync(join(folder, 'vectors/lock.mdb'));
+  cache = await openEncoderCache(folder);
+  expect(read(spaceA, 'kept')).toEqual([1, 2, 3]);
+  rmSync(join(folder, 'vectors/data.mdb'));
+  // Who had both goes on as if nothing had happened, and so does who opens it again in the same process.
+  const second = await openEncoderCache(folder);
+  expect(second.info().entries).toBe(1);
+  await second.close();
+  expect(read(spaceA, 'kept')).toEqual([1, 2, 3]);
+  await cache.close();
+  cache = await openEncoderCache(folder);
+  expect(cache.info().entries).toBe(0);
+  await keep(spaceA, 'new', 4, 5, 6);
+  expect(read(spaceA, 'new')).toEqual([4, 5, 6]);
+});
+
+test('data that cannot be opened are one clear error', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'kgwalk-cache-'));
+  mkdirSync(join(other, 'vectors'));
+  symlinkSync(join(other, 'nowhere/data.mdb'), join(other, 'vectors/data.mdb'));
   await expect(openEncoderCache(other)).rejects.toMatchObject({
     code: 'failure',
     hint: expect.stringMatching(/Delete/),

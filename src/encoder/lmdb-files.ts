@@ -1,0 +1,167 @@
+/**
+ * The two files of a database in a folder that anybody may delete at any moment. lmdb 3.5.6 frees memory twice, and so ends the
+ * process, when it finds its lock file and then no data file; and data with the lock file of other data would be read by numbers
+ * that are not its own. So a pair is made at once and never mixed, it is opened here, and lmdb gets what is open by links.
+ */
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { pid, platform } from 'node:process';
+
+const lockName = 'lock.mdb';
+const dataName = 'data.mdb';
+
+/** Descriptors of a pair, and the identity of its lock. */
+interface DatabaseFiles {
+  id: string;
+  lock: number;
+  data: number;
+}
+
+/** What tells the lock file of a folder from all other files as long as somebody has it open; undefined where there is none. */
+export function lockId(folder: string): string | undefined {
+  const stats = statSync(join(folder, lockName), { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev} ${stats.ino}`;
+}
+
+/** Opens the pair in a folder, or says how many of the two are there: `one` while others are deleting them. */
+export function openFiles(folder: string): DatabaseFiles | 'one' | 'none' {
+  const lock = openExisting(join(folder, lockName));
+  let data: number | undefined;
+  try {
+    data = openExisting(join(folder, dataName));
+    if (lock !== undefined && data !== undefined) {
+      checkDatabase(data);
+      const { dev, ino } = fstatSync(lock, { bigint: true });
+      return { id: `${dev} ${ino}`, lock, data };
+    }
+  } catch (error) {
+    for (const descriptor of [lock, data]) if (descriptor !== undefined) closeSync(descriptor);
+    throw error;
+  }
+  const found = lock ?? data;
+  if (found === undefined) return 'none';
+  closeSync(found);
+  return 'one';
+}
+
+function openExisting(path: string): number | undefined {
+  try {
+    return openSync(path, 'r+');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+let made = 0;
+
+/** Makes a folder with an empty pair in one step; does nothing where another process was faster or deleted it meanwhile. */
+export function makeFiles(folder: string): void {
+  const parent = dirname(folder);
+  const temporary = join(parent, `.${basename(folder)}.${pid}.${++made}.tmp`);
+  try {
+    mkdirSync(parent, { recursive: true });
+    // A process of the same number may have been killed here.
+    rmSync(temporary, { recursive: true, force: true });
+    mkdirSync(temporary);
+    for (const name of [lockName, dataName]) createEmpty(join(temporary, name));
+    removeEmpty(folder);
+    renameSync(temporary, folder);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    if (!['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(codeOf(error)!)) throw error;
+  }
+}
+
+/** Not every system renames onto an empty folder. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    return;
+  }
+}
+
+/**
+ * Completes a folder in which nobody has done anything for a while: a deletion that was stopped in the middle, a copy of the data
+ * alone, or files of others in it. A lock without data goes first, as who has it open holds data that were deleted.
+ */
+export function completeFiles(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    if (!existsSync(join(folder, dataName))) rmSync(join(folder, lockName), { force: true });
+    for (const name of [lockName, dataName]) {
+      if (!existsSync(join(folder, name))) createEmpty(join(folder, name));
+    }
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes(codeOf(error)!)) throw error;
+  }
+}
+
+function createEmpty(path: string): void {
+  closeSync(openSync(path, 'wx'));
+}
+
+/**
+ * Calls `open` with a folder in which the pair goes by the names that lmdb looks for, and that nobody deletes. Where the system has
+ * no links to what a process has open, that is the folder itself. Closes the descriptor of the data.
+ */
+export function throughLinks<Opened>(files: DatabaseFiles, folder: string, open: (folder: string) => Opened): Opened {
+  const links = linksTo(files);
+  try {
+    return open(links ?? folder);
+  } finally {
+    if (links !== undefined) rmSync(links, { recursive: true, force: true });
+    closeSync(files.data);
+  }
+}
+
+function linksTo({ lock, data }: DatabaseFiles): string | undefined {
+  if (platform !== 'linux' || !existsSync('/proc/self/fd')) return undefined;
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'kgwalk-open-'));
+    symlinkSync(`/proc/self/fd/${lock}`, join(folder, lockName));
+    symlinkSync(`/proc/self/fd/${data}`, join(folder, dataName));
+    return folder;
+  } catch {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    return undefined;
+  }
+}
+
+/**
+ * A file that is no database, or that lost its end, would take the process down, error handling or not: it is mapped into memory.
+ * @source mdb.c, `MDB_meta`: two pages, each with its magic number, page size and the number of the last page in use
+ */
+function checkDatabase(descriptor: number): void {
+  if (fstatSync(descriptor).size === 0) return;
+  const start = Buffer.alloc(8192);
+  const length = readSync(descriptor, start, 0, start.length, 0);
+  if (length < start.length || start.readUInt32LE(24) !== 0xbeefc0de) throw new Error('another file in its place');
+  const pageSize = start.readUInt32LE(48);
+  // Read after what it is held against: another process may be writing, which puts pages before the numbers that count them.
+  const { size } = fstatSync(descriptor);
+  for (const page of [0, pageSize]) {
+    const last = page + 152 <= length ? Number(start.readBigUInt64LE(page + 144)) : 0;
+    if ((last + 1) * pageSize > size) throw new Error('a file that was cut short');
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
