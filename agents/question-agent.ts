@@ -54,6 +54,9 @@ export interface QuestionSession {
   signal?: AbortSignal | undefined;
 }
 
+/** Who tells how many relations a question asks for: the data set, a classifier that was trained on train, or nobody. */
+export type HopsTeller = 'given' | 'predicted' | 'none';
+
 /** Whoever answers questions; it is given tasks and never golds. */
 export interface QuestionAgent {
   readonly name: string;
@@ -61,6 +64,8 @@ export interface QuestionAgent {
   readonly note?: string;
   /** Whether it is told the topic entities; to others `task.topics` comes empty. */
   readonly topicGiven: boolean;
+  /** Who tells it how many relations a question asks for. Default nobody. @param byLikelihood whether candidates are scored */
+  hopsTold?(byLikelihood: boolean): HopsTeller;
   /** Whether it asks a language model at all. */
   readonly prompted: boolean;
   /** What it learned from one question serves the next: asked one at a time, in order. Default false. */

@@ -81,7 +81,7 @@ export function printComparison(
   const prompted = records.filter(({ model }) => model !== undefined);
   const shared = [new Set(prompted.map(modelText)), new Set(prompted.map(budgetText))];
   const told = shared.flatMap((texts) => (texts.size === 1 ? [...texts] : []));
-  const { note: _note, run: _run, topicGiven: _topicGiven, ...shown } = prompted[0] ?? first!;
+  const { note: _note, run: _run, topicGiven: _topicGiven, hops: _hops, ...shown } = prompted[0] ?? first!;
   printLine(headline({ ...shown, agent: `${evaluations.length} agents` }, told));
   printLine();
   const measured = records.map(({ metrics }) => metrics);
@@ -140,8 +140,16 @@ function comparedRow(
       'ms/sample': speed && speed.remembered <= speed.asked ? speed.msPerQuestion.toFixed(1) : '',
     }),
     ...difference(figures, differences, against),
+    ...(record.topicGiven !== undefined && { given: givenText(record) }),
     note: note ?? '',
   };
+}
+
+/** What the agent is told beside the question. */
+function givenText({ topicGiven, hops }: Record<string, unknown>): string {
+  return [...(topicGiven === true ? ['topics'] : []), ...(hops === undefined ? [] : [`hops ${String(hops)}`])].join(
+    ', ',
+  );
 }
 
 /** The first with its interval, the others without. */
@@ -177,7 +185,10 @@ function printBars(evaluations: readonly NamedEvaluation<SampleRow>[], { key, un
 function headline(record: EvaluationRecord, more: readonly string[] = []): string {
   const { agent, run, checkpoint, note, dataset, graph, labels = [], split, limit, n } = record;
   const who = run === undefined ? agent : `${run} (${checkpoint})`;
-  const { subsets, turns, holdOut, horizon, beamWidth, topicGiven, hopsWithheld } = record as Record<string, unknown>;
+  const { subsets, turns, holdOut, horizon, beamWidth, topicGiven, hops, hopsWithheld } = record as Record<
+    string,
+    unknown
+  >;
   const parts = Array.isArray(subsets) ? ` (${subsets.join(', ')})` : graph === undefined ? '' : `, graph ${graph}`;
   return [
     `${who}${note === undefined ? '' : ` [${note}]`} on ${dataset}${parts}${labels.map((label) => ` [${label}]`).join('')}`,
@@ -189,6 +200,7 @@ function headline(record: EvaluationRecord, more: readonly string[] = []): strin
     ...(record.model === undefined || more.length > 0 ? more : [modelText(record), budgetText(record)]),
     ...(record.switches && more.length === 0 ? [switchesText(record.switches)] : []),
     ...(topicGiven === false ? ['topics not given'] : []),
+    ...(hops === undefined ? [] : [`hops ${String(hops)}`]),
     ...(hopsWithheld === true ? ['hops withheld'] : []),
   ].join(' · ');
 }

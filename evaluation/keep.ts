@@ -65,7 +65,10 @@ export const evaluationsFolder = (): string => join(runsFolder(), 'evaluations')
  */
 export function evaluationFolder(what: AskedEvaluation, { root, runFolder }: { root?: string; runFolder?: string }) {
   const { agent, checkpoint, about } = what;
-  const { run: _run, encoder: _encoder, phase: _phase, step: _step, ...decides } = what;
+  const { run: _run, encoder: _encoder, phase: _phase, step: _step, ...rest } = what;
+  // Who tells the hops follows from the agent, its switches and how it chooses.
+  const { hops: _hops, ...asks } = about;
+  const decides = { ...rest, about: asks };
   const { subsets = [], limit } = about as { subsets?: string[]; limit?: number };
   const data = [about.dataset, ...(subsets.length > 3 ? [] : subsets)];
   const split = limit === undefined ? about.split : `${about.split}-limit${limit}`;

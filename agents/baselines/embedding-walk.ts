@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { frontierTrie } from '../../envs/relation-walk/frontier-trie.js';
 import { questionRoot } from '../../envs/relation-walk/relation-walk-env.js';
 import { applyRelation, initialRelationState, relationActionMask } from '../../envs/relation-walk/rules.js';
-import { givenHops, predictedHops } from '../prompted/hops/hops.js';
+import { hopsSwitch, hopsTeller, openHops } from '../prompted/hops/hops.js';
 import { openPrefilter } from '../prompted/prefilter/prefilter.js';
 import { chainAnswer, noAnswer, type QuestionAgentEntry } from '../question-agent.js';
 
@@ -13,10 +13,7 @@ const settings = z.strictObject({
     .default('embedding')
     .describe('What likeness is: of sentence vectors, or of words.'),
   horizon: z.int().min(1).max(8).default(3).describe('Relations of a walk where their number is not known.'),
-  hops: z
-    .enum(['given', 'predicted'])
-    .default('given')
-    .describe('How long the walk is: as the data set tells it, or as a classifier trained on train predicts it.'),
+  hops: hopsSwitch,
 });
 
 /**
@@ -29,17 +26,19 @@ export const embeddingWalkEntry: QuestionAgentEntry<typeof settings> = {
   async create(resources, { source, horizon, hops }) {
     const { graph } = resources;
     const prefilter = await openPrefilter(resources, { prefilter: source, keep: 1, mass: 1 });
-    const hopsOf = hops === 'predicted' ? await predictedHops(resources) : givenHops;
+    const hopsOf = await openHops(resources, hops);
     const trie = frontierTrie(graph);
     return {
       name: 'embedding-walk',
       note: 'follows the relation most like the question; asks no model and learns nothing',
       topicGiven: true,
+      hopsTold: () => hopsTeller(hops, false),
       prompted: false,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      async answer(task, { trace, signal }) {
+      async answer(task, session) {
+        const { trace } = session;
         if (task.form !== 'entities') return noAnswer('form');
-        const wanted = await hopsOf(task, signal);
+        const wanted = await hopsOf(task, session);
         const rules = { horizon: Math.max(horizon, wanted ?? 0), hops: 'given' } as const;
         let state = initialRelationState(questionRoot(trie, task), rules, wanted ?? horizon);
         trace({ event: 'start', entities: state.node.topics });

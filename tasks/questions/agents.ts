@@ -57,13 +57,16 @@ export async function openScoredAgent(
 ): Promise<OpenedAgent<QuestionSample, QuestionAnswer, QuestionRow>> {
   const { agent, ...opened } = await openQuestionAgent(which, data, { ...options, seed: data.seed });
   const { topicGiven, prompted } = agent;
+  const hops = agent.hopsTold?.(options.flags.choices === 'likelihood') ?? 'none';
+  // What the data set does not tell, or is not to, nobody is given.
+  const told = hops === 'predicted' || (data.hopsGiven && data.samples.some(({ task }) => task.hops !== undefined));
   const budget = prompted ? data.about.budget : null;
   const beamWidth = which.trained && wholeNumber(options.flags.beamWidth, '--beam-width', 1);
   return {
     ...opened,
     asker: questionAsker(agent, data.hopsGiven),
     scorer: questionScorer({ graph: data.graph, names: data.names, budget, topicGiven }),
-    about: { topicGiven, ...(beamWidth !== undefined && { beamWidth }) },
+    about: { topicGiven, ...(hops !== 'none' && told && { hops }), ...(beamWidth !== undefined && { beamWidth }) },
   };
 }
 

@@ -2,7 +2,7 @@
  * FiSKE: stateful exploration. The question is broken into clues, entities and relations alike; those that name entities
  * start branches, and a branch grows only over relations and to entities that clues speak for, until it covers them all.
  *
- * Inputs: the question alone, no topic entity; the graph with its names. Calls: 1 for the clues; for every set of heads
+ * Inputs: the question, no topic entity; by likelihood the number of hops as `hops` says; the graph with its names. Calls: 1 for the clues; for every set of heads
  * with the same uncovered clues ⌈relations/20⌉ and at most ⌈80/20⌉ for entities; 1 for the answer. Stop: `covered`,
  * `dead-end`, `no-start`, `budget`. Output: where the branches that cover every clue end, with the facts on the way, and
  * the model's reply; without full coverage the model's answer alone.
@@ -22,6 +22,7 @@ import type {
   QuestionSession,
 } from '../../question-agent.js';
 import { fromFrontier } from '../frontier-steps.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
 import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../facts.js';
@@ -45,16 +46,18 @@ import { fiskeSettings, type FiskeSettings } from './settings.js';
 /** The agent `fiske` with its switches. */
 export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
   settings: fiskeSettings,
-  needs: ['model', 'encoder'],
+  needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const words = wordIndex(resources.graph);
     const prefilter = await openPrefilter(resources, settings);
+    const hopsOf = await openHops(resources, settings.hops);
     return {
       name: 'fiske',
       note: 'finds its start nodes itself',
       topicGiven: false,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
-      answer: (task, session) => answer(task, session, { resources, settings, words, prefilter }),
+      answer: (task, session) => answer(task, session, { resources, settings, words, prefilter, hopsOf }),
     };
   },
 };
@@ -64,10 +67,11 @@ interface Parts {
   settings: FiskeSettings;
   words: WordIndex;
   prefilter: Prefilter;
+  hopsOf: HopsOf;
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
-  const { resources, settings, words, prefilter } = parts;
+  const { resources, settings, words, prefilter, hopsOf } = parts;
   const { graph, names } = resources;
   let graphReads = 0;
   const extracted = await extractClues(task, session, parts);
@@ -85,7 +89,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
           ...{ graph, settings, task, session, clues, namedBy, prefilter },
           ranked: settings.prefilter === 'none' ? task : topicsFound(task, parts),
           wholeSets: fromEnds,
-          hops: fromEnds ? task.hops : undefined,
+          hops: await hopsOf(task, session),
           mayEnd: (entity) => task.topicsReturn === true || !namedBy.has(entity),
           read: (edges) => (graphReads += edges),
           degrade: () => (degraded = true),

@@ -1,6 +1,7 @@
 /** Switches of FiSKE. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsOrEndSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `fiske`, with their defaults. */
@@ -45,6 +46,7 @@ export const fiskeSettings = z.strictObject({
       'Heads that share a mapping call: those with the same uncovered clues, those with the same relations as well, or none.',
     ),
   ...prefilterSettings,
+  hops: hopsOrEndSwitch,
   clues: z
     .enum(['auto', 'model', 'names'])
     .default('auto')

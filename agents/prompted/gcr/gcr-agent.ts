@@ -20,6 +20,7 @@ import {
 } from '../../question-agent.js';
 import { unlessSpent } from '../facts.js';
 import { fromFrontier, pathBlock } from '../frontier-steps.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { answerFromChains } from '../rog/rog-agent.js';
 import { chainChoice, executed, type ExecutedChain } from '../self-veqa/chains.js';
@@ -30,15 +31,17 @@ import { type GcrSettings, gcrSettings } from './settings.js';
 /** The agent `gcr` with its switches. */
 export const gcrEntry: QuestionAgentEntry<typeof gcrSettings> = {
   settings: gcrSettings,
-  needs: ['model', 'encoder'],
+  needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const prefilter = await openPrefilter(resources, settings);
+    const hopsOf = await openHops(resources, settings.hops);
     return {
       name: 'gcr',
       topicGiven: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answer(task, session, { resources, settings, prefilter }),
+      answer: (task, session) => answer(task, session, { resources, settings, prefilter, hopsOf }),
     };
   },
 };
@@ -47,10 +50,11 @@ interface Parts {
   resources: QuestionAgentResources;
   settings: GcrSettings;
   prefilter: Prefilter;
+  hopsOf: HopsOf;
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
-  const { resources, settings, prefilter } = parts;
+  const { resources, settings, prefilter, hopsOf } = parts;
   const { graph } = resources;
   const { trace } = session;
   const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
@@ -60,7 +64,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
     return { ...noAnswer(stop), degraded };
   };
   if (topics.length === 0) return ended('no-topic');
-  const hops = settings.hops === 'given' ? task.hops : undefined;
+  const hops = await hopsOf(task, session);
   const space = { ...settings, vocabulary: 'reachable' } as const;
   const choice = await chainChoice(graph, task, hops, [], () => 0, prefilter, space);
   if (choice.note) trace({ event: 'note', text: choice.note });

@@ -1,6 +1,7 @@
 /** Switches of GCR. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `gcr`, with their defaults. */
@@ -10,10 +11,7 @@ export const gcrSettings = z.strictObject({
     .enum(['chain', 'path'])
     .default('chain')
     .describe('What a named path stands for: everything that its relations lead to, or itself alone (the reference).'),
-  hops: z
-    .enum(['given', 'any'])
-    .default('given')
-    .describe('Length of paths: as the data set tells it, or up to maxHops.'),
+  hops: hopsSwitch,
   maxHops: z.int().min(1).max(4).default(2).describe('Longest path where the length is not given.'),
   maxChains: z.int().min(1).max(50_000).default(2000).describe('Relation sequences that are walked.'),
   maxCandidates: z

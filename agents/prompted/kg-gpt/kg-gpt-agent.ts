@@ -39,7 +39,7 @@ import {
   walkFacts,
   walksFacts,
 } from '../frontier-steps.js';
-import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { chooseSome, chooseWalk } from '../walk-choice.js';
 import { grownWalks } from './evidence.js';
@@ -53,12 +53,11 @@ export const kgGptEntry: QuestionAgentEntry<typeof kgGptSettings> = {
   needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const prefilter = await openPrefilter(resources, settings);
-    const unknown: HopsOf = () => Promise.resolve(undefined);
-    const hopsOf =
-      { given: givenHops, any: unknown, predicted: undefined }[settings.hops] ?? (await predictedHops(resources));
+    const hopsOf = await openHops(resources, settings.hops);
     return {
       name: 'kg-gpt',
       topicGiven: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
       answer: (task, session) => answerQuestion(task, session, { resources, settings, prefilter, hopsOf }),
@@ -124,7 +123,7 @@ async function walkParts(task: QuestionTask, session: QuestionSession, parts: Pa
   const { resources, settings, prefilter, hopsOf } = parts;
   const { graph } = resources;
   const { client, trace, signal } = session;
-  const hops = await hopsOf(task, signal);
+  const hops = await hopsOf(task, session);
   const asks = settings.split === 'model' || (settings.split === 'auto' && !client.byLikelihood);
   const texts = asks ? await splitQuestion(task, hops ?? settings.maxHops, client) : undefined;
   const segments = segmentsOf(task, texts, { hops, maxHops: settings.maxHops });

@@ -1,6 +1,7 @@
 /** Switches of KG-GPT. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `kg-gpt`, with their defaults. */
@@ -12,12 +13,7 @@ export const kgGptSettings = z.strictObject({
     .describe(
       'What each hop is asked with: a part of the question as the model splits it, or the question itself; auto is the latter where candidates are scored by likelihood.',
     ),
-  hops: z
-    .enum(['given', 'predicted', 'any'])
-    .default('given')
-    .describe(
-      'How many parts: as the data set tells it, as a classifier trained on train predicts it, or as many as the model makes.',
-    ),
+  hops: hopsSwitch,
   maxHops: z.int().min(1).max(8).default(3).describe('Most parts, and so the longest walk, where nobody tells.'),
   direction: z
     .enum(['dropped', 'kept'])

@@ -40,7 +40,7 @@ import {
   walksFacts,
 } from '../frontier-steps.js';
 import { groundNames } from '../facts.js';
-import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { chooseWalk } from '../walk-choice.js';
 import { type Exploration, explored, type Standing } from './explore.js';
@@ -55,10 +55,11 @@ export const pogEntry: QuestionAgentEntry<typeof pogSettings> = {
   needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const prefilter = await openPrefilter(resources, settings);
-    const hopsOf = settings.hops === 'predicted' ? await predictedHops(resources) : givenHops;
+    const hopsOf = await openHops(resources, settings.hops);
     return {
       name: 'pog',
       topicGiven: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
       answer: (task, session) => answerQuestion(task, session, { resources, settings, prefilter, hopsOf }),
@@ -119,12 +120,10 @@ async function explore(
   { resources, settings, prefilter, hopsOf }: Parts,
   found: Found,
 ): Promise<string> {
-  const { client, trace, signal } = session;
+  const { client, trace } = session;
   const { graph, seed } = resources;
-  const isJudged = settings.hops === 'judged' || (settings.hops === 'auto' && !client.byLikelihood);
-  const hops = isJudged ? undefined : await hopsOf(task, signal);
-  if (hops === undefined && settings.hops === 'given')
-    trace({ event: 'note', text: 'the number of hops is not given' });
+  const isJudged = hopsTeller(settings.hops, client.byLikelihood) === 'none';
+  const hops = await hopsOf(task, session);
   // Where nobody tells how far to go and verdicts are worth little, paths of all lengths stand to choose from at the end.
   found.open = hops === undefined && !isJudged;
   const notes = { objectives: [] as readonly string[], memory: [] as readonly string[] };

@@ -1,6 +1,7 @@
 /** Switches of Plan-on-Graph. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsOrEndSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `pog`, with their defaults. */
@@ -42,12 +43,7 @@ export const pogSettings = z.strictObject({
     .describe(
       'What a path may not do next: come back to its topic, or also take the inverse of its last relation (the reference).',
     ),
-  hops: z
-    .enum(['auto', 'judged', 'given', 'predicted'])
-    .default('auto')
-    .describe(
-      'What ends the exploration: the model’s verdict on the facts (as in the paper), the number of hops as the data set tells it, or as a classifier trained on train predicts it; auto is the verdict, but the given number, where there is one, if candidates are scored by likelihood.',
-    ),
+  hops: hopsOrEndSwitch,
   finalPolicy: z
     .enum(['triples', 'alone'])
     .default('triples')

@@ -22,6 +22,7 @@ import {
 } from '../../question-agent.js';
 import { distinctFacts, unlessSpent } from '../facts.js';
 import { decideAnswer, frontierAnswers, fromFrontier, saidAnswers } from '../frontier-steps.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
 import { propose } from '../self-veqa/roles.js';
@@ -31,15 +32,17 @@ import { type RogSettings, rogSettings } from './settings.js';
 /** The agent `rog` with its switches. */
 export const rogEntry: QuestionAgentEntry<typeof rogSettings> = {
   settings: rogSettings,
-  needs: ['model', 'encoder'],
+  needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const prefilter = await openPrefilter(resources, settings);
+    const hopsOf = await openHops(resources, settings.hops);
     return {
       name: 'rog',
       topicGiven: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answer(task, session, { resources, settings, prefilter }),
+      answer: (task, session) => answer(task, session, { resources, settings, prefilter, hopsOf }),
     };
   },
 };
@@ -48,6 +51,7 @@ interface Parts {
   resources: QuestionAgentResources;
   settings: RogSettings;
   prefilter: Prefilter;
+  hopsOf: HopsOf;
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
@@ -56,7 +60,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
   trace({ event: 'start', entities: topics });
   if (topics.length === 0) return ended(session, 'no-topic', false);
-  const hops = parts.settings.hops === 'given' ? task.hops : undefined;
+  const hops = await parts.hopsOf(task, session);
   const choice = await chainChoice(graph, task, hops, [], () => 0, parts.prefilter, parts.settings);
   if (choice.note) trace({ event: 'note', text: choice.note });
   if (choice.allowed.length === 0) return ended(session, 'no-way', false);

@@ -1,6 +1,7 @@
 /** Switches of RoG. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `rog`, with their defaults. */
@@ -12,10 +13,7 @@ export const rogSettings = z.strictObject({
     .describe(
       'What a plan may hold: relations that lead on from the topic, or all (the ablation "plan not grounded").',
     ),
-  hops: z
-    .enum(['given', 'any'])
-    .default('given')
-    .describe('Length of plans: as the data set tells it, or up to maxHops.'),
+  hops: hopsSwitch,
   maxHops: z.int().min(1).max(4).default(2).describe('Longest plan where the length is not given.'),
   maxChains: z.int().min(1).max(50_000).default(6000).describe('Sequences that the grammar may hold.'),
   maxPaths: z.int().min(1).max(1000).default(60).describe('Facts of each plan that the answer is read from.'),

@@ -25,7 +25,7 @@ import {
   type QuestionAnswer,
   type QuestionSession,
 } from '../../question-agent.js';
-import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { textVectors, type TextVectors } from '../text-vectors.js';
 import { chainMemory, type ChainMemory, trainEntries } from './chain-memory.js';
@@ -47,12 +47,13 @@ export const selfVeqaEntry: QuestionAgentEntry<typeof selfVeqaSettings> = {
       remembers && vectors
         ? chainMemory(vectors, trainEntries(resources.train(), settings.memoryPerChain, resources.seed))
         : undefined;
-    const hopsOf = await hopsFor(resources, settings);
+    const hopsOf = await openHops(resources, settings.hops);
     const prefilter = await openPrefilter(resources, settings);
     const parts: Parts = { resources, settings, encoder, vectors, memory, hopsOf, prefilter };
     return {
       name: 'self-veqa',
       topicGiven: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       online: settings.memory === 'online',
       async prepare(tasks: readonly QuestionTask[], signal?: AbortSignal) {
@@ -76,12 +77,6 @@ interface Parts {
   /** Length of the chain that a question asks for. */
   hopsOf: HopsOf;
   prefilter: Prefilter;
-}
-
-/** `any` is nobody's knowledge. */
-async function hopsFor(resources: QuestionAgentResources, { hops }: SelfVeqaSettings): Promise<HopsOf> {
-  if (hops === 'predicted') return predictedHops(resources);
-  return hops === 'given' ? givenHops : () => Promise.resolve(undefined);
 }
 
 const mostEvidence = 50;
@@ -147,15 +142,14 @@ interface Rounds {
 async function runRounds(
   task: QuestionTask,
   topics: readonly number[],
-  { client, trace, signal }: QuestionSession,
+  session: QuestionSession,
   { resources, settings, encoder, vectors, memory, hopsOf, prefilter }: Parts,
   rounds: Rounds,
 ): Promise<{ stop: string; accepted?: ExecutedChain }> {
   const { graph } = resources;
   const masked = maskedQuestion(task);
-  const hops = await hopsOf(task, signal);
-  if (settings.hops === 'given' && hops === undefined)
-    trace({ event: 'note', text: 'the number of hops is not given' });
+  const { client, trace, signal } = session;
+  const hops = await hopsOf(task, session);
   const likeness = await relationLikeness(task, resources, vectors);
   const shots = (await memory?.select(masked, { ...settings, hops })) ?? [];
   const choice = await chainChoice(graph, task, hops, shots, likeness, prefilter, settings);

@@ -1,5 +1,6 @@
 /** Switches of Self-VEQA. */
 import { z } from 'zod';
+import { hopsSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `self-veqa`, with their defaults. */
@@ -42,10 +43,7 @@ export const selfVeqaSettings = z.strictObject({
     .describe(
       'Relations that chains may hold: those of the examples (as in the paper), those that lead on from the topic, or all, which lets chains lead nowhere.',
     ),
-  hops: z
-    .enum(['given', 'predicted', 'any'])
-    .default('given')
-    .describe('Length of chains: as the data set tells it, as a classifier trained on train predicts it, or any.'),
+  hops: hopsSwitch,
   maxHops: z.int().min(1).max(4).default(3).describe('Longest chain where the length is not given.'),
   ...prefilterSettings,
   maxChains: z

@@ -1,17 +1,13 @@
 /** Switches of StructGPT. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsOrEndSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `structgpt`, with their defaults. */
 export const structGptSettings = z.strictObject({
   maxHops: z.int().min(1).max(8).default(3).describe('Longest walk where nothing ends it before.'),
-  hops: z
-    .enum(['auto', 'judged', 'given', 'predicted'])
-    .default('auto')
-    .describe(
-      'What ends the walk: the model’s verdict on the facts (as in the paper), the number of hops as the data set tells it, or as a classifier trained on train predicts it; auto is the verdict, but the given number, where there is one, if candidates are scored by likelihood.',
-    ),
+  hops: hopsOrEndSwitch,
   answers: answersSwitch,
   facts: z.int().min(1).max(1000).default(60).describe('Facts in a prompt, one way to each entity reached.'),
   constraints: z

@@ -39,7 +39,7 @@ import {
   type Walk,
   walkFacts,
 } from '../frontier-steps.js';
-import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { heldBy, isMediator } from './constraints.js';
 import * as prompts from './prompts.js';
@@ -51,10 +51,11 @@ export const structGptEntry: QuestionAgentEntry<typeof structGptSettings> = {
   needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const prefilter = await openPrefilter(resources, settings);
-    const hopsOf = settings.hops === 'predicted' ? await predictedHops(resources) : givenHops;
+    const hopsOf = await openHops(resources, settings.hops);
     return {
       name: 'structgpt',
       topicGiven: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
       answer: (task, session) => answer(task, session, { resources, settings, prefilter, hopsOf }),
@@ -116,11 +117,8 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
 async function walkOn(task: QuestionTask, session: QuestionSession, parts: Parts, progress: Progress): Promise<string> {
   const { resources, settings, hopsOf } = parts;
   const { graph } = resources;
-  const { client, trace, signal } = session;
-  const judgedWhere = { judged: true, auto: !client.byLikelihood, given: false, predicted: false };
-  const hops = judgedWhere[settings.hops] ? undefined : await hopsOf(task, signal);
-  if (hops === undefined && settings.hops === 'given')
-    trace({ event: 'note', text: 'the number of hops is not given' });
+  const { client, trace } = session;
+  const hops = await hopsOf(task, session);
   const constraints = constraintsOnce(task, client);
   for (let hop = 1; hop <= (hops ?? settings.maxHops); hop++) {
     const relation = await nextRelation(task, client, parts, progress);

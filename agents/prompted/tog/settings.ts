@@ -1,6 +1,7 @@
 /** Switches of Think-on-Graph. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsOrEndSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `tog`, with their defaults. */
@@ -18,12 +19,7 @@ export const togSettings = z.strictObject({
     .describe(
       'Whether every beam has a call of its own for its relations, or all beams of a depth share one (as in ToG-2).',
     ),
-  hops: z
-    .enum(['auto', 'judge', 'given', 'predicted'])
-    .default('auto')
-    .describe(
-      'How far to go: until the model says that it suffices, as far as the data set tells, or as a classifier trained on train predicts; auto is the first, and the second where candidates are scored by likelihood.',
-    ),
+  hops: hopsOrEndSwitch,
   answers: answersSwitch,
   frontierLimit: z
     .int()

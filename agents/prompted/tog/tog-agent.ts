@@ -24,7 +24,7 @@ import type {
   QuestionSession,
 } from '../../question-agent.js';
 import { frontierAnswers, frontierOf, fromFrontier, startWalk, walkFacts } from '../frontier-steps.js';
-import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { overlapSource, vectorSource } from '../prefilter/text-source.js';
 import { textVectors } from '../text-vectors.js';
@@ -41,11 +41,11 @@ export const togEntry: QuestionAgentEntry<typeof togSettings> = {
   async create(resources, settings): Promise<QuestionAgent> {
     const scorer = await scorerOf(resources, settings);
     const prefilter = await openPrefilter(resources, settings);
-    const predicted = settings.hops === 'predicted' ? await predictedHops(resources) : undefined;
-    const parts = { resources, settings, scorer, prefilter, predicted };
+    const parts = { resources, settings, scorer, prefilter, hopsOf: await openHops(resources, settings.hops) };
     return {
       name: 'tog',
       topicGiven: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
       answer: (task, session) =>
@@ -66,18 +66,8 @@ interface Parts {
   settings: TogSettings;
   scorer: Scorer;
   prefilter: Prefilter;
-  /** Absent where the number of hops is not predicted. */
-  predicted: HopsOf | undefined;
-}
-
-/** Relations that the question asks for; undefined where the model is to judge. */
-async function hopsOf(
-  task: QuestionTask,
-  { client, signal }: QuestionSession,
-  { settings: { hops }, predicted }: Parts,
-): Promise<number | undefined> {
-  if (predicted) return predicted(task, signal);
-  return hops === 'given' || (hops === 'auto' && client.byLikelihood) ? givenHops(task) : undefined;
+  /** Undefined where the model is to judge. */
+  hopsOf: HopsOf;
 }
 
 /** Facts that an answer out of sets shows. */
@@ -90,7 +80,7 @@ async function answerFromSets(task: QuestionTask, session: QuestionSession, part
   let degraded = false;
   session.trace({ event: 'start', entities: startWalk(task).topics });
   const { walk, stop, judged, confidence } = await walkSets({
-    ...{ ...parts, graph, task, session, hops: await hopsOf(task, session, parts) },
+    ...{ ...parts, graph, task, session, hops: await parts.hopsOf(task, session) },
     read: (edges) => (graphReads += edges),
     degrade: () => (degraded = true),
   });
@@ -126,7 +116,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
     degrade: () => (degraded = true),
   };
   try {
-    const hops = await hopsOf(task, session, parts);
+    const hops = await parts.hopsOf(task, session);
     for (let depth = 1; depth <= (hops ?? settings.depth) && beams.length > 0; depth++) {
       beams = await explore(beams, exploration);
       trace({ event: 'graph', operation: `depth ${depth}: ${beams.length} beams`, reads: graphReads });

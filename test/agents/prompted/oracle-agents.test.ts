@@ -18,8 +18,8 @@ const every = Object.entries(oracleFigures).flatMap(([name, line]) =>
   modes.map((choices) => [name, choices, line] as const),
 );
 const runOf = (name: string, choices: OracleRun['choices']): OracleRun => {
-  const { switches } = oracleFigures[name]!;
-  return { choices, ...(choices === 'likelihood' && switches && { switches: switches.likelihood }) };
+  const switches = oracleFigures[name]!.switches?.[choices];
+  return { choices, ...(switches && { switches }) };
 };
 
 test('every agent that asks a model has its line', () => {

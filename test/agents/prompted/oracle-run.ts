@@ -1,6 +1,7 @@
 /** Question agents asked by the simulated model through the production client, kept in folders as `kgwalk evaluate` keeps them. */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { QuestionAgentResources, RelationRanker } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
@@ -9,6 +10,7 @@ import { type AskedEvaluation, evaluationFiles, evaluationFolder, keepEvaluation
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
 import { replayEvaluation } from '../../../evaluation/replay.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
+import { chainFrontiers, frontierRelations } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
 import type { LanguageModel } from '../../../src/llm/language-model.js';
@@ -68,12 +70,12 @@ export async function openOracleRun(
   { dataset, graph, names, samples, train }: AskedWorld,
   { choices, switches = {}, budget = 30, error = 0 }: OracleRun,
 ) {
-  const resources = { dataset, graph, names, seed: 0, train: () => train };
-  const agent = await questionAgents.create(
-    name,
-    { ...resources, encoder: () => Promise.resolve(hashedEncoder(64)) },
-    switches,
-  );
+  const resources: QuestionAgentResources = {
+    ...{ dataset, graph, names, seed: 0, train: () => train },
+    encoder: () => Promise.resolve(hashedEncoder(64)),
+    walker: () => Promise.resolve(knowingWalker(graph, samples)),
+  };
+  const agent = await questionAgents.create(name, resources, switches);
   const { topicGiven } = agent;
   const simulated = openOracle({ graph, samples, error, seed: 3 });
   const subsets = [...new Set(samples.map(({ task }) => task.subset))];
@@ -103,6 +105,24 @@ export async function openOracleRun(
   return {
     run,
     replay: (folder: string) => replayEvaluation(asker, samples, scorer, { asked: { ...asked, folder } }),
+  };
+}
+
+/** In the place of a trained one: its walks go along the gold chain, and at its end along every relation. */
+function knowingWalker(graph: Graph, samples: readonly QuestionSample[]): RelationRanker {
+  const golds = new Map(samples.map(({ task, gold }) => [task.id, gold.chains[0]!]));
+  return {
+    prepare: () => Promise.resolve(),
+    shares: () => Promise.resolve(undefined),
+    walks({ id, topics: named }, count) {
+      const chain = golds.get(id)!;
+      const topics = named.map(({ entity }) => entity);
+      const before = chain.slice(0, -1);
+      const frontier = chainFrontiers(graph, topics, before, topics).at(-1)!;
+      const onward = [...frontierRelations(graph, frontier, topics)].filter((relation) => relation !== chain.at(-1));
+      const walks = [...onward.slice(0, count - 1), chain.at(-1)!].map((relation) => [...before, relation]);
+      return Promise.resolve(walks.map((relations) => ({ relations, probability: 1 / walks.length })));
+    },
   };
 }
 

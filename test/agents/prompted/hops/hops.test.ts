@@ -1,0 +1,92 @@
+/** Who tells prompted agents how many relations a question asks for. */
+import { env } from 'node:process';
+import { describe, expect, test } from '@jest/globals';
+import { questionAgents } from '../../../../agents/question-agents.js';
+import type { QuestionSample } from '../../../../datasets/question.js';
+import type { EvaluationRecord } from '../../../../src/run/evaluation.js';
+import { kgwalk, kgwalkJson } from '../../../fixtures/command-line.js';
+import { useOwnHome } from '../../../fixtures/own-home.js';
+import { folderWith } from '../../../fixtures/tiny-release.js';
+import { importFilms } from '../../../fixtures/toy-question-training.js';
+import { byHeart, oracleFigures } from '../oracle-figures.js';
+import { meanOf, openOracleRun, worldOf } from '../oracle-run.js';
+
+useOwnHome();
+
+const prompted = questionAgents
+  .names()
+  .filter((name) => questionAgents.entry(name).needs?.includes('model') && !byHeart.includes(name))
+  .filter((name) => 'hops' in questionAgents.settings(name, {}));
+
+/** Rows of an agent by likelihood where the data set tells `hopsOf` a question. */
+async function asked(name: string, hops: string, hopsOf: (sample: QuestionSample) => number | undefined) {
+  await importFilms();
+  const world = await worldOf('films', ['1-hop', '2-hop', '3-hop'], { home: env.KGWALK_HOME! });
+  const samples = world.samples.map((sample) => {
+    const { hops: _, ...task } = sample.task;
+    const told = hopsOf(sample);
+    return { ...sample, task: { ...task, ...(told !== undefined && { hops: told }) } };
+  });
+  const switches = { ...oracleFigures[name]?.switches?.likelihood, hops };
+  const oracle = await openOracleRun(name, { ...world, samples }, { choices: 'likelihood', switches });
+  return (await oracle.run()).rows;
+}
+
+const nobody = () => undefined;
+const complete = (rows: Awaited<ReturnType<typeof asked>>) => meanOf(rows, ({ metrics }) => metrics.complete!);
+
+test('there are eight at least, each with its way of being told', () => {
+  expect(prompted.length).toBeGreaterThanOrEqual(8);
+});
+
+describe.each(prompted)('%s', (name) => {
+  test('goes as far as the data set tells where that is asked for', async () => {
+    const right = await asked(name, 'given', ({ gold }) => gold.chains[0]!.length);
+    expect(complete(right)).toBe(1);
+    const wrong = await asked(name, 'given', ({ gold }) => (gold.chains[0]!.length === 1 ? 2 : 1));
+    expect(complete(wrong)).toBeLessThan(0.5);
+  });
+
+  test('goes as far as a classifier says that was trained on train, and does not look at the number that is given', async () => {
+    const rows = await asked(name, 'predicted', nobody);
+    expect(complete(rows)).toBe(1);
+    const misled = await asked(name, 'predicted', () => 1);
+    expect(misled.map(({ entities }) => entities)).toEqual(rows.map(({ entities }) => entities));
+  });
+
+  test('told by nobody it does not look at the number that is given', async () => {
+    const rows = await asked(name, 'none', nobody);
+    const misled = await asked(name, 'none', () => 1);
+    expect(misled.map(({ entities, calls }) => [entities, calls])).toEqual(
+      rows.map(({ entities, calls }) => [entities, calls]),
+    );
+  });
+});
+
+test('records and tables show who told the number, and nothing where nobody did', async () => {
+  await importFilms();
+  const common = [
+    '--dataset',
+    'films',
+    '--model',
+    'oracle:0',
+    '--encoder',
+    'hashed:32',
+    '--evaluations',
+    folderWith({}),
+  ];
+  const record = (agent: string, ...more: string[]) =>
+    kgwalkJson<EvaluationRecord & { hops?: string }>('evaluate', '--agent', agent, ...common, ...more);
+  const scored = ['--choices', 'likelihood'];
+  expect(await record('fiske')).not.toHaveProperty('hops');
+  expect(await record('fiske', ...scored)).toMatchObject({ hops: 'given', topicGiven: false });
+  expect(await record('self-veqa')).toMatchObject({ hops: 'given', topicGiven: true });
+  expect(await record('self-veqa', '--set', 'hops=predicted')).toMatchObject({ hops: 'predicted' });
+  expect(await record('self-veqa', '--withhold-hops')).not.toHaveProperty('hops');
+  const one = await kgwalk('evaluate', '--agent', 'fiske', ...common, ...scored);
+  expect(one.out).toContain(' · topics not given · hops given');
+  const { out } = await kgwalk('compare', 'fiske', 'tog:hops=predicted', 'pog:hops=none', ...common, ...scored);
+  expect(out).toMatch(/^fiske .*\bhops given\b.*finds its start nodes itself/m);
+  expect(out).toMatch(/^tog:hops=predicted .*\btopics, hops predicted\b/m);
+  expect(out).toMatch(/^pog:hops=none .*\btopics\b(?!, hops)/m);
+});
