@@ -108,7 +108,7 @@ export async function openOracleRun(
   };
 }
 
-/** In the place of a trained one: its walks go along the gold chain, and at its end along every relation. */
+/** In the place of a trained one: its best walk is the gold chain; others end with another relation. */
 function knowingWalker(graph: Graph, samples: readonly QuestionSample[]): RelationRanker {
   const golds = new Map(samples.map(({ task, gold }) => [task.id, gold.chains[0]!]));
   return {
@@ -120,7 +120,7 @@ function knowingWalker(graph: Graph, samples: readonly QuestionSample[]): Relati
       const before = chain.slice(0, -1);
       const frontier = chainFrontiers(graph, topics, before, topics).at(-1)!;
       const onward = [...frontierRelations(graph, frontier, topics)].filter((relation) => relation !== chain.at(-1));
-      const walks = [...onward.slice(0, count - 1), chain.at(-1)!].map((relation) => [...before, relation]);
+      const walks = [chain.at(-1)!, ...onward].slice(0, count).map((relation) => [...before, relation]);
       return Promise.resolve(walks.map((relations) => ({ relations, probability: 1 / walks.length })));
     },
   };
