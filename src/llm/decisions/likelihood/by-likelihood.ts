@@ -124,11 +124,15 @@ const match: Way<MatchDecision> = {
         })),
   empty: { matches: [] },
   take(_, queries, scores) {
+    const likeliest = Math.max(...scores.flatMap((own) => [...own]));
     // Not rounded: what speaks most clearly must not tie with what speaks clearly.
     const matches = queries.flatMap(({ texts, chosen }, target) =>
       texts.flatMap((text, candidate) => {
-        const probability = 1 / (1 + Math.exp(-sharpness[chosen] * (scores[target]![candidate]! - matchThreshold)));
-        return probability > 0.5 ? [{ candidate, target, score: 10 * probability, text }] : [];
+        const above = scores[target]![candidate]!;
+        const probability = 1 / (1 + Math.exp(-sharpness[chosen] * (above - matchThreshold)));
+        // Models differ in how far words lift each other: what fits best fits, if it is likelier than by itself at all.
+        const fits = probability > 0.5 || (above === likeliest && above > 0);
+        return fits ? [{ candidate, target, score: Math.max(5, 10 * probability), text }] : [];
       }),
     );
     const clearest = queries[0]!.texts.map((_, candidate) => Math.max(...scores.map((own) => own[candidate]!)));

@@ -142,9 +142,11 @@ describe('what scores come to', () => {
     expect(reply!.matches[0]!.score).toBeLessThanOrEqual(10);
   });
 
-  test('a pair that is hardly likelier than by itself does not belong together', async () => {
-    expect((await decideBy(match, [1.1, 0.4], [0, -0.2])).reply).toEqual({ matches: [] });
-    expect((await decideBy(match, [1.3, 0.4], [0, -0.2])).reply!.matches).toHaveLength(1);
+  test('of pairs that are hardly likelier than by themselves the likeliest belongs together; none where it is not likelier', async () => {
+    const { reply } = await decideBy(match, [0.9, 0.4], [0, -0.2]);
+    expect(reply).toEqual({ matches: [{ candidate: 0, target: 0, score: 5 }] });
+    expect((await decideBy(match, [0, -0.4], [-0.1, -0.2])).reply).toEqual({ matches: [] });
+    expect((await decideBy(match, [1.3, 0.4], [0, 1.4])).reply!.matches).toHaveLength(2);
   });
 
   test('sure of a match is who is far ahead, and where there is one candidate all are', async () => {
