@@ -18,7 +18,7 @@ import { runFiles } from '../src/run/run-folder.js';
 import { collectProvenance, ProvenanceNotes } from '../src/run/provenance.js';
 import type { RunInfo } from '../src/run/records.js';
 import type { Choices, EvaluationFlags } from './flags.js';
-import { embeddedChatModel, openRealModel } from './language-model.js';
+import { choosesByName, embeddedChatModel, likelihoodNote, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
 import type { Data, Named, OpenedAgent, OpenOptions, Resolved, Task, Work } from './task.js';
 
@@ -71,10 +71,11 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   const { data, agents, notes, close } = await openAgents(task, resolved, { ...flags, choices }, work);
   let model: LanguageModel | undefined;
   try {
-    model = await modelFor(task, agents, data, flags, work);
-    if (model && ways.includes('likelihood') && !model.scoreTexts) {
-      work.note(`${model.name} cannot tell how likely given texts are: choices are written`);
-    }
+    const likely = ways.includes('likelihood') ? 'likelihood' : usual;
+    model = await modelFor(task, agents, data, { ...flags, choices: likely }, work);
+    const noteOf = (when: 'before' | 'after') => model && likelihoodNote(model, likely, when);
+    const before = noteOf('before');
+    if (before !== undefined) work.note(before);
     const evaluations: NamedEvaluation<R>[] = [];
     for (const [i, which] of resolved.entries()) {
       const opened = agents[i]!;
@@ -113,6 +114,8 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
       }
       evaluations.push({ ...evaluation, name: which.name, runFolder, record: { ...evaluation.record, ...run } });
     }
+    const after = noteOf('after');
+    if (after !== undefined) work.note(after);
     return evaluations;
   } finally {
     await model?.dispose();
@@ -173,7 +176,7 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
   { agent, switches, trained, choices = 'written' }: Resolved,
   { asker, about, hashes, encoder }: OpenedAgent<S, Answer, R>,
   data: Data<S>,
-  { own, model }: { own: boolean; model: Pick<LanguageModel, 'id' | 'name' | 'simulated'> | undefined },
+  { own, model }: { own: boolean; model: Pick<LanguageModel, 'id' | 'name' | 'simulated' | 'scoreTexts'> | undefined },
 ): AskedEvaluation {
   return {
     schemaVersion: 2,
@@ -185,6 +188,8 @@ export function askedOf<S extends Sample, Answer, R extends Row>(
     about: {
       ...chosenBy(data.about, model ? choices : 'written'),
       ...(model && { model: model.name, simulated: model.simulated }),
+      // Absent: as `choices` says.
+      ...(model && choosesByName(model, choices) && { chosenBy: 'name' }),
       // Without a model there are no calls to count.
       ...(!model && 'budget' in data.about && { budget: null }),
       ...(Object.keys(switches).length > 0 && { switches }),
@@ -213,7 +218,7 @@ async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<
   task: Pick<Task<S, Answer, R, D>, 'openSimulated'>,
   agents: readonly OpenedAgent<S, Answer, R>[],
   data: D,
-  { model, modelSet }: EvaluationFlags,
+  { model, modelSet, choices }: EvaluationFlags,
   work: Work,
 ): Promise<LanguageModel | undefined> {
   const prompted = agents.flatMap(({ asker }) => (asker.prompted ? [asker.name] : []));
@@ -224,7 +229,7 @@ async function modelFor<S extends Sample, Answer, R extends Row, D extends Data<
     });
   }
   const spec = model ?? embeddedChatModel(`agent ${prompted[0]}`, work);
-  return (await task.openSimulated?.(spec, data, prompted)) ?? openRealModel(spec, modelSet);
+  return (await task.openSimulated?.(spec, data, prompted)) ?? openRealModel(spec, modelSet, choices);
 }
 
 /** The encoder's file of the last run. */

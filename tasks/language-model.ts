@@ -4,6 +4,7 @@ import type { LanguageModel } from '../src/llm/language-model.js';
 import { defaultModel } from '../src/llm/model-files.js';
 import { loadConfig } from '../src/run/config.js';
 import { WorkbenchError } from '../src/run/errors.js';
+import type { Choices } from './flags.js';
 import type { Work } from './task.js';
 
 const localSettings = z.strictObject({
@@ -24,6 +25,12 @@ const serverSettings = z.strictObject({
   concurrency: z.int().min(1).default(4).describe('requests under way at once'),
   retries: z.int().min(0).default(6).describe('further tries after a failure that may pass'),
   timeoutMs: z.int().min(1).default(300_000).describe('milliseconds for one try'),
+  scores: z
+    .enum(['auto', 'on', 'off'])
+    .default('auto')
+    .describe(
+      'whether choices by likelihood are scored, through /completions with echo and logprobs: auto tries it at the start, off asks for names',
+    ),
 });
 
 /** How long a server may take to show that it is there. Milliseconds. */
@@ -32,10 +39,11 @@ const firstContact = 10_000;
 /**
  * Opens a file or a server, which is looked for at once.
  * @param set `key=value` of `--model-set`
+ * @param choices whether a server is tried for log-probabilities: only likelihood has a use for them
  * @throws WorkbenchError `usage` for what is no model, `config` for settings it lacks, `failure` for a server that is not there; what
  *   opening it throws
  */
-export async function openRealModel(spec: string, set: readonly string[]): Promise<LanguageModel> {
+export async function openRealModel(spec: string, set: readonly string[], choices?: Choices): Promise<LanguageModel> {
   const { openLanguageModel } = await import('../src/llm/model-files.js');
   const overrides = { overrides: set, source: '--model-set' };
   if (!/^https?:/i.test(spec)) {
@@ -44,9 +52,31 @@ export async function openRealModel(spec: string, set: readonly string[]): Promi
       local: { ...local, ...(gpuLayers !== undefined && { gpuLayers }), ...(contextLength && { contextLength }) },
     });
   }
-  const model = await openLanguageModel(spec, { server: loadConfig(serverSettings, overrides) });
+  const { scores, ...server } = loadConfig(serverSettings, overrides);
+  const open = (tried: typeof scores) => openLanguageModel(spec, { server: { ...server, scores: tried } });
+  const model = await open('off');
   await reach(spec.replace(/#.*$/s, ''));
-  return model;
+  return choices === 'likelihood' && scores !== 'off' ? open(scores) : model;
+}
+
+/** Whether a model that chooses by likelihood is asked for names, since it cannot tell how likely given texts are. */
+export function choosesByName({ scoreTexts }: Pick<LanguageModel, 'scoreTexts'>, choices?: Choices): boolean {
+  return choices === 'likelihood' && scoreTexts === undefined;
+}
+
+/** How a server takes choices by likelihood, and once it has: a line for people. Undefined where that goes without saying. */
+export function likelihoodNote(
+  model: LanguageModel,
+  choices: Choices | undefined,
+  when: 'before' | 'after',
+): string | undefined {
+  const { id, name, constrained } = model;
+  if (choices !== 'likelihood') return undefined;
+  if (choosesByName(model, choices)) {
+    if (when === 'before') return `${name} cannot score texts: choices are asked for by name, out of an enumeration`;
+    return constrained ? undefined : `${name} did not keep to JSON schemas: names were read from what it wrote`;
+  }
+  return when === 'before' && id.startsWith('server:') ? `${name} scores texts: choices go by likelihood` : undefined;
 }
 
 /**

@@ -12,6 +12,8 @@ import {
   type LanguageModel,
   wordPieceTokenizer,
 } from './language-model.js';
+import { withinLimits } from './server-schema.js';
+import { type EchoRequest, refusesToScore, serverScorer } from './server-scores.js';
 import { backOff, boundedFetch, type Delay, type OptionalPart, realDelay, troubleOf } from './server-trouble.js';
 import { semaphore } from './concurrency.js';
 
@@ -29,6 +31,11 @@ export interface ServerModelOptions {
   retries?: number;
   /** Milliseconds for one try, from request to the reply's last byte; default 300 000. */
   timeoutMs?: number;
+  /**
+   * Whether texts are scored, through `/completions` with `echo` and `logprobs`: `auto` tries it at once and goes without where the
+   * server gives no log-probabilities of a prompt, `on` fails there. Default `off`: the server is first spoken to at the first request.
+   */
+  scores?: 'auto' | 'on' | 'off';
   /** Of the jitter between tries. */
   seed?: number;
   /** Where the key is: KGWALK_LLM_KEY, else OPENAI_API_KEY. Default the process's environment. */
@@ -41,16 +48,32 @@ type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
 /** A server that asks for a longer pause than this will not come back within an evaluation. Milliseconds. */
 const longestWait = 600_000;
 
+/** Milliseconds, and what ends a request before. */
+interface Limits {
+  timeout: number;
+  signal: AbortSignal;
+}
+
+/** How a request is gone on with where the server does not do what it asks. */
+interface Patience {
+  signal: AbortSignal | undefined;
+  /** Leaves a part out of further tries; false where that does not help. */
+  leaveOut?: (part: OptionalPart) => boolean;
+  /** What is thrown in the place of a refusal. */
+  refused?: (error: WorkbenchError) => Error;
+  retries?: number;
+}
+
 /**
- * Opens a server; it is first spoken to at the first request. Servers that refuse a JSON schema are asked without one
- * from then on, and `constrained` turns false; it also does once a whole reply is no JSON, since some servers accept a
- * schema and ignore it. The key goes to the server alone: it is in no id, name, error or reply.
- * @throws WorkbenchError `usage` for an address that is none, `config` for a key that is none, `native` without the
- *   `openai` package
+ * Opens a server. Servers that refuse a JSON schema are asked without one from then on, or once where they have taken others; and
+ * `constrained` turns false; it also does once a whole reply is no JSON, since some servers accept a schema and ignore it. The
+ * key goes to the server alone: it is in no id, name, error or reply.
+ * @throws WorkbenchError `usage` for an address that is none, `config` for a key that is none, or for a server that does not score texts
+ *   though it has to, `native` without the `openai` package
  */
 export async function openServerModel(options: ServerModelOptions): Promise<LanguageModel> {
   const { model, contextLength = 8192, concurrency = 4, retries = 6, timeoutMs = 300_000 } = options;
-  const { seed = 0, delay = realDelay } = options;
+  const { seed = 0, delay = realDelay, scores = 'off' } = options;
   const baseUrl = checkedUrl(options.baseUrl);
   const name = `${baseUrl}#${model}`;
   const key = serverKey(options.env);
@@ -58,32 +81,35 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
   const inTurn = semaphore(concurrency);
   const rng = Rng.named(seed, 'server-model/back-off');
   const refused = new Set<OptionalPart>();
+  let takesSchemas = false;
   let obeys = true;
   let reached = false;
 
-  function body(request: CompletionRequest): Body {
+  function bodyOf(request: CompletionRequest, left: ReadonlySet<OptionalPart>): { sent: Body; bound: boolean } {
     const { system, head, body, format, maxTokens, temperature } = request;
-    return {
+    const schema = format && !left.has('response_format') ? withinLimits(format.jsonSchema) : undefined;
+    const sent: Body = {
       model,
       messages: [
         ...(system ? [{ role: 'system' as const, content: system }] : []),
         { role: 'user', content: head + body },
       ],
       temperature,
-      [refused.has('max_tokens') ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
-      ...(refused.has('seed') ? {} : { seed: request.seed }),
-      ...(format && !refused.has('response_format') && { response_format: responseFormat(format.jsonSchema) }),
+      [left.has('max_tokens') ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
+      ...(left.has('seed') ? {} : { seed: request.seed }),
+      ...(schema && { response_format: responseFormat(schema.schema) }),
     };
+    return { sent, bound: schema?.whole ?? false };
   }
 
   /** One try. The package's own time-out ends when the headers are there, so this one is ours. */
-  async function ask(sent: Body, signal: AbortSignal | undefined): Promise<OpenAI.Chat.Completions.ChatCompletion> {
+  async function once<Reply>(ask: (limits: Limits) => Promise<Reply>, signal: AbortSignal | undefined): Promise<Reply> {
     const limit = new AbortController();
     const end = () => limit.abort();
     const timer = setTimeout(end, timeoutMs);
     signal?.addEventListener('abort', end, { once: true });
     try {
-      return await client.chat.completions.create(sent, { signal: limit.signal, timeout: timeoutMs });
+      return await ask({ signal: limit.signal, timeout: timeoutMs });
     } catch (error) {
       if (limit.signal.aborted) throw new Error(`no whole reply within ${timeoutMs} ms`, { cause: error });
       throw error;
@@ -93,37 +119,72 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
     }
   }
 
-  async function complete(request: CompletionRequest): Promise<Completion> {
+  /** One request, tried until the server answers it or is given up. */
+  async function patiently<Reply>(
+    ask: (limits: Limits) => Promise<Reply>,
+    { signal, leaveOut = () => false, refused: thrown = (error) => error, retries: most = retries }: Patience,
+  ): Promise<Reply> {
     for (let tries = 0; ;) {
-      throwIfStopped(request.signal);
-      const sent = body(request);
+      throwIfStopped(signal);
       try {
-        const reply = await ask(sent, request.signal);
+        const reply = await once(ask, signal);
         reached = true;
-        // Told by the reply alone: what other requests found out meanwhile must not show in it.
-        const read = readCompletion(reply, request, name);
-        // Replies are kept and shown, and some servers repeat what they were sent.
-        const completion = { ...read, text: withoutKey(read.text, key), constrained: 'response_format' in sent };
-        if (request.format && completion.stop === 'end' && !isJson(completion.text)) obeys = false;
-        return completion;
+        return reply;
       } catch (error) {
-        throwIfStopped(request.signal);
+        throwIfStopped(signal);
         if (error instanceof WorkbenchError) throw error;
         const trouble = troubleOf(error, { name, key });
-        if (trouble.kind === 'final') throw trouble.error;
+        if (trouble.kind === 'final') throw thrown(trouble.error);
         if (trouble.kind === 'refuses') {
-          // Another request may have found out meanwhile; a part that was not sent cannot be what is refused.
-          if (!(trouble.part in sent)) throw gaveUp(name, `a refusal of ${trouble.part}, which was not sent`, 1);
-          refused.add(trouble.part);
-          continue;
+          // A part that was not sent cannot be what is refused.
+          if (leaveOut(trouble.part)) continue;
+          throw thrown(gaveUp(name, `a refusal of ${trouble.part}, which was not sent`, 1));
         }
         if (trouble.kind === 'away' && !reached) throw notThere(name, trouble.reason);
         const asked = trouble.kind === 'again' ? trouble.waitMs : undefined;
-        if (++tries > retries || (asked ?? 0) > longestWait) throw gaveUp(name, trouble.reason, tries);
-        await delay(backOff(tries, asked, rng), request.signal);
+        if (++tries > most || (asked ?? 0) > longestWait) throw gaveUp(name, trouble.reason, tries);
+        await delay(backOff(tries, asked, rng), signal);
       }
     }
   }
+
+  async function complete(request: CompletionRequest): Promise<Completion> {
+    const left = new Set<OptionalPart>();
+    let body = bodyOf(request, refused);
+    const leaveOut = (part: OptionalPart) => {
+      if (!(part in body.sent)) return false;
+      // One schema of many may be too large or too deep; the others bind all the same.
+      if (part === 'response_format' && takesSchemas) left.add(part);
+      else refused.add(part);
+      return true;
+    };
+    const ask = (limits: Limits) => {
+      body = bodyOf(request, new Set([...refused, ...left]));
+      return client.chat.completions.create(body.sent, limits);
+    };
+    const reply = await patiently(ask, { signal: request.signal, leaveOut });
+    // Told by the reply alone: what other requests found out meanwhile must not show in it.
+    const read = readCompletion(reply, request, name);
+    // Replies are kept and shown, and some servers repeat what they were sent.
+    const completion = { ...read, text: withoutKey(read.text, key), constrained: body.bound };
+    if ('response_format' in body.sent) takesSchemas = true;
+    if (request.format && completion.stop === 'end' && !isJson(completion.text)) obeys = false;
+    return completion;
+  }
+
+  const echo = ({ prompt, maxTokens, signal, probes = false }: EchoRequest) =>
+    inTurn(() =>
+      patiently(
+        (limits) =>
+          client.completions.create(
+            { model, prompt, max_tokens: maxTokens, temperature: 0, echo: true, logprobs: 1 },
+            limits,
+          ),
+        { signal, refused: refusesToScore(name), ...(probes && { retries: Math.min(retries, 2) }) },
+      ),
+    );
+  const scorer = scores === 'off' ? undefined : await serverScorer({ echo, name, countTokens: countWordPieces });
+  if (scores === 'on' && !scorer) throw refusesToScore(name)();
 
   return {
     id: `server:${name}`,
@@ -137,6 +198,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
     concurrency,
     countTokens: countWordPieces,
     complete: (request) => inTurn(() => complete(request)),
+    ...(scorer && { scoreTexts: scorer }),
     dispose: () => Promise.resolve(),
   };
 }

@@ -14,7 +14,7 @@ import type { LanguageModel } from '../../src/llm/language-model.js';
 import { WorkbenchError } from '../../src/run/errors.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { type EvaluationFlags, wholeNumber } from '../flags.js';
-import { embeddedChatModel, openRealModel } from '../language-model.js';
+import { embeddedChatModel, likelihoodNote, openRealModel } from '../language-model.js';
 import { datasetOf } from '../named.js';
 import { keptOpen, type OpenedAsk, type Resolved, type ShownAnswer, type Work } from '../task.js';
 import { openQuestionAgent } from './agents.js';
@@ -71,7 +71,7 @@ export function openAskQuestion(which: Resolved, flags: EvaluationFlags, work: W
 /** @throws WorkbenchError `usage` for a simulated model */
 async function openAskedModel(
   { agent }: Resolved,
-  { model: spec, modelSet }: EvaluationFlags,
+  { model: spec, modelSet, choices }: EvaluationFlags,
   work: Work,
 ): Promise<LanguageModel> {
   if (spec !== undefined && oracleError(spec) !== undefined) {
@@ -79,7 +79,10 @@ async function openAskedModel(
       hint: 'A simulated model knows the answers of data sets, not of questions of your own.',
     });
   }
-  return openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet);
+  const model = await openRealModel(spec ?? embeddedChatModel(`agent ${agent}`, work), modelSet, choices);
+  const note = likelihoodNote(model, choices, 'before');
+  if (note !== undefined) work.note(note);
+  return model;
 }
 
 async function attemptOf(

@@ -4,7 +4,7 @@ import { madeFromTexts } from '../../run/provenance.js';
 import { subSeed } from '../../run/seeds.js';
 import { BudgetSpent, type Decided, type Decision, type DecisionClient, type ParseStage } from '../decision.js';
 import { type Dropped, type Fitted, fitToContext, uncutReply, withoutDropped } from '../decisions/fit-to-context.js';
-import { byLikelihood, plainPrompt, textQueries } from '../decisions/likelihood/by-likelihood.js';
+import { byLikelihood, isChoice, plainPrompt, textQueries } from '../decisions/likelihood/by-likelihood.js';
 import { readReply } from '../decisions/read-reply.js';
 import { reAskReminder, renderPrompt } from '../decisions/render-prompt.js';
 import { maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
@@ -36,7 +36,8 @@ export interface ClientSettings {
   temperatureOf?: (decision: Decision) => number;
   /**
    * `logprob`: `choose-one` and plain verdicts by the probability of each choice, where the model can tell. `likelihood`:
-   * all that is chosen by how likely its own words are, where the model can tell. Default `written`.
+   * all that is chosen by how likely its own words are; where the model cannot tell by their name, which the reply's format
+   * enumerates. Default `written`.
    */
   choices?: 'written' | 'logprob' | 'likelihood';
   onTiming?: (timing: CallTiming) => void;
@@ -102,9 +103,11 @@ function questionClient(
     const seq = decisions++;
     const questions = decision.examples.map(({ question }) => question);
     madeFromTexts('few-shot example', decision.phase, questions);
-    const scores = choices === 'likelihood' && model.scoreTexts !== undefined && textQueries(decision) !== undefined;
-    const { decision: shown, dropped: cut } = fitted(decision, model, store, scores);
-    if (scores) return scored(decision, shown, seq, cut);
+    const chooses = choices === 'likelihood' && isChoice(decision);
+    const byName = chooses && model.scoreTexts === undefined;
+    const asked = byName ? { ...decision, byName } : decision;
+    const { decision: shown, dropped: cut } = fitted(asked, model, store, chooses && !byName);
+    if (chooses && (!byName || textQueries(shown)!.length === 0)) return scored(decision, shown, seq, cut);
     const temperature = temperatureOf(decision);
     const texts = choices === 'logprob' && model.scoreChoices ? choiceTexts(shown) : undefined;
     let text = '';
@@ -138,6 +141,7 @@ function questionClient(
       first ??= key;
       usage.promptTokens += own.promptTokens;
       usage.cachedTokens += own.cachedTokens;
+      usage.completionTokens += own.completionTokens;
       return above;
     });
     const stage = reply ? 'constrained' : 'unparsed';

@@ -4,11 +4,22 @@ import type {
   ContextBlock,
   Decision,
   Example,
+  MatchDecision,
   PathsDecision,
   ReplyOf,
   RewriteReply,
 } from '../decision.js';
-import { arrow, numberedLines, offeredTexts, oneLine, pathText, shownTriple, textCandidate } from './prompt-text.js';
+import { chainsOffered, namesOffered } from './forms/by-name.js';
+import {
+  arrow,
+  numberedLines,
+  offeredTexts,
+  oneLine,
+  pathText,
+  shownName,
+  shownTriple,
+  textCandidate,
+} from './prompt-text.js';
 import { replyForm, writeReply } from './reply-forms.js';
 
 /** The three parts of a prompt, in their order. */
@@ -30,7 +41,9 @@ export function renderPrompt(decision: Decision): Prompt {
   );
   const head = [`${oneLine(decision.task)}\n${instruction(decision)}`, ...examples, ''].join('\n\n');
   const reminder = ['Reply with JSON only.', ...(limits ? [limits(decision)] : [])].join(' ');
-  return { system, head, body: `Task\n${stated(decision)}\n${reminder}\nReply:` };
+  const chains = decision.kind === 'chains' && decision.byName ? chainsOffered(decision) : undefined;
+  const listed = chains ? section(chains.label, chains.names.map(itemLine)) : [];
+  return { system, head, body: ['Task', stated(decision), ...listed, reminder, 'Reply:'].join('\n') };
 }
 
 /** One line that goes behind the body when the first reply could not be read. */
@@ -49,11 +62,22 @@ function stated(decision: Decision): string {
     `Question: ${oneLine(decision.question)}`,
     ...(decision.context ?? []).flatMap(contextLines),
     ...section('Facts', decision.evidence.map(shownTriple)),
-    ...section('Candidates', numberedLines(offeredTexts(decision))),
+    ...section('Candidates', candidateLines(decision)),
     ...section('Paths', decision.kind === 'paths' ? decision.allowed.map((path) => pathText(decision, path)) : []),
-    ...section('Targets', decision.kind === 'match' ? numberedLines(decision.targets) : []),
+    ...section('Targets', decision.kind === 'match' ? targetLines(decision) : []),
   ].join('\n');
 }
+
+/** What is numbered is chosen by its number. */
+function candidateLines(decision: Decision): string[] {
+  return decision.byName ? namesOffered(decision).map(itemLine) : numberedLines(offeredTexts(decision));
+}
+
+function targetLines({ byName, targets }: MatchDecision): string[] {
+  return byName ? targets.map((target) => itemLine(shownName(target))) : numberedLines(targets);
+}
+
+const itemLine = (name: string): string => `- ${name}`;
 
 function contextLines({ label, lines }: ContextBlock): string[] {
   return section(oneLine(label), lines.map(oneLine));

@@ -220,6 +220,11 @@ function wayOf<D extends Decision>(decision: D): Way<D> | undefined {
   return written ? undefined : (ways[decision.kind] as Way<D> | undefined);
 }
 
+/** Whether a decision chooses among what is offered: such a one is scored, or its reply names what is chosen. */
+export function isChoice(decision: Decision): boolean {
+  return wayOf(decision) !== undefined;
+}
+
 /** Everything that a decision by likelihood scores; undefined for one whose reply is free text. Empty where nothing is offered. */
 export function textQueries(decision: Decision): TextQuery[] | undefined {
   return wayOf(decision)?.queries(decision);
