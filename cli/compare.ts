@@ -70,6 +70,6 @@ async function compare(words: string[], { mixed = false, report, json, choices =
 
 async function pageOf(evaluations: readonly string[], folder: string) {
   const { writeReport } = await import('../reports/report.js');
-  const { pairedFolders } = await import('../tasks/paired.js');
-  return writeReport([], { to: resolve(folder), evaluations, compare: pairedFolders });
+  const { pairedFolders, settingsOfAgent } = await import('../tasks/paired.js');
+  return writeReport([], { to: resolve(folder), evaluations, compare: pairedFolders, settingsOf: settingsOfAgent });
 }

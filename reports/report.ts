@@ -9,7 +9,7 @@ import { workedExamples } from './examples.js';
 import { renderPage, type PageView } from './html.js';
 import { factsOf, openingOf, titleOfPage } from './opening.js';
 import { pictureDrawer, type Drawn } from './pictures.js';
-import { collectResults, withDifferences, type Compare } from './results.js';
+import { collectResults, withDifferences, withSettings, type Compare, type SettingsOf } from './results.js';
 import { loadEvaluation, loadRunData, subjectsOf, type EvaluationData, type Subject } from './run-data.js';
 import { noiseViews, resultViews } from './sections.js';
 import { agentCostTable, phaseCostTable } from './tables.js';
@@ -33,6 +33,8 @@ export interface ReportOptions {
   title?: string;
   /** Default: nothing is tested. */
   compare?: Compare;
+  /** Default: curves over a switch leave out its default. */
+  settingsOf?: SettingsOf;
 }
 
 /**
@@ -42,7 +44,7 @@ export interface ReportOptions {
  */
 export async function writeReport(
   runs: readonly RunInfo[],
-  { to, evaluations = [], title, compare }: ReportOptions,
+  { to, evaluations = [], title, compare, settingsOf }: ReportOptions,
 ): Promise<Report> {
   if (runs.length + evaluations.length === 0)
     throw new WorkbenchError('usage', 'expected at least one run or evaluation, got none, at report');
@@ -51,7 +53,8 @@ export async function writeReport(
   const saved = evaluations.map((folder) => loadEvaluation(folder));
   const all = [...loaded.flatMap((run) => run.evaluations), ...saved].map(namedBy(subjects));
   const collected = collectResults(all, subjects);
-  const sets = compare ? await withDifferences(collected, compare) : collected;
+  const described = settingsOf ? await withSettings(collected, settingsOf) : collected;
+  const sets = compare ? await withDifferences(described, compare) : described;
   const trained = trainedOf(subjects, sets);
   const drawn: Drawn = { pictures: [], plots: [] };
   const draw = pictureDrawer(to, drawn);

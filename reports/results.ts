@@ -5,7 +5,7 @@ import { groupBy, type EvaluationData, type Speed, type Subject } from './run-da
 import { meanOf } from './plots/smoothing.js';
 import { agentColors } from './plots/colors.js';
 import { average, averageSlices, namedBy, type Figures } from './series.js';
-import { baselineName, labelOf, plain } from './words.js';
+import { baselineName, labelOf, plain, wordsOf } from './words.js';
 
 /** Mean, median, 95th percentile, maximum and total over samples. */
 export type Cost = EvaluationRecord['cost'][string];
@@ -36,6 +36,8 @@ export interface ResultRow {
   metrics: Figures;
   slices: Readonly<Record<string, Figures>>;
   cost: Readonly<Record<string, Cost>>;
+  /** Its switches: all of them, or where nobody told them those that differ from their defaults. */
+  settings: Readonly<Record<string, unknown>>;
   /** Samples that were missed, by reason, summed over seeds. */
   misses: Readonly<Record<string, number>>;
   /** Absent for simulated models, whose time says nothing. */
@@ -126,6 +128,26 @@ export function withDifferences(sets: readonly ResultSet[], compare: Compare): P
   );
 }
 
+/** All switches of an agent with their values, of which a record has those that differ from their defaults. */
+export type SettingsOf = (
+  task: string,
+  agent: string,
+  switches: Readonly<Record<string, unknown>>,
+) => Promise<Readonly<Record<string, unknown>>>;
+
+/** The sets with all switches of their untrained agents: a curve over one needs its default. */
+export function withSettings(sets: readonly ResultSet[], settingsOf: SettingsOf): Promise<ResultSet[]> {
+  return Promise.all(
+    sets.map(async (set) => {
+      const rows = set.rows.map(async (row) => {
+        if (row.own) return row;
+        return { ...row, settings: await settingsOf(set.about.task, row.records[0]!.agent, row.settings) };
+      });
+      return { ...set, rows: await Promise.all(rows) };
+    }),
+  );
+}
+
 /** The error rate of a simulated model by its name, a fraction; undefined for other names. */
 export function oracleError(model: string | undefined): number | undefined {
   const [, rate] = /^oracle:([\d.e-]+)$/.exec(model ?? '') ?? [];
@@ -198,7 +220,9 @@ function setOf(
 /** How an agent was asked, where others of its set were asked in other ways, and what its name leaves out. */
 function asideOf({ label, model, simulated, note, seeds, records }: ResultRow, rows: readonly ResultRow[]): string[] {
   const asks = rows.some((row) => row.model !== undefined);
-  const others = rows.map((row) => facetsOf(row.records[0]!));
+  // Who asks no model is told of neither.
+  const asked = rows.filter((row) => (row.model === undefined) === (model === undefined));
+  const others = asked.map((row) => facetsOf(row.records[0]!));
   const own = facetsOf(records[0]!).filter(
     (word) => word !== model && !label.includes(word) && others.some((words) => !words.includes(word)),
   );
@@ -276,11 +300,11 @@ function isBestOf(best: readonly EvaluationData[], row: readonly EvaluationData[
 function apart<T extends Record<Key, string>, Key extends string>(
   all: readonly T[],
   key: Key,
-  wordsOf: (one: T) => readonly string[],
+  facets: (one: T) => readonly string[],
 ): T[] {
   return all.map((one) => {
-    const alike = all.filter((other) => other[key] === one[key]).map(wordsOf);
-    const words = wordsOf(one).filter((word) => alike.some((other) => !other.includes(word)));
+    const alike = all.filter((other) => other[key] === one[key]).map(facets);
+    const words = facets(one).filter((word) => alike.some((other) => !other.includes(word)));
     return { ...one, [key]: [one[key], ...words].join(', ') };
   });
 }
@@ -307,16 +331,24 @@ const told = new Set(
   ),
 );
 
-/** How an agent was asked, in words: `budget 30`, `hops withheld`. */
+/** How an agent was asked, by name: all that has no place of its own. */
+export function toldApart(record: EvaluationRecord): [string, unknown][] {
+  return Object.entries(record).filter(
+    ([key, value]) => !told.has(key) && value !== undefined && (typeof value !== 'object' || value === null),
+  );
+}
+
+/** How an agent was asked, in words: `budget 30`, `hops withheld`, `by likelihood`. */
 export function facetsOf(record: EvaluationRecord): string[] {
-  return Object.entries(record).flatMap(([key, value]) => {
-    if (told.has(key) || value === undefined || value === false || value === 0 || typeof value === 'object') {
-      return key === 'budget' && value === null && record.model !== undefined ? ['budget none'] : [];
-    }
+  const asks = record.model !== undefined;
+  const words = toldApart(record).flatMap(([key, value]) => {
+    if (value === false || value === 0 || key === 'choices') return [];
+    if (value === null) return key === 'budget' && asks ? ['budget none'] : [];
     if (key === 'model') return record.simulated ? [] : [String(value)];
-    const name = key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-    return [value === true ? name : `${name} ${String(value)}`];
+    return [value === true ? wordsOf(key) : `${wordsOf(key)} ${String(value)}`];
   });
+  const { choices = 'written' } = record as { choices?: unknown };
+  return [...words, ...(asks ? [choices === 'written' ? choices : `by ${String(choices)}`] : [])];
 }
 
 interface Colored {
@@ -369,6 +401,7 @@ function rowOf(label: string, same: readonly EvaluationData[], color: Colored): 
     metrics: average(records.map(({ metrics }) => metrics)),
     slices: averageSlices(records),
     cost: averageCost(records),
+    settings: records[0]!.switches ?? {},
     misses: sumOf(records.map(({ misses }) => misses)),
     ...(speeds.length > 0 && {
       speed: {

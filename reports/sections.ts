@@ -4,11 +4,11 @@ import type { Trained } from './curves.js';
 import { barFigures, costFigures, foundCurves } from './figures.js';
 import type { FigureGroup, PartView, ResultView, Table } from './html.js';
 import { paperTables } from './llm-ark.js';
-import { collectNoise, noiseFigures, noiseTable } from './noise.js';
 import type { Draw } from './pictures.js';
 import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './results.js';
 import type { Subject } from './run-data.js';
 import { compareSettings, differingTable, settingFigures, settingTable } from './settings.js';
+import { collectNoise, sweptFigures, sweptIn, sweptTable, type Swept } from './swept.js';
 import {
   askedFacts,
   linesTable,
@@ -63,20 +63,17 @@ export async function resultViews(
   return views;
 }
 
+/** Charts of one number that is varied, and every figure at every value. */
+async function sweptParts(swept: Swept, name: string, draw: Draw): Promise<PartView[]> {
+  const caption = `Below each figure: 95\u00a0% bootstrap interval over ${swept.set.about.clusters}, then further figures and mean calls.`;
+  return [{ figures: await draw([sweptFigures(swept, name)]) }, { table: sweptTable(swept), caption }];
+}
+
 /** The main figures and calls against the error rate of a simulated model, for samples asked under several. */
 export async function noiseViews(sets: readonly ResultSet[], draw: Draw): Promise<ResultView[]> {
   const views: ResultView[] = [];
   for (const [i, noise] of collectNoise(sets).entries()) {
-    views.push({
-      title: noise.set.title,
-      parts: [
-        { figures: await draw([noiseFigures(noise, fileNameOf(noise.set, i))]) },
-        {
-          table: noiseTable(noise),
-          caption: `Below each figure: 95\u00a0% bootstrap interval over ${noise.set.about.clusters}, then further figures and mean calls.`,
-        },
-      ],
-    });
+    views.push({ title: noise.set.title, parts: await sweptParts(noise, fileNameOf(noise.set, i), draw) });
   }
   return views;
 }
@@ -103,6 +100,7 @@ async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[
     ...besides(resultTable(set), captionOf(set), await draw(barFigures(set, name, mains.slice(0, firstBars)))),
     ...paperTables(set, subjects),
     { heading: 'Quality against cost', figures: await draw(costFigures(set, name)) },
+    ...(await overParts(set, name, draw)),
     { heading: `${what}, by slice`, table: slicesTable(set, short) },
     ...(await foundParts(set, name, draw)),
     {
@@ -121,6 +119,16 @@ async function partsOf(set: ResultSet, name: string, subjects: readonly Subject[
     { heading: 'What was asked', facts: askedFacts(set), folded: true },
   ];
   return parts.filter(({ table, figures: drawn }) => table?.rows.length !== 0 && (table || drawn?.length !== 0));
+}
+
+/** A heading for each number that is varied. */
+async function overParts(set: ResultSet, name: string, draw: Draw): Promise<PartView[]> {
+  const parts: PartView[] = [];
+  for (const swept of sweptIn(set)) {
+    const [first, ...others] = await sweptParts(swept, name, draw);
+    parts.push({ heading: `Over ${swept.setting.axis}`, ...first }, ...others);
+  }
+  return parts;
 }
 
 /** A table of so many columns has room beside its charts. */

@@ -7,7 +7,7 @@ import { headOf, mainFigures, mainRow, type ResultRow, type ResultSet } from './
 import type { RunGroup } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
 import { largest, type Figures, type Mean } from './series.js';
-import { duration, milliseconds, percent, plain, pText, signed } from './words.js';
+import { duration, milliseconds, percent, plain, pText, signed, wordsOf } from './words.js';
 
 /** Beside so many agents, slices still have a column for each. */
 const mostAgents = 10;
@@ -249,9 +249,6 @@ export function agentCostTable({ rows }: ResultSet): Table {
     })),
   };
 }
-
-/** `promptTokens` → `prompt tokens`. */
-const wordsOf = (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** A value over its interval, in the figure's unit. */
 export function figureCell(mean: Mean | undefined, { unit }: Pick<Figure, 'unit'>): Cell {

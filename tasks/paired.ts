@@ -1,4 +1,4 @@
-/** Kept evaluations compared sample by sample, for pages. */
+/** What pages are told by tasks: kept evaluations compared sample by sample, and the switches of agents. */
 import { readEvaluation } from '../evaluation/keep.js';
 import { pairedOverSeeds } from '../evaluation/paired-seeds.js';
 import type { Measure, Row } from '../evaluation/score.js';
@@ -34,4 +34,20 @@ export async function pairedFolders(
     const rows = against && rowsOf(folders);
     return rows && pairedOverSeeds(measure, figure, rows, against);
   });
+}
+
+/** All switches of an agent, of which `switches` differ from their defaults; these alone where the agent is not known, or has others now. */
+export async function settingsOfAgent(
+  task: string,
+  agent: string,
+  switches: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (!taskNames.includes(task as TaskName)) return switches;
+  const { agents } = await loadTask(task as TaskName);
+  try {
+    return agents.has(agent) ? agents.settings(agent, switches) : switches;
+  } catch (error) {
+    if (error instanceof WorkbenchError) return switches;
+    throw error;
+  }
 }

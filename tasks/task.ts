@@ -208,7 +208,10 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   /** Options that it reads beyond those that all tasks have; others are refused by name. */
   readonly flags: readonly (keyof EvaluationFlags)[];
   readonly measure: Measure<R>;
-  readonly agents: Pick<AgentRegistry<never, unknown>, 'names' | 'has' | 'parse' | 'asksModel' | 'hasSwitches'>;
+  readonly agents: Pick<
+    AgentRegistry<never, unknown>,
+    'names' | 'has' | 'parse' | 'settings' | 'asksModel' | 'hasSwitches'
+  >;
   /** Whether the options suit an agent: words that stand for several leave out those whom they do not. Default true. */
   suits?(agent: string, flags: Pick<EvaluationFlags, 'model'>): boolean;
   /** Runs keep their data; flags decide where there is none. @throws WorkbenchError `usage` for flags that contradict a run */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { light } from '../../reports/plots/chart.js';
 import { configOf } from '../../reports/plots/config.js';
-import { collectNoise, noiseFigures, noiseTable } from '../../reports/noise.js';
+import { collectNoise, sweptFigures, sweptIn, sweptTable } from '../../reports/swept.js';
 import { reservationsOf, resultOf } from '../../reports/opening.js';
 import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';
-import { collectResults } from '../../reports/results.js';
+import { collectResults, withSettings } from '../../reports/results.js';
 import { missTable, resultTable } from '../../reports/tables.js';
 import { loadEvaluation, type EvaluationData } from '../../reports/run-data.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
@@ -195,6 +195,62 @@ describe('what calls buy', () => {
   });
 });
 
+describe('agents of which nothing differs but a number', () => {
+  const kept = (hit: number, calls: number, more: object = {}) =>
+    saved(madeUpAnswers('tog', hit, { calls, switches: { prefilter: 'bm25', ...more } }));
+  const table = () =>
+    collect([
+      kept(0.5, 2, { keep: 1 }),
+      kept(0.8, 5, { keep: 5 }),
+      kept(0.7, 4),
+      saved(madeUpAnswers('tog', 0.75, { calls: 9 })),
+      saved(madeUpAnswers('fiske', 0.4, { switches: { keep: 1 } })),
+      saved(madeUpAnswers('lookup', 0.9, { calls: 0 })),
+    ]);
+  const defaults = async (_task: string, agent: string, switches: Readonly<Record<string, unknown>>) =>
+    agent === 'lookup' ? switches : { prefilter: 'none', keep: 3, ...switches };
+
+  test('are a line over it, the default in its place; the same agent otherwise lies level', async () => {
+    const [set] = await withSettings(table(), defaults);
+    const [swept, ...others] = sweptIn(set!);
+    expect(others).toEqual([]);
+    expect(swept!.values).toEqual([1, 3, 5]);
+    const { charts, caption } = sweptFigures(swept!, 'x');
+    expect(charts.map(({ name }) => name)).toEqual(
+      ['hit@1', 'f1', 'exact', 'complete', 'calls.mean'].map((key) => `x-keep-${key}`),
+    );
+    expect(charts[0]!.alt).toBe(
+      'Hit@1, % · n = 40 against keep: tog (prefilter=bm25) from 50.0 % at 1 to 80.0 % at 5; beside them tog 75.0 %',
+    );
+    expect(charts[0]!.plot).toMatchObject({ lines: [{ x: [[1, 3, 5]], seeds: [[0.5, 0.7, 0.8]] }] });
+    expect(charts.at(-1)!.alt).toContain('from 2.0 at 1 to 5.0 at 5; beside them tog 9.0');
+    expect(caption).toContain('nothing differs but keep. 40 questions a point');
+    const { head, rows } = sweptTable(swept!);
+    expect(head).toEqual(['agent', 'keep 1', 'keep 3', 'keep 5']);
+    expect(rows[0]!.cells.map(({ text }) => text)).toEqual(['tog (prefilter=bm25)', '50.0', '70.0', '80.0']);
+  });
+
+  test('leave out the default where nobody tells it', () => {
+    expect(sweptIn(table()[0]!)[0]!.values).toEqual([1, 5]);
+  });
+
+  test('are apart by how they choose, and by the budget', () => {
+    const asked = (choices: string | undefined, budget: number) =>
+      saved(madeUpAnswers('tog', 0.5, { budget, ...(choices && { choices }) } as object));
+    const [set] = collect([5, 10].flatMap((budget) => [asked(undefined, budget), asked('likelihood', budget)]));
+    const swept = sweptIn(set!);
+    expect(swept.map(({ setting, rows }) => [setting.axis, rows.map(({ label }) => label)])).toEqual([
+      ['budget', ['tog, written', 'tog, by likelihood']],
+    ]);
+    expect(new Set(swept[0]!.rows.map(({ color }) => color)).size).toBe(2);
+  });
+
+  test('are no line where two things differ', () => {
+    const [set] = collect([kept(0.5, 2, { keep: 1 }), kept(0.5, 2, { keep: 2, width: 2 })]);
+    expect(sweptIn(set!)).toEqual([]);
+  });
+});
+
 describe('noise', () => {
   const sets = () =>
     collect([
@@ -208,8 +264,8 @@ describe('noise', () => {
   test('is one line an agent over the error rates, with intervals, simulated in every title, without real models', () => {
     const [noise, ...others] = collectNoise(sets());
     expect(others).toEqual([]);
-    expect(noise!.errors).toEqual([0, 0.1, 0.3]);
-    const { charts, caption } = noiseFigures(noise!, 'x');
+    expect(noise!.values).toEqual([0, 0.1, 0.3]);
+    const { charts, caption } = sweptFigures(noise!, 'x');
     expect(charts.map(({ name }) => name)).toEqual([
       ...['x-noise-hit@1', 'x-noise-f1', 'x-noise-exact', 'x-noise-complete', 'x-noise-calls.mean'],
     ]);
@@ -223,7 +279,7 @@ describe('noise', () => {
   });
 
   test('has a table with all figures, empty where an error rate was not measured', () => {
-    const table = noiseTable(collectNoise(sets())[0]!);
+    const table = sweptTable(collectNoise(sets())[0]!);
     expect(table.head).toEqual(['agent (simulated)', 'error 0 %', 'error 10 %', 'error 30 %']);
     const cells = Object.fromEntries(table.rows.map(({ cells: [label, ...rest] }) => [label!.text, rest]));
     expect(cells.cut!.map(({ text }) => text)).toEqual(['', '50.0', '']);
