@@ -66,7 +66,10 @@ export interface TextScores {
   logProbs: Float64Array;
   /** Tokens of each text, at least 1, [texts]. */
   tokens: Int32Array;
-  /** Head, body and texts are prompt tokens; nothing is completed. */
+  /**
+   * Prompt tokens are those of head and body, once a list or, of a server, with every text, and of every text as a whole. Cached are
+   * those that were not evaluated again: the head, and what texts begin with in common. Nothing is completed, but where a server must.
+   */
   usage: Omit<Completion, 'text' | 'stop'>;
 }
 

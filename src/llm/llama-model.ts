@@ -145,12 +145,16 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
         const longest = Math.max(0, ...tokens.continuations.map(({ length }) => length));
         const { head, body } = fitting(tokens, longest, contextLength);
         return (await open()).use(head, request.signal, async (sequence, cachedTokens) => {
-          const logProbs = await scoreContinuations(sequence, body, tokens, request.signal);
+          const { logProbs, shared } = await scoreContinuations(sequence, body, tokens, request.signal);
           const ends = tokens.continuations.reduce((sum, { length }) => sum + length, 0);
           return {
             logProbs,
             tokens: Int32Array.from(tokens.lengths),
-            usage: { promptTokens: head.length + body.length + ends, cachedTokens, completionTokens: 0 },
+            usage: {
+              promptTokens: head.length + body.length + ends,
+              cachedTokens: cachedTokens + shared,
+              completionTokens: 0,
+            },
           };
         });
       });

@@ -99,7 +99,7 @@ export async function scoreContinuations(
   body: readonly Token[],
   { continuations, lengths }: { continuations: readonly (readonly Token[])[]; lengths: readonly number[] },
   signal: AbortSignal | undefined,
-): Promise<Float64Array> {
+): Promise<{ logProbs: Float64Array; /** Tokens of continuations that were not evaluated again. */ shared: number }> {
   const followers = followersOf(continuations);
   const lastStep = Math.floor((body.length - 1) / batchTokens) * batchTokens;
   await evaluateInSteps(sequence, body.slice(0, lastStep), signal);
@@ -112,6 +112,7 @@ export async function scoreContinuations(
   // What is evaluated behind the body, and what the model expects after each of its tokens, the body's own end first.
   let held: readonly Token[] = [];
   let outputs = [prompt[last.length - 1]];
+  let shared = 0;
   const order = continuations.map((_, i) => i).sort((a, b) => compareTokens(continuations[a]!, continuations[b]!));
   for (const place of order) {
     throwIfStopped(signal);
@@ -119,6 +120,7 @@ export async function scoreContinuations(
     const needed = tokens.slice(0, -1);
     let common = 0;
     while (common < Math.min(held.length, needed.length) && held[common] === needed[common]) common++;
+    shared += common;
     if (common < needed.length) {
       if (common < held.length) await cutBack(sequence, start + common);
       const steps = needed.slice(common).map((token, i) => asked(token, followers(needed.slice(0, common + i + 1))));
@@ -128,7 +130,7 @@ export async function scoreContinuations(
     for (let step = tokens.length - lengths[place]!; step < tokens.length; step++)
       logProbs[place]! += logProb(outputs[step], tokens[step]!);
   }
-  return logProbs;
+  return { logProbs, shared };
 }
 
 /** The tokens that follow a beginning in any of the continuations. */

@@ -23,6 +23,29 @@ withModel('texts score alike whatever stands beside them, and what they begin wi
   await model.dispose();
 });
 
+withModel(
+  'every text counts whole, and what it begins with as another does is told as not evaluated again',
+  async () => {
+    const model = await openLlamaModel(stories);
+    const alone = await model.scoreTexts!(request, [' red and big']);
+    const usage = async (...texts: string[]) => (await model.scoreTexts!(request, texts)).usage;
+    const [once, apart, alike] = [
+      await usage(' red and big'),
+      await usage(' red and big', ' zyx'),
+      await usage(' red and big', ' red and blue'),
+    ];
+    const { tokens } = await model.scoreTexts!(request, [' zyx', ' red and blue', ' red and']);
+    expect(apart).toEqual({ ...once, promptTokens: once.promptTokens + tokens[0]! });
+    expect(alike).toEqual({
+      promptTokens: once.promptTokens + tokens[1]!,
+      cachedTokens: once.cachedTokens + tokens[2]!,
+      completionTokens: 0,
+    });
+    expect(alone.usage.promptTokens).toBe(once.promptTokens);
+    await model.dispose();
+  },
+);
+
 withModel('a text and its continuation are worth as much together as one after the other', async () => {
   const model = await openLlamaModel(stories);
   const whole = await model.scoreTexts!(request, [' red and big']);
