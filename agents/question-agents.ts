@@ -11,6 +11,7 @@ import { cotEntry, ioEntry } from './prompted/direct-answer.js';
 import { fiskeEntry } from './prompted/fiske/fiske-agent.js';
 import { gcrEntry } from './prompted/gcr/gcr-agent.js';
 import { kgGptEntry } from './prompted/kg-gpt/kg-gpt-agent.js';
+import { knowledgeNavigatorEntry } from './prompted/knowledge-navigator/knowledge-navigator-agent.js';
 import { pogEntry } from './prompted/pog/pog-agent.js';
 import { readerEntry } from './prompted/reader/reader-agent.js';
 import { rogEntry } from './prompted/rog/rog-agent.js';
@@ -35,6 +36,7 @@ export const questionAgents = new AgentRegistry<QuestionAgentResources, Question
   structgpt: structGptEntry,
   'kg-gpt': kgGptEntry,
   pog: pogEntry,
+  'knowledge-navigator': knowledgeNavigatorEntry,
   reader: readerEntry,
   'template-lookup': templateLookupEntry,
   'embedding-walk': embeddingWalkEntry,

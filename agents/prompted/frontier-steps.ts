@@ -111,11 +111,21 @@ export function walkFacts(graph: Graph, task: QuestionTask, walk: Walk, limit: n
   return frontierEvidence(graph, walk.frontiers, walk.relations, answers, limit);
 }
 
-/** Facts of all walks, each once, at most `limit`: every walk has its share, and what one leaves over goes to the next. */
-export function walksFacts(graph: Graph, task: QuestionTask, walks: readonly Walk[], limit: number): NamedTriple[] {
+/**
+ * Facts of all walks, each once, at most `limit`: every walk has its share, and what one leaves over goes to the next.
+ * @param weights what the shares are in proportion to, above 0, [walks]; default all alike
+ */
+export function walksFacts(
+  graph: Graph,
+  task: QuestionTask,
+  walks: readonly Walk[],
+  limit: number,
+  weights: readonly number[] = walks.map(() => 1),
+): NamedTriple[] {
   let facts: NamedTriple[] = [];
   walks.forEach((walk, i) => {
-    const share = Math.ceil((limit - facts.length) / (walks.length - i));
+    const left = weights.slice(i).reduce((sum, weight) => sum + weight, 0);
+    const share = Math.ceil(((limit - facts.length) * weights[i]!) / left);
     if (share > 0) facts = distinctFacts([...facts, ...walkFacts(graph, task, walk, share)]);
   });
   return facts;
@@ -180,10 +190,12 @@ export function decideAnswer(
   evidence: readonly NamedTriple[],
   { task, examples, truthTask, truthExamples }: AnswerPrompts,
   withReasoning = false,
+  joinFacts = false,
 ) {
   const truth = form === 'truth';
   return client.decide({
     ...{ kind: 'answer', phase: 'answer', questionId, question, evidence, form, withReasoning, final: true },
+    ...(joinFacts && { joinFacts }),
     task: truth ? truthTask : task,
     examples: truth ? truthExamples : examples,
   });

@@ -49,6 +49,8 @@ interface DecisionBase<Reply> {
   examples: readonly Example<Reply>[];
   /** Facts in the prompt, all that the decision may rest on. */
   evidence: readonly NamedTriple[];
+  /** In a written prompt facts of one head and relation stand in one line, and so do those of one relation and tail. Default false. */
+  joinFacts?: boolean;
   context?: readonly ContextBlock[];
   /** Entities that the candidates hang on, such as the heads whose relations are offered. Ids. */
   subjects?: readonly number[];

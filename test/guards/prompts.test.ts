@@ -45,12 +45,12 @@ function restless(decision: Decision): unknown {
 async function everyDecision(): Promise<Decision[]> {
   const asked: Decision[] = [];
   const variants = [
-    ...['io', 'cot', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt', 'kg-gpt', 'pog'].map((name) => ({
-      name,
-      switches: {},
-    })),
+    ...['io', 'cot', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt', 'kg-gpt', 'pog', 'knowledge-navigator'].map(
+      (name) => ({ name, switches: {} }),
+    ),
     { name: 'kg-gpt', switches: { direction: 'kept' } },
     { name: 'pog', switches: { answers: 'frontier' } },
+    { name: 'knowledge-navigator', switches: { union: 'entity', direction: 'kept', aggregate: false } },
     ...['triples', 'cot'].map((finalPolicy) => ({ name: 'tog', switches: { finalPolicy, depth: 2, width: 9 } })),
     { name: 'self-veqa', switches: { verifier: 'reference' } },
     { name: 'reader', switches: { walker: 'any' } },
@@ -97,9 +97,13 @@ describe('what prompted agents ask', () => {
         ...['relation-prune', 'entity-prune', 'judge', 'answer', 'direct-answer'],
         ...['clues', 'relation-map', 'entity-map', 'propose', 'verify', 'paths', 'relation'],
         ...['split', 'relations', 'objectives', 'entities', 'memory', 'reflect', 'walk'],
+        ...['paraphrase', 'relation-2', 'relation-3'],
       ].sort(),
     );
-    const prompted = ['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt', 'kg-gpt', 'pog', 'reader'];
+    const prompted = [
+      ...['io', 'cot', 'tog', 'fiske', 'self-veqa', 'rog', 'gcr', 'structgpt', 'kg-gpt', 'pog'],
+      ...['knowledge-navigator', 'reader'],
+    ];
     expect(questionAgents.names().filter((name) => !/-chain|^template-|^embedding-walk$/.test(name))).toEqual(prompted);
   });
 

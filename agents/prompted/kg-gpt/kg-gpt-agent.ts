@@ -44,7 +44,15 @@ import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { chooseSome, chooseWalk } from '../walk-choice.js';
 import { grownWalks } from './evidence.js';
 import * as prompts from './prompts.js';
-import { anyStep, offeredCandidates, type OfferedRelation, offeredRelations, segmentsOf, setOf } from './segments.js';
+import {
+  anyStep,
+  offeredCandidates,
+  type OfferedRelation,
+  offeredRelations,
+  segmentsOf,
+  setOf,
+  thinned,
+} from './segments.js';
 import { kgGptSettings, type KgGptSettings } from './settings.js';
 
 /** The agent `kg-gpt` with its switches. */
@@ -178,22 +186,6 @@ async function splitQuestion(
     count,
   });
   return reply?.texts;
-}
-
-/** What the pre-filter leaves of the offered ones: of a relation either way, the better way counts. */
-async function thinned(
-  prefilter: Prefilter,
-  task: QuestionTask,
-  walked: readonly number[],
-  offered: readonly OfferedRelation[],
-): Promise<OfferedRelation[]> {
-  const ids = offered.flatMap(({ ways }) => [...ways]);
-  const kept = await prefilter.keep(task, walked, ids);
-  if (kept.length === ids.length) return [...offered];
-  const rank = ({ ways }: OfferedRelation) =>
-    Math.min(...ways.map((way) => (kept.indexOf(way) + ids.length) % ids.length));
-  const some = offered.filter(({ ways }) => ways.some((way) => kept.includes(way)));
-  return some.sort((a, b) => rank(a) - rank(b));
 }
 
 /** Best first; nothing where the reply cannot be read: what an earlier part chose never stands in. */

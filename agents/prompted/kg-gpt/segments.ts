@@ -5,6 +5,7 @@ import { type Graph, inverseName, inversePrefix } from '../../../src/kg/graph.js
 import { normalizeName } from '../../../src/kg/name-index.js';
 import type { Candidate } from '../../../src/llm/decision.js';
 import { onwardRelations } from '../frontier-steps.js';
+import type { Prefilter } from '../prefilter/prefilter.js';
 
 /** What the hops are asked with. */
 export interface Segments {
@@ -34,7 +35,8 @@ export function segmentsOf(
   return { parts: new Array<string>(hops ?? maxHops).fill(task.question), split: false, open: hops === undefined };
 }
 
-function namesTopic({ question, topics }: QuestionTask, text: string): boolean {
+/** Whether a text names a topic of the question, as it is called or as the question writes it. */
+export function namesTopic({ question, topics }: QuestionTask, text: string): boolean {
   const said = ` ${normalizeName(text)} `;
   const names = topics.flatMap(({ name, span }) => [name, ...(span ? [question.slice(...span)] : [])]);
   return names.map(normalizeName).some((name) => name !== '' && said.includes(` ${name} `));
@@ -62,6 +64,22 @@ export function offeredRelations(
   }
   const texts = [...byText.keys()].sort();
   return texts.map((text) => ({ text, ways: byText.get(text)! }));
+}
+
+/** What the pre-filter leaves of the offered ones: of a relation either way, the better way counts. */
+export async function thinned(
+  prefilter: Prefilter,
+  task: QuestionTask,
+  walked: readonly number[],
+  offered: readonly OfferedRelation[],
+): Promise<OfferedRelation[]> {
+  const ids = offered.flatMap(({ ways }) => [...ways]);
+  const kept = await prefilter.keep(task, walked, ids);
+  if (kept.length === ids.length) return [...offered];
+  const rank = ({ ways }: OfferedRelation) =>
+    Math.min(...ways.map((way) => (kept.indexOf(way) + ids.length) % ids.length));
+  const some = offered.filter(({ ways }) => ways.some((way) => kept.includes(way)));
+  return some.sort((a, b) => rank(a) - rank(b));
 }
 
 /** As candidates, in their order. */

@@ -10,6 +10,7 @@ import type {
   RewriteReply,
 } from '../decision.js';
 import { chainsOffered, namesOffered } from './forms/by-name.js';
+import { joinedLines } from './joined-facts.js';
 import {
   arrow,
   numberedLines,
@@ -61,7 +62,7 @@ function stated(decision: Decision): string {
   return [
     `Question: ${oneLine(decision.question)}`,
     ...(decision.context ?? []).flatMap(contextLines),
-    ...section('Facts', decision.evidence.map(shownTriple)),
+    ...section('Facts', decision.joinFacts ? joinedLines(decision.evidence) : decision.evidence.map(shownTriple)),
     ...section('Candidates', candidateLines(decision)),
     ...section('Paths', decision.kind === 'paths' ? decision.allowed.map((path) => pathText(decision, path)) : []),
     ...section('Targets', decision.kind === 'match' ? targetLines(decision) : []),

@@ -43,6 +43,7 @@ export const oracleFigures: Readonly<Record<string, OracleFigures>> = {
   structgpt: { calls: { written: [3.4, 5.6], likelihood: [1.4, 2.6] } },
   'kg-gpt': { calls: { written: [3.5, 5], likelihood: [2.5, 4] } },
   pog: { calls: { written: [9, 14], likelihood: [2.8, 7.3] }, countsSingles: true },
+  'knowledge-navigator': { calls: { written: [6.2, 9.9], likelihood: [5.2, 8.9] } },
   reader: {
     // Where one relation alone leads on at the last hop there is one walk.
     calls: { written: [1, 1], likelihood: [0.91, 1] },

@@ -1,0 +1,183 @@
+/**
+ * KnowledgeNavigator: the question and paraphrases of it vote, hop by hop, on the relation to follow; the facts behind it are
+ * joined into few lines, and the answer is read off them.
+ *
+ * Inputs: the question, its topic entities, the number of hops where the data set tells it. Calls: 1 for the paraphrases; for each
+ * vote as many as there are voters, none where there is one relation to choose; 1 for the answer. Stop: `answered`, `dead-end`
+ * (no relation leads on, or no vote could be read), `no-topic`, `budget`. Output: the model's names, mapped to entities of the facts
+ * first; where candidates are scored by likelihood, everything that the walk leads to.
+ *
+ * Where the reference differs: it does not run as released; it votes for every entity by itself without a bound (`union: entity`);
+ * after three replies that cannot be read it follows what the entity before chose (here such a vote counts for nothing); it asks for one
+ * answer alone, and with worked examples out of the data set.
+ * @source Guo et al. 2024, "KnowledgeNavigator: Leveraging large language models for enhanced reasoning over knowledge graph"
+ */
+import type { QuestionTask } from '../../../datasets/question.js';
+import { canonicalOrder } from '../../../src/kg/frontier.js';
+import { BudgetSpent } from '../../../src/llm/decision.js';
+import type {
+  QuestionAgent,
+  QuestionAgentEntry,
+  QuestionAgentResources,
+  QuestionAnswer,
+  QuestionSession,
+} from '../../question-agent.js';
+import { alonePrompts } from '../direct-answer.js';
+import { groundNames } from '../facts.js';
+import {
+  askAnswer,
+  endsHolding,
+  frontierAnswers,
+  frontierOf,
+  fromFrontier,
+  pathText,
+  saidAnswers,
+  startWalk,
+  type Walk,
+  walkFacts,
+  walksFacts,
+} from '../frontier-steps.js';
+import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { chooseWalk } from '../walk-choice.js';
+import { answerPrompts } from './prompts.js';
+import { hopFurther, type Retrieval, type WeighedWalk } from './retrieve.js';
+import { knowledgeNavigatorSettings, type KnowledgeNavigatorSettings } from './settings.js';
+import { votersOf } from './vote.js';
+
+/** The agent `knowledge-navigator` with its switches. */
+export const knowledgeNavigatorEntry: QuestionAgentEntry<typeof knowledgeNavigatorSettings> = {
+  settings: knowledgeNavigatorSettings,
+  needs: ['model', 'encoder', 'train'],
+  async create(resources, settings): Promise<QuestionAgent> {
+    const prefilter = await openPrefilter(resources, settings);
+    const unknown: HopsOf = () => Promise.resolve(undefined);
+    const hopsOf =
+      { given: givenHops, any: unknown, predicted: undefined }[settings.hops] ?? (await predictedHops(resources));
+    return {
+      name: 'knowledge-navigator',
+      topicGiven: true,
+      prompted: true,
+      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
+      answer: (task, session) => answerQuestion(task, session, { resources, settings, prefilter, hopsOf }),
+    };
+  },
+};
+
+interface Parts {
+  resources: QuestionAgentResources;
+  settings: KnowledgeNavigatorSettings;
+  prefilter: Prefilter;
+  hopsOf: HopsOf;
+}
+
+/** What the hops leave behind, also where the budget cuts them short. */
+interface Found {
+  /** The longest walks, most votes first. */
+  walks: readonly WeighedWalk[];
+  /** Those of every length, the longest first. */
+  all: readonly WeighedWalk[];
+  /** Walks of every length may hold the answer. */
+  open: boolean;
+  stop: string;
+  degraded: boolean;
+  graphReads: number;
+}
+
+/** @throws what the client throws, save `BudgetSpent` */
+async function answerQuestion(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
+  const start = startWalk(task);
+  session.trace({ event: 'start', entities: start.topics });
+  const found: Found = { walks: [], all: [], open: false, stop: 'no-topic', degraded: false, graphReads: 0 };
+  if (start.topics.length > 0) {
+    try {
+      found.stop = await retrieve(start, task, session, parts, found);
+    } catch (error) {
+      if (!(error instanceof BudgetSpent)) throw error;
+      found.stop = 'budget';
+    }
+  }
+  const walks = found.open ? found.all : found.walks;
+  const answered = fromFrontier(parts.settings.answers, session.client)
+    ? await chosenAnswer(task, session, parts, walks)
+    : await writtenAnswer(task, session, parts, walks);
+  session.trace({ event: 'stop', reason: found.stop });
+  const { stop, graphReads } = found;
+  return { ...answered, degraded: answered.degraded || found.degraded, stop, cost: { graphReads } };
+}
+
+/** Walks as many hops as there are, and says what ended it. */
+async function retrieve(
+  start: Walk,
+  task: QuestionTask,
+  session: QuestionSession,
+  { resources: { graph }, settings, prefilter, hopsOf }: Parts,
+  found: Found,
+): Promise<string> {
+  const { client, trace, signal } = session;
+  const hops = await hopsOf(task, signal);
+  found.open = hops === undefined;
+  const { voters, degraded } = await votersOf(task, client, settings);
+  found.degraded = degraded;
+  trace({ event: 'decision', phase: 'paraphrase', summary: voters.map(({ text }) => text).join('; ') });
+  const retrieval: Retrieval = {
+    ...{ graph, settings, prefilter, task, session, voters, seen: new Set() },
+    read: (edges) => (found.graphReads += edges),
+    degrade: () => (found.degraded = true),
+  };
+  const keep = (walks: readonly WeighedWalk[]) => {
+    if (walks.length === 0) return;
+    found.walks = walks;
+    found.all = [...walks, ...found.all];
+  };
+  let standing: readonly WeighedWalk[] = [{ walk: start, weight: 1 }];
+  for (let hop = 1; hop <= (hops ?? settings.maxHops); hop++) {
+    standing = await hopFurther(standing, retrieval, keep);
+    trace({ event: 'graph', operation: `hop ${hop}: ${standing.length} walks`, reads: found.graphReads });
+    if (standing.length === 0) return 'dead-end';
+    keep(standing);
+  }
+  return 'answered';
+}
+
+type Answered = Omit<QuestionAnswer, 'stop' | 'cost'>;
+
+/** The answer in the model's words, from the facts of all walks. */
+async function writtenAnswer(
+  task: QuestionTask,
+  { client }: QuestionSession,
+  { resources: { dataset, graph, names }, settings }: Parts,
+  weighed: readonly WeighedWalk[],
+): Promise<Answered> {
+  const walks = weighed.map(({ walk }) => walk);
+  const weights = weighed.map(({ weight }) => weight);
+  const evidence = walksFacts(graph, task, walks, settings.facts, weights);
+  // Without facts there is nothing to read: the model may know it by heart.
+  const alone = evidence.length === 0;
+  const asked = alone ? alonePrompts(dataset) : answerPrompts;
+  const reply = await askAnswer(task, client, evidence, asked, alone, settings.aggregate && !alone);
+  const said = reply?.answers ?? [];
+  const met = new Set(walks.flatMap(({ frontiers }) => frontiers.flatMap(({ entities }) => [...entities])));
+  const ends = endsHolding(walks, groundNames(said, names, met).entities);
+  return { ...saidAnswers(task, said, { names, met, ends }), evidence, degraded: reply === undefined };
+}
+
+/** Everything that the walk leads to; of several walks the model chooses one. */
+async function chosenAnswer(
+  task: QuestionTask,
+  { client, trace }: QuestionSession,
+  { resources: { graph }, settings }: Parts,
+  weighed: readonly WeighedWalk[],
+): Promise<Answered> {
+  if (weighed.length === 0) return { entities: [], literals: [], evidence: [], degraded: false };
+  const walks = weighed.map(({ walk }) => walk);
+  const choice = await chooseWalk(graph, task, client, walks);
+  const { walk, unread, confidence = Math.min(1, weighed[walks.indexOf(choice.walk)]!.weight) } = choice;
+  trace({ event: 'decision', phase: 'walk', summary: pathText(graph, walk) });
+  return {
+    ...frontierAnswers(graph, task, canonicalOrder(frontierOf(walk))),
+    ...{ chain: walk.relations, confidence },
+    evidence: walkFacts(graph, task, walk, settings.facts),
+    degraded: unread,
+  };
+}

@@ -1,0 +1,60 @@
+/** Switches of KnowledgeNavigator. */
+import { z } from 'zod';
+import { answersSwitch } from '../frontier-steps.js';
+import { prefilterSettings } from '../prefilter/settings.js';
+
+/** The switches of `knowledge-navigator`, with their defaults. */
+export const knowledgeNavigatorSettings = z.strictObject({
+  paraphrases: z
+    .int()
+    .min(0)
+    .max(5)
+    .default(2)
+    .describe('Questions of the same meaning that vote beside the question; 0: it votes alone.'),
+  weight: z
+    .number()
+    .positive()
+    .max(10)
+    .default(0.51)
+    .describe('Weight of a paraphrase’s vote, the question’s being 1: at 0.51 two that agree outvote it.'),
+  best: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(1)
+    .describe('Relations that go on after a vote; where there are no more than that, nobody votes.'),
+  union: z
+    .enum(['hop', 'signature', 'entity'])
+    .default('hop')
+    .describe(
+      'What one vote decides for: all entities of a hop, those of a hop that have the same relations, or each entity for itself, as in the reference.',
+    ),
+  hops: z
+    .enum(['given', 'predicted', 'any'])
+    .default('given')
+    .describe(
+      'How many relations are walked: as the data set tells it, as a classifier trained on train predicts it (as in the paper), or every length up to maxHops.',
+    ),
+  maxHops: z.int().min(1).max(8).default(3).describe('Longest walk where nobody tells how long it is.'),
+  direction: z
+    .enum(['dropped', 'kept'])
+    .default('dropped')
+    .describe('Whether a relation is offered by its bare name and walked either way, or each way stands for itself.'),
+  noReturn: z
+    .enum(['topic', 'seen'])
+    .default('topic')
+    .describe(
+      'What is not gone on from: the topic, or every entity that was gone on from before, as in the reference.',
+    ),
+  aggregate: z
+    .boolean()
+    .default(true)
+    .describe(
+      'In the answer prompt facts of one head and relation stand in one line, and so do those of one relation and tail.',
+    ),
+  facts: z.int().min(1).max(1000).default(60).describe('Facts in the answer prompt, one way to each entity reached.'),
+  answers: answersSwitch,
+  ...prefilterSettings,
+});
+
+export type KnowledgeNavigatorSettings = z.output<typeof knowledgeNavigatorSettings>;

@@ -1,0 +1,121 @@
+/** Votes: the question and its paraphrases choose relations, each by a call of its own. */
+import type { QuestionTask } from '../../../datasets/question.js';
+import type { ChooseOneDecision, DecisionClient } from '../../../src/llm/decision.js';
+import { unlessSpent } from '../facts.js';
+import { namesTopic } from '../kg-gpt/segments.js';
+import { chooseSome, type SomeChosen } from '../walk-choice.js';
+import * as prompts from './prompts.js';
+
+/** Who votes. */
+export interface Voter {
+  text: string;
+  weight: number;
+  /** Of its calls: each voter has one of its own, so that its calls are counted and its errors drawn apart from all others'. */
+  phase: string;
+}
+
+/** The voters of a question, itself first. */
+export interface Voters {
+  voters: readonly Voter[];
+  /** No paraphrase of use was written, where some were asked for. */
+  degraded: boolean;
+}
+
+/**
+ * The question and, by one call, as many paraphrases as it is told. One that names no topic asks something else and is of no use.
+ * Where fewer are of use than were asked for, the question votes in the place of those that are missing, with their weight; where
+ * none is, it votes alone.
+ */
+export async function votersOf(
+  task: QuestionTask,
+  client: DecisionClient,
+  { paraphrases, weight }: { paraphrases: number; weight: number },
+): Promise<Voters> {
+  const { id: questionId, question } = task;
+  const itself: Voter = { text: question, weight: 1, phase: 'relation' };
+  if (paraphrases === 0) return { voters: [itself], degraded: false };
+  const { reply } = await client.decide({
+    ...{ kind: 'rewrite', about: 'paraphrase', phase: 'paraphrase', questionId, question, evidence: [] },
+    ...{ task: prompts.paraphraseTask, examples: prompts.paraphraseExamples, count: paraphrases },
+  });
+  const texts = (reply?.texts ?? []).filter((text) => namesTopic(task, text));
+  if (texts.length === 0) return { voters: [itself], degraded: true };
+  const others = Array.from({ length: paraphrases }, (_, i): Voter => ({
+    text: texts[i] ?? question,
+    weight,
+    phase: `relation-${i + 2}`,
+  }));
+  return { voters: [itself, ...others], degraded: false };
+}
+
+/** A candidate that was voted for. */
+export interface Elected {
+  /** Place in the candidates. */
+  place: number;
+  /** Share of the weight of all votes that were read, each vote as sure as its model was; in (0, 1]. */
+  share: number;
+}
+
+/** What a vote came to. */
+export interface Vote {
+  /** At most as many as may go on, most votes first, the earlier voter's choice of equals. Empty where no vote could be read. */
+  elected: Elected[];
+  /** Some vote could not be read. */
+  unread: boolean;
+}
+
+/** What all voters are shown alike. */
+export type Ballot = Omit<ChooseOneDecision, 'kind' | 'phase' | 'question' | 'task' | 'examples' | 'allowNone'>;
+
+/**
+ * Lets each voter choose as many candidates as may go on. A vote that cannot be read counts for nothing; where the budget ends,
+ * those count that were cast.
+ * @throws BudgetSpent where not one vote could be cast
+ */
+export async function vote(
+  client: DecisionClient,
+  voters: readonly Voter[],
+  ballot: Ballot,
+  { best, note = '' }: { best: number; /** What the task says besides. */ note?: string },
+): Promise<Vote> {
+  const tally = new Map<number, { votes: number; sure: number }>();
+  let [cast, unread] = [0, false];
+  for (const [place, voter] of voters.entries()) {
+    const asked = ask(client, voter, ballot, best, note);
+    const chosen = await (place === 0 ? asked : unlessSpent(asked));
+    if (!chosen) break;
+    if (!chosen.choices) {
+      unread = true;
+      continue;
+    }
+    cast += voter.weight;
+    for (const choice of chosen.choices) {
+      const { votes, sure } = tally.get(choice) ?? { votes: 0, sure: 0 };
+      const own = voter.weight * (chosen.confidence ?? 1);
+      tally.set(choice, { votes: votes + voter.weight, sure: sure + own });
+    }
+  }
+  const ranked = [...tally].sort(([, a], [, b]) => b.votes - a.votes);
+  const elected = ranked.slice(0, best).map(([place, { sure }]) => ({ place, share: sure / cast }));
+  return { elected, unread };
+}
+
+async function ask(
+  client: DecisionClient,
+  { text: question, phase }: Voter,
+  ballot: Ballot,
+  best: number,
+  note: string,
+): Promise<SomeChosen> {
+  const common = { ...ballot, question, phase };
+  if (best > 1) {
+    const [task, examples] = [prompts.relationsTask + note, prompts.relationsExamples];
+    return chooseSome(client, { ...common, kind: 'choose-many', task, examples, maxChoices: best });
+  }
+  const [task, examples] = [prompts.relationTask + note, prompts.relationExamples];
+  const { reply, confidence } = await client.decide({
+    ...{ ...common, task, examples },
+    ...{ kind: 'choose-one', allowNone: false },
+  });
+  return { ...(reply && { choices: [reply.choice] }), ...(confidence !== undefined && { confidence }) };
+}

@@ -1,0 +1,431 @@
+import { env } from 'node:process';
+import { describe, expect, test } from '@jest/globals';
+import { votersOf } from '../../../agents/prompted/knowledge-navigator/vote.js';
+import { questionAgents } from '../../../agents/question-agents.js';
+import type { QuestionSample } from '../../../datasets/question.js';
+import type { Decision } from '../../../src/llm/decision.js';
+import { readReply } from '../../../src/llm/decisions/read-reply.js';
+import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
+import { scriptedClient } from '../../fixtures/scripted-client.js';
+import { useOwnHome } from '../../fixtures/own-home.js';
+import { importFilms } from '../../fixtures/toy-question-training.js';
+import { meanOf, openOracleRun, worldOf } from './oracle-run.js';
+import { type Facts, graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+
+useOwnHome();
+
+const paraphrases = ['by whom were the clocks of Orla Brandt mended', 'Orla Brandt bought clocks that who repaired'];
+const right = ['purchased_by', '~purchased_by', 'repaired_by'];
+
+/** Chooses what leads to the answer and reads the last tails off the facts. */
+function wise(decision: Decision): unknown {
+  switch (decision.kind) {
+    case 'rewrite':
+      return { texts: paraphrases };
+    case 'choose-one':
+      return chooses(decision, ...right);
+    case 'choose-many':
+      return { choices: [...decision.candidates.keys()].filter((i) => right.includes(decision.candidates[i]!.text)) };
+    case 'judge':
+      return { choice: 0, reason: '', answers: [] };
+    default: {
+      const repairers = decision.evidence.filter(([, relation]) => relation === 'repaired_by');
+      return { answers: [...new Set(repairers.map(([, , tail]) => tail))] };
+    }
+  }
+}
+
+function chooses(decision: Decision, ...texts: string[]): { choice: number } {
+  const { candidates } = decision as Extract<Decision, { kind: 'choose-one' }>;
+  return {
+    choice: Math.max(
+      0,
+      candidates.findIndex(({ text }) => texts.includes(text)),
+    ),
+  };
+}
+
+interface Ways {
+  facts?: Facts;
+  budget?: number;
+  byLikelihood?: boolean;
+  change?: Partial<ReturnType<typeof taskOf>>;
+  train?: QuestionSample[];
+  [name: string]: unknown;
+}
+
+async function ask(
+  script: (decision: Decision) => unknown,
+  { facts = townFacts, budget, byLikelihood, change, train = [], ...switches }: Ways = {},
+) {
+  const graph = graphOf(facts);
+  const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
+  const client = scriptedClient(script, budget, byLikelihood);
+  const resources = { ...resourcesOf(graph), train: () => train };
+  const agent = await questionAgents.create('knowledge-navigator', resources, switches);
+  const answer = await agent.answer({ ...taskOf({ topics, hops: 2 }), ...change }, { client, trace: () => {} });
+  return {
+    ...{ answer, graph, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
+    names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),
+  };
+}
+
+const votes = ['relation', 'relation-2', 'relation-3'];
+const relationVotes = (asked: readonly Decision[]) => asked.filter(({ phase }) => phase.startsWith('relation'));
+
+describe('KnowledgeNavigator', () => {
+  test('has the question rephrased once, votes at every hop and answers from the facts, with every answer', async () => {
+    const { answer, names, phases, asked } = await ask(wise);
+    expect(phases).toEqual(['paraphrase', ...votes, ...votes, 'answer']);
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+    expect(answer).toMatchObject({ stop: 'answered', degraded: false, literals: [] });
+    expect(relationVotes(asked).map(({ question }) => question)).toEqual([
+      ...[taskOf().question, ...paraphrases],
+      ...[taskOf().question, ...paraphrases],
+    ]);
+    expect(asked[4]!.context).toEqual([{ label: 'Path', lines: ['Orla Brandt → ~purchased_by'] }]);
+    expect(asked.at(-1)!.task).toContain('every answer');
+  });
+
+  test('by any union comes to the same answer: of a hop, of the same relations, of an entity', async () => {
+    const calls = await Promise.all(
+      ['hop', 'signature', 'entity'].map(async (union) => {
+        const { names, phases, answer } = await ask(wise, { union });
+        expect([names, answer.stop]).toEqual([['Jon Weil', 'Mia Kop'], 'answered']);
+        return phases.length;
+      }),
+    );
+    // The Harbour Clock has one relation: alone it needs no vote, and its signature is its own.
+    expect(calls).toEqual([8, 8, 8]);
+  });
+
+  test('asks each entity for itself, or those of the same relations together, or all of a hop', async () => {
+    const facts: Facts = [
+      ...townFacts,
+      ['Harbour Clock', 'stands_in', 'Skarn'],
+      ['Blue Clock', 'purchased_by', 'Orla Brandt'],
+    ];
+    const subjects = async (union: string) => {
+      const { asked } = await ask(wise, { facts, union, paraphrases: 0 });
+      return relationVotes(asked)
+        .slice(1)
+        .map((decision) => decision.subjects!.length);
+    };
+    expect(await subjects('hop')).toEqual([3]);
+    // The Blue Clock leads to Sten Holm as well.
+    expect((await subjects('signature')).sort()).toEqual([1, 2]);
+    expect(await subjects('entity')).toEqual([1, 1, 1]);
+    const { asked } = await ask(wise, { facts, union: 'entity', paraphrases: 0 });
+    expect(
+      asked.find(({ phase, subjects: [one] = [] }) => phase === 'relation' && one !== undefined)!.context![1]!.label,
+    ).toBe('Entity');
+  });
+
+  test('keeps the votes of entities apart: each goes on where its own vote says', async () => {
+    const facts: Facts = [...townFacts, ['Harbour Clock', 'stands_in', 'Skarn']];
+    const graph = graphOf(facts);
+    const { answer } = await ask(
+      (decision) =>
+        decision.kind === 'choose-one' && decision.subjects?.includes(graph.entityId('Harbour Clock'))
+          ? chooses(decision, 'stands_in')
+          : wise(decision),
+      { facts, union: 'entity', paraphrases: 0 },
+    );
+    expect(answer.evidence).toContainEqual(['Harbour Clock', 'stands_in', 'Skarn']);
+    expect(answer.evidence).not.toContainEqual(['Harbour Clock', 'repaired_by', 'Jon Weil']);
+    expect(answer.evidence).not.toContainEqual(['Tower Clock', 'stands_in', 'Vell']);
+  });
+});
+
+describe('a vote', () => {
+  /** At the first hop the question chooses the wrong relation, its paraphrases the right one. */
+  const divided = (decision: Decision) =>
+    decision.phase === 'relation' ? chooses(decision, 'lives_in') : wise(decision);
+
+  test('of two paraphrases that agree outweighs the question; at a lower weight it does not', async () => {
+    const chosen = async (weight: number) => (await ask(divided, { weight, change: { hops: 1 } })).answer.evidence;
+    expect((await chosen(0.51)).every(([, relation]) => relation === 'purchased_by')).toBe(true);
+    expect((await chosen(0.49)).every(([, relation]) => relation === 'lives_in')).toBe(true);
+    // Of equals the earlier voter's.
+    expect((await chosen(0.5)).every(([, relation]) => relation === 'lives_in')).toBe(true);
+  });
+
+  test('leaves as many relations as it is told, and is not held over so few', async () => {
+    const { asked, answer } = await ask(wise, { best: 2, facts: [...townFacts, ['Orla Brandt', 'born_in', 'Vell']] });
+    expect(relationVotes(asked)[0]).toMatchObject({ kind: 'choose-many', maxChoices: 2 });
+    expect(answer.entities.length).toBeGreaterThan(0);
+    // Two relations lead on from the topic, and two from its clocks.
+    expect((await ask(wise, { best: 2 })).phases).toEqual(['paraphrase', 'answer']);
+  });
+
+  test('that cannot be read counts for nothing; of none nothing is followed that was chosen before', async () => {
+    const { names, answer } = await ask((decision) => (decision.phase === 'relation-2' ? undefined : wise(decision)));
+    expect([names, answer.degraded]).toEqual([['Jon Weil', 'Mia Kop'], true]);
+
+    const twice: Facts = [
+      ...townFacts,
+      ['Jon Weil', 'purchased_by', 'Ida Rem'],
+      ['Tower Clock', 'purchased_by', 'Jon Weil'],
+    ];
+    let read = 0;
+    const lost = await ask((decision) => (decision.kind === 'choose-one' && ++read > 3 ? undefined : wise(decision)), {
+      facts: twice,
+    });
+    expect(lost.answer).toMatchObject({ stop: 'dead-end', degraded: true });
+    expect(lost.answer.evidence.every(([, , tail]) => tail === 'Orla Brandt')).toBe(true);
+  });
+
+  test('of an entity that cannot be read leaves that entity out, never with the relation of the one before', async () => {
+    const facts: Facts = [...townFacts, ['Harbour Clock', 'stands_in', 'Skarn']];
+    const graph = graphOf(facts);
+    const { answer } = await ask(
+      (decision) =>
+        decision.kind === 'choose-one' && decision.subjects?.includes(graph.entityId('Tower Clock'))
+          ? undefined
+          : wise(decision),
+      { facts, union: 'entity' },
+    );
+    expect(answer.evidence).toContainEqual(['Harbour Clock', 'repaired_by', 'Jon Weil']);
+    expect(answer.evidence.flat()).not.toContain('Tower Clock');
+    expect(answer.degraded).toBe(true);
+  });
+
+  test('is for what was offered alone: a made-up relation is not read', async () => {
+    const [decision] = relationVotes((await ask(wise)).asked);
+    for (const text of ['{"choice":17}', '{"choice":"painted_by"}', 'painted_by']) {
+      expect(readReply(decision!, text, { constrained: false })?.reply).toBeUndefined();
+    }
+  });
+
+  test('tells relations apart that end alike, and takes names with quotes and brackets as they are', async () => {
+    const facts: Facts = [
+      [`O'Hara "Bo" {x}`, 'base.a.made.by', `D'Arc \\ "Jo"`],
+      [`O'Hara "Bo" {x}`, 'base.b.made.by', 'Somebody'],
+    ];
+    const graph = graphOf(facts);
+    const topics = [{ name: `O'Hara "Bo" {x}`, entity: graph.entityId(`O'Hara "Bo" {x}`) }];
+    const { asked, names } = await ask(
+      (decision) => {
+        if (decision.kind === 'rewrite') return { texts: [decision.question] };
+        if (decision.kind === 'choose-one') return chooses(decision, 'base.a.made.by');
+        return { answers: decision.evidence.map(([, , tail]) => tail) };
+      },
+      { facts, change: { topics, hops: 1, question: `what did O'Hara "Bo" {x} make` } },
+    );
+    expect(relationVotes(asked)[0]).toMatchObject({
+      candidates: [{ text: 'base.a.made.by' }, { text: 'base.b.made.by' }],
+    });
+    expect(names).toEqual([`D'Arc \\ "Jo"`]);
+  });
+});
+
+describe('voters', () => {
+  const task = taskOf({ topics: [{ name: 'Orla Brandt', entity: 0, span: [29, 40] }] });
+  const written = async (texts: readonly string[] | undefined, settings = { paraphrases: 2, weight: 0.51 }) => {
+    const { voters, degraded } = await votersOf(
+      task,
+      scriptedClient(() => texts && { texts }),
+      settings,
+    );
+    return { texts: voters.map(({ text }) => text), weights: voters.map(({ weight }) => weight), degraded };
+  };
+  const itself = task.question;
+
+  test('are the question and its paraphrases', async () => {
+    expect(await written(paraphrases)).toEqual({
+      ...{ texts: [itself, ...paraphrases], weights: [1, 0.51, 0.51], degraded: false },
+    });
+  });
+
+  test('are the question again where paraphrases are too few or ask for something else', async () => {
+    expect((await written([paraphrases[0]!])).texts).toEqual([itself, paraphrases[0], itself]);
+    expect((await written(['who mended clocks', paraphrases[1]!])).texts).toEqual([itself, paraphrases[1], itself]);
+    expect(await written([itself])).toMatchObject({ texts: [itself, itself, itself], degraded: false });
+  });
+
+  test('are the question alone where no paraphrase is of use, or none is asked for', async () => {
+    for (const texts of [undefined, ['who mended clocks']]) {
+      expect(await written(texts)).toEqual({ texts: [itself], weights: [1], degraded: true });
+    }
+    expect(await written(undefined, { paraphrases: 0, weight: 0.51 })).toMatchObject({
+      texts: [itself],
+      degraded: false,
+    });
+    expect((await ask(wise, { paraphrases: 0 })).phases).toEqual(['relation', 'relation', 'answer']);
+  });
+
+  test('have a phase each, so that no call of one stands for that of another', async () => {
+    const { asked } = await ask((decision) => (decision.kind === 'rewrite' ? { texts: [itself] } : wise(decision)));
+    const prompts = asked.slice(1, 4).map((decision) => renderPrompt(decision).body);
+    expect(new Set(prompts).size).toBe(1);
+    expect(asked.slice(1, 4).map(({ phase }) => phase)).toEqual(votes);
+  });
+});
+
+describe('facts', () => {
+  test('are joined in the answer prompt, unless they are to stand apart; the answer carries them as they are', async () => {
+    const joined = await ask(wise);
+    expect(renderPrompt(joined.asked.at(-1)!).body).toContain(
+      'Harbour Clock; Tower Clock | purchased_by | Orla Brandt',
+    );
+    const apart = await ask(wise, { aggregate: false });
+    expect(renderPrompt(apart.asked.at(-1)!).body).toContain('Tower Clock | purchased_by | Orla Brandt\n');
+    expect(joined.answer.evidence).toEqual(apart.answer.evidence);
+    expect(joined.answer.evidence).toContainEqual(['Tower Clock', 'repaired_by', 'Mia Kop']);
+  });
+
+  test('lie along a relation whichever way it leads, or along the way that was chosen', async () => {
+    const facts: Facts = [
+      ['Orla Brandt', 'taught', 'Ben'],
+      ['Cleo', 'taught', 'Orla Brandt'],
+      ['Orla Brandt', 'lives_in', 'Skarn'],
+    ];
+    const script = (decision: Decision) =>
+      decision.kind === 'choose-one' ? chooses(decision, 'taught') : wise(decision);
+    const shown = async (direction: string) =>
+      (await ask(script, { facts, direction, change: { hops: 1 } })).answer.evidence.flat().sort();
+    expect(await shown('dropped')).toEqual(['Ben', 'Cleo', 'Orla Brandt', 'Orla Brandt', 'taught', 'taught']);
+    expect(await shown('kept')).toEqual(['Ben', 'Orla Brandt', 'taught']);
+  });
+});
+
+describe('hops', () => {
+  const oneHop = (id: string): QuestionSample => {
+    const graph = graphOf(townFacts);
+    return {
+      task: taskOf({ id, question: 'where does [E] live' }),
+      gold: { answers: [], chains: [[graph.relationId('lives_in')]] } as unknown as QuestionSample['gold'],
+    };
+  };
+
+  test('that are predicted are learned from train alone: what the data set tells of the question is not read', async () => {
+    const { answer } = await ask(wise, {
+      hops: 'predicted',
+      train: [oneHop('t-1'), oneHop('t-2')],
+      change: { hops: 2 },
+    });
+    expect(answer.evidence.every(([, relation]) => relation === 'purchased_by')).toBe(true);
+  });
+
+  test('that nobody tells are walked to the longest, and walks of every length stand to choose from', async () => {
+    const open = await ask(wise, { hops: 'any', maxHops: 2, byLikelihood: true, paraphrases: 0 });
+    const judged = open.asked.find(({ kind }) => kind === 'judge') as Extract<Decision, { kind: 'judge' }>;
+    expect(judged.candidates.map(({ text }) => text)).toEqual(['~purchased_by → repaired_by', '~purchased_by']);
+  });
+
+  test('do not go on from what was gone on from before where that is asked for', async () => {
+    const ring: Facts = [
+      ['Orla Brandt', 'knows', 'Ada'],
+      ['Orla Brandt', 'knows', 'Ben'],
+      ['Ada', 'knows', 'Ben'],
+      ['Ben', 'knows', 'Cleo'],
+    ];
+    const reached = async (noReturn: string) =>
+      (await ask(wise, { facts: ring, noReturn, direction: 'kept', answers: 'frontier', change: { hops: 3 } })).phases;
+    // At the third hop Ben was gone on from already.
+    expect((await reached('topic')).length).toBeGreaterThan((await reached('seen')).length);
+  });
+});
+
+describe('where words are scored', () => {
+  test('everything that the one walk leads to is the answer, and no answer is asked for', async () => {
+    const { phases, names, answer, asked, graph } = await ask(wise, { byLikelihood: true, paraphrases: 2 });
+    expect(phases).toEqual(['paraphrase', ...votes, ...votes]);
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+    expect(answer.chain).toEqual(['~purchased_by', 'repaired_by'].map((name) => graph.relationId(name)));
+    expect(asked[1]!.context).toEqual([{ label: 'Path', lines: ['Orla Brandt'] }]);
+  });
+
+  test('a statement holds where it names something that the walk leads to', async () => {
+    const said = async (name: string) => {
+      const question = `true or false: ${name} repaired a clock that Orla Brandt bought`;
+      const topics = [{ name: 'Orla Brandt', entity: graphOf(townFacts).entityId('Orla Brandt') }];
+      return (await ask(wise, { byLikelihood: true, change: { question, topics, form: 'truth' } })).answer.truth;
+    };
+    expect([await said('Mia Kop'), await said('Ida Rem')]).toEqual([true, false]);
+  });
+
+  test('the answer is as sure as the votes agreed', async () => {
+    const sure = async (script: (decision: Decision) => unknown) =>
+      (await ask(script, { answers: 'frontier' })).answer.confidence!;
+    expect(await sure(wise)).toBeCloseTo(1, 12);
+    const divided = (decision: Decision) =>
+      decision.phase === 'relation-3' ? chooses(decision, 'lives_in', 'stands_in') : wise(decision);
+    expect(await sure(divided)).toBeCloseTo((1.51 / 2.02) ** 2, 12);
+  });
+});
+
+describe('bounds', () => {
+  const wide: Facts = Array.from({ length: 40 }, (_, i): Facts => [
+    [`Clock ${i}`, 'purchased_by', 'Orla Brandt'],
+    [`Clock ${i}`, 'repaired_by', `Repairer ${i}`],
+    [`Clock ${i}`, 'stands_in', `Square ${i}`],
+    [`Repairer ${i}`, 'lives_in', `Town ${i}`],
+    [`Repairer ${i}`, 'taught', `Pupil ${i}`],
+  ]).flat();
+
+  test('hold three hops with a vote an entity within the budget, and what was voted for is answered from', async () => {
+    const { phases, answer } = await ask(wise, { facts: wide, union: 'entity', budget: 30, change: { hops: 3 } });
+    expect(phases).toHaveLength(30);
+    expect(phases.at(-1)).toBe('answer');
+    expect(answer.stop).toBe('budget');
+    expect(answer.entities.length).toBeGreaterThan(0);
+    // One vote for all entities of a hop stays far below it.
+    expect((await ask(wise, { facts: wide, budget: 30, change: { hops: 3 } })).phases.length).toBeLessThan(12);
+  });
+
+  test('count the votes that were cast where the budget ends among them', async () => {
+    const { phases, answer } = await ask(wise, { budget: 4, change: { hops: 1 } });
+    expect(phases).toEqual(['paraphrase', 'relation', 'relation-2', 'answer']);
+    expect(answer.evidence).toContainEqual(['Tower Clock', 'purchased_by', 'Orla Brandt']);
+    expect((await ask(wise, { budget: 0 })).answer).toMatchObject({ stop: 'budget', entities: [], degraded: true });
+  });
+
+  test('without a topic the model is asked alone, where words are scored nobody is', async () => {
+    expect(await ask(wise, { change: { topics: [] } })).toMatchObject({
+      ...{ phases: ['answer'], answer: { stop: 'no-topic' } },
+    });
+    const scored = await ask(wise, { change: { topics: [] }, byLikelihood: true });
+    expect(scored).toMatchObject({ phases: [], answer: { stop: 'no-topic', entities: [] } });
+  });
+
+  test('a single relation is taken without a vote, and of none there is nothing to ask', async () => {
+    const line: Facts = [
+      ['Harbour Clock', 'purchased_by', 'Orla Brandt'],
+      ['Harbour Clock', 'repaired_by', 'Jon Weil'],
+    ];
+    expect((await ask(wise, { facts: line })).phases).toEqual(['paraphrase', 'answer']);
+    const short = await ask(wise, { facts: line.slice(0, 1) });
+    expect(short).toMatchObject({ phases: ['paraphrase', 'answer'], answer: { stop: 'dead-end' } });
+    expect((await ask(wise, { prefilter: 'bm25', keep: 1 })).phases).toEqual(['paraphrase', 'answer']);
+  });
+
+  test('a hub of ten thousand tails fits a prompt, and is the answer as a whole where the walk is', async () => {
+    const facts: Facts = [
+      ['Harbour Clock', 'purchased_by', 'Orla Brandt'],
+      ['Harbour Clock', 'stands_in', 'Vell'],
+      ...Array.from({ length: 10_000 }, (_, i) => ['Harbour Clock', 'repaired_by', `Repairer ${i}`] as const),
+    ];
+    expect((await ask(wise, { facts })).asked.at(-1)!.evidence).toHaveLength(60);
+    expect((await ask(wise, { facts, byLikelihood: true })).answer.entities).toHaveLength(10_000);
+  });
+
+  test('replies that cannot be read never drop the question', async () => {
+    const { answer, phases } = await ask(() => undefined);
+    expect(answer).toMatchObject({ degraded: true, entities: [], stop: 'dead-end' });
+    expect(phases).toEqual(['paraphrase', 'relation', 'answer']);
+  });
+});
+
+test('with a faultless model every film question is answered in full, by any union and with two relations a vote', async () => {
+  await importFilms();
+  const world = await worldOf('films', ['1-hop', '2-hop', '3-hop'], { home: env.KGWALK_HOME! });
+  for (const switches of [{ union: 'signature' }, { union: 'entity' }, { best: 2 }]) {
+    for (const choices of ['written', 'likelihood'] as const) {
+      const { run } = await openOracleRun('knowledge-navigator', world, { choices, switches });
+      const { rows, failures } = await run();
+      expect([switches, choices, failures]).toEqual([switches, choices, []]);
+      expect([switches, choices, meanOf(rows, ({ metrics }) => metrics.complete!)]).toEqual([switches, choices, 1]);
+    }
+  }
+});
