@@ -19,6 +19,7 @@ import type {
   ContextBlock,
   DecisionClient,
   Example,
+  JudgeReply,
   NamedTriple,
 } from '../../src/llm/decision.js';
 import { mostAnswers } from '../../src/llm/decisions/forms/answer.js';
@@ -176,6 +177,11 @@ export interface AnswerPrompts {
   examples: readonly Example<AnswerReply>[];
   truthTask: string;
   truthExamples: readonly Example<AnswerReply>[];
+}
+
+/** Examples of a verdict with the answers, where the verdict alone is asked for: an answer would be a reply that cannot be given. */
+export function verdictsAlone(examples: readonly Example<JudgeReply>[]): readonly Example<JudgeReply>[] {
+  return examples.map(({ reply, ...example }) => ({ ...example, reply: { ...reply, answers: [] } }));
 }
 
 /** Asks for the answer, on the call that the budget keeps for it. Undefined where nothing could be read or asked. */

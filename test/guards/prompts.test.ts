@@ -51,6 +51,7 @@ async function everyDecision(): Promise<Decision[]> {
     { name: 'kg-gpt', switches: { direction: 'kept' } },
     { name: 'pog', switches: { answers: 'frontier' } },
     { name: 'knowledge-navigator', switches: { union: 'entity', direction: 'kept', aggregate: false } },
+    { name: 'structgpt', switches: { answers: 'frontier' } },
     ...['triples', 'cot'].map((finalPolicy) => ({ name: 'tog', switches: { finalPolicy, depth: 2, width: 9 } })),
     { name: 'self-veqa', switches: { verifier: 'reference' } },
     { name: 'reader', switches: { walker: 'any' } },

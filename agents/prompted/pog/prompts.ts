@@ -1,6 +1,6 @@
 /** What Plan-on-Graph asks, in words and worked examples of an invented guild of map makers. */
 import type { ChooseManyReply, Example, JudgeReply, RewriteReply } from '../../../src/llm/decision.js';
-import type { AnswerPrompts } from '../frontier-steps.js';
+import { type AnswerPrompts, verdictsAlone } from '../frontier-steps.js';
 
 const question = 'which rivers are shown on the charts that Ysolde Marn engraved';
 const objectives = {
@@ -93,10 +93,7 @@ export const judgeExamples: readonly Example<JudgeReply>[] = [
   },
 ];
 
-export const verdictExamples: readonly Example<JudgeReply>[] = judgeExamples.map(({ reply, ...example }) => ({
-  ...example,
-  reply: { ...reply, answers: [] },
-}));
+export const verdictExamples = verdictsAlone(judgeExamples);
 
 export const reflectTask =
   'What was found does not answer the question. Choose the entities among those left behind that should be come back to, best first; none if those that the paths lead to are the right ones to go on from.';

@@ -1,6 +1,6 @@
 /** What StructGPT asks, in words and worked examples of an invented mountain railway. */
 import type { ChooseOneReply, Example, ExtractReply, JudgeReply } from '../../../src/llm/decision.js';
-import type { AnswerPrompts } from '../frontier-steps.js';
+import { type AnswerPrompts, verdictsAlone } from '../frontier-steps.js';
 
 export const relationTask =
   'Choose the relation to follow next from where the path ends, so that it leads to the answer of the question.';
@@ -57,6 +57,8 @@ export const judgeExamples: readonly Example<JudgeReply>[] = [
     reply: { choice: 0, reason: 'The year of the bridge is given.', answers: ['1906'] },
   },
 ];
+
+export const verdictExamples = verdictsAlone(judgeExamples);
 
 export const answerPrompts: AnswerPrompts = {
   task: 'Answer the question from the facts, by name. Give every answer that they show, best first.',

@@ -186,7 +186,8 @@ async function suffices(
   const candidate = { kind: 'chain', relations: walk.relations, answers: ends, text: path } as const;
   const decision: JudgeDecision = {
     ...{ kind: 'judge', phase: 'judge', questionId: task.id, question: task.question, withAnswers },
-    ...{ task: withAnswers ? prompts.judgeTask : prompts.verdictTask, examples: prompts.judgeExamples },
+    task: withAnswers ? prompts.judgeTask : prompts.verdictTask,
+    examples: withAnswers ? prompts.judgeExamples : prompts.verdictExamples,
     evidence: walkFacts(graph, task, walk, settings.facts),
     // Of one candidate alone a likelihood says nothing: there the facts are judged, by yes and no.
     candidates: client.byLikelihood ? [] : [candidate],

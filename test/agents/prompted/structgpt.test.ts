@@ -3,6 +3,8 @@ import { questionAgents } from '../../../agents/question-agents.js';
 import { heldBy } from '../../../agents/prompted/structgpt/constraints.js';
 import { initialFrontier } from '../../../src/kg/frontier.js';
 import type { Decision } from '../../../src/llm/decision.js';
+import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
+import { checkExamples } from '../../fixtures/check-examples.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
 
@@ -50,6 +52,18 @@ describe('StructGPT', () => {
     const { answer, phases } = await ask(wise, { byLikelihood: true, change: { hops: 2 } });
     expect(phases).toEqual(['relation', 'relation']);
     expect(answer).toMatchObject({ stop: 'hops', entities: [id('Jon Weil'), id('Mia Kop')] });
+  });
+
+  test('is shown no answers where it is asked for none: its examples are replies that could be given', async () => {
+    for (const answers of ['frontier', 'model']) {
+      const { asked } = await ask(wise, { answers });
+      const judged = asked.filter(({ kind }) => kind === 'judge');
+      expect(judged).toHaveLength(2);
+      for (const decision of judged) {
+        expect(checkExamples(decision)).toEqual([]);
+        expect(/answers/.test(JSON.stringify(renderPrompt(decision)))).toBe(answers === 'model');
+      }
+    }
   });
 
   test('takes the one relation that the pre-filter leaves without a call', async () => {
