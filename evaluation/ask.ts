@@ -9,7 +9,7 @@ import { runInterleaved } from '../src/llm/concurrency.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import { memoryErrorOf, throwIfStopped } from '../src/run/stop.js';
 import type { Asker, Attempt } from './score.js';
-import { confidenceOf, watchDecisions } from './watch-decisions.js';
+import { confidenceOf, watchDecisions, type WatchedDecisions } from './watch-decisions.js';
 
 /** So many tasks in a row that end by a failure outside the agent, such as a server that is away: the evaluation ends. */
 const failuresInARow = 8;
@@ -45,7 +45,18 @@ export function batchAsker(
     note: agent.note,
     prompted: useCalls !== undefined,
     async ask(tasks, take, { openCalls, onPrepared, signal }) {
-      useCalls?.(openCalls);
+      const watched = new Map<string, WatchedDecisions>();
+      useCalls?.((task) => {
+        const calls = openCalls(task);
+        const { client, taken } = watchDecisions(calls.client);
+        watched.set(task.id, { client, taken });
+        return { ...calls, client };
+      });
+      const decisionsOf = (place: number): Pick<Attempt<Answer>, 'decisions'> => {
+        const own = watched.get(tasks[place]!.id);
+        watched.delete(tasks[place]!.id);
+        return own ? { decisions: own.taken() } : {};
+      };
       onPrepared?.();
       const places = tasks.flatMap((task, place) => (canAsk(task) ? [place] : []));
       let failures = 0;
@@ -53,13 +64,13 @@ export function batchAsker(
         try {
           const [answer] = await answersOf(agent, [tasks[place]!]);
           failures = 0;
-          return { answer: answer! };
+          return { answer: answer!, ...decisionsOf(place) };
         } catch (thrown) {
           const error = memoryErrorOf(thrown);
           const expected = error instanceof WorkbenchError;
           failures = expected ? failures + 1 : 0;
           if (concernsAllTasks(error) || failures >= Math.min(failuresInARow, places.length)) throw error;
-          return { failure: messageOf(error) };
+          return { failure: messageOf(error), ...decisionsOf(place) };
         }
       };
       for (let begin = 0; begin < places.length; begin += batchSize) {
@@ -69,7 +80,7 @@ export function batchAsker(
             agent,
             batch.map((place) => tasks[place]!),
           );
-          batch.forEach((place, i) => take(place, { answer: answers[i]! }));
+          batch.forEach((place, i) => take(place, { answer: answers[i]!, ...decisionsOf(place) }));
           failures = 0;
         } catch (error) {
           if (concernsAllTasks(error)) throw error;

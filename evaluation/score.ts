@@ -20,7 +20,7 @@ export interface Attempt<Answer> {
   /** Of agents that ask a model. */
   totals?: CallTotals;
   calls?: readonly CallRecord[];
-  /** What it decided, in order, of agents that take one task at a time. */
+  /** What it decided, in order. */
   decisions?: readonly TakenDecision[];
   trace?: readonly TraceEvent[];
 }

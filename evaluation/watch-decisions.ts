@@ -1,5 +1,7 @@
 /** What an agent decided, watched from outside: for counting alone, the agent and its model see nothing of it. */
 import type { Decided, Decision, DecisionClient } from '../src/llm/decision.js';
+import { copiesExample } from '../src/llm/decisions/copied-example.js';
+import type { Figure } from '../src/run/figures.js';
 
 /** A decision with what came of it. */
 export interface TakenDecision {
@@ -45,4 +47,18 @@ export function confidenceOf(taken: readonly TakenDecision[], { byLikelihood }: 
   });
   if (isWritten || (!byLikelihood && known.length === 0)) return undefined;
   return known.reduce((product, one) => product * one, 1);
+}
+
+/** Of every task whose agents may ask a model: the share of replies that repeat an example of their prompt. */
+export const copiedFigure: Figure = {
+  ...{ key: 'copied', title: 'copied from the example', unit: '%' },
+  ...{ better: 'low', place: 'table' },
+};
+
+/**
+ * Whether a reply repeats an example of its prompt. Undefined where none could, and for what was chosen by likelihood: it was not
+ * written.
+ */
+export function isCopied({ decision, decided: { reply, confidence } }: TakenDecision): boolean | undefined {
+  return reply && confidence === undefined ? copiesExample(decision, reply) : undefined;
 }

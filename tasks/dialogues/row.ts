@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Answer } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { Attempt } from '../../evaluation/score.js';
+import { isCopied } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { arkRanks } from '../../src/metrics/ark-ranks.js';
 import { pathRanks, targetRanks } from '../../src/metrics/path-hits.js';
@@ -44,6 +45,8 @@ export const dialogueRow = openObject({
   confidence: anyNumber,
   /** As LLM-ARK's reference counts, where that was asked for. */
   ark: openObject({ path: rank, target: rank, anyTarget: rank }).optional(),
+  /** Share of the replies that repeat an example of their prompt, where any could. */
+  copied: anyNumber.optional(),
   cost: z.record(z.string(), anyNumber),
   miss: z.enum(missReasons).optional(),
 });
@@ -95,9 +98,15 @@ export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, 
     logProb: (paths[0]?.logProb ?? NaN) + 0,
     confidence: answer?.confidence ?? NaN,
     ...(context.withArk && { ark: arkRanksOf(sample, answer, context.graph) }),
+    ...copiedOf(attempt),
     cost: { ...attempt?.answer?.cost },
     ...(miss && { miss }),
   };
+}
+
+function copiedOf(attempt: Attempt<Answer> | undefined): Pick<DialogueRow, 'copied'> {
+  const copies = attempt?.decisions?.flatMap((one) => isCopied(one) ?? []) ?? [];
+  return copies.length > 0 ? { copied: copies.filter(Boolean).length / copies.length } : {};
 }
 
 /** The same samples can be hit as in the strict counts, so that the two differ in nothing but the counting. */

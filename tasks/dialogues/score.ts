@@ -3,6 +3,7 @@ import type { Answer } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { Attempt, Measure, Scorer } from '../../evaluation/score.js';
+import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Path } from '../../src/kg/graph.js';
 import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
@@ -42,6 +43,7 @@ export function dialogueFigures(ks: readonly number[], withArk = false): Figure[
     ...atK,
     { key: 'mrr', title: 'MRR of paths', unit: '%', better: 'high', place: 'main', tested: true },
     { key: 'target-mrr', title: 'MRR of targets', unit: '%', better: 'high', tested: true },
+    copiedFigure,
   ];
 }
 
@@ -54,6 +56,7 @@ export const dialogueMeasure: Measure<DialogueRow> = {
   valueOf(key) {
     if (key === 'mrr') return ({ path }) => reciprocalRank(path);
     if (key === 'target-mrr') return ({ target }) => reciprocalRank(target);
+    if (key === copiedFigure.key) return ({ copied }) => copied;
     const [name, k] = key.split('@') as [string, string | undefined];
     const rank = ranks[name];
     if (!rank || k === undefined) throw new TypeError(`expected a figure of dialogues, got ${key}`);

@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { judgeDecision } from '../../evaluation/oracle/judge-decision.js';
 import { questionFacts } from '../../evaluation/oracle/question-facts.js';
-import type { TakenDecision } from '../../evaluation/watch-decisions.js';
+import { isCopied, type TakenDecision } from '../../evaluation/watch-decisions.js';
 import type { QuestionSample } from '../../datasets/question.js';
 import type { Graph } from '../../src/kg/graph.js';
-import { copiesExample } from '../../src/llm/decisions/copied-example.js';
 import type { Section } from '../../src/run/evaluation.js';
 import { numberText } from '../../src/run/figures.js';
 import { openObject } from '../../src/run/read-json.js';
@@ -35,10 +34,10 @@ export type DecisionCount = z.output<typeof decisionCount>;
 /** The decisions of one question; judged where the data set gives its gold chains. */
 export function countDecisions(graph: Graph, sample: QuestionSample, taken: readonly TakenDecision[]): DecisionCount[] {
   const facts = taken.length > 0 && sample.gold.chains.length > 0 ? questionFacts(graph, sample) : undefined;
-  const counts = taken.map(({ decision, decided: { reply, confidence } }): DecisionCount => {
-    const judged = facts && judgeDecision(graph, facts, decision, reply);
-    // What was chosen by likelihood was not written: there is nothing that could be copied.
-    const copies = reply && confidence === undefined ? copiesExample(decision, reply) : undefined;
+  const counts = taken.map((one): DecisionCount => {
+    const { decision, decided } = one;
+    const judged = facts && judgeDecision(graph, facts, decision, decided.reply);
+    const copies = isCopied(one);
     const { right = 0, chance = 0, hop } = typeof judged === 'object' ? judged : {};
     return {
       phase: decision.phase,

@@ -4,6 +4,7 @@ import { excludedTopics, type QuestionSample } from '../../datasets/question.js'
 import { refuseOtherSamples } from '../../evaluation/compare.js';
 import { countsOf } from '../../evaluation/evaluate.js';
 import type { Attempt, Compared, Measure, Scorer } from '../../evaluation/score.js';
+import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { NameIndex } from '../../src/kg/name-index.js';
 import { answerMetrics, matchAnswers, type Matches, truthAccuracy, unionMetrics } from '../../src/metrics/answers.js';
@@ -31,7 +32,7 @@ export const questionFigures: readonly Figure[] = [
   { key: 'unparsed', title: 'reply not read', unit: '%', better: 'low' },
   { key: 'crashed', title: 'crashed', unit: '%', better: 'low', place: 'table' },
   { key: 'degraded', title: 'fell back', unit: '%', better: 'low' },
-  { key: 'copied', title: 'copied from the example', unit: '%', better: 'low', place: 'table' },
+  copiedFigure,
   { key: 'at-cap', title: 'budget spent', unit: '%', better: 'low', place: 'table' },
   { key: 'calls.mean', title: 'calls', unit: 'calls', better: 'low', place: 'table', tested: true },
 ];
