@@ -37,7 +37,7 @@ import {
   walkFacts,
   walksFacts,
 } from '../frontier-steps.js';
-import { givenHops, type HopsOf, predictedHops } from '../hops/hops.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { chooseWalk } from '../walk-choice.js';
 import { answerPrompts } from './prompts.js';
@@ -51,13 +51,12 @@ export const knowledgeNavigatorEntry: QuestionAgentEntry<typeof knowledgeNavigat
   needs: ['model', 'encoder', 'train'],
   async create(resources, settings): Promise<QuestionAgent> {
     const prefilter = await openPrefilter(resources, settings);
-    const unknown: HopsOf = () => Promise.resolve(undefined);
-    const hopsOf =
-      { given: givenHops, any: unknown, predicted: undefined }[settings.hops] ?? (await predictedHops(resources));
+    const hopsOf = await openHops(resources, settings.hops);
     return {
       name: 'knowledge-navigator',
       topicGiven: true,
       prompted: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
       answer: (task, session) => answerQuestion(task, session, { resources, settings, prefilter, hopsOf }),
     };
@@ -114,8 +113,8 @@ async function retrieve(
   { resources: { graph }, settings, prefilter, hopsOf }: Parts,
   found: Found,
 ): Promise<string> {
-  const { client, trace, signal } = session;
-  const hops = await hopsOf(task, signal);
+  const { client, trace } = session;
+  const hops = await hopsOf(task, session);
   found.open = hops === undefined;
   const { voters, degraded } = await votersOf(task, client, settings);
   found.degraded = degraded;

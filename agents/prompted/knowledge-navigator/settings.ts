@@ -1,6 +1,7 @@
 /** Switches of KnowledgeNavigator. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsSwitch } from '../hops/hops.js';
 import { prefilterSettings } from '../prefilter/settings.js';
 
 /** The switches of `knowledge-navigator`, with their defaults. */
@@ -29,12 +30,7 @@ export const knowledgeNavigatorSettings = z.strictObject({
     .describe(
       'What one vote decides for: all entities of a hop, those of a hop that have the same relations, or each entity for itself, as in the reference.',
     ),
-  hops: z
-    .enum(['given', 'predicted', 'any'])
-    .default('given')
-    .describe(
-      'How many relations are walked: as the data set tells it, as a classifier trained on train predicts it (as in the paper), or every length up to maxHops.',
-    ),
+  hops: hopsSwitch,
   maxHops: z.int().min(1).max(8).default(3).describe('Longest walk where nobody tells how long it is.'),
   direction: z
     .enum(['dropped', 'kept'])
