@@ -12,7 +12,7 @@ import { type CompletionStore, type StoredPriors, type StoredScores, scoresKey }
 export interface ScoredTexts {
   /** That it is stored under. */
   key: string;
-  /** (log p − log prior) / tokens, [texts]. */
+  /** (log p − log prior) / tokens, [texts]; of uneven ones by their mean tokens. */
   above: Float64Array;
   usage: TextScores['usage'];
 }
@@ -78,7 +78,7 @@ export function textScorer(
   }
 
   return async (query, decision, signal) => {
-    const { chosen, body, texts, target } = query;
+    const { chosen, body, texts, target, uneven } = query;
     const before = plainHead(chosen) + body;
     const salt = model.simulated ? JSON.stringify([saltOf({ decision }), target]) : '';
     const key = scoresKey({ model: model.id, before, texts, salt });
@@ -96,9 +96,11 @@ export function textScorer(
     const completion = { text: '', ...usage, stop: 'end' as const };
     onTiming({ questionId, phase, ms: performance.now() - started, cacheHit: !asking, completion });
     const of = priorsOf(query);
+    const mean = scores.tokens.reduce((sum, tokens) => sum + tokens, 0) / texts.length;
     const above = Float64Array.from(texts, (text, i) => {
       const alone = model.simulated ? ([simulatedPrior, 1] as const) : prior(of, text);
       if (!alone) throw replayError({ decision });
+      if (uneven) return (scores.logProbs[i]! - alone[0]) / mean;
       return scores.logProbs[i]! / scores.tokens[i]! - alone[0] / alone[1];
     });
     return { key, above, usage };

@@ -22,6 +22,7 @@ import {
   plainRelation,
   plainTask,
   type PlainTask,
+  then,
 } from './plain-text.js';
 import { type Chosen, plainHead } from './worked-examples.js';
 
@@ -33,13 +34,19 @@ export interface TextQuery {
   prior: string;
   /** Without the space before them. */
   texts: readonly string[];
+  /** Whether they are chains of different lengths: none is divided by a length of its own then (`AskTexts`). */
+  uneven?: boolean;
   /** What each text stands for, as in `ScoreRequest`. */
   meant: readonly number[];
   /** Of a match. */
   target?: number;
 }
 
-/** How much likelier each text is here than by itself: (log p − log prior) / its tokens, [texts]. */
+/**
+ * How much likelier each text is here than by itself: (log p − log prior) / its tokens, [texts]. Of chains of different lengths
+ * by the mean of their tokens: `, then` and what follows says less a token than the first link, so by its own length a whole
+ * chain would lose to its beginning.
+ */
 export type AskTexts = (query: TextQuery) => Promise<Float64Array>;
 
 /** A decision that was taken. */
@@ -268,7 +275,9 @@ function candidateQueries(
 }
 
 function queryOf(chosen: Chosen, task: PlainTask, texts: readonly string[]): TextQuery {
-  return { chosen, ...plainBody(chosen, task), texts: texts.map(shownName), meant: texts.map((_, i) => i) };
+  const shown = texts.map(shownName);
+  const uneven = chosen === 'chain' && new Set(shown.map((chain) => chain.split(then).length)).size > 1;
+  return { chosen, ...plainBody(chosen, task), texts: shown, meant: shown.map((_, i) => i), ...(uneven && { uneven }) };
 }
 
 /** @param texts what says yes, then what says no */

@@ -10,7 +10,7 @@ import { type Chosen, sign } from './worked-examples.js';
 /** Between the steps of a path, in names as in prompts. */
 const arrow = ' → ';
 /** Behind every link of a chain but the last. */
-const then = ', then';
+export const then = ', then';
 /** What a topic is called where the question names it: what it is named must not be taken for a relation. */
 const topicWord = 'it';
 /** The context block that holds the path walked. */

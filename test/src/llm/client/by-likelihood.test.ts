@@ -173,3 +173,41 @@ describe('what scores come to', () => {
     expect((await decideBy(many, [0.6, 1])).reply).toEqual({ choices: [1] });
   });
 });
+
+test('of chains of different lengths the whole wins over its beginning where the question speaks for all of it', async () => {
+  // In nats above what they are worth alone; a token each word.
+  const worth: Record<string, number> = {
+    'drawn by': 2,
+    'drawn by, then built in': 3,
+    'kept by': 0,
+    'drawn by, then kept by': 1,
+  };
+  const model = scriptedModel(() => ({ answers: ['x'] }), {
+    scoreTexts: ({ body }, texts) =>
+      Promise.resolve({
+        logProbs: Float64Array.from(texts, (text) => -10 + (body.startsWith('\n?') ? 0 : worth[text.trim()]!)),
+        tokens: Int32Array.from(texts, (text) => text.trim().split(' ').length),
+        usage: { promptTokens: 1, cachedTokens: 0, completionTokens: 0 },
+      }),
+  });
+  const names = ['drawn_by', 'built_in', 'kept_by'];
+  const propose = (allowed: number[][]): ChainsDecision => ({
+    ...{ ...answer, kind: 'chains', phase: 'propose', count: 4, allowed, examples: [] },
+    relationName: (relation) => names[relation]!,
+  });
+  const { client } = clientsOf(model, openCompletionStore(storeFile()), likelihood).clientFor('q1');
+  const uneven = await client.decide(propose([[0], [2], [0, 2], [0, 1]]));
+  expect(uneven.reply).toEqual({ chains: [[0, 1], [0], [0, 2], [2]] });
+  const even = await client.decide(
+    propose([
+      [0, 2],
+      [0, 1],
+    ]),
+  );
+  expect(even.reply).toEqual({
+    chains: [
+      [0, 1],
+      [0, 2],
+    ],
+  });
+});
