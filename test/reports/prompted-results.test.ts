@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { light } from '../../reports/plots/chart.js';
 import { configOf } from '../../reports/plots/config.js';
 import { collectNoise, sweptFigures, sweptIn, sweptTable } from '../../reports/swept.js';
-import { reservationsOf, resultOf } from '../../reports/opening.js';
+import { openingOf, reservationsOf, resultOf } from '../../reports/opening.js';
 import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';
 import { collectResults, withSettings } from '../../reports/results.js';
 import { missTable, resultTable } from '../../reports/tables.js';
@@ -50,6 +50,18 @@ describe('evaluations of questions', () => {
       ['harbour, 2-hop, dev-valid, simulated by oracle:0', ['fiske', 'lookup']],
       ['harbour, 2-hop, dev-valid, simulated by oracle:0.1', ['lookup', 'fiske']],
     ]);
+  });
+
+  test('that asked the model of the package say so, by name, and those of other models do not', () => {
+    const opening = (model: string) =>
+      openingOf(
+        [],
+        collect([saved({ ...madeUpAnswers('tog', 0.5), model }), saved(madeUpAnswers('lookup', 0.9, { calls: 0 }))]),
+      );
+    expect(opening('kgwalk-demo.gguf').reservations).toMatch(
+      /trained on the steps of such agents .* what tog reaches with it/,
+    );
+    expect(opening('other.gguf').reservations).not.toContain('trained on the steps');
   });
 
   test('of other questions stand apart, though all that is said of them is equal', () => {
