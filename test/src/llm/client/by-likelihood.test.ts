@@ -192,7 +192,7 @@ test('of chains of different lengths the whole wins over its beginning where the
   });
   const names = ['drawn_by', 'built_in', 'kept_by'];
   const propose = (allowed: number[][]): ChainsDecision => ({
-    ...{ ...answer, kind: 'chains', phase: 'propose', count: 4, allowed, examples: [] },
+    ...{ ...answer, kind: 'chains', phase: 'propose', hops: 2, count: 4, allowed, examples: [] },
     relationName: (relation) => names[relation]!,
   });
   const { client } = clientsOf(model, openCompletionStore(storeFile()), likelihood).clientFor('q1');
