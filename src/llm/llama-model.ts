@@ -125,7 +125,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
       return checked(async () => {
         throwIfStopped(request.signal);
         const choiceTokens = choices.map((text) => continuation(model, text));
-        const longest = Math.max(0, ...choiceTokens.map(({ length }) => length));
+        const longest = choiceTokens.reduce((most, { length }) => Math.max(most, length), 0);
         const { head, body } = fitting(layout.tokens(request), longest, contextLength);
         return (await open()).use(head, request.signal, async (sequence, cachedTokens) => ({
           logProbs: await scoreTokens(sequence, body, choiceTokens, request.signal),
@@ -142,7 +142,7 @@ export async function openLlamaModel(modelPath: string, options: LlamaModelOptio
       return checked(async () => {
         throwIfStopped(request.signal);
         const tokens = plainTokens(model, request, texts);
-        const longest = Math.max(0, ...tokens.continuations.map(({ length }) => length));
+        const longest = tokens.continuations.reduce((most, { length }) => Math.max(most, length), 0);
         const { head, body } = fitting(tokens, longest, contextLength);
         return (await open()).use(head, request.signal, async (sequence, cachedTokens) => {
           const { logProbs, shared } = await scoreContinuations(sequence, body, tokens, request.signal);

@@ -4,7 +4,7 @@ import { madeFromTexts } from '../../run/provenance.js';
 import { subSeed } from '../../run/seeds.js';
 import { BudgetSpent, type Decided, type Decision, type DecisionClient, type ParseStage } from '../decision.js';
 import { type Dropped, type Fitted, fitToContext, uncutReply, withoutDropped } from '../decisions/fit-to-context.js';
-import { byLikelihood, isChoice, plainPrompt, textQueries } from '../decisions/likelihood/by-likelihood.js';
+import { byLikelihood, isChoice, plainPrompt, plainSize, textQueries } from '../decisions/likelihood/by-likelihood.js';
 import { readReply } from '../decisions/read-reply.js';
 import { reAskReminder, renderPrompt } from '../decisions/render-prompt.js';
 import { maxReplyTokens, replyFormat } from '../decisions/reply-forms.js';
@@ -221,7 +221,7 @@ function fitted<D extends Decision>(
   store: CompletionStore,
   plain: boolean,
 ): Fitted<D> {
-  const key = () => promptKey(model.id, plain ? plainPrompt(decision).whole : renderPrompt(decision));
+  const key = () => promptKey(model.id, plain ? plainPrompt(decision) : renderPrompt(decision));
   if (store.readOnly) {
     const whole = key();
     const failure = store.failure(whole);
@@ -236,7 +236,7 @@ function fitted<D extends Decision>(
   try {
     const fit = fitToContext(decision, {
       ...{ maxPromptTokens, countTokens },
-      ...(plain && { textOf: (one: D) => plainPrompt(one).longest }),
+      ...(plain && { sizeOf: (one: D) => plainSize(one, countTokens) }),
     });
     if (fit.decision !== decision && !store.cut(key())) store.addCut(key(), fit.dropped);
     return fit;

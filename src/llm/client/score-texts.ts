@@ -3,7 +3,7 @@ import type { Decision } from '../decision.js';
 import type { TextQuery } from '../decisions/likelihood/by-likelihood.js';
 import { plainContinuation } from '../decisions/likelihood/plain-text.js';
 import { plainHead } from '../decisions/likelihood/worked-examples.js';
-import type { LanguageModel, TextScores } from '../language-model.js';
+import type { LanguageModel, ScoreRequest, TextScores } from '../language-model.js';
 import { WorkbenchError } from '../../run/errors.js';
 import { type CallTiming, failureOf, replayError, saltOf } from './ask-model.js';
 import { type CompletionStore, type StoredPriors, type StoredScores, scoresKey } from './completion-store.js';
@@ -41,9 +41,7 @@ export function textScorer(
   onTiming: (timing: CallTiming) => void = () => {},
 ): ScoreTexts {
   const underWay = new Map<string, Promise<StoredScores>>();
-  // Beside the store's, for stores that keep nothing.
-  const fresh = new Map<string, readonly [logProb: number, tokens: number]>();
-  const prior = (of: string, text: string) => fresh.get(`${of} ${text}`) ?? store.prior(of, text);
+  const priors = priorAsker(model, store);
   const priorsOf = (query: TextQuery) => scoresKey({ model: model.id, before: plainHead(query.chosen) + query.prior });
 
   async function ask(key: string, query: TextQuery, decision: Decision, signal: AbortSignal | undefined) {
@@ -52,19 +50,12 @@ export function textScorer(
     const common = { head, decision, signal };
     try {
       const of = priorsOf(query);
-      const unknown = model.simulated ? [] : [...new Set(texts)].filter((text) => !prior(of, text));
-      let priors: TextScores | undefined;
-      if (unknown.length > 0) {
-        const places = unknown.map((_, i) => i);
-        const alone = { ...common, body: query.prior, meant: places };
-        priors = checked(await model.scoreTexts!(alone, unknown.map(plainContinuation)), decision);
-        for (const i of places) fresh.set(`${of} ${unknown[i]!}`, [priors.logProbs[i]!, priors.tokens[i]!]);
-      }
+      if (!model.simulated) await priors.need(of, texts, { ...common, body: query.prior });
       const request = { ...common, body, meant, ...(target !== undefined && { target }) };
       const scores = checked(await model.scoreTexts!(request, texts.map(plainContinuation)), decision);
-      const stored = { ...listsOf(scores), ...usageOf([scores, ...(priors ? [priors] : [])]) };
+      const { usages, newPriors } = priors.take(of, texts);
+      const stored = { ...listsOf(scores), ...usageOf([scores, ...usages]) };
       const { phase, questionId: question } = decision;
-      const newPriors: StoredPriors | undefined = priors && { of, texts: unknown, ...listsOf(priors) };
       store.addScores(key, head, { question, phase }, stored, newPriors);
       return stored;
     } catch (error) {
@@ -98,12 +89,73 @@ export function textScorer(
     const of = priorsOf(query);
     const mean = scores.tokens.reduce((sum, tokens) => sum + tokens, 0) / texts.length;
     const above = Float64Array.from(texts, (text, i) => {
-      const alone = model.simulated ? ([simulatedPrior, 1] as const) : prior(of, text);
+      const alone = model.simulated ? ([simulatedPrior, 1] as const) : priors.known(of, text);
       if (!alone) throw replayError({ decision });
       if (uneven) return (scores.logProbs[i]! - alone[0]) / mean;
       return scores.logProbs[i]! / scores.tokens[i]! - alone[0] / alone[1];
     });
     return { key, above, usage };
+  };
+}
+
+/** A request for priors that was answered and not stored yet. */
+interface AnsweredPriors extends StoredPriors {
+  usage: TextScores['usage'];
+}
+
+/**
+ * What texts are worth by themselves, each asked for once, whatever is under way at once. Whoever stores scores that need them
+ * takes the answered requests along, with what they cost: a question that fails or is stopped leaves no scores without priors.
+ */
+function priorAsker(model: LanguageModel, store: CompletionStore) {
+  // Beside the store's, for stores that keep nothing.
+  const fresh = new Map<string, readonly [logProb: number, tokens: number]>();
+  const answered = new Map<string, AnsweredPriors>();
+  const underWay = new Map<string, Promise<void>>();
+  const keyOf = (of: string, text: string) => `${of} ${text}`;
+  const known = (of: string, text: string) => fresh.get(keyOf(of, text)) ?? store.prior(of, text);
+
+  async function ask(of: string, texts: readonly string[], request: Omit<ScoreRequest, 'meant'>): Promise<void> {
+    const meant = texts.map((_, i) => i);
+    const scores = checked(
+      await model.scoreTexts!({ ...request, meant }, texts.map(plainContinuation)),
+      request.decision,
+    );
+    const batch = { of, texts: [...texts], ...listsOf(scores), usage: scores.usage };
+    texts.forEach((text, i) => {
+      fresh.set(keyOf(of, text), [scores.logProbs[i]!, scores.tokens[i]!]);
+      answered.set(keyOf(of, text), batch);
+    });
+  }
+
+  return {
+    known,
+    /** @throws what the model throws for those that nobody else is asking for */
+    async need(of: string, texts: readonly string[], request: Omit<ScoreRequest, 'meant'>): Promise<void> {
+      const distinct = [...new Set(texts)];
+      for (;;) {
+        const unknown = distinct.filter((text) => !known(of, text));
+        if (unknown.length === 0) return;
+        const own = unknown.filter((text) => !underWay.has(keyOf(of, text)));
+        const others = new Set(unknown.flatMap((text) => underWay.get(keyOf(of, text)) ?? []));
+        if (own.length > 0) {
+          const asking = ask(of, own, request).finally(() => own.forEach((text) => underWay.delete(keyOf(of, text))));
+          for (const text of own) underWay.set(keyOf(of, text), asking);
+          await asking;
+        }
+        // Where others failed, it is asked again.
+        await Promise.allSettled(others);
+      }
+    },
+    /** The answered requests that these texts need and that nobody has stored, as one. */
+    take(of: string, texts: readonly string[]): { usages: { usage: TextScores['usage'] }[]; newPriors?: StoredPriors } {
+      const batches = [...new Set(texts.flatMap((text) => answered.get(keyOf(of, text)) ?? []))];
+      for (const batch of batches) for (const text of batch.texts) answered.delete(keyOf(of, text));
+      if (batches.length === 0) return { usages: [] };
+      const all = <One>(list: (batch: AnsweredPriors) => readonly One[]) => batches.flatMap(list);
+      const [taken, logProbs, tokens] = [all((one) => one.texts), all((one) => one.logProbs), all((one) => one.tokens)];
+      return { usages: batches, newPriors: { of, texts: taken, logProbs, tokens } };
+    },
   };
 }
 

@@ -29,7 +29,7 @@ const order: readonly Part[] = ['history', 'examples', 'evidence', 'candidates']
  * The decision with as much as fits: history goes first, oldest lines before younger ones, then examples, facts and
  * candidates, each from its end; one candidate always stays. A few token counts, by bisection.
  * @param maxPromptTokens of what is asked
- * @param textOf a decision as it is asked; default its prompt, without the chat template
+ * @param sizeOf tokens of what is evaluated at once to ask a decision; default its prompt's, without the chat template
  * @throws WorkbenchError `data` where question and one candidate do not fit
  */
 export function fitToContext<D extends Decision>(
@@ -37,10 +37,10 @@ export function fitToContext<D extends Decision>(
   {
     maxPromptTokens,
     countTokens,
-    textOf = promptText,
-  }: { maxPromptTokens: number; countTokens: (text: string) => number; textOf?: (decision: D) => string },
+    sizeOf = (one) => countTokens(promptText(one)),
+  }: { maxPromptTokens: number; countTokens: (text: string) => number; sizeOf?: (decision: D) => number },
 ): Fitted<D> {
-  const size = (dropped: Dropped) => countTokens(textOf(withoutDropped(decision, dropped)));
+  const size = (dropped: Dropped) => sizeOf(withoutDropped(decision, dropped));
   const dropped: Dropped = { history: 0, examples: 0, evidence: 0, candidates: 0 };
   let tokens = size(dropped);
   if (tokens <= maxPromptTokens) return { decision, dropped };

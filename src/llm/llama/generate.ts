@@ -159,8 +159,16 @@ function asked(token: Token, followers: readonly Token[]): ControlledEvaluateInp
   return [token, { generateNext: { logits, totalLogitWeight: true } }];
 }
 
+/** Of each output, its highest logit: thousands of texts may ask for one output. */
+const highestLogits = new WeakMap<ControlledEvaluateIndexOutput, number>();
+
 function logProb(output: ControlledEvaluateIndexOutput | undefined, token: Token): number {
   const { logits, totalLogitWeight } = output!.next;
-  const highest = Math.max(...logits!.values());
+  let highest = highestLogits.get(output!);
+  if (highest === undefined) {
+    highest = -Infinity;
+    for (const logit of logits!.values()) highest = Math.max(highest, logit);
+    highestLogits.set(output!, highest);
+  }
   return logits!.get(token)! - highest - Math.log(totalLogitWeight!);
 }

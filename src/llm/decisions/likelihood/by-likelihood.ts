@@ -18,6 +18,7 @@ import {
   plainBody,
   plainCandidate,
   plainChain,
+  plainContinuation,
   plainLine,
   plainRelation,
   plainTask,
@@ -237,16 +238,26 @@ export function textQueries(decision: Decision): TextQuery[] | undefined {
   return wayOf(decision)?.queries(decision);
 }
 
-/** What a decision by likelihood puts before a model: everything, which tells it from others, and the longest that is evaluated at once. */
-export function plainPrompt(decision: Decision): { whole: Prompt; longest: string } {
+/** Everything that a decision by likelihood puts before a model, which tells it from others. */
+export function plainPrompt(decision: Decision): Prompt {
   const queries = textQueries(decision) ?? [];
   const head = queries[0] ? plainHead(queries[0].chosen) : '';
-  const longest = (texts: readonly string[]) =>
-    texts.reduce((most, text) => (text.length > most.length ? text : most), '');
-  return {
-    whole: { system: '', head, body: queries.map(({ body, texts }) => [body, ...texts].join('\n')).join('\n') },
-    longest: head + longest(queries.map(({ body, texts }) => `${body} ${longest(texts)}`)),
-  };
+  return { system: '', head, body: queries.map(({ body, texts }) => [body, ...texts].join('\n')).join('\n') };
+}
+
+/**
+ * Tokens of the most that a decision by likelihood evaluates at once: head, body and one text. However many texts there are,
+ * they are never in the context together.
+ */
+export function plainSize(decision: Decision, countTokens: (text: string) => number): number {
+  const most = (sizes: readonly number[]) => sizes.reduce((highest, size) => Math.max(highest, size), 0);
+  // By tokens rather than characters: a short name of rare signs may have more of them than a long plain one.
+  return most(
+    (textQueries(decision) ?? []).map(({ chosen, body, texts }) => {
+      const longest = most(texts.map((text) => countTokens(plainContinuation(text))));
+      return countTokens(plainHead(chosen) + body) + longest;
+    }),
+  );
 }
 
 /**
