@@ -51,6 +51,7 @@ export interface SetWalk {
   stop: string;
   /** Whether the model chose it among several. */
   judged: boolean;
+  /** Product of the shares of its relations and of the verdict. */
   confidence: number;
 }
 
@@ -186,5 +187,6 @@ async function bestOf(
   });
   if (!reply) degrade();
   const chosen = beams[reply?.choice ?? -1];
-  return { best: chosen ?? best, confidence: confidence ?? (chosen ?? best).score, judged: chosen !== undefined };
+  const taken = chosen ?? best;
+  return { best: taken, confidence: taken.score * (confidence ?? 1), judged: chosen !== undefined };
 }

@@ -238,6 +238,27 @@ describe('Think-on-Graph', () => {
       expect(answer.chain).toEqual([graph.relationId('sailed'), graph.relationId('built_by')]);
     });
 
+    test('is as sure as of all choices on the way together, not of the verdict alone', async () => {
+      const told = async (share?: number) => {
+        const torn = (decision: Decision) =>
+          decision.kind === 'score' ? { scores: decision.candidates.map(() => 5) } : setReply(decision);
+        const client = Object.assign(scriptedClient(torn), { byLikelihood: true });
+        const decide = async <D extends Decision>(decision: D) => ({
+          ...(await client.decide(decision)),
+          ...(decision.kind === 'judge' && share !== undefined && { confidence: share }),
+        });
+        const agent = await questionAgents.create('tog', resources, { depth: 2 });
+        const session = {
+          client: Object.create(client, { decide: { value: decide } }) as typeof client,
+          trace: () => {},
+        };
+        return (await agent.answer(task, session)).confidence!;
+      };
+      const ofPath = await told();
+      expect(ofPath).toBeLessThan(1);
+      expect(await told(0.5)).toBeCloseTo(ofPath / 2, 12);
+    });
+
     test('keeps what it has where the budget is spent, and gives nothing without a topic', async () => {
       const { answer, phases } = await byScore({}, { hops: 2 }, 2);
       expect(phases).toEqual(['relation-prune']);

@@ -199,6 +199,34 @@ describe('what is cloned', () => {
     });
   });
 
+  test('goes by the confidence that an agent itself tells where its words are scored', async () => {
+    const asked = [
+      'evaluate',
+      '--agent',
+      'structgpt',
+      '--dataset',
+      'films',
+      '--split',
+      'train',
+      '--model',
+      'oracle:0.3',
+    ];
+    const kept = ['--choices', 'likelihood', '--encoder', 'hashed:32', '--evaluations', folderWith({})];
+    const evaluation = dirname((await kgwalkJson<{ saved: string }>(...asked, ...kept)).saved);
+    const { answers } = evaluationFiles(evaluation);
+    const lines = readFileSync(answers, 'utf8').trim().split('\n');
+    const sure = lines.map((line) => (JSON.parse(line) as { confidence: number }).confidence);
+    expect(sure.every((confidence) => confidence > 0 && confidence <= 1)).toBe(true);
+    const least = sure.toSorted((a, b) => a - b)[Math.floor(sure.length / 2)]!;
+    const folder = newFolder();
+    const confident = ['teacher.accept=confident', `teacher.minConfidence=${least}`, 'clone.epochs=1'];
+    await train({ settings: settingsFrom(evaluation, ...confident), folder });
+    const { accepted, left } = taughtRecord(folder);
+    expect(accepted + (left['not walkable'] ?? 0)).toBe(sure.filter((confidence) => confidence >= least).length);
+    expect(left['not confident']).toBe(sure.filter((confidence) => confidence < least).length);
+    expect(accepted).toBeLessThan(sure.length);
+  });
+
   test('is none of what leads nowhere, is longer than a walk, or holds names that the graph lacks', async () => {
     const chains = [['no_such'], ['directed_by', 'directed_by'], ['directed_by', '~directed_by', 'year', 'year'], []];
     const odd = withRows(taught, (row, i) => (i < chains.length ? { ...row, chain: chains[i] } : row));
