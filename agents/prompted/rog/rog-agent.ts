@@ -114,29 +114,40 @@ export async function answerFromChains(
   { client, trace }: QuestionSession,
   { resources: { graph, names }, settings, topics, leading }: ChainsFound,
 ): Promise<QuestionAnswer> {
-  const [best] = leading;
-  const { chain, answers } = best!;
+  const best = leading[0]!;
   const evidence = distinctFacts(
     leading.flatMap((one) =>
       chainEvidence(graph, topics, one.chain, one.answers, settings.maxPaths, excludedTopics(task)),
     ),
   );
-  const rest = { chain, evidence, cost: {} };
+  const rest = { evidence, cost: {} };
   if (fromFrontier(settings.answers, client)) {
     trace({ event: 'stop', reason: 'frontier' });
-    return { ...frontierAnswers(graph, task, answers), ...rest, degraded: false, stop: 'frontier' };
+    const { chain, answers } = best;
+    return { ...frontierAnswers(graph, task, answers), ...rest, chain, degraded: false, stop: 'frontier' };
   }
   const decided = await unlessSpent(decideAnswer(task, client, evidence, answerPrompts));
-  const said = decided?.reply;
+  const said = decided?.reply?.answers;
   const stop = said ? 'answered' : decided ? 'unparsed' : 'budget';
   trace({ event: 'stop', reason: stop });
-  // Of homonyms those that the best sequence leads to, then those that any does.
-  const met = new Set(leading.flatMap((one) => one.answers));
+  const answered = { names, leading, said: said ?? [] };
+  return { ...readFromChains(task, answered), ...rest, degraded: said === undefined, stop };
+}
+
+/** What the model said as answers, and the sequence that leads to most of them, the better of equals. */
+function readFromChains(
+  task: QuestionTask,
+  { names, leading, said }: Pick<QuestionAgentResources, 'names'> & Pick<ChainsFound, 'leading'> & { said: string[] },
+): ReturnType<typeof saidAnswers> & Pick<QuestionAnswer, 'chain'> {
+  // Of homonyms those that any sequence leads to.
+  const met = new Set(leading.flatMap(({ answers }) => answers));
   const lookup = (name: string) => {
     const homonyms = names.lookup(name);
     const known = homonyms.filter((entity) => met.has(entity));
     return known.length > 0 ? known : homonyms;
   };
-  const found = saidAnswers(task, said?.answers ?? [], { names: { lookup }, met: new Set(answers), ends: answers });
-  return { ...found, ...rest, degraded: said === undefined, stop };
+  const meant = new Set(said.flatMap(lookup));
+  const held = leading.map(({ answers }) => answers.filter((entity) => meant.has(entity)).length);
+  const { chain, answers: ends } = leading[held.indexOf(Math.max(...held))]!;
+  return { ...saidAnswers(task, said, { names: { lookup }, met: new Set(ends), ends }), chain };
 }

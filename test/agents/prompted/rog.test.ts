@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { Decision } from '../../../src/llm/decision.js';
+import { mostAnswers } from '../../../src/llm/decisions/forms/answer.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
 
@@ -72,4 +73,18 @@ test('a name that two plans lead to is what the better one leads to', async () =
   );
   const { entities } = await agent.answer(taskOf({ topics: own, hops: 2 }), { client, trace: () => {} });
   expect(entities).toEqual([twins.entityId('Jon Weil')]);
+});
+
+test('a list that the form cut stands for all of the plan that it was read from, which is named', async () => {
+  const many = Array.from({ length: 40 }, (_, i) => [`Smith ${i}`, 'lives_in', 'Skarn'] as const);
+  const town = graphOf([...townFacts, ...many]);
+  const sequence = (...names: string[]) => names.map((name) => town.relationId(name));
+  const plans = [sequence('~purchased_by', 'repaired_by'), sequence('lives_in', '~lives_in')];
+  const agent = await questionAgents.create('rog', resourcesOf(town));
+  const own = [{ name: 'Orla Brandt', entity: town.entityId('Orla Brandt') }];
+  const smiths = many.map(([smith]) => smith).slice(0, mostAnswers);
+  const client = scriptedClient((decision) => (decision.kind === 'chains' ? { chains: plans } : { answers: smiths }));
+  const answer = await agent.answer(taskOf({ topics: own, hops: 2 }), { client, trace: () => {} });
+  expect(answer.chain).toEqual(plans[1]);
+  expect(answer.entities).toHaveLength(40);
 });
