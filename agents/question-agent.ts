@@ -118,8 +118,14 @@ export interface RelationRanker {
    * The most probable walks that its own beam finds, most probable first; each leads somewhere. None where nothing leads on from
    * the topics.
    * @param count walks followed at once, at least 1
+   * @param hops relations of every walk, as far as the walker may go; undefined: it stops when it chooses to, or as it was trained
    */
-  walks(task: QuestionTask, count: number, signal?: AbortSignal): Promise<readonly RankedWalk[]>;
+  walks(
+    task: QuestionTask,
+    count: number,
+    hops: number | undefined,
+    signal?: AbortSignal,
+  ): Promise<readonly RankedWalk[]>;
 }
 
 /** A walk that a trained walker would take. */

@@ -130,8 +130,10 @@ function relationRanker(
       );
       return Float64Array.from(logProbs, Math.exp);
     },
-    async walks(task, count, signal) {
-      const { chains } = await beamOf(options, questions, task, count, signal);
+    async walks(task, count, hops, signal) {
+      const rules = hops === undefined ? options.rules : { ...options.rules, hops: 'given' as const };
+      const asked = hops === undefined ? task : { ...task, hops };
+      const { chains } = await beamOf({ ...options, rules }, questions, asked, count, signal);
       return chains.map(({ node, logProb }) => ({ relations: [...node.relations], probability: Math.exp(logProb) }));
     },
   };

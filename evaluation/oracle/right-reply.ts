@@ -4,6 +4,7 @@ import { normalizeName } from '../../src/kg/name-index.js';
 import { readableRelation } from '../../agents/prompted/self-veqa/sub-graph.js';
 import { mostAnswers } from '../../src/llm/decisions/forms/answer.js';
 import { longestText } from '../../src/llm/decisions/forms/rewrite.js';
+import { arrow } from '../../src/llm/decisions/prompt-text.js';
 import { distinctTexts } from '../../src/llm/decisions/reply-values.js';
 import type {
   AnswerDecision,
@@ -52,7 +53,7 @@ export function rightReply(graph: Graph, facts: QuestionFacts, decision: Decisio
     case 'chains':
       return { chains: proposedChains(facts, decision, rng) };
     case 'rewrite':
-      return { texts: rewritten(facts, decision) };
+      return { texts: rewritten(graph, facts, decision) };
     case 'paths': {
       const gold = goldPaths(facts, decision);
       const paths = gold.length > 0 ? gold : shuffled([...decision.allowed.keys()], rng);
@@ -66,7 +67,12 @@ export function rightReply(graph: Graph, facts: QuestionFacts, decision: Decisio
 }
 
 /** The clue of each hop, the first with the topics; what is known is the facts, as sentences. */
-function rewritten({ task, mentions, chains }: QuestionFacts, { about, count, evidence }: RewriteDecision): string[] {
+function rewritten(
+  graph: Graph,
+  { task, mentions, chains }: QuestionFacts,
+  { about, count, evidence }: RewriteDecision,
+): string[] {
+  if (about === 'plan') return chains.slice(0, count).map(({ relations }) => planOf(graph, relations));
   const clues = chains[0]?.clues.map((clue, hop) => (hop === 0 ? [...mentions, clue].join(', ') : clue)) ?? [];
   const known = evidence.map(([head, relation, tail]) => `${head} ${readableRelation(relation)} ${tail}`);
   const texts = about === 'paraphrase' ? [] : about === 'memory' ? known : clues;
@@ -74,6 +80,10 @@ function rewritten({ task, mentions, chains }: QuestionFacts, { about, count, ev
   if (written.length > 0) return written;
   return about === 'memory' ? ['Nothing is known yet.'] : [shortened(task.question)];
 }
+
+/** A relation sequence as the text of a plan. */
+export const planOf = (graph: Graph, relations: readonly number[]): string =>
+  relations.map((relation) => graph.relationNames[relation]!).join(arrow);
 
 const shortened = (text: string): string => text.slice(0, longestText).trim();
 

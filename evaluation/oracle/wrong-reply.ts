@@ -3,6 +3,7 @@ import { readableRelation } from '../../agents/prompted/self-veqa/sub-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { normalizeName } from '../../src/kg/name-index.js';
 import { longestText } from '../../src/llm/decisions/forms/rewrite.js';
+import { arrow } from '../../src/llm/decisions/prompt-text.js';
 import type {
   AnswerDecision,
   ChainsDecision,
@@ -46,6 +47,7 @@ export function wrongReply(
     case 'chains':
       return { chains: wrongChains(facts, decision, (right as Right<'chains'>).chains, rng) };
     case 'rewrite':
+      if (decision.about === 'plan') return { texts: wrongPlans(graph, facts, (right as Right<'rewrite'>).texts, rng) };
       return wrongTexts(graph, facts, (right as Right<'rewrite'>).texts, rng);
     case 'paths':
       return wrongPaths(facts, decision, (right as Right<'paths'>).paths, rng);
@@ -151,6 +153,16 @@ function wrongTexts(graph: Graph, { mentions, chains }: QuestionFacts, texts: st
       return [...named, other].join(', ').slice(0, longestText).trim();
     }),
   };
+}
+
+/** Every plan ends in another relation than a right one has there. */
+function wrongPlans(graph: Graph, { chains }: QuestionFacts, texts: string[], rng: Rng): string[] {
+  const last = new Set(chains.map(({ relations }) => clueOf(graph, relations.at(-1)!)));
+  const others = graph.relationNames.filter((_, relation) => !last.has(clueOf(graph, relation)));
+  return texts.map((text) => {
+    const other = drawn(others, rng);
+    return other === undefined ? text : [...text.split(arrow).slice(0, -1), other].join(arrow);
+  });
 }
 
 const clueOf = (graph: Graph, relation: number): string => readableRelation(graph.relationNames[relation]!);

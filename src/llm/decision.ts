@@ -132,8 +132,8 @@ export type ChainsReply = { chains: number[][] };
 /** The question in other words, in parts or as goals; or what is known so far, in words. */
 export interface RewriteDecision extends DecisionBase<RewriteReply> {
   kind: 'rewrite';
-  /** What the texts are: the question in other words, its parts, the goals on its way, or what is known. */
-  about: 'paraphrase' | 'sub-question' | 'sub-objective' | 'memory';
+  /** What the texts are: the question in other words, its parts, the goals on its way, what is known, or `relation → relation`. */
+  about: 'paraphrase' | 'sub-question' | 'sub-objective' | 'memory' | 'plan';
   /** Most texts. */
   count: number;
 }

@@ -54,6 +54,8 @@ async function everyDecision(): Promise<Decision[]> {
     { name: 'structgpt', switches: { answers: 'frontier' } },
     ...['triples', 'cot'].map((finalPolicy) => ({ name: 'tog', switches: { finalPolicy, depth: 2, width: 9 } })),
     { name: 'self-veqa', switches: { verifier: 'reference' } },
+    { name: 'rog', switches: { vocabulary: 'free' } },
+    { name: 'gcr', switches: { hub: 1, level: 'path' } },
     { name: 'reader', switches: { walker: 'any' } },
     { name: 'reader', switches: { walker: 'any', answers: 'frontier' } },
   ];
@@ -98,7 +100,7 @@ describe('what prompted agents ask', () => {
         ...['relation-prune', 'entity-prune', 'judge', 'answer', 'direct-answer'],
         ...['clues', 'relation-map', 'entity-map', 'propose', 'verify', 'paths', 'relation'],
         ...['split', 'relations', 'objectives', 'entities', 'memory', 'reflect', 'walk'],
-        ...['paraphrase', 'relation-2', 'relation-3'],
+        ...['paraphrase', 'relation-2', 'relation-3', 'plan'],
       ].sort(),
     );
     const prompted = [

@@ -2,6 +2,8 @@
  * GCR, graph-constrained reasoning: the model names real paths out of the topics, bound to them by a grammar, and answers from them.
  *
  * Inputs: the question, its topics, the number of hops where the data set tells it. Calls: 2, 1 where answers come from the frontier.
+ * At a hub it chooses among relation sequences, all of them, instead of among paths; at the level of paths it then names paths of
+ * these, one call more.
  * Stop: `answered`, `frontier`, `no-path` (nothing leads anywhere: no answer, the question counts all the same), `unparsed`, `no-topic`, `budget`.
  *
  * Where the reference differs: once its trie is exhausted every token is allowed, so that paths may leave the graph; questions
@@ -23,8 +25,9 @@ import { fromFrontier, pathBlock } from '../frontier-steps.js';
 import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { answerFromChains } from '../rog/rog-agent.js';
-import { chainChoice, executed, type ExecutedChain } from '../self-veqa/chains.js';
-import { type Path, realPaths } from './path-space.js';
+import { type Planned, planAmong } from '../rog/plans.js';
+import { type ChainChoice, chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
+import { hasMorePaths, type Path, realPaths } from './path-space.js';
 import { pathsExamples, pathsTask } from './prompts.js';
 import { type GcrSettings, gcrSettings } from './settings.js';
 
@@ -68,16 +71,45 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const space = { ...settings, vocabulary: 'reachable' } as const;
   const choice = await chainChoice(graph, task, hops, [], () => 0, prefilter, space);
   if (choice.note) trace({ event: 'note', text: choice.note });
-  const paths = realPaths(graph, topics, excludedTopics(task), choice.allowed, settings.maxCandidates);
-  if (paths.length === 0) return ended('no-path');
+  if (choice.allowed.length === 0) return ended('no-path');
+  const sequences = await sequencesOf(task, session, parts, topics, choice);
+  if (typeof sequences === 'string') return ended(sequences, sequences === 'unparsed');
+  const { chains, chosen: isChosen, confidence } = sequences;
+  const answered = async (leading: readonly ExecutedChain[], sure: number | undefined) => {
+    const found = await answerFromChains(task, session, { resources, settings, topics, leading });
+    return { ...found, ...(sure !== undefined && { confidence: sure }) };
+  };
+  // A path would stand for its sequence, which is chosen already.
+  if (isChosen && settings.level === 'chain') return answered(wholeSequences(graph, task, topics, chains), confidence);
+  const paths = realPaths(graph, topics, excludedTopics(task), chains, settings.maxCandidates);
   const decided = await unlessSpent(named(task, session, parts, topics, paths));
   if (!decided) return ended('budget');
   if (!decided.reply) return ended('unparsed', true);
   const chosen = (decided.reply as PathsReply).paths.map((index) => paths[index]!);
   trace({ event: 'decision', phase: 'paths', summary: decided.text });
-  const leading = settings.level === 'path' ? alone(chosen) : wholeSequences(graph, task, topics, chosen);
-  const found = await answerFromChains(task, session, { resources, settings, topics, leading });
-  return { ...found, ...(decided.confidence !== undefined && { confidence: decided.confidence }) };
+  const relations = chosen.map((path) => path.map(([, relation]) => relation));
+  const leading = settings.level === 'path' ? alone(chosen) : wholeSequences(graph, task, topics, relations);
+  return answered(leading, decided.confidence);
+}
+
+/** Sequences whose paths may be named: all, or at a hub those that the model chooses; or why there are none. */
+async function sequencesOf(
+  task: QuestionTask,
+  { client, trace }: QuestionSession,
+  { resources: { graph }, settings }: Parts,
+  topics: readonly number[],
+  choice: ChainChoice,
+): Promise<(Planned & { chosen: boolean }) | 'budget' | 'unparsed'> {
+  const chains = choice.allowed;
+  const isHub =
+    chains.length > settings.maxCandidates || hasMorePaths(graph, topics, excludedTopics(task), chains, settings.hub);
+  if (!isHub) return { chains, chosen: false };
+  const final = settings.level === 'chain' && fromFrontier(settings.answers, client);
+  const planned = await planAmong(graph, task, client, choice, { count: settings.sequences, final });
+  if (typeof planned === 'string') return planned;
+  const summary = planned.chains.map((chain) => chainText(graph, chain)).join('; ');
+  trace({ event: 'decision', phase: 'propose', summary });
+  return { ...planned, chosen: true };
 }
 
 function named(
@@ -98,14 +130,13 @@ function named(
   });
 }
 
-/** Relation sequences of the paths, each once, with where they lead as a whole. */
+/** Relation sequences, each once, with where they lead as a whole. */
 function wholeSequences(
   graph: QuestionAgentResources['graph'],
   task: QuestionTask,
   topics: readonly number[],
-  paths: readonly Path[],
+  chains: readonly (readonly number[])[],
 ): ExecutedChain[] {
-  const chains = paths.map((path) => path.map(([, relation]) => relation));
   const distinct = [...new Map(chains.map((chain) => [chain.join(), chain])).values()];
   return distinct.map((chain) => executed(graph, topics, chain, excludedTopics(task)));
 }

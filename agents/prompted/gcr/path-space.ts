@@ -1,5 +1,5 @@
 /** Real paths out of the topics, a few of each relation sequence: a hub's thousands never stand in memory at once. */
-import { canonicalOrder, chainFrontiers } from '../../../src/kg/frontier.js';
+import { canonicalOrder, chainFrontiers, executeChain } from '../../../src/kg/frontier.js';
 import type { Graph, Triple } from '../../../src/kg/graph.js';
 
 /** A path as walked. */
@@ -34,4 +34,19 @@ export function realPaths(
   const longest = perChain.reduce((length, paths) => Math.max(length, paths.length), 0);
   const turns = Array.from({ length: longest }, (_, turn) => perChain.flatMap((paths) => paths.slice(turn, turn + 1)));
   return turns.flat().slice(0, most);
+}
+
+/** Whether the sequences have more walks in all than `most`; counted without listing any. O(edges of the frontiers) a sequence. */
+export function hasMorePaths(
+  graph: Graph,
+  topics: readonly number[],
+  excluded: readonly number[],
+  chains: readonly (readonly number[])[],
+  most: number,
+): boolean {
+  let paths = 0;
+  return chains.some((chain) => {
+    for (const count of executeChain(graph, topics, chain, excluded).counts) paths += count;
+    return paths > most;
+  });
 }

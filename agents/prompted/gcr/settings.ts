@@ -20,6 +20,13 @@ export const gcrSettings = z.strictObject({
     .max(5000)
     .default(200)
     .describe('Paths that may be named: each relation sequence gives one in turn until there are so many.'),
+  hub: z
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .default(10_000)
+    .describe('Real paths beyond which relation sequences are chosen first, and paths of these alone.'),
+  sequences: z.int().min(1).max(20).default(3).describe('Relation sequences that are chosen at a hub.'),
   maxPaths: z.int().min(1).max(1000).default(60).describe('Facts of each sequence that the answer is read from.'),
   answers: answersSwitch,
   ...prefilterSettings,

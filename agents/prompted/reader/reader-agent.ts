@@ -1,7 +1,7 @@
 /**
  * The reader: a trained relation walker finds the walks, by its own beam, and the language model reads what lies on them.
  *
- * Inputs: the question, its topics, the number of hops where the walker was trained with it. Calls: 1: the answer, or where answers
+ * Inputs: the question, its topics, the number of hops where the data set tells it. Calls: 1: the answer, or where answers
  * come from the frontier which walk leads to it, none where there is one walk. Stop: `answered`, `frontier` (everything that the chosen walk leads to), `unparsed`, `no-way`, `no-topic`, `budget`.
  *
  * Where the reference differs: there a graph network ranks entities, and shortest paths to the best of them are read; here walks
@@ -81,7 +81,9 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
     return noAnswer(stop);
   };
   if (topics.length === 0) return ended('no-topic');
-  const walks = likeliest(await walker.walks(task, settings.beams, signal), settings.mass);
+  // Walks of other lengths would be judged by their length: fewer words are likelier.
+  const hops = settings.hops === 'given' ? task.hops : undefined;
+  const walks = likeliest(await walker.walks(task, settings.beams, hops, signal), settings.mass);
   if (walks.length === 0) return ended('no-way');
   const text = ({ relations, probability }: RankedWalk) => `${chainText(graph, relations)} (${probability.toFixed(3)})`;
   trace({ event: 'note', text: `The walker goes ${walks.map(text).join('; ')}.` });

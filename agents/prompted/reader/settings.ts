@@ -9,6 +9,10 @@ export const readerSettings = z.strictObject({
     .default('')
     .describe('Name or folder of the run of a trained relation walker, a checkpoint behind an @; must be given.'),
   beams: z.int().min(1).max(50).default(3).describe('Walks that the walker follows at once and hands on.'),
+  hops: z
+    .enum(['given', 'any'])
+    .default('given')
+    .describe('Length of walks: as the data set tells it, or where the walker stops.'),
   mass: z
     .number()
     .positive()

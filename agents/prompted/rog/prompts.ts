@@ -1,4 +1,5 @@
-/** What RoG and GCR ask for at the end, with a solved instance of a made-up orchard. */
+/** What RoG and GCR ask, with solved instances of a made-up orchard. */
+import type { Example, RewriteReply } from '../../../src/llm/decision.js';
 import type { AnswerPrompts } from '../frontier-steps.js';
 
 export const answerPrompts: AnswerPrompts = {
@@ -22,3 +23,14 @@ export const answerPrompts: AnswerPrompts = {
     },
   ],
 };
+
+/** Of plans in the model's own words. */
+export const planTask =
+  'Plan sequences of relations that lead from the entity in the question to its answer, the most reasonable first. Write each as relation → relation, with ~ before a relation that is followed backwards.';
+
+export const planExamples: readonly Example<RewriteReply>[] = [
+  {
+    question: 'who planted the trees that grow beside Mill Pond',
+    reply: { texts: ['~grows_beside → planted_by', '~grows_beside → owned_by'] },
+  },
+];

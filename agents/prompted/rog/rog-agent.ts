@@ -6,11 +6,10 @@
  * `no-way`, `no-topic`, `budget`.
  *
  * Where the reference differs: its graph keeps one relation a pair of entities and no direction; a hub's paths are without limit;
- * a plan that leads nowhere leaves the model to answer by heart, unmarked.
+ * a plan that leads nowhere leaves the model to answer by heart, unmarked; its planner was tuned on the graph's own relations.
  * @source Luo et al. 2024, "Reasoning on graphs: faithful and interpretable large language model reasoning"
  */
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
-import { BudgetSpent } from '../../../src/llm/decision.js';
 import {
   chainEvidence,
   noAnswer,
@@ -25,7 +24,7 @@ import { decideAnswer, frontierAnswers, fromFrontier, saidAnswers } from '../fro
 import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
 import { chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
-import { propose } from '../self-veqa/roles.js';
+import { planAmong, type Planned, planFreely, type RelationNames, relationsByName } from './plans.js';
 import { answerPrompts } from './prompts.js';
 import { type RogSettings, rogSettings } from './settings.js';
 
@@ -36,13 +35,16 @@ export const rogEntry: QuestionAgentEntry<typeof rogSettings> = {
   async create(resources, settings): Promise<QuestionAgent> {
     const prefilter = await openPrefilter(resources, settings);
     const hopsOf = await openHops(resources, settings.hops);
+    let names: RelationNames | undefined;
+    const namesOf = () => (names ??= relationsByName(resources.graph));
+    const parts = { resources, settings, prefilter, hopsOf, names: namesOf };
     return {
       name: 'rog',
       topicGiven: true,
       hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answer(task, session, { resources, settings, prefilter, hopsOf }),
+      answer: (task, session) => answer(task, session, parts),
     };
   },
 };
@@ -52,6 +54,7 @@ interface Parts {
   settings: RogSettings;
   prefilter: Prefilter;
   hopsOf: HopsOf;
+  names: () => RelationNames;
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
@@ -60,18 +63,17 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
   trace({ event: 'start', entities: topics });
   if (topics.length === 0) return ended(session, 'no-topic', false);
-  const hops = await parts.hopsOf(task, session);
-  const choice = await chainChoice(graph, task, hops, [], () => 0, parts.prefilter, parts.settings);
-  if (choice.note) trace({ event: 'note', text: choice.note });
-  if (choice.allowed.length === 0) return ended(session, 'no-way', false);
-  const plans = await planned(task, session, parts, choice);
-  if (plans === 'budget') return ended(session, 'budget', false);
-  const walked = (plans ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+  const planned = await plansOf(task, session, parts);
+  if (typeof planned === 'string') return ended(session, planned, planned === 'unparsed');
+  const { chains, note, confidence } = planned;
+  if (note !== undefined) trace({ event: 'note', text: note });
+  const walked = chains.map((chain) => executed(graph, topics, chain, excludedTopics(task)));
   const summary = walked.map(({ chain, answers }) => `${chainText(graph, chain)} (${answers.length})`).join('; ');
   trace({ event: 'decision', phase: 'propose', summary });
   const leading = walked.filter(({ answers }) => answers.length > 0);
-  if (leading.length === 0) return ended(session, plans ? 'nowhere' : 'unparsed', true);
-  return answerFromChains(task, session, { ...parts, topics, leading });
+  if (leading.length === 0) return ended(session, 'nowhere', true);
+  const found = await answerFromChains(task, session, { ...parts, topics, leading });
+  return { ...found, ...(confidence !== undefined && { confidence }) };
 }
 
 function ended({ trace }: QuestionSession, stop: string, degraded: boolean): QuestionAnswer {
@@ -79,24 +81,21 @@ function ended({ trace }: QuestionSession, stop: string, degraded: boolean): Que
   return { ...noAnswer(stop), degraded };
 }
 
-/** Undefined where the reply could not be read. */
-async function planned(
+/** Or why there are none. */
+async function plansOf(
   task: QuestionTask,
-  { client }: QuestionSession,
-  { resources: { graph }, settings }: Parts,
-  { allowed, vocabulary, hops }: Awaited<ReturnType<typeof chainChoice>>,
-): Promise<number[][] | 'budget' | undefined> {
-  // A single way needs no call.
-  if (allowed.length === 1) return [[...allowed[0]!]];
-  try {
-    return await propose({
-      ...{ graph, client, task, hops, allowed, vocabulary, shots: [], tried: [] },
-      ...{ count: Math.min(settings.plans, allowed.length), final: fromFrontier(settings.answers, client) },
-    });
-  } catch (error) {
-    if (error instanceof BudgetSpent) return 'budget';
-    throw error;
-  }
+  session: QuestionSession,
+  { resources: { graph }, settings, names, hopsOf, prefilter }: Parts,
+): Promise<Planned | 'budget' | 'unparsed' | 'no-way'> {
+  const { client, trace } = session;
+  const hops = await hopsOf(task, session);
+  const limits = { count: settings.plans, final: fromFrontier(settings.answers, client) };
+  const isFree = settings.vocabulary === 'free';
+  if (isFree && !client.byLikelihood) return planFreely(graph, names(), task, client, { ...limits, hops });
+  const space = { ...settings, vocabulary: settings.vocabulary === 'reachable' ? 'reachable' : 'all' } as const;
+  const choice = await chainChoice(graph, task, hops, [], () => 0, prefilter, space);
+  if (choice.note) trace({ event: 'note', text: choice.note });
+  return choice.allowed.length === 0 ? 'no-way' : planAmong(graph, task, client, choice, limits);
 }
 
 /** What answering from walked sequences works with. */

@@ -8,10 +8,10 @@ import { prefilterSettings } from '../prefilter/settings.js';
 export const rogSettings = z.strictObject({
   plans: z.int().min(1).max(20).default(3).describe('Relation sequences that are planned.'),
   vocabulary: z
-    .enum(['reachable', 'all'])
+    .enum(['reachable', 'graph', 'free'])
     .default('reachable')
     .describe(
-      'What a plan may hold: relations that lead on from the topic, or all (the ablation "plan not grounded").',
+      'What a plan may hold: relations that lead on from the topic, all of the graph, or what the model writes (the paper); where words are scored free is graph.',
     ),
   hops: hopsSwitch,
   maxHops: z.int().min(1).max(4).default(2).describe('Longest plan where the length is not given.'),

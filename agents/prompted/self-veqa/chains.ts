@@ -14,7 +14,7 @@ import type { MemoryEntry } from './chain-memory.js';
 import type { SelfVeqaSettings } from './settings.js';
 
 /** What the proposer may write, and what its prompt shows for it. */
-interface ChainChoice {
+export interface ChainChoice {
   /** Ascending by relation ids. */
   allowed: readonly (readonly number[])[];
   /** Relations that the prompt lists; absent where the examples speak for themselves. */
@@ -26,7 +26,7 @@ interface ChainChoice {
 }
 
 /** Relations that a prompt lists at most. */
-const mostListed = 60;
+export const mostListed = 60;
 
 /**
  * @param hops length of chains; undefined: any up to `maxHops`
@@ -68,13 +68,9 @@ function everyChain(graph: Graph, shortest: number, longest: number, most: numbe
   let count = 0;
   for (let length = shortest; length <= longest; length++) count += relations.length ** length;
   if (count > most) {
-    throw new WorkbenchError(
-      'config',
-      `expected at most maxChains = ${most} chains, got ${count} with vocabulary: all`,
-      {
-        hint: 'Raise maxChains, or use vocabulary: reachable.',
-      },
-    );
+    throw new WorkbenchError('config', `expected at most maxChains = ${most} chains, got ${count} over all relations`, {
+      hint: 'Raise maxChains, or use vocabulary: reachable.',
+    });
   }
   return {
     allowed: allChains(relations, shortest, longest),

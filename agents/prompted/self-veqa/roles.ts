@@ -26,8 +26,16 @@ interface ProposeQuery {
   final: boolean;
 }
 
-/** Distinct chains, most reasonable first. Undefined where the reply could not be read. */
-export async function propose(query: ProposeQuery): Promise<number[][] | undefined> {
+/** What was proposed. */
+interface Proposed {
+  /** Distinct, most reasonable first. */
+  chains: number[][];
+  /** Where the model tells. */
+  confidence?: number;
+}
+
+/** Undefined where the reply could not be read. */
+export async function propose(query: ProposeQuery): Promise<Proposed | undefined> {
   const { graph, client, task, hops, count, allowed, shots, vocabulary, tried, critique, final } = query;
   const name = (relation: number) => graph.relationNames[relation]!;
   const blocks: ContextBlock[] = [
@@ -50,7 +58,7 @@ export async function propose(query: ProposeQuery): Promise<number[][] | undefin
     { label: 'Tried before, wrong', lines: tried.map(({ chain }) => chainText(graph, chain)) },
     { label: 'What was wrong', lines: critique === undefined ? [] : [critique] },
   ];
-  const { reply } = await client.decide({
+  const { reply, confidence } = await client.decide({
     kind: 'chains',
     phase: 'propose',
     questionId: task.id,
@@ -66,7 +74,9 @@ export async function propose(query: ProposeQuery): Promise<number[][] | undefin
     relationName: (relation) => graph.relationNames[relation] ?? exampleRelations[relation - graph.numRelations]!,
     final,
   });
-  return reply && [...new Map(reply.chains.map((chain) => [chain.join(), chain])).values()];
+  if (!reply) return undefined;
+  const chains = [...new Map(reply.chains.map((chain) => [chain.join(), chain])).values()];
+  return { chains, ...(confidence !== undefined && { confidence }) };
 }
 
 interface VerifyQuery {

@@ -165,12 +165,12 @@ async function runRounds(
     if (allowed.length === 0) return { stop: 'exhausted' };
     // A further proposal that nobody can judge any more changes nothing.
     if (round > 1 && settings.verify && client.remaining < 1) return { stop: 'budget' };
-    const chains = await propose({
+    const proposal = await propose({
       ...{ graph, client, task, allowed, shots, critique, tried: rounds.tried, final: final() },
       ...{ hops: choice.hops, vocabulary: choice.vocabulary, count: Math.min(settings.chains, allowed.length) },
     });
-    if (!chains) rounds.degraded = true;
-    const proposed = (chains ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task)));
+    if (!proposal) rounds.degraded = true;
+    const proposed = (proposal?.chains ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task)));
     rounds.tried.push(...proposed);
     const leading = proposed.filter(({ answers }) => answers.length > 0);
     const summary = proposed.map(({ chain, answers }) => `${chainText(graph, chain)} (${answers.length})`).join('; ');

@@ -1,10 +1,12 @@
-import { expect, test } from '@jest/globals';
-import { realPaths } from '../../../agents/prompted/gcr/path-space.js';
+import { describe, expect, test } from '@jest/globals';
+import { hasMorePaths, realPaths } from '../../../agents/prompted/gcr/path-space.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { Decision } from '../../../src/llm/decision.js';
+import { textQueries } from '../../../src/llm/decisions/likelihood/by-likelihood.js';
 import { pathText } from '../../../src/llm/decisions/prompt-text.js';
+import { replyFormat } from '../../../src/llm/decisions/reply-forms.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
 
@@ -65,7 +67,7 @@ test('what cannot be read is marked, and the budget is kept', async () => {
   expect([spent.answer.stop, spent.asked.length]).toEqual(['budget', 0]);
 });
 
-test('of a hub of ten thousand paths as many are offered as may be, of every sequence some', async () => {
+describe('a hub of ten thousand paths', () => {
   const builder = new GraphBuilder();
   for (let i = 0; i < 10_000; i++) {
     builder.add(`Clock ${i}`, 'purchased_by', 'Orla Brandt');
@@ -74,14 +76,85 @@ test('of a hub of ten thousand paths as many are offered as may be, of every seq
   builder.add('Orla Brandt', 'lives_in', 'Skarn');
   builder.add('Skarn', 'lies_in', 'Vell');
   const hub = builder.build('hub', { addInverses: true });
-  const { asked } = await ask(hub, []);
-  const [decision] = asked;
-  if (decision?.kind !== 'paths') throw new TypeError('expected paths');
-  expect(decision.allowed.length).toBeLessThanOrEqual(200);
-  const texts = decision.allowed.map((path) => pathText(decision, path));
-  expect(texts).toContain('Orla Brandt → lives_in → Skarn → lies_in → Vell');
-  expect(texts.some((text) => text.includes('repaired_by'))).toBe(true);
-  const topic = [hub.entityId('Orla Brandt')];
-  const chain = ['~purchased_by', 'repaired_by'].map((name) => hub.relationId(name));
-  expect(realPaths(hub, topic, topic, [chain], 7)).toHaveLength(7);
+  const repaired = ['~purchased_by', 'repaired_by'].map((name) => hub.relationId(name));
+  const topics = [{ name: 'Orla Brandt', entity: hub.entityId('Orla Brandt') }];
+
+  /** Chooses what ends with a repairer. */
+  const repairs = (decision: Decision) => {
+    if (decision.kind === 'chains') {
+      return { chains: decision.allowed.filter((chain) => chain.join() === repaired.join()) };
+    }
+    if (decision.kind === 'paths') {
+      return { paths: [...decision.allowed.keys()].filter((i) => decision.allowed[i]!.at(-1)![1] === repaired[1]) };
+    }
+    return { answers: decision.evidence.map(([, , tail]) => tail) };
+  };
+  async function asked(switches = {}, byLikelihood = false, budget = Infinity) {
+    const agent = await questionAgents.create('gcr', resourcesOf(hub), switches);
+    const client = scriptedClient(repairs, budget, byLikelihood);
+    const answer = await agent.answer(taskOf({ topics, hops: 2 }), { client, trace: () => {} });
+    const scored = client.asked.flatMap((decision) => (byLikelihood ? textQueries(decision)! : []));
+    const texts = scored.reduce((sum, query) => sum + query.texts.length, 0);
+    return { answer, kinds: client.asked.map(({ kind }) => kind), decisions: client.asked, texts };
+  }
+
+  test('is asked about by relation sequences, none of which is cut: all right answers are kept', async () => {
+    const { answer, kinds, decisions, texts } = await asked({}, true);
+    expect(kinds).toEqual(['chains']);
+    expect(decisions[0]).toMatchObject({ allowed: expect.arrayContaining([repaired]) as unknown });
+    expect(texts).toBeLessThan(10);
+    expect([answer.stop, answer.entities.length]).toEqual(['frontier', 500]);
+    expect((await asked()).kinds).toEqual(['chains', 'answer']);
+  });
+
+  test('is asked about by paths of the best sequences where single paths count: a bounded number of texts', async () => {
+    const { answer, kinds, texts } = await asked({ level: 'path', beams: 1 }, true);
+    expect(kinds).toEqual(['chains', 'paths']);
+    expect(texts).toBeLessThanOrEqual(210);
+    expect(answer.entities.length).toBeGreaterThan(0);
+    expect(answer.chain).toEqual(repaired);
+  });
+
+  test('makes small grammars', async () => {
+    const { decisions, kinds } = await asked({ level: 'path' });
+    expect(kinds).toEqual(['chains', 'paths', 'answer']);
+    for (const decision of decisions) {
+      const format = replyFormat(decision);
+      expect(JSON.stringify(format).length).toBeLessThan(60_000);
+    }
+  });
+
+  test('keeps the budget', async () => {
+    const spent = await asked({ level: 'path' }, false, 2);
+    expect([spent.answer.stop, spent.kinds]).toEqual(['budget', ['chains']]);
+    expect((await asked({}, true, 1)).answer.stop).toBe('frontier');
+  });
+
+  test('is one beyond a number that can be set; below it paths are named, some of every sequence', async () => {
+    const { decisions } = await asked({ hub: 20_000 });
+    const [decision] = decisions;
+    if (decision?.kind !== 'paths') throw new TypeError('expected paths');
+    expect(decision.allowed.length).toBeLessThanOrEqual(200);
+    const texts = decision.allowed.map((path) => pathText(decision, path));
+    expect(texts).toContain('Orla Brandt → lives_in → Skarn → lies_in → Vell');
+    expect(texts.some((text) => text.includes('repaired_by'))).toBe(true);
+    const topic = [topics[0]!.entity];
+    expect(realPaths(hub, topic, topic, [repaired], 7)).toHaveLength(7);
+    expect(hasMorePaths(hub, topic, topic, [repaired], 9999)).toBe(true);
+    expect(hasMorePaths(hub, topic, topic, [repaired], 10_000)).toBe(false);
+  });
+});
+
+test('of more sequences than paths may be named none is lost', async () => {
+  const facts = Array.from({ length: 300 }, (_, i) => ['Orla Brandt', `relation ${i}`, `Thing ${i}`] as const);
+  const wide = graphOf(facts);
+  const last = [wide.relationId('relation 299')];
+  const agent = await questionAgents.create('gcr', resourcesOf(wide), { answers: 'frontier' });
+  const client = scriptedClient((decision) => {
+    const found = decision.kind === 'chains' && decision.allowed.find((chain) => chain.join() === last.join());
+    return found ? { chains: [found] } : undefined;
+  });
+  const own = [{ name: 'Orla Brandt', entity: wide.entityId('Orla Brandt') }];
+  const answer = await agent.answer(taskOf({ topics: own, hops: 1 }), { client, trace: () => {} });
+  expect(answer.entities.map((entity) => wide.entityNames[entity])).toEqual(['Thing 299']);
 });

@@ -2,7 +2,9 @@ import { env } from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RankedWalk } from '../../../agents/question-agent.js';
 import { questionAgents } from '../../../agents/question-agents.js';
+import { loadRelationRanker } from '../../../agents/relation-walker/relation-walker-agent.js';
 import type { QuestionSample } from '../../../datasets/question.js';
+import { loadQuestionDataset } from '../../../datasets/questions/question-dataset.js';
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
 import { createClients } from '../../../src/llm/client/create-clients.js';
 import { openCompletionStore } from '../../../src/llm/client/completion-store.js';
@@ -36,12 +38,12 @@ async function ask(
   switches = {},
   { budget = Infinity, task = {}, byLikelihood = false, script = judge as (decision: Decision) => unknown } = {},
 ) {
-  const counts: number[] = [];
+  const counts: (number | undefined)[][] = [];
   const ranker = {
     prepare: () => Promise.resolve(),
     shares: () => Promise.resolve(undefined),
-    walks(_: unknown, count: number) {
-      counts.push(count);
+    walks(_: unknown, count: number, hops?: number) {
+      counts.push([count, hops]);
       return Promise.resolve(walks.slice(0, count));
     },
   };
@@ -60,7 +62,8 @@ test('the model reads what lies on the walker’s walks, in one call', async () 
   expect(asked[0]!.evidence).toContainEqual(['Tower Clock', 'stands_in', 'Vell']);
   expect(names).toEqual(['Jon Weil', 'Mia Kop']);
   expect(answer).toMatchObject({ stop: 'answered', degraded: false, confidence: wrong.probability });
-  expect(counts).toEqual([2]);
+  expect(counts).toEqual([[2, 2]]);
+  expect((await ask([right], { hops: 'any' })).counts).toEqual([[3, undefined]]);
 });
 
 test.each([
@@ -167,6 +170,21 @@ describe('a trained walker', () => {
   test('its own beam is followed: of one walk nothing is left to judge', async () => {
     const { complete, calls, of } = await oracleRun('likelihood', { beams: 1 });
     expect([complete, calls]).toEqual([of, 0]);
+  });
+
+  test('walks as far as it is told, which it was not in training', async () => {
+    const dataset = loadQuestionDataset('films');
+    const films = await dataset.loadGraph(dataset.subsets);
+    const { ranker, close } = await loadRelationRanker(run, { dataset: 'films', graph: films }, { checkpoint: 'best' });
+    const [{ task }] = dataset.questions(films, { subsets: ['2-hop'], split: 'valid' }) as [QuestionSample];
+    const lengths = async (hops?: number) =>
+      (await ranker.walks(task, 4, hops)).map(({ relations }) => relations.length);
+    expect(new Set(await lengths(2))).toEqual(new Set([2]));
+    expect(new Set(await lengths(1))).toEqual(new Set([1]));
+    expect(new Set(await lengths()).size).toBeGreaterThan(1);
+    const probabilities = (await ranker.walks(task, 4, 2)).map(({ probability }) => probability);
+    expect(probabilities).toEqual(probabilities.toSorted((a, b) => b - a));
+    await close();
   });
 
   test('its checkpoint stands among the hashes of the evaluation', async () => {

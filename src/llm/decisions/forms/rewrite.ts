@@ -1,6 +1,7 @@
 /** The question in other words, in parts or as goals; or what is known, in words. */
 import type { RewriteDecision, RewriteReply } from '../../decision.js';
 import { looseValues } from '../loose-json.js';
+import { arrow } from '../prompt-text.js';
 import type { ReplyForm } from '../reply-form.js';
 import { distinctTexts, field, labelledValues, linesOf, listOf, numberedItems, unwrapped } from '../reply-values.js';
 
@@ -12,9 +13,20 @@ const what: Readonly<Record<RewriteDecision['about'], string>> = {
   'sub-question': 'parts of the question, in the order in which they are to be answered',
   'sub-objective': 'goals on the way to the answer, in their order',
   memory: 'short sentences that say what is known',
+  plan: 'plans, each a text of relations with → between them',
 };
 
-const otherNames = ['text', 'questions', 'paraphrases', 'subquestions', 'parts', 'goals', 'objectives', 'memory'];
+const otherNames = [
+  'text',
+  'questions',
+  'paraphrases',
+  'subquestions',
+  'parts',
+  'goals',
+  'objectives',
+  'memory',
+  'plans',
+];
 
 /** `{"texts":["…"]}`: one text at least, different ones. */
 export const rewriteForm: ReplyForm<RewriteDecision> = {
@@ -24,12 +36,12 @@ export const rewriteForm: ReplyForm<RewriteDecision> = {
   shape: ({ count }) => ({ fields: { texts: { list: { text: longestText }, min: 1, max: Math.max(count, 1) } } }),
   read(decision, value, lenient) {
     const list = listOf(field(value, 'texts', lenient, otherNames) ?? (lenient ? value : undefined));
-    return list && reply(decision, lenient ? list.flatMap(textsIn) : list);
+    return list && reply(decision, lenient ? list.flatMap(textsOf(decision)) : list);
   },
   readWhole(decision, text) {
     if (linesOf(text).every(isSentence)) return sentences(decision, linesOf(text));
     const lists = looseValues(text).toReversed();
-    return lists.length > 1 && lists.every(Array.isArray) ? reply(decision, lists.flatMap(textsIn)) : undefined;
+    return lists.length > 1 && lists.every(Array.isArray) ? reply(decision, textsInLists(decision, lists)) : undefined;
   },
   readLines: (decision, lines) => (/^["[{]/.test(lines[0] ?? '') ? undefined : sentences(decision, lines)),
 };
@@ -39,6 +51,16 @@ function isSentence(line: string): boolean {
   const outside = line.replace(/\[[^[\]{}]*\]/g, ' ');
   return !/[[\]{}]/.test(outside) && !/:\s*\[/.test(line) && /\p{L}+\W+\p{L}+/u.test(outside);
 }
+
+/** A plan may be written as the list of its relations. */
+function textsOf({ about }: RewriteDecision): (entry: unknown) => string[] {
+  if (about !== 'plan') return textsIn;
+  return (entry) => (Array.isArray(entry) ? [listOf(entry)!.flatMap(textsIn).join(arrow)] : textsIn(entry));
+}
+
+/** Lists of texts behind each other; of plans each list may be one. */
+const textsInLists = (decision: RewriteDecision, lists: readonly unknown[]): string[] =>
+  decision.about === 'plan' ? lists.flatMap(textsOf(decision)) : lists.flatMap(textsIn);
 
 /** Texts of whatever stands in a list: `"…"`, `["…", "topic"]`, `{"question":"…"}`. */
 function textsIn(entry: unknown): string[] {
