@@ -118,7 +118,7 @@ export interface RelationRanker {
    * The most probable walks that its own beam finds, most probable first; each leads somewhere. None where nothing leads on from
    * the topics.
    * @param count walks followed at once, at least 1
-   * @param hops relations of every walk, as far as the walker may go; undefined: it stops when it chooses to, or as it was trained
+   * @param hops relations of every walk, fewer where nothing leads on or the walker may not go so far; undefined: it stops when it chooses to, or as it was trained
    */
   walks(
     task: QuestionTask,

@@ -83,7 +83,9 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   if (topics.length === 0) return ended('no-topic');
   // Walks of other lengths would be judged by their length: fewer words are likelier.
   const hops = settings.hops === 'given' ? task.hops : undefined;
-  const walks = likeliest(await walker.walks(task, settings.beams, hops, signal), settings.mass);
+  const ranked = await walker.walks(task, settings.beams, hops, signal);
+  const whole = ranked.filter(({ relations }) => relations.length === hops);
+  const walks = likeliest(whole.length > 0 ? whole : ranked, settings.mass);
   if (walks.length === 0) return ended('no-way');
   const text = ({ relations, probability }: RankedWalk) => `${chainText(graph, relations)} (${probability.toFixed(3)})`;
   trace({ event: 'note', text: `The walker goes ${walks.map(text).join('; ')}.` });
