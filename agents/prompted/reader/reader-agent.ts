@@ -1,7 +1,7 @@
 /**
  * The reader: a trained relation walker finds the walks, by its own beam, and the language model reads what lies on them.
  *
- * Inputs: the question, its topics, the number of hops where the data set tells it. Calls: 1: the answer, or where answers
+ * Inputs: the question, its topics, the number of hops where it is told; else the walker stops when it chooses to. Calls: 1: the answer, or where answers
  * come from the frontier which walk leads to it, none where there is one walk. Stop: `answered`, `frontier` (everything that the chosen walk leads to), `unparsed`, `no-way`, `no-topic`, `budget`.
  *
  * Where the reference differs: there a graph network ranks entities, and shortest paths to the best of them are read; here walks
@@ -22,6 +22,7 @@ import {
   type RelationRanker,
 } from '../../question-agent.js';
 import { fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
+import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { answerFromChains } from '../rog/rog-agent.js';
 import { chainText, executed } from '../self-veqa/chains.js';
 import { chooseWalk } from '../walk-choice.js';
@@ -30,16 +31,18 @@ import { type ReaderSettings, readerSettings } from './settings.js';
 /** The agent `reader` with its switches. */
 export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {
   settings: readerSettings,
-  needs: ['model'],
+  needs: ['model', 'encoder', 'train'],
   /** @throws WorkbenchError `usage` without a run, or for one that does not fit */
   async create(resources, settings): Promise<QuestionAgent> {
     const walker = await walkerOf(resources, settings);
+    const hopsOf = await openHops(resources, settings.hops);
     return {
       name: 'reader',
       topicGiven: true,
+      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
       prompted: true,
       prepare: (tasks, signal) => walker.prepare(tasks, signal),
-      answer: (task, session) => answer(task, session, { resources, settings, walker }),
+      answer: (task, session) => answer(task, session, { resources, settings, walker, hopsOf }),
     };
   },
 };
@@ -67,10 +70,11 @@ interface Parts {
   resources: QuestionAgentResources;
   settings: ReaderSettings;
   walker: RelationRanker;
+  hopsOf: HopsOf;
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
-  const { resources, settings, walker } = parts;
+  const { resources, settings, walker, hopsOf } = parts;
   const { graph } = resources;
   const { client, trace, signal } = session;
   const start = startWalk(task);
@@ -82,7 +86,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   };
   if (topics.length === 0) return ended('no-topic');
   // Walks of other lengths would be judged by their length: fewer words are likelier.
-  const hops = settings.hops === 'given' ? task.hops : undefined;
+  const hops = await hopsOf(task, session);
   const ranked = await walker.walks(task, settings.beams, hops, signal);
   const whole = ranked.filter(({ relations }) => relations.length === hops);
   const walks = likeliest(whole.length > 0 ? whole : ranked, settings.mass);

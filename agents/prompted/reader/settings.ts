@@ -1,6 +1,7 @@
 /** Switches of the reader. */
 import { z } from 'zod';
 import { answersSwitch } from '../frontier-steps.js';
+import { hopsSwitch } from '../hops/hops.js';
 
 /** The switches of `reader`, with their defaults. */
 export const readerSettings = z.strictObject({
@@ -9,10 +10,7 @@ export const readerSettings = z.strictObject({
     .default('')
     .describe('Name or folder of the run of a trained relation walker, a checkpoint behind an @; must be given.'),
   beams: z.int().min(1).max(50).default(3).describe('Walks that the walker follows at once and hands on.'),
-  hops: z
-    .enum(['given', 'any'])
-    .default('given')
-    .describe('Length of walks: as the data set tells it, or where the walker stops.'),
+  hops: hopsSwitch,
   mass: z
     .number()
     .positive()
