@@ -11,6 +11,8 @@ export interface AgentEntry<Resources, Made, Settings extends z.ZodType = z.ZodT
   settings?: Settings;
   /** What it may ask its resources for. Default: the graph alone. */
   needs?: readonly ('encoder' | 'model' | 'embedding' | 'train')[];
+  /** Switches without which it cannot be opened. Default none. */
+  required?: readonly string[];
   create(resources: Resources, settings: z.output<Settings>): Made | Promise<Made>;
 }
 
@@ -66,6 +68,12 @@ export class AgentRegistry<Resources, Made> {
   hasSwitches(text: string, set: readonly string[] = []): boolean {
     const own = this.settings(agentOf(text), {});
     return overridesOf(text, set).every(({ path }) => Object.hasOwn(own, path[0]!));
+  }
+
+  /** Switches that an agent cannot be opened without, and that are not set. @throws as `hasSwitches` */
+  missingSwitches(text: string, set: readonly string[] = []): string[] {
+    const given = overridesOf(text, set).map(({ path }) => path[0]!);
+    return (this.entry(agentOf(text)).required ?? []).filter((name) => !given.includes(name));
   }
 
   /** All switches of an agent with their values. @throws as `create` */

@@ -1,11 +1,12 @@
 /** Charts of agents on the same samples: bars of what they reach, and that against what it costs. */
 import { numberText, type Figure } from '../src/run/figures.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
-import { boundOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
+import { boundOf, choicesOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
 import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
 import { meanOf } from './plots/smoothing.js';
+import { groupBy } from './run-data.js';
 import { largest, type Mean } from './series.js';
-import { milliseconds, percent, plain } from './words.js';
+import { listed, milliseconds, percent, plain } from './words.js';
 
 /** Bars with intervals, of figures that some row has. @param name begins every file name */
 export function barFigures(set: ResultSet, name: string, figures: readonly Figure[]): ChartGroup[] {
@@ -79,9 +80,12 @@ export function costFigures(set: ResultSet, name: string): ChartGroup[] {
       },
     ];
   });
-  const caption = `Up and to the left is better. Whiskers: 95\u00a0% bootstrap intervals over ${set.about.clusters}. Agents that ask no model stand at 0 calls, left of the logarithmic axis; time is wall time, preparing included.`;
+  const caption = `Up and to the left is better. Whiskers: 95\u00a0% bootstrap intervals over ${set.about.clusters}. Agents that ask no model stand at 0 calls, left of the logarithmic axis; time is wall time, preparing included.${rows.length > 10 ? ' Names that have no room are said where a mark is pointed at.' : ''}`;
   return charts.length > 0 ? [{ charts, caption }] : [];
 }
+
+/** More lines than these are drawn apart, by how agents choose. */
+const mostLines = 9;
 
 /** The lines that evaluations found under one title, averaged over seeds. */
 export function foundCurves(set: ResultSet, title: string, name: string): ChartGroup[] {
@@ -99,26 +103,28 @@ export function foundCurves(set: ResultSet, title: string, name: string): ChartG
         (a, b) => a - b,
       )
     : Array.from({ length: Math.ceil(most / stride) + 2 }, (_, i) => i * stride);
-  const lines = found.map(({ row: { label, color }, curves }): PlotLine => {
-    const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([place]) => place <= x)?.[1] ?? 0));
-    return { label, color, x: [steps], seeds: [steps.map(at)] };
+  const isMany = found.length > mostLines;
+  const ways = groupBy(found, ({ row }) => (isMany ? (choicesOf(row.records[0]!) ?? 'no model') : ''));
+  const charts = [...ways].map(([way, some]): NamedChart => {
+    const used = new Set<string>();
+    const lines = some.map(({ row: { label, color }, curves }): PlotLine => {
+      const at = (x: number) => meanOf(curves.map(({ points }) => points.findLast(([place]) => place <= x)?.[1] ?? 0));
+      const dashed = used.has(color);
+      used.add(color);
+      return { label, color, ...(dashed && { dashed }), x: [steps], seeds: [steps.map(at)] };
+    });
+    const head = `${title}${way && `, ${way}`}: ${y}, % · n = ${plain(set.about.n)}${markOf(set)}`;
+    const ends = lines.map(({ label, seeds }) => `${label} ${percent(seeds[0]!.at(-1)!)}`).join(', ');
+    return {
+      name: [name, title.toLowerCase(), ...(way ? [way] : [])].join('-'),
+      alt: `${head}, by ${xLabel}, ${plain(steps[0]!)} to ${plain(most)}; at ${plain(most)}: ${ends}`,
+      plot: {
+        ...{ kind: 'lines', title: head, unit: '%', axes: [xLabel], lines },
+        ...{ fromZero: true, stepped: !smooth, smooths: false, height: 300 },
+      },
+    };
   });
-  const head = `${title}: ${y}, % · n = ${plain(set.about.n)}${markOf(set)}`;
-  const ends = lines.map(({ label, seeds }) => `${label} ${percent(seeds[0]!.at(-1)!)}`).join(', ');
-  const alt = `${head}, by ${xLabel}, ${plain(steps[0]!)} to ${plain(most)}; at ${plain(most)}: ${ends}`;
-  return [
-    {
-      charts: [
-        {
-          name: `${name}-${title.toLowerCase()}`,
-          alt,
-          plot: {
-            ...{ kind: 'lines', title: head, unit: '%', axes: [xLabel], lines },
-            ...{ fromZero: true, stepped: !smooth, smooths: false, height: 300 },
-          },
-        },
-      ],
-      caption: caption ?? 'Of all samples, means over seeds; a sample counts from where it ended.',
-    },
-  ];
+  const without = set.rows.filter((row) => found.every((one) => one.row !== row)).map(({ label }) => label);
+  const said = caption ?? 'Of all samples, means over seeds; a sample counts from where it ended.';
+  return [{ charts, caption: without.length > 0 ? `${said} Nothing to draw of ${listed(without)}.` : said }];
 }

@@ -3,7 +3,7 @@ import type { EvaluationRecord } from '../src/run/evaluation.js';
 import { numberText, type Estimate, type Figure, type TestedDifference } from '../src/run/figures.js';
 import { groupBy, type EvaluationData, type Speed, type Subject } from './run-data.js';
 import { meanOf } from './plots/smoothing.js';
-import { agentColors } from './plots/colors.js';
+import { agentColors, palette } from './plots/colors.js';
 import { average, averageSlices, namedBy, type Figures } from './series.js';
 import { baselineName, labelOf, plain, wordsOf } from './words.js';
 
@@ -219,7 +219,10 @@ function setOf(
 
 /** How an agent was asked, where others of its set were asked in other ways, and what its name leaves out. */
 function asideOf({ label, model, simulated, note, seeds, records }: ResultRow, rows: readonly ResultRow[]): string[] {
-  const asks = rows.some((row) => row.model !== undefined);
+  const models = new Set(rows.flatMap((row) => row.model ?? []));
+  const asks = models.size > 0;
+  // Of many agents with one model, the caption alone says which.
+  const isSaid = models.size === 1 && rows.length > palette.length;
   // Who asks no model is told of neither.
   const asked = rows.filter((row) => (row.model === undefined) === (model === undefined));
   const others = asked.map((row) => facetsOf(row.records[0]!));
@@ -227,7 +230,13 @@ function asideOf({ label, model, simulated, note, seeds, records }: ResultRow, r
     (word) => word !== model && !label.includes(word) && others.some((words) => !words.includes(word)),
   );
   return [
-    ...(model === undefined ? (asks ? ['no language model'] : []) : [simulated ? `${model}, simulated` : model]),
+    ...(model === undefined
+      ? asks
+        ? ['no language model']
+        : []
+      : isSaid
+        ? []
+        : [simulated ? `${model}, simulated` : model]),
     ...own,
     ...(note ? [note] : []),
     ...(seeds > 1 ? [`mean of ${seeds} seeds`] : []),
@@ -338,6 +347,12 @@ export function toldApart(record: EvaluationRecord): [string, unknown][] {
   );
 }
 
+/** How an agent's choices are made, in words; undefined where it asks no model. */
+export function choicesOf({ model, ...record }: EvaluationRecord): string | undefined {
+  const { choices = 'written' } = record as { choices?: unknown };
+  return model === undefined ? undefined : choices === 'written' ? choices : `by ${String(choices)}`;
+}
+
 /** How an agent was asked, in words: `budget 30`, `hops withheld`, `by likelihood`. */
 export function facetsOf(record: EvaluationRecord): string[] {
   const asks = record.model !== undefined;
@@ -347,8 +362,7 @@ export function facetsOf(record: EvaluationRecord): string[] {
     if (key === 'model') return record.simulated ? [] : [String(value)];
     return [value === true ? wordsOf(key) : `${wordsOf(key)} ${String(value)}`];
   });
-  const { choices = 'written' } = record as { choices?: unknown };
-  return [...words, ...(asks ? [choices === 'written' ? choices : `by ${String(choices)}`] : [])];
+  return [...words, ...(asks ? [choicesOf(record)!] : [])];
 }
 
 interface Colored {
@@ -367,17 +381,21 @@ function colorBook(subjects: readonly Subject[], all: readonly LabelledRow[]): (
   }
   const others = all.filter(({ same: [one] }) => !one!.trained || !groups.has(one!.trained.settings));
   const taken = new Set([...groups.values()].map(({ color }) => color));
+  // Of many, all of one agent have its colour.
+  const many = new Set(others.map(({ label }) => label)).size > palette.length;
+  const nameOf = ({ label, same: [one] }: LabelledRow) => (many && !one!.trained ? one!.record.agent : label);
   const colors = agentColors(
-    others.map(({ label, same: [one] }) => {
-      return { name: label, vivid: one!.trained !== undefined || one!.record.model !== undefined };
+    others.map((row) => {
+      const { trained, record } = row.same[0]!;
+      return { name: nameOf(row), vivid: trained !== undefined || record.model !== undefined };
     }),
     taken,
   );
-  return ({ label, same: [one] }) => {
-    const { trained } = one!;
+  return (row) => {
+    const { trained } = row.same[0]!;
     const own = trained && groups.get(trained.settings);
     if (own) return trained.checkpoint === 'best' ? own : { ...own, color: `${own.color}99` };
-    return { color: colors.get(label)! };
+    return { color: colors.get(nameOf(row))! };
   };
 }
 

@@ -167,14 +167,19 @@ async function foundParts(set: ResultSet, name: string, draw: Draw): Promise<Par
   return parts;
 }
 
-/** Short lists of all agents in one table; where one is long, a table for each agent, the main one's open. */
+/** Agents that have a table each where lists are long. */
+const mostTables = 4;
+
+/** Short lists in one table, and those of many agents; where one of a few is long, a table for each agent, the main one's open. */
 function rowParts(heading: string, found: { row: ResultRow; section: Section }[], main: ResultRow): PartView[] {
   const listed = found.flatMap(({ row, section: { rows = [] } }) =>
     rows.length > 0 ? [{ label: row.label, own: row.own, seeds: row.seeds, rows }] : [],
   );
   if (listed.length === 0) return [];
-  if (listed.every(({ rows }) => rows.length <= mostValues)) {
-    return [{ heading, table: rowsTable(listed), folded: true }];
+  if (listed.length > mostTables || listed.every(({ rows }) => rows.length <= mostValues)) {
+    return [
+      { heading, table: rowsTable(listed.map((one) => ({ ...one, rows: one.rows.slice(0, mostRows) }))), folded: true },
+    ];
   }
   return listed.map(({ label, seeds, rows }) => ({
     heading: `${heading}: ${label}`,

@@ -171,7 +171,7 @@ const waysOf = ({ records }: ResultRow, key: string): string[] =>
   facetsOf(records[0]!).filter((word) => !word.startsWith(`${wordsOf(key)} `));
 
 /** Figures of every table and calls, one line an agent. @param name begins every file name */
-export function sweptFigures({ set, setting, rows, beside }: Swept, name: string): ChartGroup {
+export function sweptFigures({ set, setting, values, rows, beside }: Swept, name: string): ChartGroup {
   const { n, clusters } = set.about;
   const isNoise = set.simulated !== undefined && setting.name === 'noise';
   const mark = isNoise ? ' (simulated)' : ` · n = ${plain(n)}${markOf(set)}`;
@@ -194,6 +194,7 @@ export function sweptFigures({ set, setting, rows, beside }: Swept, name: string
       ...{ kind: 'lines', title, unit, axes: [setting.axis], fromZero: true },
       lines: lines.map(({ of: _, ...line }) => line),
       ...(levels.length > 0 && { levels }),
+      ...(!isNoise && { marks: values }),
     };
     const alt = `${title} against ${setting.axis}: ${said.join(', ')}${level}`;
     return [{ name: `${name}-${setting.name}-${key}`, alt, plot }];

@@ -9,7 +9,7 @@ import { meanOf } from './plots/smoothing.js';
 import { largest, type Figures, type Mean } from './series.js';
 import { duration, milliseconds, percent, plain, pText, signed, wordsOf } from './words.js';
 
-/** Beside so many agents, slices still have a column for each. */
+/** Of so many agents, each has a column in the table of slices; of more, a row. */
 const mostAgents = 10;
 
 /** Every agent with the figures that belong into every table, and how dear it was where some ask a model. */
@@ -92,8 +92,9 @@ export function slicesTable(set: ResultSet, slices: readonly string[]): Table {
   const columns = (
     rows.length === 1
       ? mainFigures(set).map((figure) => ({ row: rows[0]!, figure, head: headOf(figure) }))
-      : rows.slice(0, mostAgents).map((row) => ({ row, figure: main, head: row.label }))
+      : rows.map((row) => ({ row, figure: main, head: row.label }))
   ).filter(({ row, figure }) => Object.values(row.slices).some((figures) => figures[figure.key]));
+  if (rows.length > mostAgents) return slicesByAgent(set, slices);
   const figuresOf = (row: ResultRow, slice: string) => (slice === 'all' ? row.metrics : row.slices[slice]);
   const largestOf = (slice: string) => largest(rows.map((row) => sizeOf(figuresOf(row, slice))));
   return {
@@ -103,6 +104,21 @@ export function slicesTable(set: ResultSet, slices: readonly string[]): Table {
         { text: slice.replace('=', ': ') },
         { text: plain(largestOf(slice)) },
         ...columns.map(({ row, figure }) => figureCell(figuresOf(row, slice)?.[figure.key], figure)),
+      ],
+    })),
+  };
+}
+
+/** The same of many agents: a row each. */
+function slicesByAgent({ rows, main }: ResultSet, slices: readonly string[]): Table {
+  const sizes = slices.map((slice) => largest(rows.map((row) => sizeOf(row.slices[slice]))));
+  return {
+    head: ['agent', 'all', ...slices.map((slice, i) => `${slice.replace('=', ': ')} (n = ${plain(sizes[i]!)})`)],
+    rows: (slices.length === 0 ? [] : rows).map((row) => ({
+      own: row.own,
+      cells: [
+        { text: row.label },
+        ...[row.metrics, ...slices.map((slice) => row.slices[slice])].map((one) => figureCell(one?.[main.key], main)),
       ],
     })),
   };

@@ -81,7 +81,9 @@ function membersOf(
   const switches = word.slice(group.length);
   const all = task.agents.names().filter((name) => groups[group]!(task.agents.asksModel(name)));
   const suited = all.filter((name) => task.suits?.(name, flags) ?? true);
-  const members = suited.filter((name) => task.agents.hasSwitches(name + switches, flags.set));
+  const having = suited.filter((name) => task.agents.hasSwitches(name + switches, flags.set));
+  const missing = having.map((name) => task.agents.missingSwitches(name + switches, flags.set));
+  const members = having.filter((_, i) => missing[i]!.length === 0);
   if (members.length === 0) {
     throw new WorkbenchError('usage', `expected agents on ${task.name}, got none, at ${word}`, {
       hint: `Agents on ${task.name}: ${task.agents.names().join(', ')}.`,
@@ -95,9 +97,10 @@ function membersOf(
     `not with ${flags.model}`,
   );
   leftOut(
-    suited.filter((name) => !members.includes(name)),
+    suited.filter((name) => !having.includes(name)),
     'no such switch',
   );
+  having.forEach((name, i) => leftOut(missing[i]!.length > 0 ? [name] : [], `name it with ${missing[i]!.join(', ')}`));
   return members.map((name) => name + switches);
 }
 

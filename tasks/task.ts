@@ -210,7 +210,7 @@ export interface Task<S extends Sample = Sample, Answer = unknown, R extends Row
   readonly measure: Measure<R>;
   readonly agents: Pick<
     AgentRegistry<never, unknown>,
-    'names' | 'has' | 'parse' | 'settings' | 'asksModel' | 'hasSwitches'
+    'names' | 'has' | 'parse' | 'settings' | 'asksModel' | 'hasSwitches' | 'missingSwitches'
   >;
   /** Whether the options suit an agent: words that stand for several leave out those whom they do not. Default true. */
   suits?(agent: string, flags: Pick<EvaluationFlags, 'model'>): boolean;

@@ -1,6 +1,6 @@
 /** One colour an agent, in every chart of every page: by its name alone, as far as colours go. */
 
-/** Told apart by readers who see colours differently, and in print; the last two by most. @source Okabe and Ito, Color Universal Design */
+/** Told apart by readers who see colours differently, and in print; the last five by most. @source Okabe and Ito, Color Universal Design */
 export const palette = [
   '#0072b2',
   '#d55e00',
@@ -11,6 +11,9 @@ export const palette = [
   '#8a5a2b',
   '#5b4bb5',
   '#c1272d',
+  '#8c8c1f',
+  '#882255',
+  '#0f6b6b',
 ] as const;
 
 /** Of whatever learns nothing and asks no model. */
@@ -27,6 +30,9 @@ export const brighter: Readonly<Record<string, string>> = {
   '#8a5a2b': '#c89b6a',
   '#5b4bb5': '#a79cf2',
   '#c1272d': '#f2777b',
+  '#8c8c1f': '#cfcf5e',
+  '#882255': '#d977a8',
+  '#0f6b6b': '#5fbdbd',
   '#9aa6b0': '#76828c',
   '#6c7883': '#a3aeb7',
   '#c3b8a8': '#8a8071',
@@ -54,7 +60,7 @@ export interface Shown {
 
 /**
  * The colour of each, by name: the one that is its own wherever it stands; of two that want one the first has it, the other the
- * next that is free. Beyond nine colours they repeat.
+ * next that is free. Beyond twelve colours they repeat.
  * @param used colours that others have
  */
 export function agentColors(agents: readonly Shown[], used: ReadonlySet<string> = new Set()): Map<string, string> {

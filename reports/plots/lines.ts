@@ -48,7 +48,7 @@ function namesOf({ lines, levels = [] }: Pick<LinePlot, 'lines' | 'levels'>) {
 
 /** Mean curves over seeds with shaded intervals and each seed as a faint line. */
 export function lineConfig(plot: LinePlot, theme: Theme, view?: View): ChartConfiguration {
-  const { title, unit, axes, levels = [], fromZero = false, stepped = false, window = 1 } = plot;
+  const { title, unit, axes, levels = [], marks, fromZero = false, stepped = false, window = 1 } = plot;
   const chosen = view?.axis ?? 0;
   const lines = plot.lines
     .filter(({ label }) => !view?.hidden.has(label))
@@ -57,7 +57,7 @@ export function lineConfig(plot: LinePlot, theme: Theme, view?: View): ChartConf
   const { longest, atEnds, below } = namesOf(plot);
   const inside = view === undefined;
   const [first, last] = extent(lines);
-  const begin = view?.logX ? first : Math.min(0, first);
+  const begin = view?.logX ? first : marks ? first - (last - first) / 20 : Math.min(0, first);
   const percent = unit === '%';
   return {
     type: 'line',
@@ -81,6 +81,11 @@ export function lineConfig(plot: LinePlot, theme: Theme, view?: View): ChartConf
           // Where axes are chosen, the choice names them.
           ...axis(theme, view && axes.length > 1 ? undefined : axes[chosen]),
           ticks: { ...ticks(theme), includeBounds: false },
+          ...(marks && {
+            afterBuildTicks: (scale: { ticks: { value: number }[] }) => {
+              scale.ticks = marks.map((value) => ({ value }));
+            },
+          }),
           min: view?.x?.min ?? begin,
           max: view?.x?.max ?? last,
         },

@@ -43,6 +43,8 @@ export interface LinePlot extends Titled {
   axes: readonly string[];
   lines: readonly PlotLine[];
   levels?: readonly Level[];
+  /** Places that are marked on the axis, which begins before the first. Default: round numbers from 0. */
+  marks?: readonly number[];
   /** Points of the centred moving mean that is shown first, odd. Default 1, which smooths nothing. */
   window?: number;
   /** Whether the reader may smooth. Default: where any line has 10 points or more and no interval of its own. */

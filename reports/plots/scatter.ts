@@ -5,6 +5,9 @@ import type { PlotEstimate, ScatterPlot } from './plot.js';
 
 type Point = ScatterPlot['points'][number];
 
+/** Of more points, names that have no room of their own are left out. */
+const mostNamed = 10;
+
 /** Longer names are cut: they would cross the plot. */
 const longestName = 22;
 
@@ -129,7 +132,9 @@ function crosses(points: readonly Point[], place: (value: number) => number, the
         const label = shorten(name, longestName);
         const width = ctx.measureText(label).width;
         const { spot } = spots[i]!;
-        const box = placeFor(spot, width, taken, chartArea);
+        const isCrowded = points.length > mostNamed;
+        const box = placeFor(spot, width, taken, chartArea, isCrowded ? 3 : 10);
+        if (isCrowded && taken.some((other) => overlaps(box, other))) return;
         taken.push(box);
         leader(ctx, spot, box, theme);
         ctx.strokeStyle = theme.paper;
@@ -166,10 +171,13 @@ export interface Box {
 
 const letterHeight = 14;
 
-/** The first place around a spot, near ones first, that lies inside the area and on nothing taken; the nearest where none does. */
-export function placeFor(spot: Box, width: number, taken: readonly Box[], area: Box): Box {
+/**
+ * The first place around a spot, near ones first, that lies inside the area and on nothing taken; the nearest where none does.
+ * @param reach lines of letters above and below
+ */
+export function placeFor(spot: Box, width: number, taken: readonly Box[], area: Box, reach = 10): Box {
   const middle = (spot.top + spot.bottom) / 2;
-  const steps = Array.from({ length: 10 }, (_, i) => i + 1).flatMap((step) => [-step, step]);
+  const steps = Array.from({ length: reach }, (_, i) => i + 1).flatMap((step) => [-step, step]);
   const sides = [0, ...steps].flatMap((step) => {
     const top = middle - letterHeight / 2 + step * letterHeight;
     return [spot.right + 2, spot.left - 2 - width].map((left) => ({

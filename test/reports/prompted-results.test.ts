@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { light } from '../../reports/plots/chart.js';
 import { configOf } from '../../reports/plots/config.js';
+import { placeFor } from '../../reports/plots/scatter.js';
 import { collectNoise, sweptFigures, sweptIn, sweptTable } from '../../reports/swept.js';
 import { openingOf, reservationsOf, resultOf } from '../../reports/opening.js';
 import { barFigures, costFigures, foundCurves } from '../../reports/figures.js';
 import { collectResults, withSettings } from '../../reports/results.js';
-import { missTable, resultTable } from '../../reports/tables.js';
+import { missTable, resultTable, slicesTable } from '../../reports/tables.js';
 import { loadEvaluation, type EvaluationData } from '../../reports/run-data.js';
 import type { EvaluationRecord } from '../../src/run/evaluation.js';
 import {
@@ -260,6 +261,53 @@ describe('agents of which nothing differs but a number', () => {
   test('are no line where two things differ', () => {
     const [set] = collect([kept(0.5, 2, { keep: 1 }), kept(0.5, 2, { keep: 2, width: 2 })]);
     expect(sweptIn(set!)).toEqual([]);
+  });
+});
+
+describe('a table of many agents', () => {
+  const names = Array.from({ length: 7 }, (_, i) => `agent-${i}`);
+  const many = () => {
+    const lookup = saved(madeUpAnswers('lookup', 0.9, { calls: 0, hashes: { graph: 'a', dataset: 'd' } }));
+    const prompted = names.flatMap((name, i) =>
+      [undefined, 'likelihood'].map((choices) => {
+        const record = madeUpAnswers(name, 0.3 + i / 20, { ...(choices && { choices }) } as object);
+        return saved({ ...record, hashes: { graph: 'a', dataset: 'd' } });
+      }),
+    );
+    return collect([lookup, ...prompted])[0]!;
+  };
+
+  test('has a colour an agent, whatever way it chooses', () => {
+    const { rows } = many();
+    const colorsOf = (name: string) =>
+      new Set(rows.filter(({ label }) => label.startsWith(name)).map(({ color }) => color));
+    expect(names.map((name) => colorsOf(name).size)).toEqual(names.map(() => 1));
+    expect(new Set(names.flatMap((name) => [...colorsOf(name)])).size).toBe(names.length);
+  });
+
+  test('draws lines apart by how agents choose, and says of whom there is nothing to draw', () => {
+    const [group] = foundCurves(many(), 'Right within so many calls', 'x');
+    expect(group!.charts.map(({ name }) => name).sort()).toEqual([
+      'x-right within so many calls-by likelihood',
+      'x-right within so many calls-written',
+    ]);
+    for (const { plot } of group!.charts) expect(plot).toMatchObject({ lines: names.map(() => expect.anything()) });
+    expect(group!.caption).toMatch(/Nothing to draw of lookup\.$/);
+  });
+
+  test('has a row for each in the table of slices', () => {
+    const { head, rows } = slicesTable(many(), ['answers=1', 'type=captain']);
+    expect(head).toEqual(['agent', 'all', 'answers: 1 (n = 20)', 'type: captain (n = 20)']);
+    expect(rows).toHaveLength(15);
+  });
+
+  test('looks for the place of a name in the plot of cost within reach of its point', () => {
+    const area = { left: 0, right: 100, top: 0, bottom: 100 };
+    const spot = { left: 48, right: 52, top: 48, bottom: 52 };
+    const isFree = ({ top, bottom }: { top: number; bottom: number }) => bottom <= 20 || top >= 80;
+    const taken = [{ left: 0, right: 100, top: 20, bottom: 80 }];
+    expect(isFree(placeFor(spot, 30, taken, area))).toBe(true);
+    expect(isFree(placeFor(spot, 30, taken, area, 1))).toBe(false);
   });
 });
 

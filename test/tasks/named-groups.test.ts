@@ -42,7 +42,7 @@ describe('words that stand for several agents', () => {
     const { names, notes } = await meant(['prompted:prefilter=bm25,keep=2']);
     expect(names).toContain('tog:prefilter=bm25,keep=2');
     expect(names.join(' ')).not.toMatch(/\b(io|cot):/);
-    expect(notes).toEqual(['prompted:prefilter=bm25,keep=2: without io, cot: no such switch']);
+    expect(notes).toEqual(['prompted:prefilter=bm25,keep=2: without io, cot, reader: no such switch']);
     expect((await meant(['prompted'], { set: ['keep=2'] })).names).not.toContain('io');
     await expect(meant(['prompted:colour=red'])).rejects.toThrow(
       'expected agents on questions, got none, at prompted:colour=red',
@@ -55,6 +55,13 @@ describe('words that stand for several agents', () => {
     expect(names.filter((name) => name === 'tog')).toEqual(['tog']);
     expect(new Set(names).size).toBe(names.length);
     expect(notes[0]).toBe('prompted: without io, cot: not with oracle:0.1');
+  });
+
+  test('leave out who cannot be opened without a switch, unless it is set', async () => {
+    const { names, notes } = await meant(['prompted', 'reader:walker=runs/metaqa']);
+    expect(names.filter((name) => name.startsWith('reader'))).toEqual(['reader:walker=runs/metaqa']);
+    expect(notes).toEqual(['prompted: without reader: name it with walker']);
+    expect((await meant(['prompted:walker=runs/metaqa'])).names).toEqual(['reader:walker=runs/metaqa']);
   });
 
   test('an agent is asked in every way, one that asks no model once', async () => {

@@ -32,6 +32,7 @@ import { type ReaderSettings, readerSettings } from './settings.js';
 export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {
   settings: readerSettings,
   needs: ['model', 'encoder', 'train'],
+  required: ['walker'],
   /** @throws WorkbenchError `usage` without a run, or for one that does not fit */
   async create(resources, settings): Promise<QuestionAgent> {
     const walker = await walkerOf(resources, settings);
