@@ -48,6 +48,35 @@ describe('a server may answer what it likes', () => {
     await withstands(inputs, ask, { place: server.url, check: isCompletion, runs: [100, 10_000] });
   });
 
+  test('repeated prompts are scores, none, or one error that names the server', async () => {
+    const choice = (text: string, index: number) => {
+      const tokens = text.match(/\s*\S+/g)!;
+      return { index, text, logprobs: { tokens, token_logprobs: tokens.map((_, i) => (i === 0 ? null : -i)) } };
+    };
+    const trial = ['One two three four five six', 'Seven eight nine ten eleven twelve'].map(choice);
+    const scored = ['h b', 'h b one', 'h b two'].map(choice);
+    const whole = (choices: object[]) => ({ id: 'c', object: 'text_completion', choices, usage: reply.usage });
+    const inputs = fc.record({ first: hostileJson(whole(trial), null), then: hostileJson(whole(scored), 'page') });
+    const score = async ({ first, then }: { first: Buffer; then: Buffer }) => {
+      const bodies = [first, first, first, then];
+      answer = (response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(bodies.length > 1 ? bodies.shift() : bodies[0]);
+      };
+      const options = { baseUrl: server.url, model: 'm', env: {}, retries: 0, delay: () => Promise.resolve() };
+      const model = await openServerModel({ ...options, scores: 'auto' });
+      bodies.splice(0, bodies.length, then);
+      return model.scoreTexts?.({ head: 'h', body: ' b', meant: [] } as never, [' one', ' two']);
+    };
+    const isScored = (result: unknown) => {
+      if (result === undefined) return;
+      const { logProbs, tokens } = result as { logProbs: Float64Array; tokens: Int32Array };
+      expect([logProbs.length, tokens.length]).toEqual([2, 2]);
+      expect(logProbs.every(Number.isFinite) && tokens.every((count) => count > 0)).toBe(true);
+    };
+    await withstands(inputs, score, { place: server.url, check: isScored, runs: [100, 10_000] });
+  });
+
   test('what it says of an error is shown without what a terminal would obey', async () => {
     for (const word of nasty.filter((one) => one.length < 100)) {
       answer = (response) => fails(400, `no: ${word}`)(response, undefined as never);

@@ -9,7 +9,8 @@ import type {
   ReplyOf,
   RewriteReply,
 } from '../decision.js';
-import { chainsOffered, namesOffered } from './forms/by-name.js';
+import { chainsOffered } from './forms/by-name.js';
+import { namesOffered } from './forms/offered-names.js';
 import { joinedLines } from './joined-facts.js';
 import {
   arrow,

@@ -171,7 +171,8 @@ function nearest(key: string, keys: readonly string[]): number | undefined {
   return smallest <= limit && second - smallest >= 2 ? best : undefined;
 }
 
-function nameKey(name: string): string {
+/** A name without letter case, white space and forms of characters. */
+export function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 }
 

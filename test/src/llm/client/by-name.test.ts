@@ -172,6 +172,15 @@ describe('replies that no enumeration bound', () => {
   });
 });
 
+test('hundreds of names that are nearly those of a hub are read without comparing each with all', () => {
+  const hub = { ...score, candidates: candidates(...Array.from({ length: 10_000 }, (_, i) => `island number ${i}`)) };
+  const written = [...Array.from({ length: 400 }, (_, i) => `iiland number x${i}`), 'Island Number 7'];
+  const read = (names: readonly string[]) =>
+    readReply({ ...hub, byName: true }, names.join('\n'), { constrained: false });
+  expect(read(written.slice(0, 400))).toBeUndefined();
+  expect(read(written.slice(-20))!.reply.scores[7]).toBe(10);
+});
+
 test('a hub of ten thousand names fits the context, and what is cut off scores nothing', async () => {
   const names = Array.from({ length: 10_000 }, (_, i) => `island number ${i}`);
   const done = await decided({ ...score, candidates: candidates(...names) }, '{"best":["island number 7","zebra"]}', {
