@@ -148,11 +148,14 @@ export function reservationsOf(set: ResultSet): string[] {
   ];
 }
 
+/** More agents than these are counted, not named. */
+const mostNamed = 8;
+
 /** The model that comes with the package has learned the steps of these agents on the demo's own train questions. */
 function modelReservations({ rows }: ResultSet): string[] {
   const asking = rows.filter(({ model }) => model !== undefined && basename(model) === demoModel);
   if (asking.length === 0) return [];
-  const names = listed(asking.map(({ label }) => label));
+  const names = asking.length > mostNamed ? `these ${asking.length} agents` : listed(asking.map(({ label }) => label));
   return [
     `${demoModel} has 3 million parameters, knows the demo world alone and was trained on the steps of such agents on its train questions (models/demo/README.md): what ${names} reach${asking.length === 1 ? 'es' : ''} with it says little of other models. A bigger one: kgwalk models list.`,
   ];

@@ -72,6 +72,9 @@ td { text-align: right; white-space: nowrap; }
 th, td { padding: 0.42rem 0.7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th:first-child, td:first-child { text-align: left; padding-left: 0.5rem; position: sticky; left: 0; background: var(--paper); }
 td:first-child { white-space: normal; min-width: 7.5rem; overflow-wrap: anywhere; }
+@media screen and (min-width: 700px) {
+  table:has(th:nth-child(8)) td:first-child { min-width: 13rem; }
+}
 table:has(td.words) th { text-align: left; }
 td.words { text-align: left; white-space: normal; min-width: min(16rem, 50vw); overflow-wrap: anywhere; }
 td small { display: block; color: var(--quiet); font-size: 0.78rem; }

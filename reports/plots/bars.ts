@@ -4,10 +4,14 @@ import { axis, driven, font, inLines, plugins, ticks, valueWith, verticalMark, w
 import type { Theme, View } from './chart.js';
 import type { BarPlot } from './plot.js';
 
+/** CSS pixels of a bar whose name has one, two or three lines. */
+const rowHeights = [27, 34, 46] as const;
+
 /** CSS pixels of the picture. */
 export function barHeight(plot: BarPlot): number {
   const { labels, shown } = laidOut(plot);
-  return 62 + (shown ? 10 : 0) + (labels.some(Array.isArray) ? 34 : 27) * plot.bars.length;
+  const lines = Math.max(1, ...labels.map((label) => (Array.isArray(label) ? label.length : 1)));
+  return 62 + (shown ? 10 : 0) + rowHeights[lines - 1]! * plot.bars.length;
 }
 
 function laidOut({ bars, bound }: BarPlot) {
@@ -15,7 +19,7 @@ function laidOut({ bars, bound }: BarPlot) {
   const shown = bound && bound.value <= Math.max(2 * reach, 0.5) ? bound : undefined;
   const least = Math.min(0, ...bars.map(({ value, low }) => Math.min(low, value)));
   return {
-    labels: bars.map(({ label }) => inLines(label, 20)),
+    labels: bars.map(({ label }) => inLines(label, /^.{41}|\S{21}/.test(label) ? 24 : 20, 3)),
     shown,
     least,
     most: Math.max(reach, shown?.value ?? 0),

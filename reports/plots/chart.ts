@@ -133,12 +133,13 @@ export function asNumber(value: number | string): string {
   return number.toLocaleString('en-US', { maximumSignificantDigits: 4 });
 }
 
-/** A long label in two lines, parted at a space where there is one. */
-export function inLines(text: string, limit: number): string | string[] {
+/** A long label in lines, parted at spaces where there are some; the last is cut. @param most lines */
+export function inLines(text: string, limit: number, most = 2): string | string[] {
   if (text.length <= limit) return text;
+  if (most === 1) return shorten(text, limit);
   const space = text.lastIndexOf(' ', limit);
   const end = space > 0 ? space : limit;
-  return [text.slice(0, end), shorten(text.slice(end).trim(), limit)];
+  return [text.slice(0, end), inLines(text.slice(end).trim(), limit, most - 1)].flat();
 }
 
 /** Cuts a text to `limit` UTF-16 units, an ellipsis included. */

@@ -301,6 +301,13 @@ describe('a table of many agents', () => {
     expect(rows).toHaveLength(15);
   });
 
+  test('has names of three lines where two would cut what sets them apart', () => {
+    const labelOf = (keep: number) => `tog (prefilter=embedding; keep=${keep}), by likelihood`;
+    const bars = [1, 2].map((keep) => ({ label: labelOf(keep), color: '#0072b2', value: 0.5, low: 0.4, high: 0.6 }));
+    const { labels } = configOf({ kind: 'bars', title: 't', unit: '%', bars }, light).data;
+    expect(labels).toEqual([1, 2].map((keep) => ['tog', '(prefilter=embedding;', `keep=${keep}), by likelihood`]));
+  });
+
   test('looks for the place of a name in the plot of cost within reach of its point', () => {
     const area = { left: 0, right: 100, top: 0, bottom: 100 };
     const spot = { left: 48, right: 52, top: 48, bottom: 52 };
