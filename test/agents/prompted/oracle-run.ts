@@ -10,7 +10,7 @@ import { type AskedEvaluation, evaluationFiles, evaluationFolder, keepEvaluation
 import { openOracle } from '../../../evaluation/oracle/open-oracle.js';
 import { replayEvaluation } from '../../../evaluation/replay.js';
 import { hashedEncoder } from '../../../src/encoder/hashed-encoder.js';
-import { chainFrontiers, frontierRelations } from '../../../src/kg/frontier.js';
+import { executeChain, frontierRelations } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { NameIndex } from '../../../src/kg/name-index.js';
 import type { LanguageModel } from '../../../src/llm/language-model.js';
@@ -108,19 +108,25 @@ export async function openOracleRun(
   };
 }
 
-/** In the place of a trained one: its best walk is the gold chain; others end with another relation. */
+/**
+ * In the place of a trained one: its best walk is the gold chain, cut or gone on with where another length is told; others end with
+ * another relation.
+ */
 function knowingWalker(graph: Graph, samples: readonly QuestionSample[]): RelationRanker {
   const golds = new Map(samples.map(({ task, gold }) => [task.id, gold.chains[0]!]));
   return {
     prepare: () => Promise.resolve(),
     shares: () => Promise.resolve(undefined),
-    walks({ id, topics: named }, count) {
-      const chain = golds.get(id)!;
+    walks({ id, topics: named }, count, hops) {
       const topics = named.map(({ entity }) => entity);
+      const onward = (chain: readonly number[]) => {
+        return [...frontierRelations(graph, executeChain(graph, topics, chain), topics)];
+      };
+      let chain = golds.get(id)!.slice(0, hops);
+      while (chain.length < (hops ?? 0) && onward(chain).length > 0) chain = [...chain, onward(chain)[0]!];
       const before = chain.slice(0, -1);
-      const frontier = chainFrontiers(graph, topics, before, topics).at(-1)!;
-      const onward = [...frontierRelations(graph, frontier, topics)].filter((relation) => relation !== chain.at(-1));
-      const walks = [chain.at(-1)!, ...onward].slice(0, count).map((relation) => [...before, relation]);
+      const others = onward(before).filter((relation) => relation !== chain.at(-1));
+      const walks = [chain.at(-1)!, ...others].slice(0, count).map((relation) => [...before, relation]);
       return Promise.resolve(walks.map((relations) => ({ relations, probability: 1 / walks.length })));
     },
   };
