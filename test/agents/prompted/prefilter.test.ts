@@ -169,7 +169,7 @@ test('embedding-walk follows the relation most like the question, as far as the 
     ...{ dataset: 'films', graph, names: undefined as never, train: () => [], seed: 0 },
     ...resources(),
   });
-  const session = { client: undefined as never, trace: () => {} };
+  const session = { client: { byLikelihood: false } as never, trace: () => {} };
   const task: QuestionTask = questionOf(graph, 'q', 'year of what [nolan] directed', ['~directed_by', 'year'], []).task;
   const { chain, entities, stop, confidence } = await agent.answer(task, session);
   expect(named(chain!)).toEqual(['~directed_by', 'year']);
