@@ -1,6 +1,6 @@
 /** Points with whiskers over a logarithmic axis: what is gained against what it costs. */
 import type { Chart as Drawing, ChartConfiguration, Plugin, ScaleOptions } from 'chart.js';
-import { axis, driven, font, plugins, shorten, ticks, valueWith, type Theme, type View } from './chart.js';
+import { axis, driven, font, plugins, ticks, valueWith, type Theme, type View } from './chart.js';
 import type { PlotEstimate, ScatterPlot } from './plot.js';
 
 type Point = ScatterPlot['points'][number];
@@ -129,7 +129,7 @@ function crosses(points: readonly Point[], place: (value: number) => number, the
       ctx.textBaseline = 'middle';
       const taken: Box[] = spots.flatMap(({ spot, bars }) => [spot, ...bars]);
       points.forEach(({ label: name }, i) => {
-        const label = shorten(name, longestName);
+        const label = cutInside(name, longestName);
         const width = ctx.measureText(label).width;
         const { spot } = spots[i]!;
         const isCrowded = points.length > mostNamed;
@@ -147,6 +147,10 @@ function crosses(points: readonly Point[], place: (value: number) => number, the
     },
   };
 }
+
+/** Cuts a text inside: what sets variants of one agent apart stands at their ends. */
+const cutInside = (text: string, limit: number) =>
+  text.length <= limit ? text : `${text.slice(0, limit / 2 - 1)}…${text.slice(-limit / 2)}`;
 
 /** From a point to a name that does not stand beside it. */
 function leader(ctx: Drawing['ctx'], spot: Box, box: Box, { quiet }: Theme): void {
