@@ -25,7 +25,7 @@ const lockName = 'lock.mdb';
 const dataName = 'data.mdb';
 
 /** Descriptors of a pair, and the identity of its lock. */
-interface DatabaseFiles {
+export interface DatabaseFiles {
   id: string;
   lock: number;
   data: number;
@@ -69,21 +69,30 @@ function openExisting(path: string): number | undefined {
 
 let made = 0;
 
-/** Makes a folder with an empty pair in one step; does nothing where another process was faster or deleted it meanwhile. */
-export function makeFiles(folder: string): void {
+/**
+ * Makes a folder with an empty pair in one step and opens it: whoever deletes it right afterwards takes nothing away. Undefined
+ * where another process was faster, or somebody deleted it before it was done.
+ */
+export function makeFiles(folder: string): DatabaseFiles | undefined {
   const parent = dirname(folder);
   const temporary = join(parent, `.${basename(folder)}.${pid}.${++made}.tmp`);
+  let files: DatabaseFiles | 'one' | 'none' = 'none';
   try {
     mkdirSync(parent, { recursive: true });
     // A process of the same number may have been killed here.
     rmSync(temporary, { recursive: true, force: true });
     mkdirSync(temporary);
     for (const name of [lockName, dataName]) createEmpty(join(temporary, name));
+    // Some systems move no folder in which a file is open; there it is opened where it comes to lie.
+    if (platform === 'linux') files = openFiles(temporary);
     removeEmpty(folder);
     renameSync(temporary, folder);
+    return typeof files === 'object' ? files : undefined;
   } catch (error) {
+    if (typeof files === 'object') for (const descriptor of [files.lock, files.data]) closeSync(descriptor);
     rmSync(temporary, { recursive: true, force: true });
     if (!['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(codeOf(error)!)) throw error;
+    return undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database, RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
 import { isRunning, writeError } from '../run/files.js';
-import { completeFiles, lockId, makeFiles, openFiles, throughLinks } from './lmdb-files.js';
+import { completeFiles, type DatabaseFiles, lockId, makeFiles, openFiles, throughLinks } from './lmdb-files.js';
 
 /** A database that this process has open, once for all who use it; `close` when done. */
 export interface Store<Tables> {
@@ -31,6 +31,10 @@ const pause = 5;
  */
 export async function openStore<Tables>(folder: string, openTables: (root: RootDatabase) => Tables) {
   const library = await loadLibrary();
+  const openFrom = (files: DatabaseFiles) =>
+    register(files.id, files.lock, openTables, () =>
+      throughLinks(files, folder, (path) => library.open({ path, maxDbs: 5, noSubdir: false })),
+    );
   try {
     for (let tried = 1; ; tried++) {
       const known = opened.get(lockId(folder) ?? '');
@@ -39,15 +43,13 @@ export async function openStore<Tables>(folder: string, openTables: (root: RootD
         known.users++;
         return known.store as Store<Tables>;
       } else {
-        const files = openFiles(folder);
-        if (typeof files === 'object') {
-          return await register(files.id, files.lock, openTables, () =>
-            throughLinks(files, folder, (path) => library.open({ path, maxDbs: 5, noSubdir: false })),
-          );
+        let files = openFiles(folder);
+        if (files === 'none') {
+          requireSpace(folder, 0);
+          files = makeFiles(folder) ?? files;
         }
-        requireSpace(folder, 0);
+        if (typeof files === 'object') return await openFrom(files);
         if (tried > tries) completeFiles(folder);
-        else if (files === 'none') makeFiles(folder);
         if (tried > 2 * tries) throw new Error('files that cannot be made, or go away again and again');
         // One of two files: somebody is in the middle of deleting them.
         if (files === 'one' || tried > 1) await setTimeout(pause);

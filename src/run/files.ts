@@ -68,13 +68,22 @@ function openTemporary(path: string): { temporary: string; descriptor: number } 
  * @param of the file they were writing; default: any. A living process may be writing it again at the same time
  */
 export function removeLeftovers(folder: string, of?: string): void {
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder, { recursive: true }) as string[]) {
+  for (const name of namesIn(folder)) {
     const [, file, writer] = /^\.(.+)\.(\d+)\.\d+\.tmp$/.exec(basename(name)) ?? [];
     if (file === undefined) continue;
     const isOthers = Number(writer) !== pid && isRunning(Number(writer));
     if (of !== undefined && (file !== of || isOthers)) continue;
     rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Of everything under a folder; empty where there is none, or somebody deletes it meanwhile. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true }) as string[];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
 }
 
