@@ -153,12 +153,13 @@ export async function openAgents<S extends Sample, Answer, R extends Row, D exte
   };
   try {
     for (const which of resolved) {
-      const own = new ProvenanceNotes().keep(shared.record());
-      notes.push(own);
+      const noted = new ProvenanceNotes().keep(shared.record());
+      notes.push(noted);
       // Untrained agents read with the eyes of the run beside them, so that a table compares agents alone.
       const encoder = flags.encoder ?? (which.trained ? undefined : encoderOf(runs));
-      const options: OpenOptions = { flags, runs, encoder, work };
-      agents.push(await collectProvenance(own, () => task.openAgent(which, data, options)));
+      const own = { ...flags, ...(which.choices && { choices: which.choices }) };
+      const options: OpenOptions = { flags: own, runs, encoder, work };
+      agents.push(await collectProvenance(noted, () => task.openAgent(which, data, options)));
     }
     return { data, agents, notes, close };
   } catch (error) {
