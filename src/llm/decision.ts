@@ -35,8 +35,11 @@ export interface Example<Reply> {
 export interface ContextBlock {
   label: string;
   lines: readonly string[];
-  /** `history` is the first thing a tight token budget drops, oldest line first. Default `step`: never dropped. */
-  role?: 'step' | 'history';
+  /**
+   * `history` and `notes`, which are a model's own words, are the first things a tight token budget drops, oldest line
+   * first. Default `step`: never dropped.
+   */
+  role?: 'step' | 'history' | 'notes';
 }
 
 interface DecisionBase<Reply> {

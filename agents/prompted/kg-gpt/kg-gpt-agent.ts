@@ -130,7 +130,7 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
 async function walkParts(task: QuestionTask, session: QuestionSession, parts: Parts, found: Found): Promise<void> {
   const { resources, settings, prefilter, hopsOf } = parts;
   const { graph } = resources;
-  const { client, trace, signal } = session;
+  const { client, trace } = session;
   const hops = await hopsOf(task, session);
   const asks = settings.split === 'model' || (settings.split === 'auto' && !client.byLikelihood);
   const texts = asks ? await splitQuestion(task, hops ?? settings.maxHops, client) : undefined;

@@ -13,12 +13,12 @@ export interface Notes {
   memory: readonly string[];
 }
 
-/** As parts of a decision; empty ones are not shown. */
+/** As parts of a decision; empty ones are not shown. They are the model's own words, as long as it likes: the first to go. */
 export function noteBlocks({ objectives, memory }: Notes): ContextBlock[] {
   return [
-    ...(objectives.length > 0 ? [{ label: 'Objectives', lines: objectives }] : []),
-    ...(memory.length > 0 ? [{ label: 'Memory', lines: memory }] : []),
-  ];
+    { label: 'Objectives', lines: objectives },
+    { label: 'Memory', lines: memory },
+  ].flatMap((block) => (block.lines.length > 0 ? [{ ...block, role: 'notes' as const }] : []));
 }
 
 /** One for every step on the way to the answer. Undefined where the reply cannot be read. */

@@ -125,5 +125,5 @@ function withoutOldest(blocks: readonly ContextBlock[], count: number): ContextB
 }
 
 function isHistory({ role }: ContextBlock): boolean {
-  return role === 'history';
+  return role === 'history' || role === 'notes';
 }

@@ -4,6 +4,8 @@ import { openPool } from '../../../agents/prompted/pog/reflect.js';
 import { putTogether, takenApart } from '../../../agents/prompted/pog/walks.js';
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
+import { fitToContext } from '../../../src/llm/decisions/fit-to-context.js';
+import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { type Facts, graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
 
@@ -66,7 +68,11 @@ describe('Plan-on-Graph', () => {
     expect(names).toEqual(['Jon Weil', 'Mia Kop']);
     expect(answer).toMatchObject({ stop: 'suffices', verified: true, degraded: false });
     expect(labels(asked[1]!)).toEqual(['Objectives', 'Path']);
-    expect(asked.at(-1)!.context).toContainEqual({ label: 'Memory', lines: ['the clocks are known'] });
+    expect(asked.at(-1)!.context).toContainEqual({
+      label: 'Memory',
+      lines: ['the clocks are known'],
+      role: 'notes',
+    });
   });
 
   test('goes without objectives, memory or reflection where they are off', async () => {
@@ -262,6 +268,21 @@ describe('bounds', () => {
 
   test('takes the one relation that the pre-filter leaves without a call', async () => {
     expect((await ask(wise, { prefilter: 'bm25', keep: 1 })).phases).not.toContain('relations');
+  });
+
+  test('objectives and memory are the first that a prompt gives up: a model may write them as long as it likes', async () => {
+    const long = Array.from({ length: 6 }, (_, i) => `${'known '.repeat(19)}${i}`);
+    const { asked } = await ask((decision) =>
+      decision.kind === 'rewrite'
+        ? { texts: decision.about === 'memory' ? long : long.slice(0, 4) }
+        : restless(decision),
+    );
+    const decision = ofPhase(asked, 'memory')[1]!;
+    const countTokens = (text: string) => text.split(/\s+/).length;
+    const { system, head, body } = renderPrompt(decision);
+    const whole = countTokens(`${system}\n${head}${body}`);
+    const { dropped } = fitToContext(decision, { maxPromptTokens: whole - 180, countTokens });
+    expect(dropped).toEqual({ history: 9, examples: 0, evidence: 0, candidates: 0 });
   });
 
   const hub: Facts = [
