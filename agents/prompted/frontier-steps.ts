@@ -113,7 +113,9 @@ export function walkFacts(graph: Graph, task: QuestionTask, walk: Walk, limit: n
 }
 
 /**
- * Facts of all walks, each once, at most `limit`: every walk has its share, and what one leaves over goes to the next.
+ * Facts of all walks, each once, at most `limit`: every walk has its share, of one whole way at least, and what one leaves over goes
+ * to the next. Where that is too much for all, the last walks go without.
+ * @param walks best first
  * @param weights what the shares are in proportion to, above 0, [walks]; default all alike
  */
 export function walksFacts(
@@ -126,7 +128,9 @@ export function walksFacts(
   let facts: NamedTriple[] = [];
   walks.forEach((walk, i) => {
     const left = weights.slice(i).reduce((sum, weight) => sum + weight, 0);
-    const share = Math.ceil(((limit - facts.length) * weights[i]!) / left);
+    const rest = limit - facts.length;
+    // Less than one way shows nothing at all.
+    const share = Math.min(rest, Math.max(Math.ceil((rest * weights[i]!) / left), walk.relations.length));
     if (share > 0) facts = distinctFacts([...facts, ...walkFacts(graph, task, walk, share)]);
   });
   return facts;

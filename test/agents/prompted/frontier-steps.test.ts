@@ -11,6 +11,7 @@ import {
   startWalk,
   stepWalk,
   walkFacts,
+  walksFacts,
 } from '../../../agents/prompted/frontier-steps.js';
 import { chainEvidence } from '../../../agents/question-agent.js';
 import { canonicalOrder } from '../../../src/kg/frontier.js';
@@ -26,6 +27,28 @@ const task = taskOf({ topics: [{ name: 'Orla Brandt', entity: id('Orla Brandt'),
 const walked = (...names: string[]) =>
   names.reduce((walk, name) => stepWalk(graph, walk, graph.relationId(name)), startWalk(task));
 const repaired = walked('~purchased_by', 'repaired_by');
+
+describe('facts of several walks', () => {
+  const many = graphOf(
+    Array.from({ length: 8 }, (_, i) => i).flatMap((i) => [
+      ['Orla Brandt', `keeps ${i}`, `Clock ${i}`] as const,
+      [`Clock ${i}`, 'stands_in', `Town ${i}`] as const,
+    ]),
+  );
+  const orla = { ...task, topics: [{ name: 'Orla Brandt', entity: many.entityId('Orla Brandt') }] };
+  const walks = Array.from({ length: 8 }, (_, i) =>
+    [`keeps ${i}`, 'stands_in'].reduce((walk, name) => stepWalk(many, walk, many.relationId(name)), startWalk(orla)),
+  );
+  const shown = (limit: number) => walksFacts(many, orla, walks, limit).map(([head, , tail]) => `${head} ${tail}`);
+
+  test('where shares are shorter than a way, the best walks have whole ways, as many as there may be', () => {
+    const ways = (count: number) =>
+      Array.from({ length: count }, (_, i) => [`Orla Brandt Clock ${i}`, `Clock ${i} Town ${i}`]).flat();
+    expect(shown(4)).toEqual(ways(2));
+    expect(shown(5)).toEqual(ways(2));
+    expect(shown(16)).toEqual(ways(8));
+  });
+});
 
 describe('a walk of whole sets', () => {
   test('begins at each topic that the graph has, once', () => {
