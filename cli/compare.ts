@@ -41,16 +41,19 @@ async function compare(words: string[], { mixed = false, report, json, choices =
     spelled.map((name) => ({ name })),
     flags,
   );
-  const names = withoutGroups(task, spelled, flags, printNote);
+  const wanted = withoutGroups(task, spelled, flags, printNote);
+  // Once each, where it was named last: the last one named is what the others are tested against.
+  const names = wanted.filter((name, i) => wanted.lastIndexOf(name) === i);
   const isKept = (name: string) => foundEvaluation(name, flags.evaluations) !== undefined;
   const live = names.filter((name) => !isKept(name)).flatMap((name) => inEveryWay(task, name, choices));
-  const asked = live.length > 0 ? await evaluateNamed(task, live, flags, terminalWork()) : [];
-  if (flags.evaluations === undefined) keepBeside(asked);
   const measure: Measure<Row> = task.measure;
-  const evaluationsOf = (name: string): NamedEvaluation<Row>[] =>
-    isKept(name)
-      ? [{ name, failures: [], ...readEvaluation(name, measure, flags.evaluations) }]
-      : asked.filter((_, i) => live[i]!.name === name);
+  const kept = names.filter(isKept).map((name): NamedEvaluation<Row> => {
+    return { name, failures: [], ...readEvaluation(name, measure, flags.evaluations) };
+  });
+  const asked = live.length > 0 ? await evaluateNamed(task, live, flags, terminalWork(), { beside: kept }) : [];
+  if (flags.evaluations === undefined) keepBeside(asked);
+  const evaluationsOf = (name: string) =>
+    isKept(name) ? kept.filter((one) => one.name === name) : asked.filter((_, i) => live[i]!.name === name);
   const views = names.flatMap(evaluationsOf).map((evaluation) => measure.views?.(evaluation) ?? [evaluation]);
   const evaluations = views.flat();
   // The last one named, by the first of its views.

@@ -49,18 +49,34 @@ export function addInputOptions(command: Command, several = false): Command {
     .option('--json', 'print JSON');
 }
 
-/** `written,likelihood`. @throws WorkbenchError `usage` for anything but ways to choose, each once */
-function choicesOf(text: string): Choices[] {
-  const words = text.split(',');
+/** `written,likelihood`, or one after the other. @throws WorkbenchError `usage` for anything but ways to choose, each once */
+function choicesOf(text: string, earlier: Choices[] = []): Choices[] {
+  const words = text.split(',').map((word) => word.trim());
   const known = (word: string): word is Choices => (choiceModes as readonly string[]).includes(word);
-  if (words.every(known) && new Set(words).size === words.length) return words;
+  const all = [...earlier, ...words];
+  if (words.every(known) && new Set(all).size === all.length) return [...earlier, ...words];
   throw new WorkbenchError(
     'usage',
-    `expected ${choiceModes.join(', ')} or several of them, got ${text}, at --choices`,
-    {
-      hint: 'Such as --choices written,likelihood.',
-    },
+    `expected ${choiceModes.join(', ')} or several of them, each once, got ${all.join(',')}, at --choices`,
+    { hint: 'Such as --choices written,likelihood.' },
   );
+}
+
+/** The one way to choose of commands that take one. @throws WorkbenchError `usage` for any other word, or where it is given twice */
+function choiceOf(text: string, earlier?: Choices): Choices {
+  const [choice, ...others] = choicesOf(text, earlier === undefined ? [] : [earlier]);
+  if (others.length === 0) return choice!;
+  throw new WorkbenchError('usage', `expected one way to choose, got ${[choice, ...others].join(',')}, at --choices`, {
+    hint: 'Several: `kgwalk compare`.',
+  });
+}
+
+/** An option that may be given once. @throws WorkbenchError `usage` where it is given again */
+function once(flag: string) {
+  return (text: string, earlier?: string) => {
+    if (earlier === undefined) return text;
+    throw new WorkbenchError('usage', `expected one value, got ${earlier} and ${text}, at ${flag}`);
+  };
 }
 
 /** Adds what `evaluate`, `compare` and `ask` share on questions. @param several see `addInputOptions` */
@@ -73,10 +89,11 @@ export function addQuestionOptions(command: Command, several = false): Command {
     .option(
       '--model <model>',
       'of prompted agents: FILE.gguf, a name from `models list`, http://HOST:PORT/v1#NAME, or for questions oracle:E (simulated, error rate E); default: the embedded model, demo',
+      once('--model'),
     )
     .option(
       '--model-set <key=value>',
-      'of prompted agents: for a file: threads, gpu, gpuLayers, contextLength, heads, sequences; for a server: contextLength, concurrency, retries, timeoutMs; repeatable',
+      'of prompted agents: for a file: threads, gpu, gpuLayers, contextLength, heads, sequences; for a server: contextLength, concurrency, retries, timeoutMs, scores; repeatable',
       repeatable,
       [],
     )
@@ -87,7 +104,7 @@ export function addQuestionOptions(command: Command, several = false): Command {
         'of prompted agents: strict checks before every call, reference at the head of each loop',
       ).choices(['strict', 'reference']),
     )
-    .addOption(several ? choices.argParser(choicesOf) : choices.choices([...choiceModes]))
+    .addOption(several ? choices.argParser(choicesOf) : choices.choices([...choiceModes]).argParser(choiceOf))
     .addOption(
       new Option('--hold-out <what>', 'questions: what no test question may share with a train question').choices([
         'question',

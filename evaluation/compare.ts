@@ -98,19 +98,40 @@ export function refuseMixture(
 
 /** @throws WorkbenchError `data` for evaluations of other samples than the reference's */
 export function refuseOtherSamples<R extends Row>(named: readonly Compared<R>[], reference: Compared<R>): void {
-  const { graph, dataset } = reference.record.hashes;
+  const { name, record, rows } = reference;
+  refuseOthers(named, { name, ...record, ids: rows.map(({ id }) => id) });
+}
+
+/** Samples that were asked, or are about to be. */
+export interface AskedSamples {
+  /** Of whom asks them. */
+  name: string;
+  task: string;
+  dataset: string;
+  split: string;
+  hashes: Readonly<Record<string, string>>;
+  /** In the order in which they are asked. */
+  ids: readonly string[];
+}
+
+/** @throws WorkbenchError `data` for evaluations of other samples */
+export function refuseOthers(named: readonly Compared<Row>[], wanted: AskedSamples): void {
   for (const { name, rows, record } of named) {
     const same =
-      record.task === reference.record.task &&
-      record.split === reference.record.split &&
-      record.hashes.graph === graph &&
-      record.hashes.dataset === dataset &&
-      rows.length === reference.rows.length &&
-      rows.every(({ id }, i) => id === reference.rows[i]!.id);
+      record.task === wanted.task &&
+      record.split === wanted.split &&
+      record.hashes.graph === wanted.hashes.graph &&
+      record.hashes.dataset === wanted.hashes.dataset &&
+      rows.length === wanted.ids.length &&
+      rows.every(({ id }, i) => id === wanted.ids[i]);
     if (same) continue;
-    throw new WorkbenchError('data', `expected the ${record.clusters} of ${reference.name}, got others, at ${name}`, {
-      hint: 'Compare agents on the same data set, graph, split, limit and seed.',
-    });
+    const text = (of: Pick<AskedSamples, 'dataset' | 'split'>, n: number) =>
+      `${of.dataset}, split ${of.split}, n = ${n}`;
+    throw new WorkbenchError(
+      'data',
+      `expected the ${record.clusters} of ${wanted.name} (${text(wanted, wanted.ids.length)}), got others (${text(record, rows.length)}), at ${name}`,
+      { hint: 'Compare agents on the same data set, graph, split, limit and seed.' },
+    );
   }
 }
 

@@ -2,6 +2,7 @@
 import { cpSync } from 'node:fs';
 import { basename, join, resolve as resolvePath } from 'node:path';
 import { resolveCheckpoint } from '../checkpoints/store.js';
+import { refuseOthers } from '../evaluation/compare.js';
 import type { AskedEvaluation, KeptEvaluation } from '../evaluation/keep.js';
 import { evaluationFolder, foundEvaluation, keepEvaluation, readEvaluation } from '../evaluation/keep.js';
 import type { Attempt, Compared, Row, Sample } from '../evaluation/score.js';
@@ -40,11 +41,13 @@ export type EvaluatedTask<S extends Sample, Answer, R extends Row, D extends Dat
 > & { readonly name: string };
 
 /** How agents are evaluated. */
-export interface EvaluateNamedOptions<S extends Sample, Answer, D> {
+export interface EvaluateNamedOptions<S extends Sample, Answer, D, R extends Row = Row> {
   /** Read evaluations that are finished, instead of making them anew. Default false. */
   reuse?: boolean;
   /** What the progress line is called. Default the name of each agent. */
   label?: string;
+  /** Evaluations that these are compared with: refused, where they are of other samples, before anybody is asked. */
+  beside?: readonly Compared<R>[];
   /** Told of every sample as it ends. */
   onAttempt?: (sample: S, attempt: Attempt<Answer> | undefined, data: D) => void;
 }
@@ -58,7 +61,7 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   named: readonly Named[],
   flags: EvaluationFlags,
   work: Work,
-  { reuse = false, label, onAttempt }: EvaluateNamedOptions<S, Answer, D> = {},
+  { reuse = false, label, beside = [], onAttempt }: EvaluateNamedOptions<S, Answer, D, R> = {},
 ): Promise<NamedEvaluation<R>[]> {
   const { choices: usual = 'written' } = flags;
   const resolved = named.map((one) => ({
@@ -71,6 +74,9 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   const { data, agents, notes, close } = await openAgents(task, resolved, { ...flags, choices }, work);
   let model: LanguageModel | undefined;
   try {
+    const ids = data.samples.map((sample) => sample.task.id);
+    const about = { ...data.about, hashes: data.hashes, task: task.name };
+    refuseOthers(beside, { name: resolved[0]!.name, ...about, ids });
     const likely = ways.includes('likelihood') ? 'likelihood' : usual;
     model = await modelFor(task, agents, data, { ...flags, choices: likely }, work);
     const noteOf = (when: 'before' | 'after') => model && likelihoodNote(model, likely, when);

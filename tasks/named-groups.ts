@@ -3,15 +3,8 @@ import { foundEvaluation } from '../evaluation/keep.js';
 import { agentOf } from '../agents/registry.js';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { Choices, EvaluationFlags } from './flags.js';
-import { findRun } from './named.js';
+import { agentGroups, findRun } from './named.js';
 import type { Named, Task } from './task.js';
-
-/** Words that stand for agents of a task, each with who belongs to it. */
-const groups: Readonly<Record<string, (asksModel: boolean) => boolean>> = {
-  all: () => true,
-  prompted: (asksModel) => asksModel,
-  baselines: (asksModel) => !asksModel,
-};
 
 /** More names than anybody compares: a range that was meant otherwise. */
 const mostNames = 200;
@@ -19,14 +12,25 @@ const mostNames = 200;
 /**
  * Alternatives in braces one by one, as a shell would: `tog:keep={1,2}` is `tog:keep=1` and `tog:keep=2`, `{1..3}` is 1, 2 and
  * 3; of several braces the last changes first.
- * @throws WorkbenchError `usage` for more than 200 names
+ * @throws WorkbenchError `usage` for more than 200 names, and for braces that are anything else, unless in the name of a folder
  */
 export function withoutBraces(word: string): string[] {
+  return spelledOut(word, word);
+}
+
+/** @param word that `rest` ends */
+function spelledOut(rest: string, word: string): string[] {
+  if (!/[{}]/.test(rest)) return [rest];
   const [, before, list, first, last, after] =
-    /^(.*?)\{(?:([^{},]*(?:,[^{},]*)+)|(\d+)\.\.(\d+))\}(.*)$/s.exec(word) ?? [];
-  if (before === undefined) return [word];
+    /^([^{}]*)\{(?:([^{},]+(?:,[^{},]+)+)|(\d+)\.\.(\d+))\}(.*)$/s.exec(rest) ?? [];
+  if (before === undefined) {
+    if (/^[^,]*[/\\][^,]*$/.test(word)) return [rest];
+    throw new WorkbenchError('usage', `expected alternatives such as {1,2,3}, got ${rest}, at ${word}`, {
+      hint: 'Several, none of them empty, or a range such as {1..3}; not one within another.',
+    });
+  }
   const alternatives = list === undefined ? rangeOf(Number(first), Number(last), word) : list.split(',');
-  const ends = withoutBraces(after!);
+  const ends = spelledOut(after!, word);
   const all = alternatives.flatMap((one) => ends.map((end) => before + one + end));
   if (all.length > mostNames) throw tooMany(word);
   return all;
@@ -49,7 +53,7 @@ type Known = Pick<Task, 'agents' | 'suits'>;
  * `prompted:keep=3` are those of them that have the switch. Agents that are named beside a group, or whom the options do not
  * suit, are left out of it. A name that an agent, an evaluation or a run has is theirs.
  * @param note told who was left out
- * @throws WorkbenchError `usage` for a group without members
+ * @throws WorkbenchError `usage` for a group without members, `config` for a switch that none of them has
  */
 export function withoutGroups(
   task: Known & { readonly name: string },
@@ -58,7 +62,7 @@ export function withoutGroups(
   note: (line: string) => void,
 ): string[] {
   const isGroup = (word: string) =>
-    Object.hasOwn(groups, agentOf(word)) &&
+    Object.hasOwn(agentGroups, agentOf(word)) &&
     !task.agents.has(word) &&
     foundEvaluation(word, flags.evaluations) === undefined &&
     !findRun(word);
@@ -79,12 +83,25 @@ function membersOf(
 ): string[] {
   const group = agentOf(word);
   const switches = word.slice(group.length);
-  const all = task.agents.names().filter((name) => groups[group]!(task.agents.asksModel(name)));
+  const all = task.agents.names().filter((name) => agentGroups[group]!(task.agents.asksModel(name)));
   const suited = all.filter((name) => task.suits?.(name, flags) ?? true);
   const having = suited.filter((name) => task.agents.hasSwitches(name + switches, flags.set));
   const missing = having.map((name) => task.agents.missingSwitches(name + switches, flags.set));
   const members = having.filter((_, i) => missing[i]!.length === 0);
   if (members.length === 0) {
+    const parts = [...(flags.set ?? []), ...switches.split(/[:,]/).slice(1)];
+    const hasPart = (part: string) => all.some((name) => task.agents.hasSwitches(`${name}:${part}`));
+    const unknown = parts.filter((part) => !hasPart(part)).map((part) => part.replace(/=.*/s, ''));
+    if (unknown.length > 0) {
+      const got = unknown.join(', ');
+      throw new WorkbenchError(
+        'config',
+        `expected switches of agents of ${group}, got ${got}, which none has, at ${word}`,
+        {
+          hint: `They have ${[...new Set(all.flatMap((name) => Object.keys(task.agents.settings(name, {}))))].join(', ')}.`,
+        },
+      );
+    }
     throw new WorkbenchError('usage', `expected agents on ${task.name}, got none, at ${word}`, {
       hint: `Agents on ${task.name}: ${task.agents.names().join(', ')}.`,
     });

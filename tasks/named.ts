@@ -1,6 +1,7 @@
 /** What the names of a command stand for: agents, runs and kept evaluations, and the task that they belong to. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { agentOf } from '../agents/registry.js';
 import { datasetKind } from '../datasets/imported-dataset.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { envIds } from '../envs/registry.js';
@@ -14,6 +15,13 @@ import { nearestRun, openRun, runFiles } from '../src/run/run-folder.js';
 import type { EvaluationFlags } from './flags.js';
 import { allTasks, type AnyTask, loadTask, taskOfConfig, taskOfSettings, type TaskName } from './index.js';
 import type { Named, Resolved, Task } from './task.js';
+
+/** Words of `compare` that stand for several agents of a task, each with who belongs to it. */
+export const agentGroups: Readonly<Record<string, (asksModel: boolean) => boolean>> = {
+  all: () => true,
+  prompted: (asksModel) => asksModel,
+  baselines: (asksModel) => !asksModel,
+};
 
 /**
  * The task of a command: of the kept evaluations and runs among its names, else of the data set, else of the first agent that a
@@ -68,7 +76,14 @@ export function resolve(
     return { name, switches: {}, trained: { run: found.run, checkpoint: found.checkpoint ?? checkpoint } };
   }
   const known = task.agents.names();
-  const near = nearestName(name, known) ?? (isRun === false ? undefined : nearestRun(name));
+  const group = agentOf(name);
+  if (isRun === false && Object.hasOwn(agentGroups, group)) {
+    throw new WorkbenchError('usage', `expected an agent, got ${JSON.stringify(name)}, which stands for several`, {
+      hint: `Groups belong to \`kgwalk compare\`. Agents on ${task.name}: ${known.join(', ')}.`,
+    });
+  }
+  const groups = isRun === undefined ? Object.keys(agentGroups) : [];
+  const near = nearestName(group, [...known, ...groups]) ?? (isRun === false ? undefined : nearestRun(name));
   const parts = name.split(',');
   const isList = parts.length > 1 && parts.some((part) => task.agents.has(part));
   const expected = isRun === false ? 'an agent' : 'an agent or a run';

@@ -37,8 +37,15 @@ export interface OpenedQuestionAgent {
   close(): Promise<void>;
 }
 
-/** @throws WorkbenchError `usage` for options that none of the agents reads */
+/** @throws WorkbenchError `usage` for options that none of the agents reads, and for switches of a pre-filter that there is not */
 export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
+  for (const { name, switches } of resolved) {
+    const idle = ['keep', 'mass'].filter((key) => switches.prefilter === undefined && switches[key] !== undefined);
+    if (idle.length === 0) continue;
+    throw new WorkbenchError('usage', `expected a pre-filter with ${idle.join(', ')}, got none, at ${name}`, {
+      hint: 'Such as prefilter=bm25,keep=2: without a pre-filter nothing is left out.',
+    });
+  }
   if (resolved.some(({ trained }) => trained)) return;
   for (const key of ['beamWidth', 'backend'] as const) {
     if (flags[key] === undefined) continue;

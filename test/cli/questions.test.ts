@@ -165,8 +165,54 @@ describe('kgwalk compare on questions', () => {
     }
     const { told } = await run('compare', ...words, '--choices', 'written,spoken');
     expect(told).toContain(
-      'expected written, logprob, likelihood or several of them, got written,spoken, at --choices',
+      'expected written, logprob, likelihood or several of them, each once, got written,spoken, at --choices',
     );
+    const { told: twice } = await run('compare', ...words, '--choices', 'written', '--choices', 'likelihood, written');
+    const single = ['--agent', 'tog', '--model', 'oracle:0'];
+    expect((await run('evaluate', ...single, '--choices', 'written', '--choices', 'likelihood')).told).toContain(
+      'expected one way to choose, got written,likelihood, at --choices',
+    );
+    expect((await run('evaluate', ...single, '--model', 'oracle:1')).told).toContain(
+      'expected one value, got oracle:0 and oracle:1, at --model',
+    );
+    expect(twice).toContain('each once, got written,likelihood,written, at --choices');
+  });
+
+  test('asks an agent once however often it is named, and tests against the last one named', async () => {
+    const { compare } = await onFilms();
+    const { agents, comparisons } = await compare(
+      'tog',
+      'fiske',
+      'fiske:maxStarts={2,2}',
+      'tog',
+      '--model',
+      'oracle:0',
+      '--limit',
+      '4',
+    );
+    expect(agents.map(({ name }) => name)).toEqual(['fiske', 'fiske:maxStarts=2', 'tog']);
+    expect(comparisons.map(({ agent, against }) => [agent, against])).toEqual([
+      ['fiske', 'tog'],
+      ['fiske:maxStarts=2', 'tog'],
+    ]);
+  });
+
+  test('refuses a saved evaluation of another split before anybody is asked, and names both', async () => {
+    const { evaluate, run, kept } = await onFilms();
+    const { saved, n } = await evaluate('--agent', 'random-chain', '--split', 'train');
+    const there = readdirSync(kept[1]!);
+    const { told } = await run('compare', join(saved, '..'), 'tog', '--model', 'oracle:0', '--split', 'valid');
+    expect(told).toMatch(
+      /expected the questions of tog \(films, split valid, n = \d+\), got others \(films, split train, n = /,
+    );
+    expect(told).toContain(`split train, n = ${n})`);
+    expect(readdirSync(kept[1]!)).toEqual(there);
+  });
+
+  test('refuses what a pre-filter keeps where there is none', async () => {
+    const { run } = await onFilms();
+    const { told } = await run('compare', 'tog:keep={1,2}', 'random-chain', '--model', 'oracle:0');
+    expect(told).toContain('expected a pre-filter with keep, got none, at tog:keep=1');
   });
 
   test('says what parts switches from agents', async () => {

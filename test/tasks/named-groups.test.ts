@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadTask } from '../../tasks/index.js';
+import { resolve } from '../../tasks/named.js';
+import type { WorkbenchError } from '../../src/run/errors.js';
 import { inEveryWay, withoutBraces, withoutGroups } from '../../tasks/named-groups.js';
 import { useOwnHome } from '../fixtures/own-home.js';
 
@@ -19,9 +21,21 @@ describe('braces', () => {
     ['tog:keep={1..3}', ['tog:keep=1', 'tog:keep=2', 'tog:keep=3']],
     ['{tog,fiske}:keep={1,2}', ['tog:keep=1', 'tog:keep=2', 'fiske:keep=1', 'fiske:keep=2']],
     ['tog:keep={3..2},mass=1', ['tog:keep=3,mass=1', 'tog:keep=2,mass=1']],
-    ['tog:keep={1}', ['tog:keep={1}']],
     ['runs/{a}', ['runs/{a}']],
   ])('%s is spelled out as a shell would', (word, names) => expect(withoutBraces(word)).toEqual(names));
+
+  test.each([
+    'tog:keep={1',
+    'tog:keep=1}',
+    'tog:keep={1,,2}',
+    'tog:keep={}',
+    'tog:keep={1}',
+    '{structgpt,}',
+    '{a,{b,c}}',
+    '{1,2}:keep={',
+  ])('%s is no list of alternatives', (word) =>
+    expect(() => withoutBraces(word)).toThrow('expected alternatives such as {1,2,3}, got '),
+  );
 
   test('a range of thousands is refused', () => {
     for (const word of ['tog:keep={1..1000000000}', '{1..100}:{1..100}']) {
@@ -45,8 +59,9 @@ describe('words that stand for several agents', () => {
     expect(notes).toEqual(['prompted:prefilter=bm25,keep=2: without io, cot, reader: no such switch']);
     expect((await meant(['prompted'], { set: ['keep=2'] })).names).not.toContain('io');
     await expect(meant(['prompted:colour=red'])).rejects.toThrow(
-      'expected agents on questions, got none, at prompted:colour=red',
+      'expected switches of agents of prompted, got colour, which none has, at prompted:colour=red',
     );
+    await expect(meant(['prompted:keep=2,maxStarts=3,chosen=1'])).rejects.toThrow('got chosen, which none has');
   });
 
   test('leave out whom the model does not suit, and who is named beside them', async () => {
@@ -62,6 +77,20 @@ describe('words that stand for several agents', () => {
     expect(names.filter((name) => name.startsWith('reader'))).toEqual(['reader:walker=runs/metaqa']);
     expect(notes).toEqual(['prompted: without reader: name it with walker']);
     expect((await meant(['prompted:walker=runs/metaqa'])).names).toEqual(['reader:walker=runs/metaqa']);
+  });
+
+  test('are suggested where they were meant, and belong to compare', async () => {
+    const task = await loadTask('questions');
+    const flags = { checkpoint: 'best', set: [] };
+    const hintOf = (name: string, isRun?: boolean) => {
+      try {
+        return resolve(task, { name, ...(isRun !== undefined && { isRun }) }, flags);
+      } catch (error) {
+        return `${(error as Error).message} ${(error as WorkbenchError).hint}`;
+      }
+    };
+    expect(hintOf('promted')).toContain('Did you mean "prompted"?');
+    expect(hintOf('prompted:keep=2', false)).toContain('which stands for several Groups belong to `kgwalk compare`.');
   });
 
   test('an agent is asked in every way, one that asks no model once', async () => {
