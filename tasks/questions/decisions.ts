@@ -85,6 +85,7 @@ export function decisionsSection(counts: readonly DecisionCount[]): Section {
       phase,
       hop: hop ?? '',
       decisions: taken,
+      judged,
       'right, %': share(right, judged),
       'chance, %': share(chance, judged),
       'nothing right offered': lost,
