@@ -23,7 +23,7 @@ import { type Learning, logEncoding, type Session, type Training } from '../../t
 import type { TrainSettings } from '../../trainers/train-settings.js';
 import { edgeWalk } from './edge-walk.js';
 import { relationWalk } from './relation-walk.js';
-import { keepTeacher, openTeacher, type Teacher, teacherNote } from './teacher.js';
+import { keepTeacher, openTeacher, type Teacher, teacherHint, teacherNote, teacherWanted } from './teacher.js';
 import { loadTrainingQuestions, type OpenedWalk, type QuestionWalk, type TrainingQuestions } from './training-data.js';
 
 /** How runs over questions train, from questions and answers alone: text vectors, PPO. */
@@ -179,23 +179,21 @@ function questionProblems({ data, env, stateText, transe, clone, teacher, ppo }:
   const wanted = (ok: boolean, expected: string, got: unknown) =>
     ok ? [] : [`expected ${expected} with env.id=${env.id}, got ${String(got)}`];
   const overEdges = env.id !== relationWalkId;
+  const forgotten = !overEdges && teacher === undefined && (clone.enabled || ppo.init === 'clone');
   const rules = diffConfig(env, envSettings.parse({ id: env.id })).map((key) => `env.${key}`);
   return [
     ...wanted(data.trainSamples === null, 'data.trainSamples=null, which draws from dialogues,', data.trainSamples),
     ...wanted(data.validSamples === null, 'data.validSamples=null, which draws from dialogues,', data.validSamples),
     ...wanted(!transe.enabled, 'transe.enabled=false', transe.enabled),
     ...wanted(stateText.encode === 'once', 'stateText.encode=once', stateText.encode),
-    ...wanted(
-      !clone.enabled || (teacher !== undefined && !overEdges),
-      overEdges ? 'clone.enabled=false' : 'clone.enabled=false, or teacher.evaluation, whose walks are cloned,',
-      clone.enabled,
-    ),
+    ...wanted(!overEdges || !clone.enabled, 'clone.enabled=false', clone.enabled),
+    ...(forgotten ? [`expected ${teacherWanted}, got none; ${teacherHint}`] : []),
     ...wanted(
       teacher === undefined || clone.enabled || ppo.init === 'clone',
       'clone.enabled=true with teacher.evaluation',
       clone.enabled,
     ),
-    ...wanted(teacher !== undefined || ppo.init === 'scratch', 'ppo.init=scratch without teacher.evaluation', ppo.init),
+    ...wanted(!overEdges || ppo.init === 'scratch', 'ppo.init=scratch', ppo.init),
     ...wanted(ppo.gradient === 'sampled', 'ppo.gradient=sampled', ppo.gradient),
     ...wanted(ppo.trainHorizon === null, 'ppo.trainHorizon=null', ppo.trainHorizon),
     ...(overEdges

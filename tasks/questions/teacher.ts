@@ -72,6 +72,12 @@ export interface Teacher<Request = RelationRequest> {
   folder: string;
 }
 
+/** What is missing where nothing tells whose walks are cloned. */
+export const teacherWanted = 'teacher.evaluation, the kept evaluation whose walks are cloned';
+/** How to have one. */
+export const teacherHint =
+  '`kgwalk evaluate --agent self-veqa --set memory=off --choices likelihood --split train` makes one and says where.';
+
 /**
  * Reads the evaluation that the settings name; undefined where they clone nothing.
  * @throws WorkbenchError `data` where there is none, it is of another data set, graph or split, or none of its walks is accepted;
@@ -83,7 +89,12 @@ export async function openTeacher(
 ): Promise<Teacher | undefined> {
   if (!clone.enabled || !teacher) return undefined;
   const found = foundEvaluation(teacher.evaluation) ?? foundEvaluation(teacher.evaluation, undefined, 'begun');
-  const { folder, record, rows } = readEvaluation(found ?? teacher.evaluation, { row: said });
+  if (found === undefined) {
+    throw new WorkbenchError('data', `expected ${teacherWanted}, got none, at ${teacher.evaluation}`, {
+      hint: teacherHint,
+    });
+  }
+  const { folder, record, rows } = readEvaluation(found, { row: said });
   refuseOther(record, folder, teacher, questions);
   const { walks, left } = acceptedWalks(rows, teacher, rules, questions, folder);
   const rule = teacher.accept === 'confident' ? `confidence >= ${teacher.minConfidence}` : teacher.accept;

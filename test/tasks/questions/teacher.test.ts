@@ -250,7 +250,12 @@ describe('refused before anything is written', () => {
       'config',
       'expected walks of a real model, got those of oracle:0',
     ],
-    ['what is no evaluation', () => settingsFrom('nothing'), 'data', 'expected an evaluation, got none'],
+    [
+      'what is no evaluation',
+      () => settingsFrom('nothing'),
+      'data',
+      'expected teacher.evaluation, the kept evaluation',
+    ],
     [
       'an agent without a check, whose walks are to be verified',
       () => settingsFrom(unchecked),
@@ -274,6 +279,12 @@ describe('refused before anything is written', () => {
       () => settingsFrom(taught, 'clone.enabled=false', 'ppo.enabled=true', 'ppo.init=scratch'),
       'config',
       'clone.enabled=true',
+    ],
+    [
+      'forgotten',
+      () => loadConfig(runSettings, { file: resolvePreset('student'), overrides: filmOverrides }),
+      'config',
+      'expected teacher.evaluation, the kept evaluation whose walks are cloned, got none; `kgwalk evaluate',
     ],
     [
       'a walk over edges',

@@ -123,7 +123,7 @@ describe('a training run on questions', () => {
     [['data.dataset=films/2-hop'], 'config', 'set data.dataset=films and data.subsets=[2-hop]'],
     [['data.holdOut=type'], 'usage', 'expected a split of films'],
     [['data.dataset=nothing'], 'data', 'nothing'],
-    [['clone.enabled=true'], 'config', 'clone.enabled=false'],
+    [['clone.enabled=true'], 'config', 'expected teacher.evaluation'],
     [['ppo.baseline=critic'], 'config', 'ppo.baseline'],
     [['ppo.gradient=exact'], 'config', 'ppo.gradient'],
     [['env.horizon=4'], 'config', 'relationWalk'],
