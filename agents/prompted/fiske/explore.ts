@@ -1,4 +1,4 @@
-/** Exploration from start nodes until a branch covers every clue or none can go on. */
+/** Exploration from start nodes until a branch covers every clue, or has gone as far as told, or none can go on. */
 import { BudgetSpent } from '../../../src/llm/decision.js';
 import {
   type AcceptedStep,
@@ -17,11 +17,12 @@ import { clueCount, type ClueSet, type StartNode } from './clues.js';
 import { mappedSteps } from './expand.js';
 
 export interface Explored {
-  /** Branches that cover every clue. */
+  /** Branches that cover every clue; where it is told how far to go, those that went so far. */
   complete: Branch[];
   /** Branches that ended before. */
   partial: Branch[];
-  stop: 'covered' | 'dead-end' | 'no-start' | 'budget';
+  /** `hops`: as far as told, with clues left open. */
+  stop: 'covered' | 'hops' | 'dead-end' | 'no-start' | 'budget';
 }
 
 /** Runs all starts as one frontier, or one after the other until one is covered. Never throws `BudgetSpent`. */
@@ -31,10 +32,10 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
   const extended = new Set<Branch>();
   let spent = false;
   // Where it is told how far to go, coverage ends nothing before.
-  const covers = (branch: Branch) =>
+  const arrived = (branch: Branch) =>
     exploration.hops === undefined ? isComplete(branch, clues) : branch.depth === exploration.hops;
-  const complete = () => seen.filter(covers).sort(byCoverage);
-  const done = () => settings.earlyStop && seen.some(covers);
+  const complete = () => seen.filter(arrived).sort(byCoverage);
+  const done = () => settings.earlyStop && seen.some(arrived);
 
   /** Takes the branches one step further; where one has covered everything, only heads in the same state follow. */
   async function grow(branches: readonly Branch[]): Promise<Branch[]> {
@@ -52,7 +53,9 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
       const named = settings.zeroCallShortcut ? namedSteps(all, exploration) : [];
       const steps = named.length > 0 ? all : await filteredSteps(branch, all, exploration);
       accept(named);
-      const asked = clues.all & ~(settings.stateful ? branch.covered : 0);
+      const open = clues.all & ~(settings.stateful ? branch.covered : 0);
+      // Covered before it has gone as far as told, any clue may speak for the steps that are left.
+      const asked = open === 0 && exploration.hops !== undefined ? clues.all : open;
       if (named.length > 0 || steps.length === 0 || asked === 0) continue;
       const key = groupKey(branch, steps, asked, exploration);
       const group = groups.get(key);
@@ -92,9 +95,10 @@ export async function explore(starts: readonly StartNode[], exploration: Explora
     if (!(error instanceof BudgetSpent)) throw error;
     spent = true;
   }
-  const covered = complete();
-  const partial = seen.filter((branch) => !extended.has(branch) && !covers(branch)).sort(byCoverage);
-  return { complete: covered, partial, stop: covered.length > 0 ? 'covered' : spent ? 'budget' : 'dead-end' };
+  const ends = complete();
+  const partial = seen.filter((branch) => !extended.has(branch) && !arrived(branch)).sort(byCoverage);
+  const stop = ends.some((branch) => isComplete(branch, clues)) ? 'covered' : ends.length > 0 ? 'hops' : undefined;
+  return { complete: ends, partial, stop: stop ?? (spent ? 'budget' : 'dead-end') };
 }
 
 /** @param ready most covered clues first */

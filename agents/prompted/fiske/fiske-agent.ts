@@ -4,7 +4,7 @@
  *
  * Inputs: the question, no topic entity; by likelihood the number of hops as `hops` says; the graph with its names. Calls: 1 for the clues; for every set of heads
  * with the same uncovered clues ⌈relations/20⌉ and at most ⌈80/20⌉ for entities; 1 for the answer. Stop: `covered`,
- * `dead-end`, `no-start`, `budget`. Output: where the branches that cover every clue end, with the facts on the way, and
+ * `hops` (as far as told, with clues left open), `dead-end`, `no-start`, `budget`. Output: where the branches that cover every clue end, with the facts on the way, and
  * the model's reply; without full coverage the model's answer alone.
  *
  * Where the reference differs: it takes the first of several homonyms and one start after the other, asks for every head
@@ -55,7 +55,7 @@ export const fiskeEntry: QuestionAgentEntry<typeof fiskeSettings> = {
       name: 'fiske',
       note: 'finds its start nodes itself',
       topicGiven: false,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
+      hopsTold: (byLikelihood) => toldBy(settings, byLikelihood),
       prompted: true,
       answer: (task, session) => answer(task, session, { resources, settings, words, prefilter, hopsOf }),
     };
@@ -68,6 +68,11 @@ interface Parts {
   words: WordIndex;
   prefilter: Prefilter;
   hopsOf: HopsOf;
+}
+
+/** Who tells the hops: only whole sets go as far as told, else coverage decides. */
+function toldBy({ hops, answers }: FiskeSettings, byLikelihood: boolean): ReturnType<typeof hopsTeller> {
+  return fromFrontier(answers, { byLikelihood }) ? hopsTeller(hops, byLikelihood) : 'none';
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
@@ -89,13 +94,14 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
           ...{ graph, settings, task, session, clues, namedBy, prefilter },
           ranked: settings.prefilter === 'none' ? task : topicsFound(task, parts),
           wholeSets: fromEnds,
-          hops: await hopsOf(task, session),
+          hops: fromEnds ? await hopsOf(task, session) : undefined,
           mayEnd: (entity) => task.topicsReturn === true || !namedBy.has(entity),
           read: (edges) => (graphReads += edges),
           degrade: () => (degraded = true),
         });
   session.trace({ event: 'graph', operation: 'exploration', reads: graphReads });
   const complete = explored.complete.length > 0;
+  const verified = explored.stop === 'covered';
   const ends = complete || !fromEnds ? furthest(explored.complete, fromEnds) : furthest(explored.partial);
   const triples = ends.length > 0 ? ends.flatMap(pathTo) : mergePartial(explored.partial).triples;
   const evidence = distinctFacts(triples.map((triple) => factOf(graph, triple))).slice(0, settings.maxTriples);
@@ -104,7 +110,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
     session.trace({ event: 'stop', reason: explored.stop });
     const entities = groundedAnswers(ends);
     return {
-      ...{ entities, literals: [], evidence, verified: complete, degraded, stop: explored.stop, cost: { graphReads } },
+      ...{ entities, literals: [], evidence, verified, degraded, stop: explored.stop, cost: { graphReads } },
     };
   }
   const reply = fromFacts
@@ -120,7 +126,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
     ...answersOf(task, grounded, said, () => groundNames(said, names, met)),
     text: said.join('; '),
     evidence: fromFacts ? evidence : [],
-    verified: complete,
+    verified,
     degraded,
     stop: explored.stop,
     cost: { graphReads },

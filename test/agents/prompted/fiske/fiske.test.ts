@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Decision, MatchDecision } from '../../../../src/llm/decision.js';
 import { checkExamples } from '../../../fixtures/check-examples.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
-import { askFiske, townFacts, townReading } from '../clock-town.js';
+import { questionAgents } from '../../../../agents/question-agents.js';
+import { askFiske, graphOf, resourcesOf, townFacts, townReading } from '../clock-town.js';
 
 const matchOf = (asked: readonly Decision[], phase: string) =>
   asked.filter((decision): decision is MatchDecision => decision.phase === phase);
@@ -157,15 +158,48 @@ describe('FiSKE over whole sets', () => {
   const sets = { answers: 'frontier', clues: 'names' };
 
   test('takes clues from the question, asks about relations alone and answers where it ends', async () => {
-    const { names, phases, answer, events } = await askFiske(townReading, { ...sets, task: { hops: 2 } });
+    const { names, phases, answer, events } = await askFiske(townReading, {
+      ...sets,
+      hops: 'given',
+      task: { hops: 2 },
+    });
     expect(phases).toEqual(['relation-map', 'relation-map']);
     expect(names).toEqual(['Jon Weil', 'Mia Kop']);
-    expect(answer).toMatchObject({ stop: 'covered', degraded: false, literals: [] });
+    expect(answer).toMatchObject({ stop: 'hops', degraded: false, literals: [] });
     expect(events).toContainEqual({
       event: 'decision',
       phase: 'clues',
       summary: 'Orla Brandt; repaired; clocks; bought',
     });
+  });
+
+  test('as far as told with clues left open is neither covered nor verified', async () => {
+    const { names, answer } = await askFiske(townReading, { ...sets, hops: 'given', task: { hops: 1 } });
+    expect(names).toEqual(['Harbour Clock', 'Tower Clock']);
+    expect(answer).toMatchObject({ stop: 'hops', verified: false });
+    const whole = await askFiske(townReading, {
+      ...{ ...sets, hops: 'given', maxHops: 1 },
+      task: { hops: 1, question: 'Orla Brandt bought' },
+    });
+    expect(whole.answer).toMatchObject({ stop: 'covered', verified: true });
+  });
+
+  test('a branch that covers all clues early goes on as far as told', async () => {
+    const short = { ...townReading, relations: { '~purchased_by': 'bought', repaired_by: 'bought' } };
+    const task = { hops: 2, question: 'Orla Brandt bought' };
+    const { names, answer } = await askFiske(short, { ...sets, hops: 'given', task });
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+    expect(answer).toMatchObject({ stop: 'covered', verified: true });
+  });
+
+  test('where entities are chosen one by one coverage decides, whatever hops are given', async () => {
+    const { names, answer } = await askFiske(townReading, { hops: 'given', task: { hops: 1 } });
+    expect(names).toEqual(['Jon Weil', 'Mia Kop']);
+    expect(answer).toMatchObject({ stop: 'covered', verified: true });
+    const told = async (switches: object) =>
+      (await questionAgents.create('fiske', resourcesOf(graphOf(townFacts)), switches)).hopsTold?.(false);
+    expect(await told({ hops: 'given' })).toBe('none');
+    expect(await told({ hops: 'given', answers: 'frontier' })).toBe('given');
   });
 
   test('a relation that speaks for every clue covers one of them', async () => {
