@@ -171,7 +171,10 @@ export const answersSwitch = z
   );
 
 /** Whether answers come out of the frontier. */
-export function fromFrontier(answers: z.output<typeof answersSwitch>, { byLikelihood }: Pick<DecisionClient, 'byLikelihood'>): boolean {
+export function fromFrontier(
+  answers: z.output<typeof answersSwitch>,
+  { byLikelihood }: Pick<DecisionClient, 'byLikelihood'>,
+): boolean {
   return answers === 'frontier' || (answers === 'auto' && byLikelihood);
 }
 

@@ -4,7 +4,7 @@
  *
  * Inputs: the question, its topic entities, the number of hops where the data set tells it. Calls: 1 for the parts, at most 1 a
  * part (none where there is one relation to choose), 1 for the answer. Stop: `answered`, `dead-end` (a part has no relation that
- * leads on), `no-topic`, `budget`. Output: the model's names, mapped to entities of the evidence first; where candidates are
+ * leads on), `unparsed` (the last reply), `no-topic`, `budget`. Output: the model's names, mapped to entities of the evidence first; where candidates are
  * scored by likelihood, the model chooses one of the walks and everything that it leads to is the answer.
  *
  * Where the reference differs: it reads the first bracketed list of a reply and gives up after five (here a reply is read in full,
@@ -13,7 +13,6 @@
  * @source Kim et al. 2023, "KG-GPT: A general framework for reasoning on knowledge graphs using large language models"
  */
 import type { QuestionTask } from '../../../datasets/question.js';
-import { canonicalOrder } from '../../../src/kg/frontier.js';
 import { BudgetSpent, type ContextBlock, type DecisionClient } from '../../../src/llm/decision.js';
 import type {
   QuestionAgent,
@@ -22,26 +21,11 @@ import type {
   QuestionAnswer,
   QuestionSession,
 } from '../../question-agent.js';
-import { alonePrompts } from '../direct-answer.js';
-import { groundNames } from '../facts.js';
-import {
-  askAnswer,
-  endsHolding,
-  frontierAnswers,
-  frontierDegree,
-  frontierOf,
-  fromFrontier,
-  pathBlock,
-  pathText,
-  saidAnswers,
-  startWalk,
-  type Walk,
-  walkFacts,
-  walksFacts,
-} from '../frontier-steps.js';
+import { frontierDegree, frontierOf, fromFrontier, pathBlock, startWalk, type Walk } from '../frontier-steps.js';
 import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
-import { chooseSome, chooseWalk } from '../walk-choice.js';
+import { openPrefilter, type Prefilter, shareOf } from '../prefilter/prefilter.js';
+import { chooseSome } from '../walk-choice.js';
+import { chosenAnswer, writtenAnswer } from '../walks-answer.js';
 import { grownWalks } from './evidence.js';
 import * as prompts from './prompts.js';
 import {
@@ -114,14 +98,20 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
   trace({ event: 'graph', operation: `${found.walks.length} walks`, reads: found.graphReads });
   const walks = found.open ? found.all.toReversed() : found.walks.filter(({ relations }) => relations.length > 0);
   const answered = fromFrontier(parts.settings.answers, client)
-    ? await chosenAnswer(task, session, parts, walks, found.confidence)
-    : await writtenAnswer(task, session, parts, walks);
-  trace({ event: 'stop', reason: found.stop });
-  const { degraded, ...answer } = answered;
+    ? await chosenAnswer(task, session, parts.resources, walks, {
+        facts: parts.settings.facts,
+        sure: (_, judged) => (judged ? undefined : found.confidence),
+      })
+    : await writtenAnswer(task, session, parts.resources, walks, {
+        prompts: prompts.answerPrompts,
+        facts: parts.settings.facts,
+      });
+  const stop = found.stop === 'answered' ? answered.stop : found.stop;
+  trace({ event: 'stop', reason: stop });
   return {
-    ...answer,
-    degraded: degraded || found.degraded,
-    stop: found.stop,
+    ...answered,
+    degraded: answered.degraded || found.degraded,
+    stop,
     cost: { graphReads: found.graphReads },
   };
 }
@@ -130,7 +120,7 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
 async function walkParts(task: QuestionTask, session: QuestionSession, parts: Parts, found: Found): Promise<void> {
   const { resources, settings, prefilter, hopsOf } = parts;
   const { graph } = resources;
-  const { client, trace } = session;
+  const { client, trace, signal } = session;
   const hops = await hopsOf(task, session);
   const asks = settings.split === 'model' || (settings.split === 'auto' && !client.byLikelihood);
   const texts = asks ? await splitQuestion(task, hops ?? settings.maxHops, client) : undefined;
@@ -148,11 +138,11 @@ async function walkParts(task: QuestionTask, session: QuestionSession, parts: Pa
     found.graphReads += frontierDegree(graph, from);
     const offered = offeredRelations(graph, from, excluded, settings.direction);
     const best = found.walks[0]!;
-    const kept = await thinned(prefilter, task, best.relations, offered);
+    const kept = await thinned(prefilter, task, best.relations, offered, signal);
     const context = [...(segments.split ? [{ label: 'Part', lines: [part] }] : []), pathBlock(graph, best)];
     const { chosen, confidence } =
       kept.length < 2
-        ? { chosen: kept, confidence: 1 }
+        ? { chosen: kept, confidence: await shareOf(prefilter, task, best.relations, ids(offered), ids(kept), signal) }
         : await chooseRelations(task, client, settings, kept, { context, subjects: [...from.entities] });
     if (!chosen) found.degraded = true;
     found.confidence =
@@ -171,6 +161,9 @@ async function walkParts(task: QuestionTask, session: QuestionSession, parts: Pa
     if (hop < segments.parts.length - 1) level = anyStep(graph, level, excluded);
   }
 }
+
+/** Of all ways of the relations. */
+const ids = (offered: readonly OfferedRelation[]) => offered.flatMap(({ ways }) => [...ways]);
 
 /** Undefined where the reply cannot be read. */
 async function splitQuestion(
@@ -204,48 +197,4 @@ async function chooseRelations(
     candidates: offeredCandidates(offered),
   });
   return { chosen: choices?.map((choice) => offered[choice]!), confidence };
-}
-
-type Answered = Omit<QuestionAnswer, 'stop' | 'cost'>;
-
-/** The answer in the model's words, from the facts of all walks. */
-async function writtenAnswer(
-  task: QuestionTask,
-  { client }: QuestionSession,
-  { resources: { dataset, graph, names }, settings }: Parts,
-  walks: readonly Walk[],
-): Promise<Answered> {
-  const evidence = walksFacts(graph, task, walks, settings.facts);
-  // Without facts there is nothing to read: the model may know it by heart.
-  const alone = evidence.length === 0;
-  const reply = await askAnswer(task, client, evidence, alone ? alonePrompts(dataset) : prompts.answerPrompts, alone);
-  const said = reply?.answers ?? [];
-  const met = new Set(walks.flatMap(({ frontiers }) => frontiers.flatMap(({ entities }) => [...entities])));
-  const ends = endsHolding(walks, groundNames(said, names, met).entities);
-  return { ...saidAnswers(task, said, { names, met, ends }), evidence, degraded: reply === undefined };
-}
-
-/** Everything that the walk leads to which the model chooses. */
-async function chosenAnswer(
-  task: QuestionTask,
-  { client, trace }: QuestionSession,
-  { resources: { graph }, settings }: Parts,
-  walks: readonly Walk[],
-  before: number | undefined,
-): Promise<Answered> {
-  if (walks.length === 0) return { entities: [], literals: [], evidence: [], degraded: false };
-  const {
-    walk,
-    judged,
-    unread,
-    confidence = judged ? undefined : before,
-  } = await chooseWalk(graph, task, client, walks);
-  trace({ event: 'decision', phase: 'walk', summary: pathText(graph, walk) });
-  return {
-    ...frontierAnswers(graph, task, canonicalOrder(frontierOf(walk))),
-    chain: walk.relations,
-    ...(confidence !== undefined && { confidence }),
-    evidence: walkFacts(graph, task, walk, settings.facts),
-    degraded: unread,
-  };
 }

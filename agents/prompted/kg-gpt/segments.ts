@@ -72,9 +72,10 @@ export async function thinned(
   task: QuestionTask,
   walked: readonly number[],
   offered: readonly OfferedRelation[],
+  signal?: AbortSignal,
 ): Promise<OfferedRelation[]> {
   const ids = offered.flatMap(({ ways }) => [...ways]);
-  const kept = await prefilter.keep(task, walked, ids);
+  const kept = await prefilter.keep(task, walked, ids, signal);
   if (kept.length === ids.length) return [...offered];
   const rank = ({ ways }: OfferedRelation) =>
     Math.min(...ways.map((way) => (kept.indexOf(way) + ids.length) % ids.length));

@@ -4,7 +4,7 @@
  *
  * Inputs: the question, its topic entities, the number of hops where the data set tells it. Calls: 1 for the paraphrases; for each
  * vote as many as there are voters, none where there is one relation to choose; 1 for the answer. Stop: `answered`, `dead-end`
- * (no relation leads on, or no vote could be read), `no-topic`, `budget`. Output: the model's names, mapped to entities of the facts
+ * (no relation leads on, or no vote could be read), `unparsed` (the last reply), `no-topic`, `budget`. Output: the model's names, mapped to entities of the facts
  * first; where candidates are scored by likelihood, everything that the walk leads to.
  *
  * Where the reference differs: it does not run as released; it votes for every entity by itself without a bound (`union: entity`);
@@ -13,7 +13,6 @@
  * @source Guo et al. 2024, "KnowledgeNavigator: Leveraging large language models for enhanced reasoning over knowledge graph"
  */
 import type { QuestionTask } from '../../../datasets/question.js';
-import { canonicalOrder } from '../../../src/kg/frontier.js';
 import { BudgetSpent } from '../../../src/llm/decision.js';
 import type {
   QuestionAgent,
@@ -22,24 +21,10 @@ import type {
   QuestionAnswer,
   QuestionSession,
 } from '../../question-agent.js';
-import { alonePrompts } from '../direct-answer.js';
-import { groundNames } from '../facts.js';
-import {
-  askAnswer,
-  endsHolding,
-  frontierAnswers,
-  frontierOf,
-  fromFrontier,
-  pathText,
-  saidAnswers,
-  startWalk,
-  type Walk,
-  walkFacts,
-  walksFacts,
-} from '../frontier-steps.js';
+import { fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
 import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
 import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
-import { chooseWalk } from '../walk-choice.js';
+import { chosenAnswer, writtenAnswer } from '../walks-answer.js';
 import { answerPrompts } from './prompts.js';
 import { hopFurther, type Retrieval, type WeighedWalk } from './retrieve.js';
 import { knowledgeNavigatorSettings, type KnowledgeNavigatorSettings } from './settings.js';
@@ -96,12 +81,21 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
       found.stop = 'budget';
     }
   }
-  const walks = found.open ? found.all : found.walks;
+  const weighed = found.open ? found.all : found.walks;
+  const walks = weighed.map(({ walk }) => walk);
+  const { facts, aggregate } = parts.settings;
   const answered = fromFrontier(parts.settings.answers, session.client)
-    ? await chosenAnswer(task, session, parts, walks)
-    : await writtenAnswer(task, session, parts, walks);
-  session.trace({ event: 'stop', reason: found.stop });
-  const { stop, graphReads } = found;
+    ? await chosenAnswer(task, session, parts.resources, walks, {
+        facts,
+        sure: (walk) => Math.min(1, weighed[walks.indexOf(walk)]!.weight),
+      })
+    : await writtenAnswer(task, session, parts.resources, walks, {
+        ...{ prompts: answerPrompts, facts, joinFacts: aggregate },
+        weights: weighed.map(({ weight }) => weight),
+      });
+  const stop = found.stop === 'answered' ? answered.stop : found.stop;
+  session.trace({ event: 'stop', reason: stop });
+  const { graphReads } = found;
   return { ...answered, degraded: answered.degraded || found.degraded, stop, cost: { graphReads } };
 }
 
@@ -137,46 +131,4 @@ async function retrieve(
     keep(standing);
   }
   return 'answered';
-}
-
-type Answered = Omit<QuestionAnswer, 'stop' | 'cost'>;
-
-/** The answer in the model's words, from the facts of all walks. */
-async function writtenAnswer(
-  task: QuestionTask,
-  { client }: QuestionSession,
-  { resources: { dataset, graph, names }, settings }: Parts,
-  weighed: readonly WeighedWalk[],
-): Promise<Answered> {
-  const walks = weighed.map(({ walk }) => walk);
-  const weights = weighed.map(({ weight }) => weight);
-  const evidence = walksFacts(graph, task, walks, settings.facts, weights);
-  // Without facts there is nothing to read: the model may know it by heart.
-  const alone = evidence.length === 0;
-  const asked = alone ? alonePrompts(dataset) : answerPrompts;
-  const reply = await askAnswer(task, client, evidence, asked, alone, settings.aggregate && !alone);
-  const said = reply?.answers ?? [];
-  const met = new Set(walks.flatMap(({ frontiers }) => frontiers.flatMap(({ entities }) => [...entities])));
-  const ends = endsHolding(walks, groundNames(said, names, met).entities);
-  return { ...saidAnswers(task, said, { names, met, ends }), evidence, degraded: reply === undefined };
-}
-
-/** Everything that the walk leads to; of several walks the model chooses one. */
-async function chosenAnswer(
-  task: QuestionTask,
-  { client, trace }: QuestionSession,
-  { resources: { graph }, settings }: Parts,
-  weighed: readonly WeighedWalk[],
-): Promise<Answered> {
-  if (weighed.length === 0) return { entities: [], literals: [], evidence: [], degraded: false };
-  const walks = weighed.map(({ walk }) => walk);
-  const choice = await chooseWalk(graph, task, client, walks);
-  const { walk, unread, confidence = Math.min(1, weighed[walks.indexOf(choice.walk)]!.weight) } = choice;
-  trace({ event: 'decision', phase: 'walk', summary: pathText(graph, walk) });
-  return {
-    ...frontierAnswers(graph, task, canonicalOrder(frontierOf(walk))),
-    ...{ chain: walk.relations, confidence },
-    evidence: walkFacts(graph, task, walk, settings.facts),
-    degraded: unread,
-  };
 }

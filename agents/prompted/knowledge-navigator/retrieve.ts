@@ -117,7 +117,7 @@ async function relationsFor(
 ): Promise<{ relation: OfferedRelation; share: number }[]> {
   const { best, union, direction } = settings;
   const offered = offeredRelations(graph, group, walk.excluded, direction);
-  const kept = await thinned(prefilter, task, walk.relations, offered);
+  const kept = await thinned(prefilter, task, walk.relations, offered, session.signal);
   if (kept.length <= best) return kept.map((relation) => ({ relation, share: 1 / kept.length }));
   const context: ContextBlock[] = [pathBlock(graph, walk)];
   // Where words are scored the path alone stands beside the question.

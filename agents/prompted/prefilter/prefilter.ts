@@ -26,12 +26,22 @@ export interface Prefilter {
    * All of them, most probable first, equals in the order given; shares sum to 1.
    * @param walked relations so far, from the topic on
    */
-  rank(task: QuestionTask, walked: readonly number[], relations: readonly number[]): Promise<RankedRelation[]>;
+  rank(
+    task: QuestionTask,
+    walked: readonly number[],
+    relations: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<RankedRelation[]>;
   /**
    * Those to choose from, most probable first: `keep` at most, `mass` of the probability. All, in the order given, with
    * `prefilter: none` and where the source knows nothing of such long walks.
    */
-  keep(task: QuestionTask, walked: readonly number[], relations: readonly number[]): Promise<number[]>;
+  keep(
+    task: QuestionTask,
+    walked: readonly number[],
+    relations: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<number[]>;
 }
 
 /** What ranks: shares in the order of the relations, or undefined where it cannot tell. */
@@ -41,6 +51,7 @@ interface Source {
     task: QuestionTask,
     walked: readonly number[],
     relations: readonly number[],
+    signal?: AbortSignal,
   ): Promise<Float64Array | undefined>;
 }
 
@@ -53,16 +64,18 @@ export async function openPrefilter(
   { prefilter, keep, mass }: PrefilterSettings,
 ): Promise<Prefilter> {
   const source = await sourceOf(resources, prefilter);
-  const shares = async (task: QuestionTask, walked: readonly number[], relations: readonly number[]) =>
-    source && relations.length > 1 ? source.shares(task, walked, relations) : undefined;
+  const shares = async (...[task, walked, relations, signal]: Parameters<Prefilter['keep']>) => {
+    signal?.throwIfAborted();
+    return source && relations.length > 1 ? source.shares(task, walked, relations, signal) : undefined;
+  };
   return {
     prepare: async (tasks, signal) => source?.prepare?.(tasks, signal),
-    async rank(task, walked, relations) {
-      const all = await shares(task, walked, relations);
+    async rank(task, walked, relations, signal) {
+      const all = await shares(task, walked, relations, signal);
       return ordered(relations, all ?? new Float64Array(relations.length).fill(1 / relations.length));
     },
-    async keep(task, walked, relations) {
-      const all = await shares(task, walked, relations);
+    async keep(task, walked, relations, signal) {
+      const all = await shares(task, walked, relations, signal);
       if (!all) return [...relations];
       const best = ordered(relations, all).slice(0, keep);
       let sum = 0;
@@ -70,6 +83,21 @@ export async function openPrefilter(
       return best.slice(0, needed < 0 ? best.length : needed + 1).map(({ relation }) => relation);
     },
   };
+}
+
+/** Probability that the next relation is among those `kept`, as the pre-filter ranks; 1 where it left none out. */
+export async function shareOf(
+  prefilter: Prefilter,
+  task: QuestionTask,
+  walked: readonly number[],
+  relations: readonly number[],
+  kept: readonly number[],
+  signal?: AbortSignal,
+): Promise<number> {
+  if (kept.length === relations.length) return 1;
+  const ranked = await prefilter.rank(task, walked, relations, signal);
+  const sum = ranked.reduce((all, { relation, share }) => (kept.includes(relation) ? all + share : all), 0);
+  return Math.min(1, sum);
 }
 
 function ordered(relations: readonly number[], shares: Float64Array): RankedRelation[] {

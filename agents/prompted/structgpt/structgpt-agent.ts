@@ -40,7 +40,7 @@ import {
   walkFacts,
 } from '../frontier-steps.js';
 import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { openPrefilter, type Prefilter, shareOf } from '../prefilter/prefilter.js';
 import { heldBy, isMediator } from './constraints.js';
 import * as prompts from './prompts.js';
 import { type StructGptSettings, structGptSettings } from './settings.js';
@@ -104,7 +104,8 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   return {
     ...answered,
     ...(walked && { chain: walk.relations }),
-    ...(confidence !== undefined && walked && { confidence }),
+    // Of words that were written the walk's shares say nothing.
+    ...(confidence !== undefined && walked && fromFrontier(settings.answers, session.client) && { confidence }),
     evidence,
     ...(stop === 'answered' && { verified: true }),
     degraded: progress.degraded,
@@ -121,7 +122,7 @@ async function walkOn(task: QuestionTask, session: QuestionSession, parts: Parts
   const hops = await hopsOf(task, session);
   const constraints = constraintsOnce(task, client);
   for (let hop = 1; hop <= (hops ?? settings.maxHops); hop++) {
-    const relation = await nextRelation(task, client, parts, progress);
+    const relation = await nextRelation(task, session, parts, progress);
     if (typeof relation === 'string') return relation;
     const walk = stepWalk(graph, progress.walk, relation);
     progress.walk = walk;
@@ -139,15 +140,21 @@ async function walkOn(task: QuestionTask, session: QuestionSession, parts: Parts
 /** The relation to follow, or why there is none. */
 async function nextRelation(
   task: QuestionTask,
-  client: DecisionClient,
+  { client, signal }: QuestionSession,
   { resources: { graph }, prefilter }: Parts,
   progress: Progress,
 ): Promise<number | 'no-way' | 'unread'> {
   const { walk } = progress;
   progress.graphReads += frontierDegree(graph, frontierOf(walk));
   const onward = onwardRelations(graph, frontierOf(walk), walk.excluded);
-  const relations = await prefilter.keep(task, walk.relations, onward);
-  if (relations.length <= 1) return relations[0] ?? 'no-way';
+  const relations = await prefilter.keep(task, walk.relations, onward, signal);
+  const [first] = relations;
+  if (first === undefined) return 'no-way';
+  if (relations.length === 1) {
+    const share = await shareOf(prefilter, task, walk.relations, onward, relations, signal);
+    progress.confidence = product(progress.confidence, share);
+    return first;
+  }
   const { reply, confidence } = await client.decide({
     ...relationChoice(graph, task, walk, relations),
     ...{ kind: 'choose-one', phase: 'relation', allowNone: false },

@@ -73,6 +73,17 @@ describe('KG-GPT', () => {
     expect(asked[3]!.evidence).toContainEqual(['Tower Clock', 'repaired_by', 'Mia Kop']);
   });
 
+  test('a last reply that cannot be read is no answer', async () => {
+    const { answer } = await ask((decision) => (decision.kind === 'answer' ? undefined : wise(decision)));
+    expect(answer).toMatchObject({ stop: 'unparsed', degraded: true, entities: [] });
+  });
+
+  test('is as sure of what the pre-filter alone left as that was', async () => {
+    const { answer } = await ask(wise, { byLikelihood: true, prefilter: 'bm25', keep: 1 });
+    expect(answer.confidence).toBeGreaterThan(0);
+    expect(answer.confidence).toBeLessThan(1);
+  });
+
   test('offers relations by their bare names, unless their direction is kept', async () => {
     expect(candidatesOf((await ask(wise)).asked)[0]).toEqual(['lives_in', 'purchased_by']);
     expect(candidatesOf((await ask(wise, { direction: 'kept' })).asked)[0]).toEqual(['lives_in', '~purchased_by']);

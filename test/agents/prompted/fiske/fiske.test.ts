@@ -196,7 +196,7 @@ describe('FiSKE over whole sets', () => {
     const { names, answer } = await askFiske(townReading, { hops: 'given', task: { hops: 1 } });
     expect(names).toEqual(['Jon Weil', 'Mia Kop']);
     expect(answer).toMatchObject({ stop: 'covered', verified: true });
-    const told = async (switches: object) =>
+    const told = async (switches: Record<string, unknown>) =>
       (await questionAgents.create('fiske', resourcesOf(graphOf(townFacts)), switches)).hopsTold?.(false);
     expect(await told({ hops: 'given' })).toBe('none');
     expect(await told({ hops: 'given', answers: 'frontier' })).toBe('given');
