@@ -53,13 +53,17 @@ async function watched(settings: RunSettings, phase: string) {
   return { tensors: [...tensors], updates: last, objects: growth(objects), numbers: growth(numbers) };
 }
 
-/** Bytes an update, from the least of one half to the least of the other: compiled code comes and goes between. */
+/**
+ * Bytes an update. What is left behind shows twice: from the least of one half to the least of the other, where compiled
+ * code comes and goes, and in most steps from look to look, where something is allocated once for all.
+ */
 function growth(bytes: readonly number[]): number {
   const settled = bytes.slice(Math.ceil(bytes.length / 5));
   const half = Math.floor(settled.length / 2);
-  return (
-    (Math.min(...settled.slice(-half)) - Math.min(...settled.slice(0, half))) / (settled.length - half) / lookEvery
-  );
+  const halves = (Math.min(...settled.slice(-half)) - Math.min(...settled.slice(0, half))) / (settled.length - half);
+  const steps = settled.slice(1).map((look, i) => look - settled[i]!);
+  const usual = steps.sort((a, b) => a - b)[Math.floor(steps.length / 2)]!;
+  return Math.min(halves, usual) / lookEvery;
 }
 
 // Updates of one pass over few walks, in more than one minibatch: what is left behind, each of them leaves.
