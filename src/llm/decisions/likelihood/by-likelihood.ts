@@ -12,7 +12,7 @@ import type {
   ReplyOf,
   ScoreDecision,
 } from '../../decision.js';
-import { pathText, shownName } from '../prompt-text.js';
+import { oneLine, pathText } from '../prompt-text.js';
 import type { Prompt } from '../render-prompt.js';
 import {
   plainBody,
@@ -133,7 +133,12 @@ const match: Way<MatchDecision> = {
         })),
   empty: { matches: [] },
   take(_, queries, scores) {
-    const likeliest = Math.max(...scores.flatMap((own) => [...own]));
+    const highest = (values: Iterable<number>) => {
+      let most = -Infinity;
+      for (const value of values) most = Math.max(most, value);
+      return most;
+    };
+    const likeliest = highest(scores.map(highest));
     // Not rounded: what speaks most clearly must not tie with what speaks clearly.
     const matches = queries.flatMap(({ texts, chosen }, target) =>
       texts.flatMap((text, candidate) => {
@@ -144,7 +149,7 @@ const match: Way<MatchDecision> = {
         return fits ? [{ candidate, target, score: Math.max(5, 10 * probability), text }] : [];
       }),
     );
-    const clearest = queries[0]!.texts.map((_, candidate) => Math.max(...scores.map((own) => own[candidate]!)));
+    const clearest = queries[0]!.texts.map((_, candidate) => highest(scores.map((own) => own[candidate]!)));
     const { confidence } = chosenOf(queries[0]!, rankedBy(queries[0]!, Float64Array.from(clearest)));
     const text = [...new Set(matches.map((one) => one.text))].join('; ');
     return {
@@ -286,7 +291,8 @@ function candidateQueries(
 }
 
 function queryOf(chosen: Chosen, task: PlainTask, texts: readonly string[]): TextQuery {
-  const shown = texts.map(shownName);
+  // Names are cut by themselves: a long path cut as a whole would end before what tells it from others.
+  const shown = texts.map(oneLine);
   const uneven = chosen === 'chain' && new Set(shown.map((chain) => chain.split(then).length)).size > 1;
   return { chosen, ...plainBody(chosen, task), texts: shown, meant: shown.map((_, i) => i), ...(uneven && { uneven }) };
 }

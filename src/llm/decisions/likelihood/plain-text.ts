@@ -114,15 +114,29 @@ function asksFor(question: string): string {
   return `${question.replace(/[\s?]+$/u, '')}?`;
 }
 
-/** Topics are names, or several with commas between them; brackets around them go too. Letter case is ignored. */
+/**
+ * Topics are names, or several with commas between them where the whole is no name that stands there; brackets around them go
+ * too. Letter case is ignored. Of each name its first mention goes, as a word of its own.
+ */
 function withoutTopic(question: string, topic: string): string {
   const plain = oneLine(question);
-  const names = [topic, ...topic.split(', ')].filter((name) => name !== '');
-  return names.reduce((text, name) => {
-    const place = text.toLowerCase().indexOf(name.toLowerCase());
-    if (place < 0) return text;
-    const end = place + name.length;
-    const bracketed = text[place - 1] === '[' && text[end] === ']' ? 1 : 0;
-    return text.slice(0, place - bracketed) + topicWord + text.slice(end + bracketed);
-  }, plain);
+  const whole = withoutNames(plain, [topic]);
+  return whole === plain ? withoutNames(plain, topic.split(', ')) : whole;
+}
+
+/** Letters and digits that end a word where they begin: of scripts that write no spaces, or hang endings on, none do. */
+const wordSign = String.raw`(?![\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}])[\p{L}\p{N}]`;
+
+function withoutNames(text: string, topics: readonly string[]): string {
+  const names = topics.filter((name) => name !== '').sort((a, b) => b.length - a.length);
+  if (names.length === 0) return text;
+  const any = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`)).join('|');
+  const seen = new Set<string>();
+  const named = new RegExp(String.raw`\[(?:${any})\]|(?<!${wordSign})(?:${any})(?!${wordSign})`, 'giu');
+  return text.replace(named, (found) => {
+    const name = found.replace(/^\[(.*)\]$/u, '$1').toLowerCase();
+    if (seen.has(name)) return found;
+    seen.add(name);
+    return topicWord;
+  });
 }
