@@ -14,7 +14,15 @@ import {
 } from './language-model.js';
 import { withinLimits } from './server-schema.js';
 import { type EchoRequest, refusesToScore, serverScorer } from './server-scores.js';
-import { backOff, boundedFetch, type Delay, type OptionalPart, realDelay, troubleOf } from './server-trouble.js';
+import {
+  backOff,
+  boundedFetch,
+  type Delay,
+  type OptionalPart,
+  realDelay,
+  ServerBusy,
+  troubleOf,
+} from './server-trouble.js';
 import { semaphore } from './concurrency.js';
 
 /** Which server and model, and how patient to be with it. */
@@ -134,7 +142,7 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
         throwIfStopped(signal);
         if (error instanceof WorkbenchError) throw error;
         const trouble = troubleOf(error, { name, key });
-        if (trouble.kind === 'final') throw thrown(trouble.error);
+        if (trouble.kind === 'final') throw trouble.closed ? trouble.error : thrown(trouble.error);
         if (trouble.kind === 'refuses') {
           // A part that was not sent cannot be what is refused.
           if (leaveOut(trouble.part)) continue;
@@ -142,7 +150,9 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
         }
         if (trouble.kind === 'away' && !reached) throw notThere(name, trouble.reason);
         const asked = trouble.kind === 'again' ? trouble.waitMs : undefined;
-        if (++tries > most || (asked ?? 0) > longestWait) throw gaveUp(name, trouble.reason, tries);
+        if (++tries > most || (asked ?? 0) > longestWait) {
+          throw gaveUp(name, trouble.reason, tries, trouble.kind === 'again' && trouble.busy);
+        }
         await delay(backOff(tries, asked, rng), signal);
       }
     }
@@ -187,7 +197,8 @@ export async function openServerModel(options: ServerModelOptions): Promise<Lang
   if (scores === 'on' && !scorer) throw refusesToScore(name)();
 
   return {
-    id: `server:${name}`,
+    // What does not fit is cut, so replies of another length are to other prompts.
+    id: `server:${name}:context-${contextLength}`,
     name,
     note: `tokens that the server does not count are counted by ${wordPieceTokenizer}`,
     simulated: false,
@@ -286,8 +297,12 @@ function notThere(name: string, reason: string): WorkbenchError {
   });
 }
 
-function gaveUp(name: string, reason: string, tries: number): WorkbenchError {
-  return new WorkbenchError('failure', `expected a completion, got ${reason} (${tries} tries), at ${name}`, {
-    hint: 'Run the same command again when the server is well: what was answered so far is kept.',
-  });
+function gaveUp(name: string, reason: string, tries: number, busy = false): WorkbenchError {
+  return new (busy ? ServerBusy : WorkbenchError)(
+    'failure',
+    `expected a completion, got ${reason} (${tries} tries), at ${name}`,
+    {
+      hint: 'Run the same command again when the server is well: what was answered so far is kept.',
+    },
+  );
 }

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { WorkbenchError } from '../run/errors.js';
 import type { LanguageModel, ScoreRequest, TextScores } from './language-model.js';
+import { ServerBusy } from './server-trouble.js';
 
 /** One request: prompts that are repeated with their log-probabilities. */
 export interface EchoRequest {
@@ -68,8 +69,10 @@ async function gives(server: Server, maxTokens: 0 | 1): Promise<boolean> {
     // Some servers fill up with zeros.
     return echoed.every(({ logProbs }) => logProbs.length > 2 && logProbs.some((one) => one !== null && one < -1e-6));
   } catch (error) {
-    const isGivenUp = error instanceof WorkbenchError && error.code === 'failure';
-    if (error instanceof RefusedScores || isGivenUp) return false;
+    if (error instanceof RefusedScores) return false;
+    // Given up over it, or too long though it is short; but of a server that is busy nothing is known.
+    const breaksDown = error instanceof WorkbenchError && (error.code === 'failure' || error.code === 'data');
+    if (breaksDown && !(error instanceof ServerBusy)) return false;
     throw error;
   }
 }

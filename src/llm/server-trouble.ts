@@ -8,14 +8,18 @@ import type { Rng } from '../run/seeds.js';
 /** A part of the request that some servers refuse and the workbench can do without. */
 export type OptionalPart = 'response_format' | 'max_tokens' | 'seed';
 
+/** A server that has no time now: what it can do is not told by that. */
+export class ServerBusy extends WorkbenchError {}
+
 /** Ask again, give the server up, ask without a part, or fail. */
 type Trouble =
   /** Worth another try; `waitMs` is what the server asks for. */
-  | { kind: 'again'; reason: string; waitMs: number | undefined }
+  | { kind: 'again'; reason: string; waitMs: number | undefined; busy?: boolean }
   /** Nothing answers at the address. */
   | { kind: 'away'; reason: string }
   | { kind: 'refuses'; part: OptionalPart }
-  | { kind: 'final'; error: WorkbenchError };
+  /** `closed`: whatever is asked, such as for want of a key. */
+  | { kind: 'final'; error: WorkbenchError; closed?: boolean };
 
 interface ServerAddress {
   /** Base URL and model, as the user gave them. */
@@ -23,6 +27,9 @@ interface ServerAddress {
   /** Never part of a message. */
   key: string | undefined;
 }
+
+/** Too many requests, and a server, or one behind it, that is not there for the moment. */
+const busy: readonly number[] = [429, 502, 503, 504];
 
 const away = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
@@ -42,7 +49,7 @@ export function troubleOf(error: unknown, address: ServerAddress): Trouble {
     return { kind: 'again', reason: code ?? said, waitMs: undefined };
   }
   if (status === 408 || status === 409 || status === 429 || status >= 500) {
-    return { kind: 'again', reason: said, waitMs: askedWait(headers) };
+    return { kind: 'again', reason: said, waitMs: askedWait(headers), busy: busy.includes(status) };
   }
   if (status >= 300 && status < 400) {
     const to = headers?.get('location') ?? '';
@@ -50,11 +57,11 @@ export function troubleOf(error: unknown, address: ServerAddress): Trouble {
     const error = new WorkbenchError('config', `expected a completion, got a redirect ${where}, at ${address.name}`, {
       hint: 'Give the address where the server answers itself, if you trust it.',
     });
-    return { kind: 'final', error };
+    return { kind: 'final', error, closed: true };
   }
   if (status === 401 || status === 403) {
     const hint = address.key ? 'Check the key' : 'Set the key';
-    return final('config', `a server that accepts ${address.key ? 'the key' : 'requests without a key'}`, `${hint} in the environment variable KGWALK_LLM_KEY or OPENAI_API_KEY.`); // prettier-ignore
+    return { ...final('config', `a server that accepts ${address.key ? 'the key' : 'requests without a key'}`, `${hint} in the environment variable KGWALK_LLM_KEY or OPENAI_API_KEY.`), closed: true }; // prettier-ignore
   }
   if (status === 404) {
     return final('config', 'a chat model under this name', 'Check the model name and that the URL ends where `/chat/completions` begins, often in `/v1`.'); // prettier-ignore

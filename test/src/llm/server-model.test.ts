@@ -105,7 +105,7 @@ describe('a language-model server', () => {
       },
     ]);
     expect(model).toMatchObject({ constrained: true, simulated: false, concurrency: 4, contextLength: 8192 });
-    expect(model.id).toBe(`server:${server.url}#tiny`);
+    expect(model.id).toBe(`server:${server.url}#tiny:context-8192`);
   });
 
   test('that does not count tokens is counted for, and the note names the tokenizer', async () => {

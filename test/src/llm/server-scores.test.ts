@@ -28,7 +28,7 @@ describe('a server that repeats prompts with their log-probabilities', () => {
       url: '/v1/completions',
       body: { model: 'tiny', max_tokens: 0, echo: true, logprobs: 1, temperature: 0 },
     });
-    expect(model.id).toBe(`server:${server.url}#tiny`);
+    expect(model.id).toBe(`server:${server.url}#tiny:context-8192`);
     const { logProbs, tokens, usage } = await model.scoreTexts!(request, [' drawn by', ' kept', ' drawn by']);
     // The fixture's tokens are words with the space before them, each worth its length in nats.
     expect([...tokens]).toEqual([2, 1, 2]);
@@ -99,6 +99,7 @@ describe('a server that does not score', () => {
   test.each([
     ['refuses', fails(400, 'echo is not supported')],
     ['has no such place', fails(404, 'Not Found')],
+    ['finds short prompts too long', fails(400, 'maximum context length is 0 tokens')],
     ['breaks down over it', fails(500, 'Internal Server Error')],
     ['tells only of what it wrote itself', answersAlone],
     ['fills up with zeros', echoes({ values: (values) => values.map(() => 0) })],
@@ -106,11 +107,22 @@ describe('a server that does not score', () => {
   ])('since it %s is asked for names instead', async (_, answer) => {
     const model = await open([answer]);
     expect(model.scoreTexts).toBeUndefined();
-    expect(model.id).toBe(`server:${server.url}#tiny`);
+    expect(model.id).toBe(`server:${server.url}#tiny:context-8192`);
   });
 
   test('though it has to is one error', async () => {
     await expect(open([fails(404, 'Not Found')], { scores: 'on' })).rejects.toMatchObject({ code: 'config' });
+  });
+
+  test.each([
+    ['has no time', fails(429, 'Too Many Requests'), { code: 'failure' }],
+    ['is not there for the moment', fails(503, 'Service Unavailable'), { code: 'failure' }],
+    ['wants a key', fails(401, 'Unauthorized'), { code: 'config', message: expect.stringContaining('without a key') }],
+    ['forbids it', fails(403, 'Forbidden'), { code: 'config', message: expect.stringContaining('without a key') }],
+    ['is elsewhere', fails(307, 'Moved'), { code: 'config', message: expect.stringContaining('a redirect') }],
+  ])('is not told from one that %s, which says so', async (_, answer, error) => {
+    await expect(open([answer])).rejects.toMatchObject(error);
+    await expect(open([answer], { scores: 'on' })).rejects.toMatchObject(error);
   });
 
   test('is not spoken to where nobody asks', async () => {
