@@ -1,6 +1,7 @@
 /** What an agent decided, watched from outside: for counting alone, the agent and its model see nothing of it. */
 import type { Decided, Decision, DecisionClient } from '../src/llm/decision.js';
 import { copiesExample } from '../src/llm/decisions/copied-example.js';
+import { isChoice, textQueries } from '../src/llm/decisions/likelihood/by-likelihood.js';
 import type { Figure } from '../src/run/figures.js';
 
 /** A decision with what came of it. */
@@ -33,19 +34,18 @@ export function watchDecisions(client: DecisionClient): WatchedDecisions {
   };
 }
 
-/** Decisions whose reply is a choice; verdicts and answers are one only sometimes. */
-const choices: readonly string[] = ['choose-one', 'choose-many', 'score', 'match', 'chains', 'paths'];
-
 /**
  * Product of the confidences of the decisions, in (0, 1]: how sure the model was of all that it chose. 1 where nothing had to be
- * chosen; undefined where choices are written, which tells no probability.
+ * chosen; undefined where choices are written or named, which tells no probability.
  */
 export function confidenceOf(taken: readonly TakenDecision[], { byLikelihood }: DecisionClient): number | undefined {
   const known = taken.flatMap(({ decided: { confidence } }) => confidence ?? []);
+  if (!byLikelihood && known.length === 0) return undefined;
   const isWritten = taken.some(({ decision, decided }) => {
-    return choices.includes(decision.kind) && decided.confidence === undefined;
+    // Where nothing is offered nothing is chosen, and none was unsure.
+    return decided.confidence === undefined && isChoice(decision) && textQueries(decision)!.length > 0;
   });
-  if (isWritten || (!byLikelihood && known.length === 0)) return undefined;
+  if (isWritten) return undefined;
   return known.reduce((product, one) => product * one, 1);
 }
 

@@ -45,3 +45,17 @@ test('what was written tells no confidence; by likelihood 1 where nothing had to
   expect(confidenceOf([written], likely)).toBeUndefined();
   expect(confidenceOf([free], plain)).toBeUndefined();
 });
+
+test('one choice that was named tells no confidence of all, a list of nothing says nothing', () => {
+  const likely = { ...scriptedClient(() => undefined), byLikelihood: true } as DecisionClient;
+  const scored = {
+    ...{ decision: sample.chooseOneDecision() },
+    decided: { stage: 'constrained', text: '', confidence: 0.5 },
+  } as const;
+  const named = (decision: Decision) => ({ decision, decided: { stage: 'constrained', text: '' } }) as const;
+  const allowed = ['Port Vell', 'Tamsin Orrel'];
+  expect(confidenceOf([named(sample.judgeDecision())], likely)).toBeUndefined();
+  expect(confidenceOf([named(sample.answerDecision({ allowed }))], likely)).toBeUndefined();
+  expect(confidenceOf([scored, named(sample.judgeDecision())], likely)).toBeUndefined();
+  expect(confidenceOf([scored, named(sample.chooseOneDecision({ candidates: [] }))], likely)).toBe(0.5);
+});
