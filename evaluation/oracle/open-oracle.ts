@@ -56,7 +56,7 @@ export function oracleError(model: string): number | undefined {
 /**
  * A decision goes wrong with probability `error`, into a reply that is as well formed; it is drawn from the seed, the
  * question, the decision and the attempt, never from the order of calls. The draws of a seed are common to all rates: what
- * goes wrong at 0.1 does so at 0.2, and what goes wrong in writing does so by likelihood: of texts, right ones score 0 and others -1. Tokens are counted by `word-pieces-4`; nothing counts as cached.
+ * goes wrong at 0.1 does so at 0.2, and what goes wrong in writing does so by likelihood: of texts, right ones score 0 and others `simulatedPrior`. Tokens are counted by `word-pieces-4`; nothing counts as cached.
  * @throws its requests: WorkbenchError `usage` for IO and CoT, which have no evidence, `data` for a question it was not given
  */
 export function openOracle({ graph, samples, error, seed }: OracleSettings): LanguageModel {

@@ -1,6 +1,7 @@
 /** The one door to lmdb, loaded on first need, and the leases by which processes over one database share the work. */
 import { closeSync, statfsSync } from 'node:fs';
 import { pid } from 'node:process';
+import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Database, RootDatabase } from 'lmdb';
 import { WorkbenchError } from '../run/errors.js';
@@ -133,8 +134,10 @@ function isFull(folder: string, bytes = 0): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder);
     return bavail * bsize < bytes + 2 ** 20;
-  } catch {
-    return false;
+  } catch (error) {
+    // A folder that is not there yet is made where its parent is.
+    const parent = dirname(folder);
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' && parent !== folder && isFull(parent, bytes);
   }
 }
 

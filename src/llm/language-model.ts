@@ -102,7 +102,7 @@ export interface LanguageModel {
   ): Promise<{ logProbs: Float64Array; usage: Omit<Completion, 'text' | 'stop'> }>;
   /**
    * How likely each text is as the continuation of plain text; absent where the model cannot tell. Simulated models give
-   * 0 to what is right and -1 to all else.
+   * 0 to what is right and `simulatedPrior` to all else.
    * @throws as `complete`
    */
   scoreTexts?(request: ScoreRequest, texts: readonly string[]): Promise<TextScores>;
