@@ -72,7 +72,9 @@ function rewritten(
   { task, mentions, chains }: QuestionFacts,
   { about, count, evidence }: RewriteDecision,
 ): string[] {
-  if (about === 'plan') return chains.slice(0, count).map(({ relations }) => planOf(graph, relations));
+  const shortened = (text: string): string => text.slice(0, longestText({ about })).trim();
+  if (about === 'plan' && chains.length > 0)
+    return chains.slice(0, count).map(({ relations }) => planOf(graph, relations));
   const clues = chains[0]?.clues.map((clue, hop) => (hop === 0 ? [...mentions, clue].join(', ') : clue)) ?? [];
   const known = evidence.map(([head, relation, tail]) => `${head} ${readableRelation(relation)} ${tail}`);
   const texts = about === 'paraphrase' ? [] : about === 'memory' ? known : clues;
@@ -84,8 +86,6 @@ function rewritten(
 /** A relation sequence as the text of a plan. */
 export const planOf = (graph: Graph, relations: readonly number[]): string =>
   relations.map((relation) => graph.relationNames[relation]!).join(arrow);
-
-const shortened = (text: string): string => text.slice(0, longestText).trim();
 
 const reasoned = 'The facts say so.';
 

@@ -11,6 +11,7 @@ import type {
   ExtractReply,
   PathsDecision,
   ReplyOf,
+  RewriteDecision,
 } from '../../src/llm/decision.js';
 import type { Rng } from '../../src/run/seeds.js';
 import { namesIn } from './evidence.js';
@@ -48,7 +49,7 @@ export function wrongReply(
       return { chains: wrongChains(facts, decision, (right as Right<'chains'>).chains, rng) };
     case 'rewrite':
       if (decision.about === 'plan') return { texts: wrongPlans(graph, facts, (right as Right<'rewrite'>).texts, rng) };
-      return wrongTexts(graph, facts, (right as Right<'rewrite'>).texts, rng);
+      return wrongTexts(graph, facts, decision, (right as Right<'rewrite'>).texts, rng);
     case 'paths':
       return wrongPaths(facts, decision, (right as Right<'paths'>).paths, rng);
     case 'judge': {
@@ -137,7 +138,13 @@ function wrongChains(facts: QuestionFacts, { allowed }: ChainsDecision, right: n
 }
 
 /** One text turns into the clue of another relation; topics stay. */
-function wrongTexts(graph: Graph, { mentions, chains }: QuestionFacts, texts: string[], rng: Rng): Right<'rewrite'> {
+function wrongTexts(
+  graph: Graph,
+  { mentions, chains }: QuestionFacts,
+  decision: RewriteDecision,
+  texts: string[],
+  rng: Rng,
+): Right<'rewrite'> {
   const gold = new Set(chains.flatMap(({ relations }) => relations.map((one) => clueOf(graph, one))));
   const others = [...graph.relationNames.keys()].map((relation) => clueOf(graph, relation));
   const other = drawn(
@@ -150,7 +157,7 @@ function wrongTexts(graph: Graph, { mentions, chains }: QuestionFacts, texts: st
     texts: texts.map((text, i) => {
       if (i !== lost) return text;
       const named = mentions.filter((name) => text.includes(name));
-      return [...named, other].join(', ').slice(0, longestText).trim();
+      return [...named, other].join(', ').slice(0, longestText(decision)).trim();
     }),
   };
 }

@@ -94,11 +94,18 @@ export function shapeTokens(shape: ReplyShape): number {
   }
   if ('tuple' in shape) return shape.tuple.reduce((sum, place) => sum + shapeTokens(place) + 1, 2);
   if ('oneOf' in shape) return longest(shape.oneOf.map((value) => JSON.stringify(value).length));
-  if ('texts' in shape) return longest(shape.texts.map((text) => Math.ceil(text.length / 2) + 2));
+  if ('texts' in shape) return longest(shape.texts.map((text) => tokensOf(text) + 1));
   if ('sequences' in shape) {
-    return longest(shape.sequences.map((names) => Math.ceil(JSON.stringify(names).length / 2)));
+    return longest(shape.sequences.map((names) => tokensOf(names)));
   }
   return Math.ceil(shape.text / 2) + 2;
+}
+
+/** Of the JSON: two characters of ASCII each, and of other letters, which few tokenizers know, each byte. */
+function tokensOf(value: unknown): number {
+  const json = JSON.stringify(value);
+  const others = Buffer.byteLength(json.replace(/[\0-\x7f]/g, ''));
+  return Math.ceil((Buffer.byteLength(json) - others) / 2) + others;
 }
 
 function longest(lengths: readonly number[]): number {

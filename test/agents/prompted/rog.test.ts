@@ -146,6 +146,14 @@ describe('plans in the model’s own words', () => {
     const read = (text: string) => readReply(decision, text, { constrained: false })?.reply;
     const texts = ['a_b → c_d', 'e_f'];
     expect(read('{"texts":[["a_b","c_d"],["e_f"]]}')).toEqual({ texts });
+    const long = [
+      'people.person.sibling_s',
+      'people.sibling_relationship.sibling',
+      'people.person.spouse_s',
+      'people.marriage.location_of_ceremony',
+      'location.location.containedby',
+    ];
+    expect(read(JSON.stringify({ texts: [long] }))).toEqual({ texts: [long.join(' → ')] });
     expect(read('["a_b","c_d"]\n["e_f"]')).toEqual({ texts });
     expect(read('1. a_b → c_d\n2. e_f → g_h')).toEqual({ texts: ['a_b → c_d', 'e_f → g_h'] });
   });

@@ -125,6 +125,11 @@ describe('rewriting', () => {
     expect((await replyTo(model, nothing)).texts).toEqual(['Nothing is known yet.']);
   });
 
+  test('without a gold chain a plan is the question: a reply holds one text at least', async () => {
+    const plan = sample.rewriteDecision({ about: 'plan', questionId: 'literal', count: 3 });
+    expect((await replyTo(model, plan)).texts).toEqual(['what of juno']);
+  });
+
   test('goes wrong by the clue of another relation, the topic in its place', async () => {
     const wrong = await replyTo(oracle(1), sample.rewriteDecision({ questionId: '1-0', count: 1 }));
     expect(wrong.texts[0]).toMatch(/^tenet, (?:starring|year)$/);

@@ -183,7 +183,10 @@ const chains: ReplyForm<ChainsDecision> = {
   read(decision, value, lenient) {
     const list = listOf(field(value, 'chains', false)) ?? [];
     const texts = chainTexts(decision);
-    const found = list.map((text) => texts.indexOf(text as string)).filter((index) => index >= 0);
+    // Of chains that read alike the first.
+    const indices = new Map(texts.map((text, i) => [text, i] as const).toReversed());
+    const written = list.slice(0, effort * Math.max(decision.count, 5));
+    const found = written.flatMap((text) => indices.get(text as string) ?? []);
     const kept = [...new Set(found)].slice(0, decision.count);
     if (kept.length > 0) return { chains: kept.map((index) => [...decision.allowed[index]!]) };
     return lenient ? chainsForm.read(decision, value, true) : undefined;

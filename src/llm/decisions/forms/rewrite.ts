@@ -5,8 +5,8 @@ import { arrow } from '../prompt-text.js';
 import type { ReplyForm } from '../reply-form.js';
 import { distinctTexts, field, labelledValues, linesOf, listOf, numberedItems, unwrapped } from '../reply-values.js';
 
-/** Longest text, in UTF-16 units. */
-export const longestText = 120;
+/** Longest text, in UTF-16 units: a plan holds several names of relations, and cut it would be another. */
+export const longestText = ({ about }: Pick<RewriteDecision, 'about'>): number => (about === 'plan' ? 400 : 120);
 
 const what: Readonly<Record<RewriteDecision['about'], string>> = {
   paraphrase: 'questions that ask the same in other words',
@@ -33,7 +33,9 @@ export const rewriteForm: ReplyForm<RewriteDecision> = {
   instruction: ({ about }) => `Reply with JSON that holds "texts", the list of ${what[about]}.`,
   limits: ({ count }) => (count === 1 ? 'Write 1 text.' : `Write at most ${count} texts.`),
   write: (_, { texts }) => ({ texts }),
-  shape: ({ count }) => ({ fields: { texts: { list: { text: longestText }, min: 1, max: Math.max(count, 1) } } }),
+  shape: ({ about, count }) => ({
+    fields: { texts: { list: { text: longestText({ about }) }, min: 1, max: Math.max(count, 1) } },
+  }),
   read(decision, value, lenient) {
     const list = listOf(field(value, 'texts', lenient, otherNames) ?? (lenient ? value : undefined));
     return list && reply(decision, lenient ? list.flatMap(textsOf(decision)) : list);
@@ -83,16 +85,16 @@ function sentences(decision: RewriteDecision, lines: readonly string[]): Rewrite
 
 const withoutNumber = (text: string): string => text.replace(/^\s*\(?\d{1,2}[.)]\s+/, '');
 
-function reply({ count }: RewriteDecision, values: readonly unknown[]): RewriteReply | undefined {
+function reply({ about, count }: RewriteDecision, values: readonly unknown[]): RewriteReply | undefined {
   const cut = values.map((value) =>
-    typeof value === 'string' ? cutAtWord(value.replace(/\s+/gu, ' ').trim()) : value,
+    typeof value === 'string' ? cutAtWord(value.replace(/\s+/gu, ' ').trim(), longestText({ about })) : value,
   );
   const texts = distinctTexts(cut, Math.max(count, 1));
   return texts.length > 0 ? { texts } : undefined;
 }
 
-function cutAtWord(text: string): string {
-  if (text.length <= longestText) return text;
-  const end = text.lastIndexOf(' ', longestText);
-  return text.slice(0, end > 0 ? end : longestText);
+function cutAtWord(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const end = text.lastIndexOf(' ', longest);
+  return text.slice(0, end > 0 ? end : longest);
 }

@@ -15,7 +15,8 @@ import type {
 } from '../../../../src/llm/decision.js';
 import { readReply } from '../../../../src/llm/decisions/read-reply.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
-import { replyFormat, writeReply } from '../../../../src/llm/decisions/reply-forms.js';
+import { textCandidate } from '../../../../src/llm/decisions/prompt-text.js';
+import { maxReplyTokens, replyFormat, writeReply } from '../../../../src/llm/decisions/reply-forms.js';
 import type { LanguageModel } from '../../../../src/llm/language-model.js';
 import { scriptedModel } from '../../../fixtures/scripted-model.js';
 import { answer, candidates, choose, clientsOf, score, storeFile } from './sample-decisions.js';
@@ -133,6 +134,19 @@ describe('a model that cannot tell how likely texts are is asked for names', () 
     expect(body).toContain('Chains:\n- drawn_by → ~kept_by\n');
     const long = { ...chains, allowed: Array.from({ length: 2000 }, (_, i) => [i % 3, 1 + (i % 2)]), byName: true };
     expect(renderPrompt(long).body).toContain('Relations:\n- built_in\n- drawn_by\n- ~kept_by\n');
+  });
+
+  test('names of other scripts have room for every byte as a token', () => {
+    const names = { ...choose, candidates: ['ქართული სახელი ძალიან გრძელი', 'გ'].map(textCandidate), byName: true };
+    const longest = Buffer.byteLength('{"choice":"ქართული სახელი ძალიან გრძელი"}');
+    expect(maxReplyTokens(names)).toBeGreaterThanOrEqual(longest);
+  });
+
+  test('a list of chains without end is read at its beginning, each name the first chain that bears it', () => {
+    const read = (chainsWritten: string[]) =>
+      readReply({ ...chains, byName: true }, JSON.stringify({ chains: chainsWritten }), { constrained: true })?.reply;
+    expect(read(['drawn_by → ~kept_by'])).toEqual({ chains: [[0, 1]] });
+    expect(read([...Array.from({ length: 100_000 }, () => 'x'), 'drawn_by → ~kept_by'])).toBeUndefined();
   });
 
   test('what is free text is asked for as ever', async () => {
