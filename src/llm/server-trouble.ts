@@ -37,8 +37,8 @@ const away = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 
 export function troubleOf(error: unknown, address: ServerAddress): Trouble {
   const { status, headers } = error as { status?: number; headers?: Headers };
   const said = spoken(error, address.key);
-  const final = (code: 'config' | 'data' | 'failure', expected: string, hint: string): Trouble => ({
-    kind: 'final',
+  const final = (code: 'config' | 'data' | 'failure', expected: string, hint: string) => ({
+    kind: 'final' as const,
     error: new WorkbenchError(code, `expected ${expected}, got ${said}, at ${address.name}`, { hint }),
   });
 
