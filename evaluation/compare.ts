@@ -129,7 +129,7 @@ export function refuseOthers(named: readonly Compared<Row>[], wanted: AskedSampl
       `${of.dataset}, split ${of.split}, n = ${n}`;
     throw new WorkbenchError(
       'data',
-      `expected the ${record.clusters} of ${wanted.name} (${text(wanted, wanted.ids.length)}), got others (${text(record, rows.length)}), at ${name}`,
+      `expected the ${record.clusters} of ${wanted.name}, got others, at ${name}: ${text(wanted, wanted.ids.length)}, and ${text(record, rows.length)}`,
       { hint: 'Compare agents on the same data set, graph, split, limit and seed.' },
     );
   }

@@ -75,7 +75,8 @@ export async function evaluateNamed<S extends Sample, Answer, R extends Row, D e
   let model: LanguageModel | undefined;
   try {
     const ids = data.samples.map((sample) => sample.task.id);
-    const about = { ...data.about, hashes: data.hashes, task: task.name };
+    const hashes = { ...data.hashes, ...agents[0]!.hashes };
+    const about = { ...data.about, hashes, task: task.name };
     refuseOthers(beside, { name: resolved[0]!.name, ...about, ids });
     const likely = ways.includes('likelihood') ? 'likelihood' : usual;
     model = await modelFor(task, agents, data, { ...flags, choices: likely }, work);

@@ -60,6 +60,8 @@ test('a room is learned by settings alone, evaluated, compared, replayed, traine
   expect(agents[1]!.metrics.return!.value).toBeLessThan(0.3);
   expect(comparisons[0]).toMatchObject({ differences: { return: { pValue: expect.closeTo(1 / 1000, 3) } } });
   expect((await kgwalk('compare', 'runs/room', 'random', '--split', 'test')).out).toMatch(/runs\/room █+ 0\.860/);
+  const keptBeside = ['compare', join((record as EvaluationRecord & { saved: string }).saved, '..'), 'runs/room'];
+  expect(await kgwalk(...keptBeside, '--split', 'test', '--limit', '5')).toMatchObject({ exitCode: 0 });
   for (const { saved } of [record as EvaluationRecord & { saved: string }]) {
     expect(await kgwalk('replay', join(saved, '..'))).toMatchObject({ exitCode: 0 });
   }

@@ -203,9 +203,9 @@ describe('kgwalk compare on questions', () => {
     const there = readdirSync(kept[1]!);
     const { told } = await run('compare', join(saved, '..'), 'tog', '--model', 'oracle:0', '--split', 'valid');
     expect(told).toMatch(
-      /expected the questions of tog \(films, split valid, n = \d+\), got others \(films, split train, n = /,
+      /expected the questions of tog, got others, at .+: films, split valid, n = \d+, and films, split train, n = /,
     );
-    expect(told).toContain(`split train, n = ${n})`);
+    expect(told).toContain(`split train, n = ${n}`);
     expect(readdirSync(kept[1]!)).toEqual(there);
   });
 
