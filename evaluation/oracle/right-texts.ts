@@ -6,7 +6,11 @@ import { isGoldChain } from './right-candidates.js';
 
 type Reply<Kind extends Decision['kind']> = ReplyOf<Extract<Decision, { kind: Kind }>>;
 
-/** For every text whether the reply says what it stands for, [meant]. */
+/**
+ * For every text whether the reply says what it stands for, [meant]. None is right where the reply names nothing that is offered:
+ * they tie then, so of a list of which several may be chosen all are, as many as it allows. By likelihood there is no choosing
+ * nothing.
+ */
 export function rightTexts(
   facts: QuestionFacts,
   { decision, meant, target }: Pick<ScoreRequest, 'decision' | 'meant' | 'target'>,
