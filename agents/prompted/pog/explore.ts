@@ -13,7 +13,7 @@ import {
   stepWalk,
   type Walk,
 } from '../frontier-steps.js';
-import type { Prefilter } from '../prefilter/prefilter.js';
+import { type Prefilter, shareOf } from '../prefilter/prefilter.js';
 import { overlapSource } from '../prefilter/text-source.js';
 import { chooseSome } from '../walk-choice.js';
 import { type Notes, noteBlocks } from './memory.js';
@@ -79,6 +79,7 @@ async function chosenRelations({ walk, returned }: Standing, exploration: Explor
   const onward = onwardRelations(graph, frontier, walk.excluded).filter(isNew);
   const relations = await prefilter.keep(task, walk.relations, onward);
   let chosen = relations;
+  if (relations.length === 1) exploration.chose(await shareOf(prefilter, task, walk.relations, onward, relations));
   if (relations.length > 1) {
     const choice = relationChoice(graph, task, walk, relations);
     const { choices, confidence } = await chooseSome(session.client, {

@@ -30,7 +30,6 @@ import {
   frontierAnswers,
   frontierOf,
   fromFrontier,
-  namedInQuestion,
   pathText,
   saidAnswers,
   startWalk,
@@ -122,10 +121,10 @@ async function explore(
 ): Promise<string> {
   const { client, trace } = session;
   const { graph, seed } = resources;
-  const isJudged = hopsTeller(settings.hops, client.byLikelihood) === 'none';
   const hops = await hopsOf(task, session);
+  const isJudged = hops === undefined && !client.byLikelihood;
   // Where nobody tells how far to go and verdicts are worth little, paths of all lengths stand to choose from at the end.
-  found.open = hops === undefined && !isJudged;
+  found.open = hops === undefined && client.byLikelihood;
   const notes = { objectives: [] as readonly string[], memory: [] as readonly string[] };
   const exploration: Exploration = {
     ...{ graph, settings, prefilter, seed, task, session, notes, pool: openPool(), followed: new Set() },
@@ -184,8 +183,7 @@ async function suffices(walks: readonly Walk[], exploration: Exploration, found:
     task: withAnswers ? prompts.judgeTask : prompts.verdictTask,
     examples: withAnswers ? prompts.judgeExamples : prompts.verdictExamples,
     context: noteBlocks(notes),
-    // Some candidate is always the likeliest: there the facts are judged, by yes and no.
-    candidates: client.byLikelihood ? [] : candidates,
+    candidates,
     subjects: walks[0]!.topics,
   });
   exploration.chose(confidence);
@@ -194,8 +192,7 @@ async function suffices(walks: readonly Walk[], exploration: Exploration, found:
   trace({ event: 'decision', phase: 'judge', summary: reply ? `${reply.choice}: ${reply.reason}` : 'unread' });
   const walk = reply && walks[reply.choice];
   if (!walk || (withAnswers && reply.answers.length === 0)) return false;
-  // By yes and no it was said of all walks together.
-  if (!client.byLikelihood) found.verdict = { walk, answers: reply.answers };
+  found.verdict = { walk, answers: reply.answers };
   return true;
 }
 
@@ -203,9 +200,7 @@ async function suffices(walks: readonly Walk[], exploration: Exploration, found:
 async function comeBack(walks: readonly Walk[], exploration: Exploration): Promise<Standing[]> {
   const { graph, settings, task, session, notes, pool } = exploration;
   const left = pool.leftBehind(graph, task, walks).slice(0, settings.listed);
-  // Of equals a likelihood tells nothing: there the question must name one.
-  const isTold = !session.client.byLikelihood || namedInQuestion(graph, task, left).length > 0;
-  if (left.length === 0 || !isTold) return [];
+  if (left.length === 0) return [];
   const chosen = await reflect(graph, task, session.client, { notes, walks, left });
   if (!chosen) exploration.degrade();
   const names = (chosen ?? []).map((entity) => graph.entityNames[entity]!);

@@ -72,7 +72,7 @@ async function scoredWays(beams: readonly Beam[], exploration: Exploration): Pro
   if (relations.length === 1 && settings.prefilter !== 'none') return weigh(() => 1);
   const walked = beams.some(({ path }) => path.length > 0);
   const entities = [...new Set(beams.map(({ entity }) => entity))];
-  const scores = await scorer(
+  const scored = await scorer(
     {
       task,
       what: 'relations',
@@ -87,8 +87,8 @@ async function scoredWays(beams: readonly Beam[], exploration: Exploration): Pro
     session.client,
   );
   // A reply that cannot be read contributes nothing, as in the reference.
-  if (!scores) exploration.degrade();
-  const score = new Map(relations.map((relation, i) => [relation, scores?.[i] ?? 0]));
+  if (!scored) exploration.degrade();
+  const score = new Map(relations.map((relation, i) => [relation, scored?.scores[i] ?? 0]));
   return weigh((relation) => score.get(relation)!);
 }
 
@@ -131,14 +131,14 @@ async function grow(beam: Beam, { relation, share }: Weighted, exploration: Expl
       text: graph.entityNames[entity]!,
     }));
     const way = `${graph.entityNames[beam.entity]!} → ${graph.relationNames[relation]!}`;
-    const scores = await scorer(
+    const scored = await scorer(
       {
         ...{ task, what: 'entities', subjects: [beam.entity], walked: [], candidates },
         context: [{ label: 'Path', lines: [way] }],
       },
       session.client,
     );
-    if (scores) weights = scores;
+    if (scored) weights = scored.scores;
     else exploration.degrade();
   }
   const sum = weights.reduce((total, weight) => total + weight, 0);

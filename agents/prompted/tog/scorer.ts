@@ -16,13 +16,21 @@ interface ScoreQuery {
   walked: readonly string[];
 }
 
-/** One weight a candidate, in order, 0 or more. Undefined: the model's reply could not be read. */
-export type Scorer = (query: ScoreQuery, client: DecisionClient) => Promise<readonly number[] | undefined>;
+/** How good each of several candidates is. */
+export interface Scored {
+  /** One weight a candidate, in order, 0 or more. */
+  scores: readonly number[];
+  /** Whether they are in the proportion of probabilities: marks that a model writes are not. */
+  areShares: boolean;
+}
+
+/** Undefined: the model's reply could not be read. */
+export type Scorer = (query: ScoreQuery, client: DecisionClient) => Promise<Scored | undefined>;
 
 /** The language model scores each candidate from 0 to 10: one call a list. */
 export const modelScorer: Scorer = async ({ task, what, subjects, context, candidates }, client) => {
   const relations = what === 'relations';
-  const { reply } = await client.decide({
+  const { reply, confidence } = await client.decide({
     kind: 'score',
     phase: relations ? 'relation-prune' : 'entity-prune',
     questionId: task.id,
@@ -34,7 +42,7 @@ export const modelScorer: Scorer = async ({ task, what, subjects, context, candi
     subjects,
     candidates,
   });
-  return reply?.scores;
+  return reply && { scores: reply.scores, areShares: confidence !== undefined };
 };
 
 /** Words of the question and of each candidate are compared, as by the pre-filter: no call. */
@@ -42,6 +50,6 @@ export function textScorer(source: TextSource): Scorer {
   return async ({ task, what, walked, candidates }) => {
     const words = what === 'relations' ? readableRelation : normalizeName;
     const texts = candidates.map(({ text }) => words(text) || text);
-    return [...(await source(task, texts, walked.map(readableRelation)))];
+    return { scores: [...(await source(task, texts, walked.map(readableRelation)))], areShares: true };
   };
 }

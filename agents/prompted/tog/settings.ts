@@ -26,7 +26,7 @@ export const togSettings = z.strictObject({
     .min(1)
     .max(100_000)
     .default(1000)
-    .describe('Entities with which whole sets go on; of more, and where the question names some, the model is asked.'),
+    .describe('Entities with which whole sets go on: of more, those that the most paths lead to.'),
   maxCandidates: z
     .int()
     .min(2)

@@ -3,8 +3,8 @@
  * that the facts suffice.
  *
  * Inputs: the question and its topic entities. Calls with N = width, D = depth: at most N a depth for relations, N² for
- * entities and 1 for the verdict, and 1 for the answer; 1 + ND(N + 1) + D with one topic. Stop: verdict `suffices`, no way on (`half-stop`), depth,
- * budget. Output: the model's answers, by name, mapped to entities of the evidence first.
+ * entities and 1 for the verdict, and 1 for the answer; 1 + ND(N + 1) + D with one topic. Stop: verdict `suffices`, no way on (`half-stop`), `hops`
+ * (as many as told), depth, budget. Output: the model's answers, by name, mapped to entities of the evidence first.
  *
  * Where the reference differs: it reads relation names by pattern (here they are numbered), draws 5 of 20 or more
  * entities without a seed (here the first by id, or a seeded draw), pools the beams' last relations and forbids their
@@ -79,7 +79,7 @@ async function answerFromSets(task: QuestionTask, session: QuestionSession, part
   let graphReads = 0;
   let degraded = false;
   session.trace({ event: 'start', entities: startWalk(task).topics });
-  const { walk, stop, judged, confidence } = await walkSets({
+  const { walk, stop, confidence } = await walkSets({
     ...{ ...parts, graph, task, session, hops: await parts.hopsOf(task, session) },
     read: (edges) => (graphReads += edges),
     degrade: () => (degraded = true),
@@ -90,8 +90,7 @@ async function answerFromSets(task: QuestionTask, session: QuestionSession, part
     ...frontierAnswers(graph, task, found ? canonicalOrder(frontierOf(walk)) : []),
     ...(found && { chain: [...walk.relations] }),
     evidence: found ? walkFacts(graph, task, walk, mostFacts) : [],
-    ...(judged && { verified: true }),
-    ...(found && { confidence }),
+    ...(found && confidence !== undefined && { confidence }),
     ...{ degraded, stop, cost: { graphReads } },
   };
 }
@@ -117,6 +116,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   };
   try {
     const hops = await parts.hopsOf(task, session);
+    if (hops !== undefined && beams.length > 0) stop = 'hops';
     for (let depth = 1; depth <= (hops ?? settings.depth) && beams.length > 0; depth++) {
       beams = await explore(beams, exploration);
       trace({ event: 'graph', operation: `depth ${depth}: ${beams.length} beams`, reads: graphReads });

@@ -3,9 +3,11 @@
  * variant. For models whose choices are scored by likelihood: they tell relations apart, not the equals that one leads to.
  */
 import type { QuestionTask } from '../../../datasets/question.js';
+import { canonicalOrder } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
-import { BudgetSpent, type Candidate } from '../../../src/llm/decision.js';
+import { BudgetSpent } from '../../../src/llm/decision.js';
 import type { QuestionSession } from '../../question-agent.js';
+import { unlessSpent } from '../facts.js';
 import {
   frontierDegree,
   frontierOf,
@@ -18,7 +20,8 @@ import {
   type Walk,
   walkCandidate,
 } from '../frontier-steps.js';
-import type { Prefilter } from '../prefilter/prefilter.js';
+import { narrowed } from '../pog/walks.js';
+import { type Prefilter, shareOf } from '../prefilter/prefilter.js';
 import { bestWays, judgeWaysTask } from './prompts.js';
 import type { Scorer } from './scorer.js';
 import type { TogSettings } from './settings.js';
@@ -43,26 +46,26 @@ interface SetBeam {
   walk: Walk;
   /** Product of the shares of its relations, in [0, 1]. */
   score: number;
+  /** The same as a probability, with what the pre-filter decided; undefined from the first choice that was written. */
+  confidence: number | undefined;
 }
 
 /** Where the exploration ended. */
 export interface SetWalk {
   walk: Walk;
   stop: string;
-  /** Whether the model chose it among several. */
-  judged: boolean;
-  /** Product of the shares of its relations and of the verdict. */
-  confidence: number;
+  /** Product of the shares of its relations and of the last choice; undefined where one of these was written. */
+  confidence: number | undefined;
 }
 
 /** The best way found, whatever the budget was. */
 export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
   const { task, settings, hops, session } = exploration;
-  let beams: SetBeam[] = [{ walk: startWalk(task), score: 1 }];
+  let beams: SetBeam[] = [{ walk: startWalk(task), score: 1, confidence: 1 }];
   const start = beams[0]!;
-  if (start.walk.topics.length === 0) return { walk: start.walk, stop: 'no-topic', judged: false, confidence: 1 };
+  if (start.walk.topics.length === 0) return { walk: start.walk, stop: 'no-topic', confidence: 1 };
   const ended: SetBeam[] = [];
-  let stop = 'depth';
+  let stop = hops === undefined ? 'depth' : 'hops';
   try {
     for (let depth = 1; depth <= (hops ?? settings.depth); depth++) {
       const grown = await grownBeams(beams, exploration);
@@ -76,37 +79,42 @@ export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
       // Where nobody knows how far to go, all ways met stand to choose from at the end.
       if (hops === undefined) ended.push(...grown);
     }
-    const finals = hops === undefined && ended.length > 0 ? ended : beams;
-    const { best, confidence, judged } = await bestOf(finals, exploration);
-    return { walk: best.walk, stop: judged ? 'suffices' : stop, judged, confidence };
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error;
-    return { walk: beams[0]!.walk, stop: 'budget', judged: false, confidence: beams[0]!.score };
+    stop = 'budget';
   }
+  const { walk, confidence } = await bestOf(ended.length > 0 ? ended : beams, exploration);
+  return { walk, stop, confidence };
 }
 
 /** All one relation further, best first: at most `width` ways out of each. */
 async function grownBeams(beams: readonly SetBeam[], exploration: SetExploration): Promise<SetBeam[]> {
   const { graph, settings, prefilter, task, read } = exploration;
-  const narrowed: SetBeam[] = [];
-  for (const beam of beams) narrowed.push({ ...beam, walk: await narrowedWalk(beam.walk, exploration) });
+  const standing = beams.map((beam) => ({ ...beam, walk: narrowedWalk(beam.walk, exploration) }));
   const onward: number[][] = [];
-  for (const { walk } of narrowed) {
+  const alone: number[] = [];
+  for (const { walk } of standing) {
     const frontier = frontierOf(walk);
     read(frontierDegree(graph, frontier));
-    onward.push(await prefilter.keep(task, walk.relations, onwardRelations(graph, frontier, walk.excluded)));
+    const relations = onwardRelations(graph, frontier, walk.excluded);
+    const left = await prefilter.keep(task, walk.relations, relations);
+    onward.push(left);
+    alone.push(left.length === 1 ? await shareOf(prefilter, task, walk.relations, relations, left) : 1);
   }
   const grown: SetBeam[] = [];
   const together = settings.share === 'beams' && new Set(onward.flat()).size > 1;
-  const shared = together ? await weights(narrowed, [...new Set(onward.flat())], exploration) : undefined;
-  for (const [i, beam] of narrowed.entries()) {
+  const shared = together ? await weights(standing, [...new Set(onward.flat())], exploration) : undefined;
+  for (const [i, beam] of standing.entries()) {
     const relations = onward[i]!;
     const own = shared ?? (await weights([beam], relations, exploration));
-    const kept = relations.filter((relation) => (own.get(relation) ?? 0) > 0);
-    kept.sort((a, b) => own.get(b)! - own.get(a)!);
-    const sum = kept.reduce((total, relation) => total + own.get(relation)!, 0);
+    const kept = relations.filter((relation) => (own.of.get(relation) ?? 0) > 0);
+    kept.sort((a, b) => own.of.get(b)! - own.of.get(a)!);
+    const sum = kept.reduce((total, relation) => total + own.of.get(relation)!, 0);
+    const isTold = relations.length === 1 || own.areShares;
     for (const relation of kept.slice(0, settings.width)) {
-      grown.push({ walk: stepWalk(graph, beam.walk, relation), score: (beam.score * own.get(relation)!) / sum });
+      const share = own.of.get(relation)! / sum;
+      const confidence = isTold && beam.confidence !== undefined ? beam.confidence * share * alone[i]! : undefined;
+      grown.push({ walk: stepWalk(graph, beam.walk, relation), score: beam.score * share, confidence });
     }
   }
   return grown.sort((a, b) => b.score - a.score);
@@ -117,10 +125,10 @@ async function weights(
   beams: readonly SetBeam[],
   relations: readonly number[],
   { graph, scorer, task, session, degrade }: SetExploration,
-): Promise<ReadonlyMap<number, number>> {
-  if (relations.length < 2) return new Map(relations.map((relation) => [relation, 1]));
+): Promise<{ of: ReadonlyMap<number, number>; areShares: boolean }> {
+  if (relations.length < 2) return { of: new Map(relations.map((relation) => [relation, 1])), areShares: true };
   const lines = [...new Set(beams.flatMap(({ walk }) => pathBlock(graph, walk).lines))];
-  const scores = await scorer(
+  const scored = await scorer(
     {
       ...{ task, what: 'relations', context: [{ label: 'Path', lines }] },
       subjects: [...new Set(beams.flatMap(({ walk }) => [...frontierOf(walk).entities]))],
@@ -129,64 +137,48 @@ async function weights(
     },
     session.client,
   );
-  if (!scores) degrade();
-  return new Map(relations.map((relation, i) => [relation, scores?.[i] ?? 0]));
+  if (!scored) degrade();
+  const of = new Map(relations.map((relation, i) => [relation, scored?.scores[i] ?? 0]));
+  return { of, areShares: scored?.areShares ?? false };
 }
 
 /**
- * The walk with fewer entities where there is something to tell them by: the question names some of them, or there are too many
- * to go on with. Otherwise as it is, without a call.
+ * The walk with fewer entities where there is something to tell them by: those that the question names, or of too many to go on with
+ * those that the most paths lead to. Otherwise as it is. Nobody is asked: of equals a likelihood tells nothing.
  */
-async function narrowedWalk(walk: Walk, exploration: SetExploration): Promise<Walk> {
-  const { graph, settings, task, scorer, session, degrade } = exploration;
-  const { entities, counts } = frontierOf(walk);
-  if (walk.relations.length === 0 || entities.length < 2 || task.form === 'truth') return walk;
-  const named = namedInQuestion(graph, task, [...entities]);
-  if (named.length === 0 && entities.length <= settings.frontierLimit) return walk;
-  const offered = [...new Set([...named, ...entities])].slice(0, settings.maxCandidates);
-  const relation = walk.relations.at(-1)!;
-  const candidates: Candidate[] = offered.map((entity) => {
-    return { kind: 'entity', entity, relation, text: graph.entityNames[entity]! };
-  });
-  const scores = await scorer(
-    {
-      ...{ task, what: 'entities', context: [pathBlock(graph, walk)], walked: [], candidates },
-      subjects: [...walk.frontiers.at(-2)!.entities],
-    },
-    session.client,
-  );
-  if (!scores) degrade();
-  const kept = new Set(offered.filter((_, i) => (scores?.[i] ?? 0) > 0));
-  if (kept.size === 0) return walk;
-  const places = [...entities.keys()].filter((i) => kept.has(entities[i]!));
-  const frontier = {
-    entities: Int32Array.from(places, (i) => entities[i]!),
-    counts: Float64Array.from(places, (i) => counts[i]!),
-  };
-  return { ...walk, frontiers: [...walk.frontiers.slice(0, -1), frontier] };
+function narrowedWalk(walk: Walk, { graph, settings, task }: SetExploration): Walk {
+  const frontier = frontierOf(walk);
+  if (walk.relations.length === 0 || frontier.entities.length < 2 || task.form === 'truth') return walk;
+  const named = namedInQuestion(graph, task, [...frontier.entities]);
+  if (named.length > 0) return narrowed(walk, new Set(named));
+  if (frontier.entities.length <= settings.frontierLimit) return walk;
+  return narrowed(walk, new Set(canonicalOrder(frontier).slice(0, settings.frontierLimit)));
 }
 
-/** One of the ways: what the model says to all of them, side by side. */
+/** One of the ways: what the model says to all of them, side by side, on the call that the budget keeps for it; else the best. */
 async function bestOf(
   beams: readonly SetBeam[],
   { graph, task, session, degrade }: SetExploration,
-): Promise<{ best: SetBeam; confidence: number; judged: boolean }> {
+): Promise<Pick<SetWalk, 'walk' | 'confidence'>> {
   const best = beams[0]!;
-  if (beams.length < 2) return { best, confidence: best.score, judged: false };
-  const { reply, confidence } = await session.client.decide({
-    kind: 'judge',
-    phase: 'judge',
-    questionId: task.id,
-    question: task.question,
-    task: judgeWaysTask,
-    examples: bestWays,
-    evidence: [],
-    candidates: beams.map(({ walk }) => walkCandidate(graph, walk)),
-    withAnswers: false,
-    final: true,
-  });
-  if (!reply) degrade();
-  const chosen = beams[reply?.choice ?? -1];
-  const taken = chosen ?? best;
-  return { best: taken, confidence: taken.score * (confidence ?? 1), judged: chosen !== undefined };
+  if (beams.length < 2) return best;
+  const decided = await unlessSpent(
+    session.client.decide({
+      kind: 'judge',
+      phase: 'judge',
+      questionId: task.id,
+      question: task.question,
+      task: judgeWaysTask,
+      examples: bestWays,
+      evidence: [],
+      candidates: beams.map(({ walk }) => walkCandidate(graph, walk)),
+      withAnswers: false,
+      final: true,
+    }),
+  );
+  if (decided && !decided.reply) degrade();
+  const chosen = beams[decided?.reply?.choice ?? -1];
+  if (!chosen) return best;
+  const isTold = chosen.confidence !== undefined && decided?.confidence !== undefined;
+  return { walk: chosen.walk, confidence: isTold ? chosen.confidence! * decided.confidence! : undefined };
 }

@@ -112,6 +112,26 @@ describe('Plan-on-Graph', () => {
     expect(names).toEqual(['Jon Weil', 'Mia Kop']);
   });
 
+  test('asks for no verdict, memory or objectives where words are scored, whoever tells the hops, and for one where none are told', async () => {
+    const scored = await ask(wise, { byLikelihood: true, hops: 'none', depth: 2 });
+    expect(scored.phases).toEqual(['relations', 'relations', 'walk']);
+    expect(new Set(textsOf(scored.asked.at(-1)).map((text) => text.split(' → ').length))).toEqual(new Set([1, 2]));
+    const given = await ask(wise, { hops: 'given' });
+    expect(given.phases).toContain('judge');
+    expect(given.answer).toMatchObject({ stop: 'suffices', verified: true });
+    expect((await ask(wise, { hops: 'given', change: { hops: 2 } })).phases).toEqual([
+      ...['objectives', 'relations', 'entities', 'relations', 'entities', 'answer'],
+    ]);
+  });
+
+  test('is as sure as the pre-filter of the relation that this one leaves', async () => {
+    const switches = { byLikelihood: true, prefilter: 'bm25', relations: 1, change: { hops: 1 } };
+    const { answer, phases } = await ask(wise, { ...switches, keep: 1 });
+    expect(phases).toEqual([]);
+    expect(answer.confidence).toBeCloseTo(1 / 2, 12);
+    expect((await ask(wise, { ...switches, keep: 2 })).answer).not.toHaveProperty('confidence');
+  });
+
   test('asks among entities where words are scored only if the question names one', async () => {
     const question = 'who repaired the Tower Clock that Orla Brandt bought';
     const topics = [

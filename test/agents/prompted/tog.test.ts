@@ -173,6 +173,15 @@ describe('Think-on-Graph', () => {
     expect(asked.at(-1)).toMatchObject({ kind: 'answer', evidence: [], withReasoning: true });
   });
 
+  test('after as many hops as told it answers from the facts, whatever rests on the model alone', async () => {
+    const client = scriptedClient(wise);
+    const agent = await questionAgents.create('tog', resources, { hops: 'given', finalPolicy: 'cot' });
+    const answer = await agent.answer({ ...task, hops: 2 }, { client, trace: () => {} });
+    expect(answer.stop).toBe('hops');
+    expect(client.asked.at(-1)).toMatchObject({ kind: 'answer', withReasoning: false });
+    expect(client.asked.at(-1)!.evidence.length).toBeGreaterThan(0);
+  });
+
   test('a spent budget leads to the answer on the reserved call', async () => {
     const { answer, asked } = await run(wise, {}, 3);
     expect(asked.map(({ kind }) => kind)).toEqual(['score', 'score', 'answer']);
@@ -227,14 +236,16 @@ describe('Think-on-Graph', () => {
       const { answer, phases } = await byScore({}, { hops: 2 });
       expect(phases).toEqual(['relation-prune', 'relation-prune']);
       expect([...answer.entities].sort()).toEqual([id('Ivo'), id('Ada')].sort());
-      expect(answer).toMatchObject({ stop: 'depth', degraded: false });
+      expect(answer).toMatchObject({ stop: 'hops', degraded: false });
+      expect(answer).not.toHaveProperty('confidence');
       expect(answer.chain).toEqual([graph.relationId('sailed'), graph.relationId('built_by')]);
     });
 
     test('judges ways of all lengths where nobody knows how far to go', async () => {
       const { answer, phases } = await byScore({ depth: 2 });
       expect(phases.at(-1)).toBe('judge');
-      expect(answer).toMatchObject({ stop: 'suffices', verified: true });
+      expect(answer).toMatchObject({ stop: 'depth' });
+      expect(answer).not.toHaveProperty('verified');
       expect(answer.chain).toEqual([graph.relationId('sailed'), graph.relationId('built_by')]);
     });
 
@@ -245,24 +256,69 @@ describe('Think-on-Graph', () => {
         const client = Object.assign(scriptedClient(torn), { byLikelihood: true });
         const decide = async <D extends Decision>(decision: D) => ({
           ...(await client.decide(decision)),
-          ...(decision.kind === 'judge' && share !== undefined && { confidence: share }),
+          ...(decision.kind === 'judge' ? share !== undefined && { confidence: share } : { confidence: 0.5 }),
         });
         const agent = await questionAgents.create('tog', resources, { depth: 2 });
         const session = {
           client: Object.create(client, { decide: { value: decide } }) as typeof client,
           trace: () => {},
         };
-        return (await agent.answer(task, session)).confidence!;
+        return (await agent.answer(task, session)).confidence;
       };
-      const ofPath = await told();
+      const ofPath = (await told(1))!;
       expect(ofPath).toBeLessThan(1);
       expect(await told(0.5)).toBeCloseTo(ofPath / 2, 12);
+      // Named rather than scored.
+      expect(await told()).toBeUndefined();
+    });
+
+    test('is as sure as the pre-filter of the relation that this one leaves', async () => {
+      const { answer, phases } = await byScore({ prefilter: 'bm25', keep: 1 }, { hops: 1 });
+      expect(phases).toEqual([]);
+      expect(answer.confidence).toBeGreaterThan(0.5);
+      expect(answer.confidence).toBeLessThan(0.9);
+      const written = await run(setReply, { answers: 'frontier', depth: 2 });
+      expect(written.answer.chain).toHaveLength(2);
+      expect(written.answer).not.toHaveProperty('confidence');
+    });
+
+    test('goes on with those that the question names, of too many with those that the most paths lead to, and asks nothing', async () => {
+      const question = 'who built the Brindle that Tamsin sailed';
+      const named = await byScore({}, { hops: 2, question });
+      expect(named.phases).toEqual(['relation-prune']);
+      expect(named.answer.entities).toEqual([id('Ivo')]);
+      // Of three ships the first alone goes on, over its builder back to all that he built.
+      const back = (decision: Decision) => ({
+        scores:
+          'candidates' in decision
+            ? decision.candidates.map(({ text }) => (/built_by$|sailed/.test(text) ? 10 : 0))
+            : [],
+      });
+      const limited = Object.assign(scriptedClient(back), { byLikelihood: true });
+      const agent = await questionAgents.create('tog', resources, { frontierLimit: 1, maxCandidates: 2 });
+      const answer = await agent.answer({ ...task, hops: 3 }, { client: limited, trace: () => {} });
+      expect(limited.asked.map(({ phase }) => phase)).not.toContain('entity-prune');
+      expect(answer.entities).toEqual([id('Heron'), id('Brindle')]);
     });
 
     test('keeps what it has where the budget is spent, and gives nothing without a topic', async () => {
       const { answer, phases } = await byScore({}, { hops: 2 }, 2);
       expect(phases).toEqual(['relation-prune']);
       expect(answer).toMatchObject({ stop: 'budget', chain: [graph.relationId('sailed')] });
+      // The call that is kept for the end chooses among all ways so far.
+      const torn = (decision: Decision) =>
+        decision.kind === 'score'
+          ? { scores: decision.candidates.map(() => 5) }
+          : {
+              ...{ reason: '', answers: [] },
+              choice: 'candidates' in decision ? decision.candidates.findIndex(({ text }) => text === 'sailed') : -1,
+            };
+      const client = Object.assign(scriptedClient(torn, 2), { byLikelihood: true });
+      const agent = await questionAgents.create('tog', resources, { depth: 2 });
+      const ways = await agent.answer(task, { client, trace: () => {} });
+      expect(client.asked.map(({ phase }) => phase)).toEqual(['relation-prune', 'judge']);
+      expect(ways).toMatchObject({ stop: 'budget', chain: [graph.relationId('sailed')] });
+      expect(ways).not.toHaveProperty('verified');
       const nowhere = await byScore({}, { topics: [] });
       expect(nowhere.answer).toMatchObject({ stop: 'no-topic', entities: [] });
       expect(nowhere.phases).toEqual([]);
