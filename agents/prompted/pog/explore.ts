@@ -77,9 +77,10 @@ async function chosenRelations({ walk, returned }: Standing, exploration: Explor
   const isNew = (relation: number) =>
     relation !== back && (!returned || [...frontier.entities].some((entity) => !followed.has(`${entity}/${relation}`)));
   const onward = onwardRelations(graph, frontier, walk.excluded).filter(isNew);
-  const relations = await prefilter.keep(task, walk.relations, onward);
+  const relations = await prefilter.keep(task, walk.relations, onward, session.signal);
   let chosen = relations;
-  if (relations.length === 1) exploration.chose(await shareOf(prefilter, task, walk.relations, onward, relations));
+  if (relations.length === 1)
+    exploration.chose(await shareOf(prefilter, task, walk.relations, onward, relations, session.signal));
   if (relations.length > 1) {
     const choice = relationChoice(graph, task, walk, relations);
     const { choices, confidence } = await chooseSome(session.client, {

@@ -62,7 +62,7 @@ async function scoredWays(beams: readonly Beam[], exploration: Exploration): Pro
   const offered: number[][] = [];
   for (const beam of beams) {
     exploration.read(graph.degree(beam.entity));
-    offered.push(await prefilter.keep(task, relationsOn(beam), relationsOf(graph, beam, settings)));
+    offered.push(await prefilter.keep(task, relationsOn(beam), relationsOf(graph, beam, settings), session.signal));
   }
   const relations = [...new Set(offered.flat())];
   if (relations.length === 0) return offered.map(() => []);

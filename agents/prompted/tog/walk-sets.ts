@@ -89,7 +89,7 @@ export async function walkSets(exploration: SetExploration): Promise<SetWalk> {
 
 /** All one relation further, best first: at most `width` ways out of each. */
 async function grownBeams(beams: readonly SetBeam[], exploration: SetExploration): Promise<SetBeam[]> {
-  const { graph, settings, prefilter, task, read } = exploration;
+  const { graph, settings, prefilter, task, session, read } = exploration;
   const standing = beams.map((beam) => ({ ...beam, walk: narrowedWalk(beam.walk, exploration) }));
   const onward: number[][] = [];
   const alone: number[] = [];
@@ -97,9 +97,9 @@ async function grownBeams(beams: readonly SetBeam[], exploration: SetExploration
     const frontier = frontierOf(walk);
     read(frontierDegree(graph, frontier));
     const relations = onwardRelations(graph, frontier, walk.excluded);
-    const left = await prefilter.keep(task, walk.relations, relations);
+    const left = await prefilter.keep(task, walk.relations, relations, session.signal);
     onward.push(left);
-    alone.push(left.length === 1 ? await shareOf(prefilter, task, walk.relations, relations, left) : 1);
+    alone.push(left.length === 1 ? await shareOf(prefilter, task, walk.relations, relations, left, session.signal) : 1);
   }
   const grown: SetBeam[] = [];
   const together = settings.share === 'beams' && new Set(onward.flat()).size > 1;
