@@ -101,6 +101,8 @@ export interface QuestionAgentResources {
  * walked alone.
  */
 export interface RelationRanker {
+  /** Trained to walk as far as the data set tells: it does so also where `walks` is told no hops. */
+  readonly hopsGiven?: boolean;
   /** Encodes questions at once. */
   prepare(tasks: readonly QuestionTask[], signal?: AbortSignal): Promise<void>;
   /**

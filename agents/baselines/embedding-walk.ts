@@ -56,7 +56,11 @@ export const embeddingWalkEntry: QuestionAgentEntry<typeof settings> = {
         const { node } = state;
         const stop = node.relations.length === wanted ? 'stop' : 'depth';
         trace({ event: 'stop', reason: stop });
-        return chainAnswer(graph, node, { stop, confidence, cost: { encodes: 1, graphReads: node.relations.length } });
+        return chainAnswer(graph, node, {
+          stop,
+          confidence,
+          cost: { encodes: source === 'embedding' ? 1 : 0, graphReads: node.relations.length },
+        });
       },
     };
   },

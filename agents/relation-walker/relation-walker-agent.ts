@@ -55,6 +55,7 @@ export function relationWalkerAgent(options: RelationWalkerAgentOptions): Questi
     name,
     ...(note !== undefined && { note }),
     topicGiven: true,
+    hopsTold: () => (options.rules.hops === 'given' ? 'given' : 'none'),
     prompted: false,
     prepare: (tasks, signal) => questions.prepare(tasks, signal),
     async answer(task, { trace, signal }) {
@@ -119,6 +120,7 @@ function relationRanker(
   const { network, vectors } = options;
   const questions = questionReader(network, vectors);
   return {
+    hopsGiven: options.rules.hops === 'given',
     prepare: (tasks, signal) => questions.prepare(tasks, signal),
     async shares(task, walked, relations, signal) {
       if (walked.length >= network.shape.horizon) return undefined;

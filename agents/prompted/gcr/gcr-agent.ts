@@ -69,7 +69,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   if (topics.length === 0) return ended('no-topic');
   const hops = await hopsOf(task, session);
   const space = { ...settings, vocabulary: 'reachable' } as const;
-  const choice = await chainChoice(graph, task, hops, [], () => 0, prefilter, space);
+  const choice = await chainChoice(graph, task, hops, [], undefined, prefilter, space, session.signal);
   if (choice.note) trace({ event: 'note', text: choice.note });
   if (choice.allowed.length === 0) return ended('no-path');
   const sequences = await sequencesOf(task, session, parts, topics, choice);

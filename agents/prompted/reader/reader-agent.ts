@@ -40,7 +40,10 @@ export const readerEntry: QuestionAgentEntry<typeof readerSettings> = {
     return {
       name: 'reader',
       topicGiven: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
+      hopsTold(byLikelihood) {
+        const teller = hopsTeller(settings.hops, byLikelihood);
+        return teller === 'none' && walker.hopsGiven ? 'given' : teller;
+      },
       prompted: true,
       prepare: (tasks, signal) => walker.prepare(tasks, signal),
       answer: (task, session) => answer(task, session, { resources, settings, walker, hopsOf }),

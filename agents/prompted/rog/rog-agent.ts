@@ -93,7 +93,7 @@ async function plansOf(
   const isFree = settings.vocabulary === 'free';
   if (isFree && !client.byLikelihood) return planFreely(graph, names(), task, client, { ...limits, hops });
   const space = { ...settings, vocabulary: settings.vocabulary === 'reachable' ? 'reachable' : 'all' } as const;
-  const choice = await chainChoice(graph, task, hops, [], () => 0, prefilter, space);
+  const choice = await chainChoice(graph, task, hops, [], undefined, prefilter, space, session.signal);
   if (choice.note) trace({ event: 'note', text: choice.note });
   return choice.allowed.length === 0 ? 'no-way' : planAmong(graph, task, client, choice, limits);
 }

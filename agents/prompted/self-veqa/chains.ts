@@ -30,7 +30,7 @@ export const mostListed = 60;
 
 /**
  * @param hops length of chains; undefined: any up to `maxHops`
- * @param likeness how well a relation suits the question
+ * @param likeness how well a relation suits the question; undefined: nobody tells, and where there are too many the first by id stay
  * @param prefilter chains are left whose every step it keeps; `vocabulary: all` knows no steps
  * @throws WorkbenchError `config` where `vocabulary: all` makes more chains than `maxChains`
  */
@@ -39,9 +39,10 @@ export async function chainChoice(
   task: QuestionTask,
   hops: number | undefined,
   shots: readonly MemoryEntry[],
-  likeness: (relation: number) => number,
+  likeness: ((relation: number) => number) | undefined,
   prefilter: Prefilter,
   { vocabulary, maxHops, maxChains }: Pick<SelfVeqaSettings, 'vocabulary' | 'maxHops' | 'maxChains'>,
+  signal?: AbortSignal,
 ): Promise<ChainChoice> {
   const shortest = hops ?? 1;
   const longest = hops ?? maxHops;
@@ -49,17 +50,20 @@ export async function chainChoice(
 
   const topics = task.topics.map(({ entity }) => entity);
   const excluded = excludedTopics(task);
-  const bounds = { topics, excluded, shortest, longest, most: maxChains, likeness };
-  const keep = (walked: readonly number[], relations: readonly number[]) => prefilter.keep(task, walked, relations);
+  const suits = likeness ?? (() => 0);
+  const bounds = { topics, excluded, shortest, longest, most: maxChains, likeness: suits };
+  const keep = (walked: readonly number[], relations: readonly number[]) =>
+    prefilter.keep(task, walked, relations, signal);
   const { chains, cut } = await reachableChains(graph, { ...bounds, keep });
-  const note = cut ? { note: `only the ${maxChains} chains most like the question may be written` } : {};
+  const which = likeness ? `${maxChains} chains most like the question` : `first ${maxChains} chains by id`;
+  const note = cut ? { note: `only the ${which} may be written` } : {};
   if (vocabulary === 'examples') {
     const shown = new Set(shots.flatMap(({ chain }) => chain));
     const known = chains.filter((chain) => chain.every((relation) => shown.has(relation)));
     // Examples that fit nothing here would leave no chain at all.
     if (known.length > 0) return { allowed: known, hops: longest, ...note };
   }
-  const listed = [...new Set(chains.flat())].sort((a, b) => likeness(b) - likeness(a) || a - b).slice(0, mostListed);
+  const listed = [...new Set(chains.flat())].sort((a, b) => suits(b) - suits(a) || a - b).slice(0, mostListed);
   return { allowed: chains, vocabulary: listed, hops: longest, ...note };
 }
 
@@ -111,10 +115,10 @@ interface Prefix {
 async function reachableChains(graph: Graph, bounds: ChainBounds): Promise<ChainSpace> {
   const { topics, excluded } = bounds;
   let cut = false;
-  const within = <Rated extends { likeness: number }>(rated: Rated[]) => {
+  const within = <Rated extends { chain: readonly number[]; likeness: number }>(rated: Rated[]) => {
     if (rated.length <= bounds.most) return rated;
     cut = true;
-    return rated.sort((a, b) => b.likeness - a.likeness).slice(0, bounds.most);
+    return rated.sort((a, b) => b.likeness - a.likeness || byIds(a.chain, b.chain)).slice(0, bounds.most);
   };
   let found: { chain: number[]; likeness: number }[] = [];
   let prefixes: Prefix[] = [{ chain: [], frontier: initialFrontier(topics), likeness: 0 }];

@@ -110,6 +110,7 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
     ...(settings.verify && { verified: accepted !== undefined }),
     degraded: round.degraded,
     stop,
+    ...(accepted && round.confidence !== undefined && { confidence: round.confidence }),
     cost: { graphReads: round.graphReads },
   };
 }
@@ -137,6 +138,8 @@ interface Rounds {
   tried: ExecutedChain[];
   degraded: boolean;
   graphReads: number;
+  /** Of the last proposal, where words are scored. */
+  confidence?: number | undefined;
 }
 
 async function runRounds(
@@ -152,7 +155,7 @@ async function runRounds(
   const hops = await hopsOf(task, session);
   const likeness = await relationLikeness(task, resources, vectors);
   const shots = (await memory?.select(masked, { ...settings, hops })) ?? [];
-  const choice = await chainChoice(graph, task, hops, shots, likeness, prefilter, settings);
+  const choice = await chainChoice(graph, task, hops, shots, vectors && likeness, prefilter, settings, signal);
   if (choice.note) trace({ event: 'note', text: choice.note });
   let facts: readonly NamedTriple[] | undefined;
   let critique: string | undefined;
@@ -170,6 +173,7 @@ async function runRounds(
       ...{ hops: choice.hops, vocabulary: choice.vocabulary, count: Math.min(settings.chains, allowed.length) },
     });
     if (!proposal) rounds.degraded = true;
+    rounds.confidence = client.byLikelihood ? proposal?.confidence : undefined;
     const proposed = (proposal?.chains ?? []).map((chain) => executed(graph, topics, chain, excludedTopics(task)));
     rounds.tried.push(...proposed);
     const leading = proposed.filter(({ answers }) => answers.length > 0);

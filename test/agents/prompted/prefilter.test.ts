@@ -165,13 +165,16 @@ describe('a trained walker as a pre-filter', () => {
 const other = () => graphOf('films', [['alien', 'directed_by', 'scott']]);
 
 test('embedding-walk follows the relation most like the question, as far as the data set tells', async () => {
-  const agent = await questionAgents.create('embedding-walk', {
+  const given = {
     ...{ dataset: 'films', graph, names: undefined as never, train: () => [], seed: 0 },
     ...resources(),
-  });
+  };
+  const agent = await questionAgents.create('embedding-walk', given);
   const session = { client: { byLikelihood: false } as never, trace: () => {} };
   const task: QuestionTask = questionOf(graph, 'q', 'year of what [nolan] directed', ['~directed_by', 'year'], []).task;
-  const { chain, entities, stop, confidence } = await agent.answer(task, session);
+  const { chain, entities, stop, confidence, cost } = await agent.answer(task, session);
+  const byWords = await questionAgents.create('embedding-walk', given, { source: 'bm25' });
+  expect([cost.encodes, (await byWords.answer(task, session)).cost.encodes]).toEqual([1, 0]);
   expect(named(chain!)).toEqual(['~directed_by', 'year']);
   expect(entities.map((entity) => graph.entityNames[entity])).toEqual(['2010', '2020', '2017']);
   expect(stop).toBe('stop');

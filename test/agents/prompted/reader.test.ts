@@ -66,6 +66,16 @@ test('the model reads what lies on the walker’s walks, in one call', async () 
   expect((await ask([right], { hops: 'none' })).counts).toEqual([[3, undefined]]);
 });
 
+test('a walker that was trained to go as far as given goes so far whoever else tells, and the reader says so', async () => {
+  const told = async (hopsGiven: boolean, switches = {}) => {
+    const ranker = { hopsGiven, prepare: async () => {}, shares: async () => undefined, walks: async () => [] };
+    const resources = { ...resourcesOf(graph), walker: () => Promise.resolve(ranker) };
+    return (await questionAgents.create('reader', resources, { walker: 'any', ...switches })).hopsTold?.(false);
+  };
+  expect(await told(true, { hops: 'none' })).toBe('given');
+  expect(await told(false, { hops: 'none' })).toBe('none');
+});
+
 test.each([
   [{ answers: 'frontier' }, false],
   [{}, true],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkExamples } from '../../../fixtures/check-examples.js';
 import { renderPrompt } from '../../../../src/llm/decisions/render-prompt.js';
+import { scriptedClient } from '../../../fixtures/scripted-client.js';
 import { ask, chainOf, graph, relation, townAgent, townTask } from './town-asker.js';
 
 const repaired = chainOf('~purchased_by', 'repaired_by');
@@ -60,6 +61,9 @@ describe('length of chains', () => {
     const { proposals, events } = await ask({ rounds: [[repaired]] }, { hops: 'none', maxChains: 3 });
     expect(proposals[0]!.allowed).toHaveLength(3);
     expect(events).toContainEqual({ event: 'note', text: 'only the 3 chains most like the question may be written' });
+    const blind = { memory: 'off', triples: 0, hops: 'none', maxChains: 3 };
+    const { events: told } = await ask({ rounds: [[repaired]] }, blind);
+    expect(told).toContainEqual({ event: 'note', text: 'only the first 3 chains by id may be written' });
   });
 });
 
@@ -148,6 +152,14 @@ describe('ends', () => {
       expect(answer.chain).toEqual(budget < 4 ? stands : repaired);
     },
   );
+});
+
+test('where words are scored it is as sure as of the first chain that it proposed', async () => {
+  const agent = await townAgent({ verify: false });
+  const client = scriptedClient(() => ({ chains: [repaired] }), Infinity, true);
+  const decide: typeof client.decide = async (decision) => ({ ...(await client.decide(decision)), confidence: 0.4 });
+  const session = { client: { byLikelihood: true, remaining: 9, decide }, trace: () => {} };
+  expect(await agent.answer(townTask, session)).toMatchObject({ chain: repaired, confidence: 0.4 });
 });
 
 test('the agent says whether it learns while it answers', async () => {
