@@ -39,7 +39,9 @@ export interface OpenedQuestionAgent {
 
 /** @throws WorkbenchError `usage` for options that none of the agents reads, and for switches of a pre-filter that there is not */
 export function refuseIdle(resolved: readonly Resolved[], flags: EvaluationFlags): void {
-  for (const { name, switches } of resolved) {
+  for (const { name, agent, switches } of resolved) {
+    // Others have switches of these names for something else.
+    if (agent === undefined || !Object.hasOwn(questionAgents.settings(agent, {}), 'prefilter')) continue;
     const idle = ['keep', 'mass'].filter((key) => switches.prefilter === undefined && switches[key] !== undefined);
     if (idle.length === 0) continue;
     throw new WorkbenchError('usage', `expected a pre-filter with ${idle.join(', ')}, got none, at ${name}`, {

@@ -213,6 +213,9 @@ describe('kgwalk compare on questions', () => {
     const { run } = await onFilms();
     const { told } = await run('compare', 'tog:keep={1,2}', 'random-chain', '--model', 'oracle:0');
     expect(told).toContain('expected a pre-filter with keep, got none, at tog:keep=1');
+    // A mass of its own, not of a pre-filter.
+    const reader = await run('compare', 'reader:mass=0.5,walker=none-such', '--model', 'oracle:0');
+    expect(reader.told).not.toContain('expected a pre-filter');
   });
 
   test('says what parts switches from agents', async () => {
