@@ -22,7 +22,7 @@ export const byHeart: readonly string[] = ['io', 'cot'];
 
 export const oracleFigures: Readonly<Record<string, OracleFigures>> = {
   tog: {
-    calls: { written: [7.0, 11.5], likelihood: [2.8, 6.6] },
+    calls: { written: [7.0, 11.5], likelihood: [2.8, 6.0] },
     exceptions: [
       {
         mode: 'written',
