@@ -7,6 +7,7 @@ import { excludedTopics, maskedQuestion, type QuestionTask } from '../../dataset
 import {
   canonicalOrder,
   type Frontier,
+  frontierAt,
   frontierRelations,
   initialFrontier,
   stepFrontier,
@@ -39,9 +40,14 @@ export interface Walk {
 /** Where a walk stands. */
 export const frontierOf = ({ frontiers }: Walk): Frontier => frontiers.at(-1)!;
 
+/** The topics that the graph has, each once. */
+export function foundTopics({ topics }: QuestionTask): number[] {
+  return [...new Set(topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
+}
+
 /** At the topics that the graph has; an empty frontier where it has none. */
 export function startWalk(task: QuestionTask): Walk {
-  const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
+  const topics = foundTopics(task);
   return { topics, excluded: excludedTopics(task), relations: [], frontiers: [initialFrontier(topics)] };
 }
 
@@ -49,6 +55,13 @@ export function startWalk(task: QuestionTask): Walk {
 export function stepWalk(graph: Graph, walk: Walk, relation: number): Walk {
   const frontier = stepFrontier(graph, frontierOf(walk), relation, walk.excluded);
   return { ...walk, relations: [...walk.relations, relation], frontiers: [...walk.frontiers, frontier] };
+}
+
+/** The walk that stands at some of its entities alone. */
+export function narrowed(walk: Walk, entities: ReadonlySet<number>): Walk {
+  const frontier = frontierOf(walk);
+  const places = [...frontier.entities.keys()].filter((i) => entities.has(frontier.entities[i]!));
+  return { ...walk, frontiers: [...walk.frontiers.slice(0, -1), frontierAt(frontier, places)] };
 }
 
 /** Relations that lead on from the frontier, by name: ids tell how a graph was built. O(edges of the frontier). */

@@ -20,6 +20,14 @@ export function initialFrontier(topics: readonly number[]): Frontier {
   return { entities, counts: new Float64Array(entities.length).fill(1) };
 }
 
+/** Some of the entities with their counts. @param places in the frontier, ascending */
+export function frontierAt({ entities, counts }: Frontier, places: readonly number[]): Frontier {
+  return {
+    entities: Int32Array.from(places, (i) => entities[i]!),
+    counts: Float64Array.from(places, (i) => counts[i]!),
+  };
+}
+
 /**
  * Everything one step along `relation` from the frontier, without the topics. O(edges of that relation + result · log).
  * @param topics entity ids that never come back

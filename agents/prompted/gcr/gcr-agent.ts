@@ -12,68 +12,36 @@
  */
 import { excludedTopics, type QuestionTask } from '../../../datasets/question.js';
 import type { PathsReply } from '../../../src/llm/decision.js';
-import {
-  noAnswer,
-  type QuestionAgent,
-  type QuestionAgentEntry,
-  type QuestionAgentResources,
-  type QuestionAnswer,
-  type QuestionSession,
-} from '../../question-agent.js';
+import { type QuestionAgentResources, type QuestionAnswer, type QuestionSession } from '../../question-agent.js';
 import { unlessSpent } from '../facts.js';
-import { fromFrontier, pathBlock } from '../frontier-steps.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
-import { answerFromChains } from '../rog/rog-agent.js';
+import { foundTopics, fromFrontier, pathBlock } from '../frontier-steps.js';
+import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { type Planned, planAmong } from '../rog/plans.js';
 import { type ChainChoice, chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
+import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { hasMorePaths, type Path, realPaths } from './path-space.js';
 import { pathsExamples, pathsTask } from './prompts.js';
 import { type GcrSettings, gcrSettings } from './settings.js';
 
 /** The agent `gcr` with its switches. */
-export const gcrEntry: QuestionAgentEntry<typeof gcrSettings> = {
-  settings: gcrSettings,
-  needs: ['model', 'encoder', 'train'],
-  async create(resources, settings): Promise<QuestionAgent> {
-    const prefilter = await openPrefilter(resources, settings);
-    const hopsOf = await openHops(resources, settings.hops);
-    return {
-      name: 'gcr',
-      topicGiven: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
-      prompted: true,
-      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answer(task, session, { resources, settings, prefilter, hopsOf }),
-    };
-  },
-};
+export const gcrEntry = walkingAgent('gcr', gcrSettings, (parts) => (task, session) => answer(task, session, parts));
 
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: GcrSettings;
-  prefilter: Prefilter;
-  hopsOf: HopsOf;
-}
+type Parts = WalkingParts<GcrSettings>;
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
   const { resources, settings, prefilter, hopsOf } = parts;
   const { graph } = resources;
   const { trace } = session;
-  const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
+  const topics = foundTopics(task);
   trace({ event: 'start', entities: topics });
-  const ended = (stop: string, degraded = false): QuestionAnswer => {
-    trace({ event: 'stop', reason: stop });
-    return { ...noAnswer(stop), degraded };
-  };
-  if (topics.length === 0) return ended('no-topic');
+  if (topics.length === 0) return ended(session, 'no-topic');
   const hops = await hopsOf(task, session);
   const space = { ...settings, vocabulary: 'reachable' } as const;
   const choice = await chainChoice(graph, task, hops, [], undefined, prefilter, space, session.signal);
   if (choice.note) trace({ event: 'note', text: choice.note });
-  if (choice.allowed.length === 0) return ended('no-path');
+  if (choice.allowed.length === 0) return ended(session, 'no-path');
   const sequences = await sequencesOf(task, session, parts, topics, choice);
-  if (typeof sequences === 'string') return ended(sequences, sequences === 'unparsed');
+  if (typeof sequences === 'string') return ended(session, sequences, sequences === 'unparsed');
   const { chains, chosen: isChosen, confidence } = sequences;
   const answered = async (leading: readonly ExecutedChain[], sure: number | undefined) => {
     const found = await answerFromChains(task, session, { resources, settings, topics, leading });
@@ -83,8 +51,8 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   if (isChosen && settings.level === 'chain') return answered(wholeSequences(graph, task, topics, chains), confidence);
   const paths = realPaths(graph, topics, excludedTopics(task), chains, settings.maxCandidates);
   const decided = await unlessSpent(named(task, session, parts, topics, paths));
-  if (!decided) return ended('budget');
-  if (!decided.reply) return ended('unparsed', true);
+  if (!decided) return ended(session, 'budget');
+  if (!decided.reply) return ended(session, 'unparsed', true);
   const chosen = (decided.reply as PathsReply).paths.map((index) => paths[index]!);
   trace({ event: 'decision', phase: 'paths', summary: decided.text });
   const relations = chosen.map((path) => path.map(([, relation]) => relation));

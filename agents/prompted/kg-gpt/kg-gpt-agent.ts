@@ -13,18 +13,13 @@
  * @source Kim et al. 2023, "KG-GPT: A general framework for reasoning on knowledge graphs using large language models"
  */
 import type { QuestionTask } from '../../../datasets/question.js';
-import { BudgetSpent, type ContextBlock, type DecisionClient } from '../../../src/llm/decision.js';
-import type {
-  QuestionAgent,
-  QuestionAgentEntry,
-  QuestionAgentResources,
-  QuestionAnswer,
-  QuestionSession,
-} from '../../question-agent.js';
+import { type ContextBlock, type DecisionClient } from '../../../src/llm/decision.js';
+import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
+import { unlessSpent } from '../facts.js';
 import { frontierDegree, frontierOf, fromFrontier, pathBlock, startWalk, type Walk } from '../frontier-steps.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter, shareOf } from '../prefilter/prefilter.js';
+import { shareOf } from '../prefilter/prefilter.js';
 import { chooseSome } from '../walk-choice.js';
+import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { chosenAnswer, writtenAnswer } from '../walks-answer.js';
 import { grownWalks } from './evidence.js';
 import * as prompts from './prompts.js';
@@ -40,29 +35,13 @@ import {
 import { kgGptSettings, type KgGptSettings } from './settings.js';
 
 /** The agent `kg-gpt` with its switches. */
-export const kgGptEntry: QuestionAgentEntry<typeof kgGptSettings> = {
-  settings: kgGptSettings,
-  needs: ['model', 'encoder', 'train'],
-  async create(resources, settings): Promise<QuestionAgent> {
-    const prefilter = await openPrefilter(resources, settings);
-    const hopsOf = await openHops(resources, settings.hops);
-    return {
-      name: 'kg-gpt',
-      topicGiven: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
-      prompted: true,
-      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answerQuestion(task, session, { resources, settings, prefilter, hopsOf }),
-    };
-  },
-};
+export const kgGptEntry = walkingAgent(
+  'kg-gpt',
+  kgGptSettings,
+  (parts) => (task, session) => answerQuestion(task, session, parts),
+);
 
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: KgGptSettings;
-  prefilter: Prefilter;
-  hopsOf: HopsOf;
-}
+type Parts = WalkingParts<KgGptSettings>;
 
 /** What the hops leave behind, also where the budget cuts them short. */
 interface Found {
@@ -72,7 +51,6 @@ interface Found {
   all: Walk[];
   /** Walks of every length may hold the answer. */
   open: boolean;
-  stop: string;
   degraded: boolean;
   graphReads: number;
   /** Product of the shares of what was chosen; undefined from the first choice that was written. */
@@ -86,15 +64,10 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
   trace({ event: 'start', entities: start.topics });
 
   const found: Found = {
-    ...{ walks: [start], all: [], open: false, stop: start.topics.length > 0 ? 'answered' : 'no-topic' },
-    ...{ degraded: false, graphReads: 0, confidence: 1 },
+    ...{ walks: [start], all: [], open: false, degraded: false, graphReads: 0, confidence: 1 },
   };
-  try {
-    if (start.topics.length > 0) await walkParts(task, session, parts, found);
-  } catch (error) {
-    if (!(error instanceof BudgetSpent)) throw error;
-    found.stop = 'budget';
-  }
+  const ended =
+    start.topics.length > 0 ? ((await unlessSpent(walkParts(task, session, parts, found))) ?? 'budget') : 'no-topic';
   trace({ event: 'graph', operation: `${found.walks.length} walks`, reads: found.graphReads });
   const walks = found.open ? found.all.toReversed() : found.walks.filter(({ relations }) => relations.length > 0);
   const answered = fromFrontier(parts.settings.answers, client)
@@ -106,7 +79,7 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
         prompts: prompts.answerPrompts,
         facts: parts.settings.facts,
       });
-  const stop = found.stop === 'answered' ? answered.stop : found.stop;
+  const stop = ended === 'answered' ? answered.stop : ended;
   trace({ event: 'stop', reason: stop });
   return {
     ...answered,
@@ -116,8 +89,8 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
   };
 }
 
-/** Splits the question and walks along the relations that its parts choose. */
-async function walkParts(task: QuestionTask, session: QuestionSession, parts: Parts, found: Found): Promise<void> {
+/** Splits the question and walks along the relations that its parts choose; says what ended it. */
+async function walkParts(task: QuestionTask, session: QuestionSession, parts: Parts, found: Found): Promise<string> {
   const { resources, settings, prefilter, hopsOf } = parts;
   const { graph } = resources;
   const { client, trace, signal } = session;
@@ -152,14 +125,12 @@ async function walkParts(task: QuestionTask, session: QuestionSession, parts: Pa
       summary: `hop ${hop + 1}: ${(chosen ?? []).map(({ text }) => text).join('; ')}`,
     });
     const grown = grownWalks(graph, found.walks, chosen ?? [], settings.evidence);
-    if (grown.length === 0) {
-      found.stop = 'dead-end';
-      return;
-    }
+    if (grown.length === 0) return 'dead-end';
     found.walks = grown;
     found.all.push(...grown.toReversed());
     if (hop < segments.parts.length - 1) level = anyStep(graph, level, excluded);
   }
+  return 'answered';
 }
 
 /** Of all ways of the relations. */

@@ -13,17 +13,10 @@
  * @source Guo et al. 2024, "KnowledgeNavigator: Leveraging large language models for enhanced reasoning over knowledge graph"
  */
 import type { QuestionTask } from '../../../datasets/question.js';
-import { BudgetSpent } from '../../../src/llm/decision.js';
-import type {
-  QuestionAgent,
-  QuestionAgentEntry,
-  QuestionAgentResources,
-  QuestionAnswer,
-  QuestionSession,
-} from '../../question-agent.js';
+import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
+import { unlessSpent } from '../facts.js';
 import { fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { chosenAnswer, writtenAnswer } from '../walks-answer.js';
 import { answerPrompts } from './prompts.js';
 import { hopFurther, type Retrieval, type WeighedWalk } from './retrieve.js';
@@ -31,29 +24,13 @@ import { knowledgeNavigatorSettings, type KnowledgeNavigatorSettings } from './s
 import { votersOf } from './vote.js';
 
 /** The agent `knowledge-navigator` with its switches. */
-export const knowledgeNavigatorEntry: QuestionAgentEntry<typeof knowledgeNavigatorSettings> = {
-  settings: knowledgeNavigatorSettings,
-  needs: ['model', 'encoder', 'train'],
-  async create(resources, settings): Promise<QuestionAgent> {
-    const prefilter = await openPrefilter(resources, settings);
-    const hopsOf = await openHops(resources, settings.hops);
-    return {
-      name: 'knowledge-navigator',
-      topicGiven: true,
-      prompted: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
-      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answerQuestion(task, session, { resources, settings, prefilter, hopsOf }),
-    };
-  },
-};
+export const knowledgeNavigatorEntry = walkingAgent(
+  'knowledge-navigator',
+  knowledgeNavigatorSettings,
+  (parts) => (task, session) => answerQuestion(task, session, parts),
+);
 
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: KnowledgeNavigatorSettings;
-  prefilter: Prefilter;
-  hopsOf: HopsOf;
-}
+type Parts = WalkingParts<KnowledgeNavigatorSettings>;
 
 /** What the hops leave behind, also where the budget cuts them short. */
 interface Found {
@@ -63,7 +40,6 @@ interface Found {
   all: readonly WeighedWalk[];
   /** Walks of every length may hold the answer. */
   open: boolean;
-  stop: string;
   degraded: boolean;
   graphReads: number;
 }
@@ -72,15 +48,11 @@ interface Found {
 async function answerQuestion(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
   const start = startWalk(task);
   session.trace({ event: 'start', entities: start.topics });
-  const found: Found = { walks: [], all: [], open: false, stop: 'no-topic', degraded: false, graphReads: 0 };
-  if (start.topics.length > 0) {
-    try {
-      found.stop = await retrieve(start, task, session, parts, found);
-    } catch (error) {
-      if (!(error instanceof BudgetSpent)) throw error;
-      found.stop = 'budget';
-    }
-  }
+  const found: Found = { walks: [], all: [], open: false, degraded: false, graphReads: 0 };
+  const ended =
+    start.topics.length > 0
+      ? ((await unlessSpent(retrieve(start, task, session, parts, found))) ?? 'budget')
+      : 'no-topic';
   const weighed = found.open ? found.all : found.walks;
   const walks = weighed.map(({ walk }) => walk);
   const { facts, aggregate } = parts.settings;
@@ -93,7 +65,7 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
         ...{ prompts: answerPrompts, facts, joinFacts: aggregate },
         weights: weighed.map(({ weight }) => weight),
       });
-  const stop = found.stop === 'answered' ? answered.stop : found.stop;
+  const stop = ended === 'answered' ? answered.stop : ended;
   session.trace({ event: 'stop', reason: stop });
   const { graphReads } = found;
   return { ...answered, degraded: answered.degraded || found.degraded, stop, cost: { graphReads } };

@@ -8,6 +8,7 @@ import {
   frontierDegree,
   frontierOf,
   namedInQuestion,
+  narrowed,
   onwardRelations,
   relationChoice,
   stepWalk,
@@ -20,7 +21,7 @@ import { type Notes, noteBlocks } from './memory.js';
 import { entityExamples, entityTask, relationExamples, relationTask } from './prompts.js';
 import type { Pool } from './reflect.js';
 import type { PogSettings } from './settings.js';
-import { narrowed, putTogether, takenApart } from './walks.js';
+import { putTogether, takenApart } from './walks.js';
 
 /** A walk that goes on. */
 export interface Standing {

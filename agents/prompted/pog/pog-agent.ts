@@ -14,20 +14,12 @@
  * @source Chen et al. 2024, "Plan-on-Graph: Self-correcting adaptive planning of large language model on knowledge graphs"
  */
 import type { QuestionTask } from '../../../datasets/question.js';
-import { canonicalOrder } from '../../../src/kg/frontier.js';
-import { BudgetSpent, type NamedTriple } from '../../../src/llm/decision.js';
-import type {
-  QuestionAgent,
-  QuestionAgentEntry,
-  QuestionAgentResources,
-  QuestionAnswer,
-  QuestionSession,
-} from '../../question-agent.js';
+import type { AnswerReply, NamedTriple } from '../../../src/llm/decision.js';
+import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import { alonePrompts } from '../direct-answer.js';
 import {
   askAnswer,
   endsHolding,
-  frontierAnswers,
   frontierOf,
   fromFrontier,
   pathText,
@@ -35,13 +27,11 @@ import {
   startWalk,
   type Walk,
   walkCandidate,
-  walkFacts,
   walksFacts,
 } from '../frontier-steps.js';
-import { groundNames } from '../facts.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
-import { chooseWalk } from '../walk-choice.js';
+import { groundNames, unlessSpent } from '../facts.js';
+import { walkingAgent, type WalkingParts } from '../walking-agent.js';
+import { chosenAnswer } from '../walks-answer.js';
 import { type Exploration, explored, type Standing } from './explore.js';
 import { noteBlocks, renewedMemory, splitIntoObjectives } from './memory.js';
 import * as prompts from './prompts.js';
@@ -49,29 +39,13 @@ import { openPool, reflect } from './reflect.js';
 import { type PogSettings, pogSettings } from './settings.js';
 
 /** The agent `pog` with its switches. */
-export const pogEntry: QuestionAgentEntry<typeof pogSettings> = {
-  settings: pogSettings,
-  needs: ['model', 'encoder', 'train'],
-  async create(resources, settings): Promise<QuestionAgent> {
-    const prefilter = await openPrefilter(resources, settings);
-    const hopsOf = await openHops(resources, settings.hops);
-    return {
-      name: 'pog',
-      topicGiven: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
-      prompted: true,
-      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answerQuestion(task, session, { resources, settings, prefilter, hopsOf }),
-    };
-  },
-};
+export const pogEntry = walkingAgent(
+  'pog',
+  pogSettings,
+  (parts) => (task, session) => answerQuestion(task, session, parts),
+);
 
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: PogSettings;
-  prefilter: Prefilter;
-  hopsOf: HopsOf;
-}
+type Parts = WalkingParts<PogSettings>;
 
 /** What the exploration leaves behind, also where the budget cuts it short. */
 interface Found {
@@ -94,20 +68,19 @@ async function answerQuestion(task: QuestionTask, session: QuestionSession, part
   const start = startWalk(task);
   session.trace({ event: 'start', entities: start.topics });
   const found: Found = { walks: [], all: [], open: false, degraded: false, graphReads: 0, confidence: 1 };
-  let stop = 'no-topic';
-  if (start.topics.length > 0) {
-    try {
-      stop = await explore(start, task, session, parts, found);
-    } catch (error) {
-      if (!(error instanceof BudgetSpent)) throw error;
-      stop = 'budget';
-    }
-  }
+  const stop =
+    start.topics.length > 0
+      ? ((await unlessSpent(explore(start, task, session, parts, found))) ?? 'budget')
+      : 'no-topic';
   const answered = fromFrontier(parts.settings.answers, session.client)
-    ? await reached(task, session, parts, found)
+    ? await chosenAnswer(task, session, parts.resources, endsToChoose(found), {
+        facts: parts.settings.facts,
+        sure: (_, judged) => (judged ? undefined : found.confidence),
+      })
     : await written(task, session, parts, found, stop);
   session.trace({ event: 'stop', reason: stop });
-  const { degraded, graphReads } = found;
+  const { graphReads } = found;
+  const degraded = answered.degraded || found.degraded;
   return { ...answered, ...(stop === 'suffices' && { verified: true }), degraded, stop, cost: { graphReads } };
 }
 
@@ -208,27 +181,9 @@ async function comeBack(walks: readonly Walk[], exploration: Exploration): Promi
   return pool.comeBack(chosen ?? []).map((walk) => ({ walk, returned: true }));
 }
 
-type Answered = Omit<QuestionAnswer, 'stop' | 'cost' | 'degraded'>;
-
-/** Everything that the path leads to which the verdict, or else a last choice, named. */
-async function reached(
-  task: QuestionTask,
-  { client, trace }: QuestionSession,
-  { resources: { graph }, settings }: Parts,
-  found: Found,
-): Promise<Answered> {
-  const walks = found.verdict ? [found.verdict.walk] : found.open ? found.all : found.walks;
-  if (walks.length === 0) return { entities: [], literals: [], evidence: [] };
-  const choice = await chooseWalk(graph, task, client, walks);
-  if (choice.unread) found.degraded = true;
-  const { walk, confidence = choice.judged ? undefined : found.confidence } = choice;
-  trace({ event: 'decision', phase: 'walk', summary: pathText(graph, walk) });
-  return {
-    ...frontierAnswers(graph, task, canonicalOrder(frontierOf(walk))),
-    chain: walk.relations,
-    ...(confidence !== undefined && { confidence }),
-    evidence: walkFacts(graph, task, walk, settings.facts),
-  };
+/** Where the answer may lie: at the end of the verdict's path, or of one that a last choice names. */
+function endsToChoose({ verdict, open, all, walks }: Found): readonly Walk[] {
+  return verdict ? [verdict.walk] : open ? all : walks;
 }
 
 /** The answers of the verdict, or what the model says to the facts in the end. */
@@ -238,24 +193,24 @@ async function written(
   { resources: { dataset, graph, names }, settings }: Parts,
   found: Found,
   stop: string,
-): Promise<Answered> {
+): Promise<Omit<QuestionAnswer, 'stop' | 'cost'>> {
   const { verdict } = found;
   const shown = verdict ? [verdict.walk] : found.all;
   const evidence: readonly NamedTriple[] = walksFacts(graph, task, shown, settings.facts);
-  const said = verdict?.answers ?? (await askedInTheEnd());
+  const reply = verdict ?? (await askedInTheEnd());
+  const said = reply?.answers ?? [];
   const met = new Set(shown.flatMap(({ frontiers }) => frontiers.flatMap(({ entities }) => [...entities])));
   const ends = endsHolding(shown, groundNames(said, names, met).entities);
   return {
     ...saidAnswers(task, said, { names, met, ends }),
     ...(verdict && { chain: verdict.walk.relations }),
     evidence,
+    degraded: reply === undefined,
   };
 
-  async function askedInTheEnd(): Promise<readonly string[]> {
+  function askedInTheEnd(): Promise<AnswerReply | undefined> {
     const alone = evidence.length === 0 || (stop === 'depth' && settings.finalPolicy === 'alone');
     const asked = alone ? alonePrompts(dataset) : prompts.answerPrompts;
-    const reply = await askAnswer(task, client, alone ? [] : evidence, asked, alone);
-    if (!reply) found.degraded = true;
-    return reply?.answers ?? [];
+    return askAnswer(task, client, alone ? [] : evidence, asked, alone);
   }
 }

@@ -2,10 +2,10 @@
 import type { QuestionTask } from '../../../datasets/question.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import type { DecisionClient } from '../../../src/llm/decision.js';
-import { frontierOf, namedInQuestion, pathText, type Walk } from '../frontier-steps.js';
+import { frontierOf, namedInQuestion, narrowed, pathText, type Walk } from '../frontier-steps.js';
 import { type Notes, noteBlocks } from './memory.js';
 import { reflectExamples, reflectTask } from './prompts.js';
-import { narrowed, putTogether } from './walks.js';
+import { putTogether } from './walks.js';
 
 /** Every entity that was met, with a way to it. Homonyms are entities of their own: nothing here goes by name. */
 export interface Pool {

@@ -1,19 +1,6 @@
 /** Walks whose sets are taken apart and put together again: by entity, and by relation sequence. */
 import type { Frontier } from '../../../src/kg/frontier.js';
-import { frontierOf, type Walk } from '../frontier-steps.js';
-
-/** The walk that stands at some of its entities alone. */
-export function narrowed(walk: Walk, entities: ReadonlySet<number>): Walk {
-  return { ...walk, frontiers: [...walk.frontiers.slice(0, -1), withOnly(frontierOf(walk), entities)] };
-}
-
-function withOnly({ entities, counts }: Frontier, kept: ReadonlySet<number>): Frontier {
-  const places = [...entities.keys()].filter((i) => kept.has(entities[i]!));
-  return {
-    entities: Int32Array.from(places, (i) => entities[i]!),
-    counts: Float64Array.from(places, (i) => counts[i]!),
-  };
-}
+import { frontierOf, narrowed, type Walk } from '../frontier-steps.js';
 
 /** A walk an entity. */
 export function takenApart(walk: Walk): Walk[] {

@@ -12,7 +12,6 @@ import { excludedTopics, type QuestionTask } from '../../../datasets/question.js
 import { chainFrontiers } from '../../../src/kg/frontier.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import {
-  noAnswer,
   type QuestionAgent,
   type QuestionAgentEntry,
   type QuestionAgentResources,
@@ -23,7 +22,7 @@ import {
 } from '../../question-agent.js';
 import { fromFrontier, startWalk, type Walk } from '../frontier-steps.js';
 import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { answerFromChains } from '../rog/rog-agent.js';
+import { answerFromChains, ended } from '../rog/rog-agent.js';
 import { chainText, executed } from '../self-veqa/chains.js';
 import { chooseWalk } from '../walk-choice.js';
 import { type ReaderSettings, readerSettings } from './settings.js';
@@ -84,17 +83,13 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const start = startWalk(task);
   const { topics } = start;
   trace({ event: 'start', entities: topics });
-  const ended = (stop: string): QuestionAnswer => {
-    trace({ event: 'stop', reason: stop });
-    return noAnswer(stop);
-  };
-  if (topics.length === 0) return ended('no-topic');
+  if (topics.length === 0) return ended(session, 'no-topic');
   // Walks of other lengths would be judged by their length: fewer words are likelier.
   const hops = await hopsOf(task, session);
   const ranked = await walker.walks(task, settings.beams, hops, signal);
   const whole = ranked.filter(({ relations }) => relations.length === hops);
   const walks = likeliest(whole.length > 0 ? whole : ranked, settings.mass);
-  if (walks.length === 0) return ended('no-way');
+  if (walks.length === 0) return ended(session, 'no-way');
   const text = ({ relations, probability }: RankedWalk) => `${chainText(graph, relations)} (${probability.toFixed(3)})`;
   trace({ event: 'note', text: `The walker goes ${walks.map(text).join('; ')}.` });
   const leading = walks.map(({ relations }) => executed(graph, topics, relations, excludedTopics(task)));

@@ -13,56 +13,35 @@ import { excludedTopics, type QuestionTask } from '../../../datasets/question.js
 import {
   chainEvidence,
   noAnswer,
-  type QuestionAgent,
-  type QuestionAgentEntry,
   type QuestionAgentResources,
   type QuestionAnswer,
   type QuestionSession,
 } from '../../question-agent.js';
 import { distinctFacts, unlessSpent } from '../facts.js';
-import { decideAnswer, frontierAnswers, fromFrontier, saidAnswers } from '../frontier-steps.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import { decideAnswer, foundTopics, fromFrontier, frontierAnswers, saidAnswers } from '../frontier-steps.js';
 import { chainChoice, chainText, executed, type ExecutedChain } from '../self-veqa/chains.js';
+import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { planAmong, type Planned, planFreely, type RelationNames, relationsByName } from './plans.js';
 import { answerPrompts } from './prompts.js';
 import { type RogSettings, rogSettings } from './settings.js';
 
 /** The agent `rog` with its switches. */
-export const rogEntry: QuestionAgentEntry<typeof rogSettings> = {
-  settings: rogSettings,
-  needs: ['model', 'encoder', 'train'],
-  async create(resources, settings): Promise<QuestionAgent> {
-    const prefilter = await openPrefilter(resources, settings);
-    const hopsOf = await openHops(resources, settings.hops);
-    let names: RelationNames | undefined;
-    const namesOf = () => (names ??= relationsByName(resources.graph));
-    const parts = { resources, settings, prefilter, hopsOf, names: namesOf };
-    return {
-      name: 'rog',
-      topicGiven: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
-      prompted: true,
-      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answer(task, session, parts),
-    };
-  },
-};
+export const rogEntry = walkingAgent('rog', rogSettings, (opened) => {
+  let names: RelationNames | undefined;
+  const parts = { ...opened, names: () => (names ??= relationsByName(opened.resources.graph)) };
+  return (task, session) => answer(task, session, parts);
+});
 
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: RogSettings;
-  prefilter: Prefilter;
-  hopsOf: HopsOf;
+interface Parts extends WalkingParts<RogSettings> {
   names: () => RelationNames;
 }
 
 async function answer(task: QuestionTask, session: QuestionSession, parts: Parts): Promise<QuestionAnswer> {
   const { graph } = parts.resources;
   const { trace } = session;
-  const topics = [...new Set(task.topics.map(({ entity }) => entity))].filter((entity) => entity >= 0);
+  const topics = foundTopics(task);
   trace({ event: 'start', entities: topics });
-  if (topics.length === 0) return ended(session, 'no-topic', false);
+  if (topics.length === 0) return ended(session, 'no-topic');
   const planned = await plansOf(task, session, parts);
   if (typeof planned === 'string') return ended(session, planned, planned === 'unparsed');
   const { chains, note, confidence } = planned;
@@ -76,7 +55,8 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   return { ...found, ...(confidence !== undefined && { confidence }) };
 }
 
-function ended({ trace }: QuestionSession, stop: string, degraded: boolean): QuestionAnswer {
+/** No answer, told to the trace. */
+export function ended({ trace }: QuestionSession, stop: string, degraded = false): QuestionAnswer {
   trace({ event: 'stop', reason: stop });
   return { ...noAnswer(stop), degraded };
 }

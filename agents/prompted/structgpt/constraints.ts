@@ -1,5 +1,5 @@
 /** Nodes that stand for an event, such as a marriage or a part in a film: the question says which of them it means. */
-import type { Frontier } from '../../../src/kg/frontier.js';
+import { type Frontier, frontierAt } from '../../../src/kg/frontier.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
 
@@ -23,10 +23,7 @@ export function heldBy(graph: Graph, frontier: Frontier, phrases: readonly strin
   );
   const most = Math.max(0, ...held.map((count) => count ?? 0));
   const kept = [...held.keys()].filter((i) => held[i] === undefined || held[i] === most);
-  return {
-    entities: Int32Array.from(kept, (i) => frontier.entities[i]!),
-    counts: Float64Array.from(kept, (i) => frontier.counts[i]!),
-  };
+  return frontierAt(frontier, kept);
 }
 
 /** How many of the phrases name something beside the node. */

@@ -15,15 +15,10 @@
 import type { QuestionTask } from '../../../datasets/question.js';
 import { canonicalOrder } from '../../../src/kg/frontier.js';
 import { normalizeName } from '../../../src/kg/name-index.js';
-import { BudgetSpent, type DecisionClient, type JudgeDecision } from '../../../src/llm/decision.js';
-import type {
-  QuestionAgent,
-  QuestionAgentEntry,
-  QuestionAgentResources,
-  QuestionAnswer,
-  QuestionSession,
-} from '../../question-agent.js';
+import { type DecisionClient, type JudgeDecision } from '../../../src/llm/decision.js';
+import type { QuestionAnswer, QuestionSession } from '../../question-agent.js';
 import { alonePrompts } from '../direct-answer.js';
+import { unlessSpent } from '../facts.js';
 import {
   askAnswer,
   fromFrontier,
@@ -39,36 +34,20 @@ import {
   type Walk,
   walkFacts,
 } from '../frontier-steps.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter, shareOf } from '../prefilter/prefilter.js';
+import { shareOf } from '../prefilter/prefilter.js';
+import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { heldBy, isMediator } from './constraints.js';
 import * as prompts from './prompts.js';
 import { type StructGptSettings, structGptSettings } from './settings.js';
 
 /** The agent `structgpt` with its switches. */
-export const structGptEntry: QuestionAgentEntry<typeof structGptSettings> = {
-  settings: structGptSettings,
-  needs: ['model', 'encoder', 'train'],
-  async create(resources, settings): Promise<QuestionAgent> {
-    const prefilter = await openPrefilter(resources, settings);
-    const hopsOf = await openHops(resources, settings.hops);
-    return {
-      name: 'structgpt',
-      topicGiven: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
-      prompted: true,
-      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) => answer(task, session, { resources, settings, prefilter, hopsOf }),
-    };
-  },
-};
+export const structGptEntry = walkingAgent(
+  'structgpt',
+  structGptSettings,
+  (parts) => (task, session) => answer(task, session, parts),
+);
 
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: StructGptSettings;
-  prefilter: Prefilter;
-  hopsOf: HopsOf;
-}
+type Parts = WalkingParts<StructGptSettings>;
 
 /** What the walk leaves behind, also where the budget cuts it short. */
 interface Progress {
@@ -86,15 +65,10 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const { graph } = resources;
   const progress: Progress = { walk: startWalk(task), degraded: false, graphReads: 0, confidence: 1 };
   session.trace({ event: 'start', entities: progress.walk.topics });
-  let stop = 'no-topic';
-  if (progress.walk.topics.length > 0) {
-    try {
-      stop = await walkOn(task, session, parts, progress);
-    } catch (error) {
-      if (!(error instanceof BudgetSpent)) throw error;
-      stop = 'budget';
-    }
-  }
+  const stop =
+    progress.walk.topics.length > 0
+      ? ((await unlessSpent(walkOn(task, session, parts, progress))) ?? 'budget')
+      : 'no-topic';
   const { walk, graphReads, confidence } = progress;
   const walked = walk.relations.length > 0;
   const ends = walked ? canonicalOrder(frontierOf(walk)) : [];

@@ -16,18 +16,11 @@ import { canonicalOrder } from '../../../src/kg/frontier.js';
 import { type AnswerReply, BudgetSpent, type Decision } from '../../../src/llm/decision.js';
 import { exemplarsFor, truthExemplars } from '../exemplars.js';
 import { distinctFacts, factOf, groundNames, truthOf, unlessSpent } from '../facts.js';
-import type {
-  QuestionAgent,
-  QuestionAgentEntry,
-  QuestionAgentResources,
-  QuestionAnswer,
-  QuestionSession,
-} from '../../question-agent.js';
-import { frontierAnswers, frontierOf, fromFrontier, startWalk, walkFacts } from '../frontier-steps.js';
-import { type HopsOf, hopsTeller, openHops } from '../hops/hops.js';
-import { openPrefilter, type Prefilter } from '../prefilter/prefilter.js';
+import type { QuestionAgentResources, QuestionAnswer, QuestionSession } from '../../question-agent.js';
+import { foundTopics, fromFrontier, frontierAnswers, frontierOf, startWalk, walkFacts } from '../frontier-steps.js';
 import { overlapSource, vectorSource } from '../prefilter/text-source.js';
 import { textVectors } from '../text-vectors.js';
+import { walkingAgent, type WalkingParts } from '../walking-agent.js';
 import { explore, type Beam } from './explore.js';
 import * as prompts from './prompts.js';
 import { modelScorer, textScorer, type Scorer } from './scorer.js';
@@ -35,39 +28,21 @@ import { togSettings, type TogSettings } from './settings.js';
 import { walkSets } from './walk-sets.js';
 
 /** The agent `tog` with its switches. */
-export const togEntry: QuestionAgentEntry<typeof togSettings> = {
-  settings: togSettings,
-  needs: ['model', 'encoder', 'train'],
-  async create(resources, settings): Promise<QuestionAgent> {
-    const scorer = await scorerOf(resources, settings);
-    const prefilter = await openPrefilter(resources, settings);
-    const parts = { resources, settings, scorer, prefilter, hopsOf: await openHops(resources, settings.hops) };
-    return {
-      name: 'tog',
-      topicGiven: true,
-      hopsTold: (byLikelihood) => hopsTeller(settings.hops, byLikelihood),
-      prompted: true,
-      prepare: (tasks, signal) => prefilter.prepare(tasks, signal),
-      answer: (task, session) =>
-        fromFrontier(settings.answers, session.client)
-          ? answerFromSets(task, session, parts)
-          : answer(task, session, parts),
-    };
-  },
-};
+export const togEntry = walkingAgent('tog', togSettings, async (opened) => {
+  const parts = { ...opened, scorer: await scorerOf(opened.resources, opened.settings) };
+  return (task, session) =>
+    fromFrontier(opened.settings.answers, session.client)
+      ? answerFromSets(task, session, parts)
+      : answer(task, session, parts);
+});
 
 async function scorerOf({ encoder }: QuestionAgentResources, { prune }: TogSettings): Promise<Scorer> {
   if (prune === 'embedding') return textScorer(vectorSource(textVectors(await encoder())));
   return prune === 'bm25' ? textScorer(overlapSource) : modelScorer;
 }
 
-interface Parts {
-  resources: QuestionAgentResources;
-  settings: TogSettings;
+interface Parts extends WalkingParts<TogSettings> {
   scorer: Scorer;
-  prefilter: Prefilter;
-  /** Undefined where the model is to judge. */
-  hopsOf: HopsOf;
 }
 
 /** Facts that an answer out of sets shows. */
@@ -101,9 +76,7 @@ async function answer(task: QuestionTask, session: QuestionSession, parts: Parts
   const { client, trace } = session;
   let graphReads = 0;
   let degraded = false;
-  let beams: Beam[] = [...new Set(task.topics.map(({ entity }) => entity))]
-    .filter((entity) => entity >= 0)
-    .map((entity) => ({ entity, path: [], score: 1 }));
+  let beams: Beam[] = foundTopics(task).map((entity) => ({ entity, path: [], score: 1 }));
   trace({ event: 'start', entities: beams.map(({ entity }) => entity) });
   const walked: Beam[] = [];
   const facts = () => distinctFacts(walked.flatMap(({ path }) => path.map((triple) => factOf(graph, triple))));

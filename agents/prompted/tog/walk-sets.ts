@@ -12,6 +12,7 @@ import {
   frontierDegree,
   frontierOf,
   namedInQuestion,
+  narrowed,
   onwardRelations,
   pathBlock,
   relationCandidates,
@@ -20,7 +21,6 @@ import {
   type Walk,
   walkCandidate,
 } from '../frontier-steps.js';
-import { narrowed } from '../pog/walks.js';
 import { type Prefilter, shareOf } from '../prefilter/prefilter.js';
 import { bestWays, judgeWaysTask } from './prompts.js';
 import type { Scorer } from './scorer.js';
