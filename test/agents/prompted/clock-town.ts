@@ -1,7 +1,7 @@
 /** A made-up town: clocks, who bought them, who repaired them; and a reader that answers decisions by fixed rules. */
 import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionAgentResources } from '../../../agents/question-agent.js';
-import type { QuestionTask } from '../../../datasets/question.js';
+import type { QuestionSample, QuestionTask } from '../../../datasets/question.js';
 import type { QuestionAnswer, TraceEvent } from '../../../agents/question-agent.js';
 import { GraphBuilder } from '../../../src/kg/build-graph.js';
 import type { Graph } from '../../../src/kg/graph.js';
@@ -103,4 +103,32 @@ export async function askFiske(
   const answer = await agent.answer(taskOf(task), { client, trace: (event) => events.push(event) });
   const names = answer.entities.map((entity) => graph.entityNames[entity]!);
   return { answer, names, client, phases: client.asked.map(({ phase }) => phase), events };
+}
+
+/** How the town is asked; all else are switches of the agent. */
+export interface Ways {
+  facts?: Facts;
+  budget?: number;
+  byLikelihood?: boolean;
+  change?: Partial<QuestionTask>;
+  train?: QuestionSample[];
+  [name: string]: unknown;
+}
+
+/** Asks an agent about Orla Brandt's clocks; the script replies. @param told of the task, beside the topic */
+export function townAsker(name: string, told: Partial<QuestionTask> = {}) {
+  return async (
+    script: (decision: Decision) => unknown,
+    { facts = townFacts, budget, byLikelihood, change, train = [], ...switches }: Ways = {},
+  ) => {
+    const graph = graphOf(facts);
+    const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
+    const client = scriptedClient(script, budget, byLikelihood);
+    const agent = await questionAgents.create(name, { ...resourcesOf(graph), train: () => train }, switches);
+    const answer = await agent.answer({ ...taskOf({ topics, ...told }), ...change }, { client, trace: () => {} });
+    return {
+      ...{ answer, graph, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
+      names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),
+    };
+  };
 }

@@ -7,7 +7,7 @@ import type { Graph } from '../../../src/kg/graph.js';
 import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
 import { readReply } from '../../../src/llm/decisions/read-reply.js';
 import { scriptedClient } from '../../fixtures/scripted-client.js';
-import { type Facts, graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+import { type Facts, graphOf, resourcesOf, taskOf, townFacts, townAsker } from './clock-town.js';
 
 const parts = ['Orla Brandt bought clocks', 'somebody repaired the clocks'];
 const right = ['purchased_by', '~purchased_by', 'repaired_by'];
@@ -32,28 +32,7 @@ function wise(decision: Decision): unknown {
   return { answers: [...new Set(repairers)] };
 }
 
-interface Ways {
-  facts?: Facts;
-  budget?: number;
-  byLikelihood?: boolean;
-  change?: Partial<ReturnType<typeof taskOf>>;
-  [name: string]: unknown;
-}
-
-async function ask(
-  script: (decision: Decision) => unknown,
-  { facts = townFacts, budget, byLikelihood, change, ...switches }: Ways = {},
-) {
-  const graph = graphOf(facts);
-  const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
-  const client = scriptedClient(script, budget, byLikelihood);
-  const agent = await questionAgents.create('kg-gpt', resourcesOf(graph), switches);
-  const answer = await agent.answer({ ...taskOf({ topics, hops: 2 }), ...change }, { client, trace: () => {} });
-  return {
-    ...{ answer, graph, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
-    names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),
-  };
-}
+const ask = townAsker('kg-gpt', { hops: 2 });
 
 const candidatesOf = (asked: readonly Decision[]) =>
   asked

@@ -1,7 +1,6 @@
 import { env } from 'node:process';
 import { describe, expect, test } from '@jest/globals';
 import { votersOf } from '../../../agents/prompted/knowledge-navigator/vote.js';
-import { questionAgents } from '../../../agents/question-agents.js';
 import type { QuestionSample } from '../../../datasets/question.js';
 import type { Decision } from '../../../src/llm/decision.js';
 import { readReply } from '../../../src/llm/decisions/read-reply.js';
@@ -10,7 +9,7 @@ import { scriptedClient } from '../../fixtures/scripted-client.js';
 import { useOwnHome } from '../../fixtures/own-home.js';
 import { importFilms } from '../../fixtures/toy-question-training.js';
 import { meanOf, openOracleRun, worldOf } from './oracle-run.js';
-import { type Facts, graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+import { type Facts, graphOf, taskOf, townFacts, townAsker } from './clock-town.js';
 
 useOwnHome();
 
@@ -45,30 +44,7 @@ function chooses(decision: Decision, ...texts: string[]): { choice: number } {
   };
 }
 
-interface Ways {
-  facts?: Facts;
-  budget?: number;
-  byLikelihood?: boolean;
-  change?: Partial<ReturnType<typeof taskOf>>;
-  train?: QuestionSample[];
-  [name: string]: unknown;
-}
-
-async function ask(
-  script: (decision: Decision) => unknown,
-  { facts = townFacts, budget, byLikelihood, change, train = [], ...switches }: Ways = {},
-) {
-  const graph = graphOf(facts);
-  const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
-  const client = scriptedClient(script, budget, byLikelihood);
-  const resources = { ...resourcesOf(graph), train: () => train };
-  const agent = await questionAgents.create('knowledge-navigator', resources, switches);
-  const answer = await agent.answer({ ...taskOf({ topics, hops: 2 }), ...change }, { client, trace: () => {} });
-  return {
-    ...{ answer, graph, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
-    names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),
-  };
-}
+const ask = townAsker('knowledge-navigator', { hops: 2 });
 
 const votes = ['relation', 'relation-2', 'relation-3'];
 const relationVotes = (asked: readonly Decision[]) => asked.filter(({ phase }) => phase.startsWith('relation'));

@@ -2,12 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { frontierOf, startWalk, stepWalk } from '../../../agents/prompted/frontier-steps.js';
 import { openPool } from '../../../agents/prompted/pog/reflect.js';
 import { putTogether, takenApart } from '../../../agents/prompted/pog/walks.js';
-import { questionAgents } from '../../../agents/question-agents.js';
 import type { ChooseManyDecision, Decision } from '../../../src/llm/decision.js';
 import { fitToContext } from '../../../src/llm/decisions/fit-to-context.js';
 import { renderPrompt } from '../../../src/llm/decisions/render-prompt.js';
-import { scriptedClient } from '../../fixtures/scripted-client.js';
-import { type Facts, graphOf, resourcesOf, taskOf, townFacts } from './clock-town.js';
+import { type Facts, graphOf, taskOf, townFacts, townAsker } from './clock-town.js';
 
 const good = ['~purchased_by', 'repaired_by', 'Harbour Clock', 'Tower Clock', 'Jon Weil', 'Mia Kop'];
 
@@ -32,28 +30,7 @@ function wise(decision: Decision): unknown {
   }
 }
 
-interface Ways {
-  facts?: Facts;
-  budget?: number;
-  byLikelihood?: boolean;
-  change?: Partial<ReturnType<typeof taskOf>>;
-  [name: string]: unknown;
-}
-
-async function ask(
-  script: (decision: Decision) => unknown,
-  { facts = townFacts, budget, byLikelihood, change, ...switches }: Ways = {},
-) {
-  const graph = graphOf(facts);
-  const topics = [{ name: 'Orla Brandt', entity: graph.entityId('Orla Brandt'), span: [29, 40] as const }];
-  const client = scriptedClient(script, budget, byLikelihood);
-  const agent = await questionAgents.create('pog', resourcesOf(graph), switches);
-  const answer = await agent.answer({ ...taskOf({ topics }), ...change }, { client, trace: () => {} });
-  return {
-    ...{ answer, graph, asked: client.asked, phases: client.asked.map(({ phase }) => phase) },
-    names: answer.entities.map((entity) => graph.entityNames[entity]!).sort(),
-  };
-}
+const ask = townAsker('pog');
 
 const ofPhase = (asked: readonly Decision[], phase: string) => asked.filter((decision) => decision.phase === phase);
 const textsOf = (decision: Decision | undefined) =>
