@@ -94,10 +94,11 @@ async function sweep(preset: string, flags: SweepFlags, plugins: readonly string
   const folder = await folderOf(flags, sweepName(record));
   const { sweepIn } = await import('../src/run/sweep.js');
   if (!flags.askTell && !sweepIn(folder)) await checkData(record);
-  const open = openSweep(folder, record, flags.resume ?? false);
   const { terminalWork } = await import('./work.js');
   const { trialProcesses } = await import('../sweep/trial-process.js');
+  // Before the lock: from then on others see a sweep at work, which an interrupt must stop in order.
   const { signal: interrupted, progress } = terminalWork();
+  const open = openSweep(folder, record, flags.resume ?? false);
   const signal = minutes === undefined ? interrupted : AbortSignal.any([interrupted, timeLimit(minutes)]);
   const run = trialProcesses({ preset, plugins: plugins.map((file) => resolve(file)), threads: flags.threads });
   const { sweepResults } = await import('../sweep/results.js');

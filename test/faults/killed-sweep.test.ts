@@ -25,6 +25,15 @@ const eventsOf = (folder: string) => (existsSync(join(folder, 'sweep.json')) ? s
 const runsIn = (folder: string) =>
   readdirSync(folder).filter((name) => name.startsWith('trial-') && !name.endsWith('.jsonl'));
 
+/** Process that works in a folder; undefined where there is none, or a lock is being taken over right now. */
+function lockedBy(folder: string): number | undefined {
+  try {
+    return (JSON.parse(readFileSync(join(folder, '.lock'), 'utf8')) as { pid: number }).pid;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Starts the sweep, or goes on with it, and ends it when so many runs have begun or ended since. */
 async function broken(folder: string, signal: NodeJS.Signals, after: number) {
   const child = spawn(execPath, [...words(folder), '--resume'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -32,7 +41,9 @@ async function broken(folder: string, signal: NodeJS.Signals, after: number) {
   child.stderr.on('data', (text) => (told += String(text)));
   const ended = once(child, 'close');
   const before = eventsOf(folder).length;
+  // Runs of a sweep that was killed may begin or save still: the sweep itself must be at work.
   const trains = () =>
+    lockedBy(folder) === child.pid &&
     readdirSync(folder).some((name) => existsSync(join(folder, name, 'metrics.jsonl')) && isLocked(join(folder, name)));
   while (child.exitCode === null && !(eventsOf(folder).length >= before + after && trains())) await setTimeout(4);
   child.kill(signal);
@@ -87,7 +98,7 @@ test('a run that is killed from outside fails by itself, and is gone on with on 
   const ended = once(child, 'close');
   const first = join(folder, 'trial-001-s0');
   while (!existsSync(join(first, 'checkpoints', 'index.json')) || !isLocked(first)) await setTimeout(4);
-  process.kill((JSON.parse(readFileSync(join(first, '.lock'), 'utf8')) as { pid: number }).pid, 'SIGKILL');
+  process.kill(lockedBy(first)!, 'SIGKILL');
   expect(await ended).toEqual([0, null]);
   const states = () =>
     eventsOf(folder).flatMap((event) => (event.kind === 'end' && event.trial === 1 ? [event.state] : []));
