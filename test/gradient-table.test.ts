@@ -28,12 +28,14 @@ const table: Readonly<Record<string, string | string[]>> = {
   'trainers/bilinear/bilinear-step.ts': 'trainers/bilinear/train-bilinear.test.ts',
   // Networks made of these operations.
   'models/llama/forward.ts': 'models/llama/forward.test.ts',
-  'agents/walker/candidate-head.ts': 'agents/walker/heads.test.ts',
-  'agents/walker/pa-mlp-head.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/heads/candidate.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/heads/pa-mlp.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/heads/embedded-head.ts': 'agents/walker/heads.test.ts',
   'agents/walker/critic.ts': 'agents/walker/critic.test.ts',
   'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',
   'agents/link-walker/host-link-walker.ts': 'agents/link-walker/host-link-walker.test.ts',
   'agents/link-walker/state-network.ts': 'agents/link-walker/network.test.ts',
+  'src/tensor/recurrent.ts': 'agents/link-walker/network.test.ts',
   'agents/link-walker/link-walker.ts': 'agents/link-walker/network.test.ts',
   'src/tensor/host/host-layers.ts': 'src/tensor/host/host-layers.test.ts',
   // The step itself, beside a scalar version of the paper's.

@@ -15,7 +15,7 @@ import { ParameterSet } from '../../src/tensor/parameters.js';
 import type { ValueNetwork } from '../actor.js';
 import { openTrainedRun } from '../trained-run.js';
 import { createValueNetwork } from '../walker/critic.js';
-import { createPaMlpNetwork } from '../walker/pa-mlp-head.js';
+import { createPaMlpNetwork } from '../walker/heads/pa-mlp.js';
 import { computedOnHost, createHostLinkCritic, createHostLinkWalker } from './host-link-walker.js';
 import { edgesOf, type LinkActor, type LinkRequest, linkRequestOf, numLegal } from './request.js';
 import { type LinkWalkerSettings, linkWalkerSettings } from './settings.js';

@@ -1,6 +1,6 @@
 /** What a walker of link queries keeps of an observation, to score its actions now and in every later epoch. */
 import type { EdgeLists, LinkQueryObservation } from '../../envs/link-query/world.js';
-import type { Edges } from '../walker/edge-scorers.js';
+import type { Edges } from '../walker/heads/edge-scorers.js';
 import type { Actor } from '../actor.js';
 
 /** A state of a walk. */

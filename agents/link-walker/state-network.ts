@@ -2,8 +2,9 @@
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../src/run/seeds.js';
 import type { Tf } from '../../src/tensor/backend.js';
-import { gatherRows, matMul } from '../../src/tensor/ops.js';
-import { orthogonalValues, type ParameterSet } from '../../src/tensor/parameters.js';
+import { gatherRows } from '../../src/tensor/ops.js';
+import type { ParameterSet } from '../../src/tensor/parameters.js';
+import { type CellState, createRecurrentLayer } from '../../src/tensor/recurrent.js';
 import type { LinkRequest } from './request.js';
 import type { LinkWalkerSettings } from './settings.js';
 import type { VectorTables } from './vectors.js';
@@ -122,26 +123,12 @@ function createPathEncoder(
   seed?: number,
 ): PathEncoder {
   if (pathEncoder === 'mean') return { dim: stepDim, encode: (steps, levels) => means(tf, steps, levels) };
-  const gates = pathEncoder === 'lstm' ? 4 : 3;
-  const layer = (name: string, rows: number) => {
-    // Each gate starts orthogonal by itself.
-    const values = new Float32Array(rows * gates * pathDim);
-    for (let gate = 0; seed !== undefined && gate < gates; gate++) {
-      const own = orthogonalValues(Rng.named(seed, `link-walker/${name}/${gate}`), rows, pathDim, 1);
-      for (let row = 0; row < rows; row++) {
-        values.set(own.subarray(row * pathDim, (row + 1) * pathDim), (row * gates + gate) * pathDim);
-      }
-    }
-    return parameters.add(name, [rows, gates * pathDim], values) as unknown as Tensor2D;
-  };
-  const input = layer('path.input', stepDim);
-  const recurrent = layer('path.recurrent', pathDim);
-  const bias = new Float32Array(gates * pathDim);
-  // An LSTM that forgets nothing at first learns sooner (Jozefowicz et al. 2015, section 2.2).
-  if (pathEncoder === 'lstm') bias.fill(1, pathDim, 2 * pathDim);
-  const biases = parameters.add('path.bias', [gates * pathDim], bias) as unknown as tfTypes.Tensor1D;
-  const cell = pathEncoder === 'lstm' ? lstmCell : gruCell;
-  const none = (rows: number): CellState => [tf.zeros([rows, pathDim]), tf.zeros([rows, pathDim])];
+  const recurrent = createRecurrentLayer(
+    tf,
+    parameters,
+    { cell: pathEncoder, name: 'path', inputs: stepDim, dim: pathDim },
+    seed === undefined ? undefined : (weights) => Rng.named(seed, `link-walker/${weights}`),
+  );
   return {
     dim: pathDim,
     encode(steps, levels) {
@@ -149,39 +136,15 @@ function createPathEncoder(
       let state: CellState | undefined;
       levels.forEach(({ parents }, depth) => {
         // Zeros before the first step, not nothing: every weight takes part in every batch.
-        const before = state ? state.map((rows) => gatherRows(tf, rows, parents)) : none(steps[depth]!.shape[0]);
-        const given = tf.add(matMul(tf, steps[depth]!, input), biases) as Tensor2D;
-        state = cell(tf, given, before, recurrent, pathDim);
+        const before = state
+          ? state.map((rows) => gatherRows(tf, rows, parents))
+          : recurrent.start(steps[depth]!.shape[0]);
+        state = recurrent.step(recurrent.given(steps[depth]!), before);
         outputs.push(state[0]!);
       });
       return outputs.length === 1 ? outputs[0]! : tf.concat(outputs, 0);
     },
   };
-}
-
-/** Rows of the nodes of a level: the hidden ones first, then what else the cell hands on. */
-type CellState = Tensor2D[];
-
-/** Gates in the order input, forget, output, candidate. @source Hochreiter and Schmidhuber 1997, with forget gates */
-function lstmCell(tf: Tf, given: Tensor2D, before: CellState, recurrent: Tensor2D, dim: number): CellState {
-  const all = tf.add(given, matMul(tf, before[0]!, recurrent));
-  const gates = tf.sigmoid(columns(tf, all, 0, 3 * dim));
-  const candidate = tf.tanh(columns(tf, all, 3 * dim, dim));
-  const kept = tf.mul(columns(tf, gates, dim, dim), before[1]!);
-  const memory = tf.add(kept, tf.mul(columns(tf, gates, 0, dim), candidate)) as Tensor2D;
-  return [tf.mul(columns(tf, gates, 2 * dim, dim), tf.tanh(memory)) as Tensor2D, memory];
-}
-
-/** Gates in the order update, reset, candidate. @source Cho et al. 2014, arXiv:1406.1078, appendix A.1.1 */
-function gruCell(tf: Tf, given: Tensor2D, before: CellState, recurrent: Tensor2D, dim: number): CellState {
-  const hidden = before[0]!;
-  // The reset gate is applied behind the product, as in the kernels of the field: one product serves all gates.
-  const own = matMul(tf, hidden, recurrent);
-  const gates = tf.sigmoid(tf.add(columns(tf, given, 0, 2 * dim), columns(tf, own, 0, 2 * dim)));
-  const update = columns(tf, gates, 0, dim);
-  const reset = columns(tf, gates, dim, dim);
-  const candidate = tf.tanh(tf.add(columns(tf, given, 2 * dim, dim), tf.mul(reset, columns(tf, own, 2 * dim, dim))));
-  return [tf.add(tf.mul(update, hidden), tf.mul(tf.sub(1, update), candidate)) as Tensor2D];
 }
 
 function means(tf: Tf, steps: readonly Tensor2D[], levels: Prefixes['levels']): Tensor2D {
@@ -192,8 +155,4 @@ function means(tf: Tf, steps: readonly Tensor2D[], levels: Prefixes['levels']): 
     outputs.push(depth === 0 ? sum : (tf.mul(sum, 1 / (depth + 1)) as Tensor2D));
   });
   return outputs.length === 1 ? outputs[0]! : tf.concat(outputs, 0);
-}
-
-function columns(tf: Tf, rows: tfTypes.Tensor, from: number, count: number): Tensor2D {
-  return tf.slice(rows as Tensor2D, [0, from], [-1, count]);
 }

@@ -5,7 +5,7 @@ import type { Tf } from '../../src/tensor/backend.js';
 import { matMul, matMulConst, roundingOf } from '../../src/tensor/ops.js';
 import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
 import type { WalkerSettings } from './settings.js';
-import { createStateRows, type StateBatch, type StateRowShape } from './head.js';
+import { createStateRows, type StateBatch, type StateRowShape } from './heads/head.js';
 
 export interface Critic {
   readonly parameters: ParameterSet;

@@ -1,5 +1,5 @@
 /** Everything a walker's network stands on, put together the same way for training and for answering. */
-import type { FrozenTables, HeadShape, WalkerHead } from './head.js';
+import type { FrozenTables, HeadShape } from './heads/head.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkRules } from '../../envs/dialogue-walk/rules.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
@@ -11,12 +11,18 @@ import { configHash } from '../../src/run/config.js';
 import type { ProgressReporter } from '../../src/run/progress.js';
 import type { Tf } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
-import { createCandidateHead } from './candidate-head.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/edge-features.js';
-import { type EmbeddingVectors, encodeNames, frozenTables, noTables, readsTables } from './vectors.js';
-import { createPaMlpHead } from './pa-mlp-head.js';
+import {
+  type EmbeddingVectors,
+  encodeNames,
+  frozenTables,
+  noTables,
+  readsEdgeFeatures,
+  readsTables,
+} from './vectors.js';
+import { createWalkerHead } from './heads/registry.js';
 import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';
 
@@ -76,7 +82,7 @@ export async function inputsOf(
 ): Promise<WalkerInputs> {
   const { settings, graph, walks = { graph }, rules, train, reader } = options;
   const tables = await tablesOf(options, vectors);
-  const edgeFeatures = settings.head === 'candidate' && settings.edgeFeatures;
+  const edgeFeatures = readsEdgeFeatures(settings);
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(walks.graph, train) : undefined;
   const perStep = reader !== undefined;
   const featurizer = new Featurizer({
@@ -114,7 +120,9 @@ export function createPolicy(tf: Tf, inputs: WalkerInputs, seed?: number): Polic
 export function networkShape({ graph, tables, featurizer, maxActions }: WalkerInputs): HeadShape {
   const { contextDim, numEdgeFeatures, parts } = featurizer;
   const { numEntities, numRelations } = graph;
-  return { contextDim, numEdgeFeatures, horizon: parts.rules.horizon, numEntities, numRelations, tables, maxActions };
+  const { horizon } = parts.rules;
+  const rows = parts.graph;
+  return { contextDim, numEdgeFeatures, horizon, numEntities, numRelations, rows, tables, maxActions };
 }
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */
@@ -127,13 +135,6 @@ export function restoredPolicy(tf: Tf, inputs: WalkerInputs, tensors: StoredTens
     throw error;
   }
   return policy;
-}
-
-/** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
-export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return settings.head === 'candidate'
-    ? createCandidateHead(tf, settings, shape, seed)
-    : createPaMlpHead(tf, settings, shape, seed);
 }
 
 /**

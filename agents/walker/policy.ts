@@ -16,7 +16,7 @@ import { type Graph, pathKey } from '../../src/kg/graph.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
-import type { WalkerHead } from './head.js';
+import type { WalkerHead } from './heads/head.js';
 
 /** A network with the featurizer that feeds it. */
 export interface Policy {

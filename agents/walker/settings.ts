@@ -43,7 +43,7 @@ export const walkerSettings = z.strictObject({
   edgeFeatures: z
     .boolean()
     .default(true)
-    .describe('Whether the candidate head sees the features of an edge (mentions, overlaps, counts).'),
+    .describe('Whether the head sees the features of an edge (mentions, overlaps, counts); `pa-mlp` never does.'),
   trainCounts: z
     .boolean()
     .default(true)
@@ -96,4 +96,5 @@ export const walkerSettings = z.strictObject({
     ),
 });
 
+/** Every setting with its value. */
 export type WalkerSettings = z.output<typeof walkerSettings>;

@@ -2,7 +2,7 @@
  * The frozen vectors that a walker starts from: text vectors of names and messages, each asked of the encoder once, and the
  * tables of entities and relations that are made of them.
  */
-import type { FrozenTables } from './head.js';
+import type { FrozenTables } from './heads/head.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSafetensors, readSafetensors, type Tensor } from '../../checkpoints/safetensors.js';
@@ -178,9 +178,14 @@ export async function encodeNames(
   return { dim: encoder.dim, entities: new Float32Array(0), relations: new Float32Array(0) };
 }
 
+/** Whether the network sees the features of edges: every head but the plain one of LLM-ARK can. */
+export function readsEdgeFeatures({ head, edgeFeatures }: WalkerSettings): boolean {
+  return head !== 'pa-mlp' && edgeFeatures;
+}
+
 /** Whether names of the graph enter the network, as vectors or as features of edges. */
 export function readsNames(walker: WalkerSettings): boolean {
-  if (walker.head === 'candidate' && walker.edgeFeatures) return true;
+  if (readsEdgeFeatures(walker)) return true;
   return readsTables(walker) && (walker.entityVectors.includes('name') || walker.relationVectors === 'name');
 }
 

@@ -15,7 +15,7 @@ import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { Agent, Answer } from '../agent.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import type { TaskVectors } from './features/featurizer.js';
-import type { FrozenTables } from './head.js';
+import type { FrozenTables } from './heads/head.js';
 import { inputsOf, restoredPolicy } from './inputs.js';
 import type { Policy, StateReader } from './policy.js';
 import { walkerSettings } from './settings.js';

@@ -5,7 +5,7 @@ import { walkCollector } from '../../agents/top-paths.js';
 import { beamSearch } from '../../agents/walker/walker-agent.js';
 import { actionLogProbs } from '../../agents/actor.js';
 import { type Policy, walkerActor } from '../../agents/walker/policy.js';
-import type { StateBatch } from '../../agents/walker/head.js';
+import type { StateBatch } from '../../agents/walker/heads/head.js';
 import { walkSamples } from '../../datasets/walk-sample.js';
 import { DialogueWalkEnv, dialogueWalkWorld, makeEnv, VectorEnv } from '../../envs/index.js';
 import { walkGraph } from '../../envs/dialogue-walk/walk-graph.js';

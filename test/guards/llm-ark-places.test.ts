@@ -1,7 +1,7 @@
 /** LLM-ARK's bugs where a network knows edges by their place alone, by their ids in the catalogue. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createWalkerHead } from '../../agents/walker/inputs.js';
+import { createWalkerHead } from '../../agents/walker/heads/registry.js';
 import { noTables } from '../../agents/walker/vectors.js';
 import { actionLogProbs } from '../../agents/actor.js';
 import { walkerActor } from '../../agents/walker/policy.js';
@@ -37,7 +37,10 @@ test('B-ARK-3: a place without an edge has no probability, whatever its logit an
       const head = createWalkerHead(
         tf,
         tinySettings({ head: 'pa-mlp', pathAware: false, placeVectors: false }),
-        { contextDim, numEdgeFeatures: 0, horizon: 2, numEntities, numRelations, maxActions, tables: noTables },
+        {
+          ...{ contextDim, numEdgeFeatures: 0, horizon: 2, numEntities, numRelations },
+          ...{ rows: graph, maxActions, tables: noTables },
+        },
         1,
       );
       await randomize(head.parameters, 2);

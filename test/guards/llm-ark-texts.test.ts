@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { walkCollector } from '../../agents/top-paths.js';
 import { beamSearch } from '../../agents/walker/walker-agent.js';
 import { Featurizer, type StateRequest } from '../../agents/walker/features/featurizer.js';
-import type { StateBatch } from '../../agents/walker/head.js';
+import type { StateBatch } from '../../agents/walker/heads/head.js';
 import { type Policy, StateReader } from '../../agents/walker/policy.js';
 import { encodeGraph } from '../../agents/walker/vectors.js';
 import { defaultWalkRules } from '../../envs/dialogue-walk/rules.js';

@@ -6,7 +6,7 @@ import { walkCollector } from '../../agents/top-paths.js';
 import { beamSearch } from '../../agents/walker/walker-agent.js';
 import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import { type Policy, walkerActor, walkerValues } from '../../agents/walker/policy.js';
-import type { StateBatch } from '../../agents/walker/head.js';
+import type { StateBatch } from '../../agents/walker/heads/head.js';
 import { makeEnv, makeVectorEnv } from '../../envs/registry.js';
 import { actionOf, defaultWalkRules, initialState, legalActions, numActions } from '../../envs/dialogue-walk/rules.js';
 import type { DialogueWalkObservation } from '../../envs/dialogue-walk/dialogue-walk-env.js';

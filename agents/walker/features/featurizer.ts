@@ -4,7 +4,7 @@ import { legalActions, numActions, type WalkRules, type WalkState } from '../../
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
-import { allocateBatch, stateScalars, type StateBatch } from '../head.js';
+import { allocateBatch, stateScalars, type StateBatch } from '../heads/head.js';
 import { DialogueScratch, type FrozenVectors, NameIndex } from './dialogue-scratch.js';
 import {
   edgeFeatureNames,
@@ -88,7 +88,8 @@ export class Featurizer {
     const requests = rules.noReturn ? asked.map((request) => this.#listed(request)) : asked;
     const counts = requests.map(({ state, actions }) => actions?.length ?? numActions(graph, state, rules));
     const total = counts.reduce((sum, count) => sum + count, 0);
-    const batch = allocateBatch(requests.length, total, this);
+    const { contextDim, numEdgeFeatures } = this;
+    const batch = allocateBatch(requests.length, total, { contextDim, numEdgeFeatures, horizon: rules.horizon });
     for (let s = 0; s < requests.length; s++) batch.offsets[s + 1] = batch.offsets[s]! + counts[s]!;
     for (let begin = 0, end = 0; begin < requests.length; begin = end) {
       const { task } = requests[begin]!;
@@ -144,6 +145,12 @@ export class Featurizer {
     batch.current[s] = state.current;
     batch.lastRelation[s] = state.path.at(-1)?.[1] ?? none;
     batch.previousPathRelation[s] = lastPathRelation < 0 ? none : lastPathRelation;
+    const steps = this.parts.rules.horizon - 1;
+    for (let step = 0; step < steps; step++) {
+      const [, relation, tail] = state.path[step] ?? [-1, none, state.start];
+      batch.walkedRelations[s * steps + step] = relation;
+      batch.walkedTails[s * steps + step] = tail;
+    }
     batch.scalars.set(
       [
         state.hop,

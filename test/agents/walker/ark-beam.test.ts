@@ -7,7 +7,7 @@ import { beamSearch, walkerAgent } from '../../../agents/walker/walker-agent.js'
 import { actionLogProbs } from '../../../agents/actor.js';
 import { type Policy, StateReader, walkerActor } from '../../../agents/walker/policy.js';
 import { Featurizer } from '../../../agents/walker/features/featurizer.js';
-import type { StateBatch } from '../../../agents/walker/head.js';
+import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import type { WalkSample, WalkTask } from '../../../datasets/walk-sample.js';
 import {
   actionTriple,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { walkCollector } from '../../../agents/top-paths.js';
 import { beamSearch } from '../../../agents/walker/walker-agent.js';
 import { actionLogProbs } from '../../../agents/actor.js';
-import type { StateBatch } from '../../../agents/walker/head.js';
+import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import { type Policy, walkerActor } from '../../../agents/walker/policy.js';
 import {
   applyAction,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createCritic, type Critic } from '../../../agents/walker/critic.js';
-import { createStateRows } from '../../../agents/walker/head.js';
+import { createStateRows } from '../../../agents/walker/heads/head.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';

@@ -5,8 +5,8 @@ import {
   type MakeEdgeScorer,
   slots,
   trainedVectors,
-} from '../../../agents/walker/edge-scorers.js';
-import { createPaMlpNetwork, type PaMlpNetwork } from '../../../agents/walker/pa-mlp-head.js';
+} from '../../../agents/walker/heads/edge-scorers.js';
+import { createPaMlpNetwork, type PaMlpNetwork } from '../../../agents/walker/heads/pa-mlp.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { gradientsOf } from '../../../src/tensor/adamw.js';

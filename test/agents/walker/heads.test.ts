@@ -1,9 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { FrozenTables } from '../../../agents/walker/head.js';
+import type { FrozenTables, HeadShape, WalkerHead } from '../../../agents/walker/heads/head.js';
 import type { Featurizer } from '../../../agents/walker/features/featurizer.js';
 import { frozenTables, noTables } from '../../../agents/walker/vectors.js';
-import { createWalkerHead } from '../../../agents/walker/inputs.js';
-import type { HeadShape, WalkerHead } from '../../../agents/walker/head.js';
+import { createWalkerHead } from '../../../agents/walker/heads/registry.js';
 import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
@@ -47,7 +46,7 @@ afterEach(() => {
 function shapeOf(kind: Kind, { contextDim, numEdgeFeatures }: Featurizer): HeadShape {
   const { numEntities, numRelations } = graph;
   return {
-    ...{ contextDim, numEdgeFeatures, numEntities, numRelations, horizon: 2, maxActions: 6 },
+    ...{ contextDim, numEdgeFeatures, numEntities, numRelations, rows: graph, horizon: 2, maxActions: 6 },
     tables: kind === 'pa-mlp with trained vectors' ? noTables : tables,
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionLogProbs } from '../../../agents/actor.js';
-import type { StateBatch } from '../../../agents/walker/head.js';
+import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import { type Policy, walkerActor } from '../../../agents/walker/policy.js';
 import { defaultWalkRules, initialState } from '../../../envs/dialogue-walk/rules.js';
 import { reachableStates, toyFeaturizer } from '../../fixtures/toy-walker.js';

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { FrozenTables } from '../../../agents/walker/head.js';
+import { createStateRows, type FrozenTables, type WalkerHead } from '../../../agents/walker/heads/head.js';
 import { createCritic } from '../../../agents/walker/critic.js';
-import { createWalkerHead } from '../../../agents/walker/inputs.js';
+import { createWalkerHead } from '../../../agents/walker/heads/registry.js';
 import { frozenTables } from '../../../agents/walker/vectors.js';
-import { createStateRows, type WalkerHead } from '../../../agents/walker/head.js';
 import { actionLogProbs } from '../../../agents/actor.js';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
 import { walkerActor } from '../../../agents/walker/policy.js';
@@ -51,6 +50,7 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
     horizon: 2,
     numEntities: graph.numEntities,
     numRelations: graph.numRelations,
+    rows: graph,
     tables,
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
-import { allocateBatch, createStateRows, type StateBatch, stateScalars } from '../../../agents/walker/head.js';
+import { allocateBatch, createStateRows, type StateBatch, stateScalars } from '../../../agents/walker/heads/head.js';
 import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { tinySettings } from '../../fixtures/toy-walker.js';
@@ -17,7 +17,7 @@ const contextDim = 4;
 
 /** A walk that stands at its start, and one that went from entity 0 to 2 by relation 1 after a path that ended in 0. */
 function twoStates(): StateBatch {
-  const batch = allocateBatch(2, 0, { contextDim, numEdgeFeatures: 0 });
+  const batch = allocateBatch(2, 0, { contextDim, numEdgeFeatures: 0, horizon: 2 });
   batch.context.set([1, 2, 3, 4, 5, 6, 7, 9]);
   batch.start.set([1, 0]);
   batch.current.set([1, 2]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { edgeFeatureNames } from '../../../../agents/walker/features/edge-features.js';
 import type { Featurizer, StateRequest } from '../../../../agents/walker/features/featurizer.js';
-import { stateScalars, type StateBatch } from '../../../../agents/walker/head.js';
+import { stateScalars, type StateBatch } from '../../../../agents/walker/heads/head.js';
 import type { WalkSample } from '../../../../datasets/walk-sample.js';
 import { defaultWalkRules, initialState, numActions } from '../../../../envs/dialogue-walk/rules.js';
 import { unknownId } from '../../../../src/kg/graph.js';

@@ -3,15 +3,15 @@
  * trained, or by their place alone.
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import { WorkbenchError } from '../../src/run/errors.js';
-import { Rng } from '../../src/run/seeds.js';
-import type { Tf } from '../../src/tensor/backend.js';
-import { gatherRows, hostValues, roundedToBfloat16, roundingOf } from '../../src/tensor/ops.js';
-import { frozenDots, trainedDots } from '../../src/tensor/table-dots.js';
-import { type ParameterSet, xavierUniform } from '../../src/tensor/parameters.js';
-import { addRowDots } from '../../src/tensor/row-dots.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { Rng } from '../../../src/run/seeds.js';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { gatherRows, hostValues, roundedToBfloat16, roundingOf } from '../../../src/tensor/ops.js';
+import { frozenDots, trainedDots } from '../../../src/tensor/table-dots.js';
+import { type ParameterSet, xavierUniform } from '../../../src/tensor/parameters.js';
+import { addRowDots } from '../../../src/tensor/row-dots.js';
 import type { FrozenTables, HeadShape, StateBatch } from './head.js';
-import type { WalkerSettings } from './settings.js';
+import type { WalkerSettings } from '../settings.js';
 
 /** Edges, and the state that each is scored for. */
 export type Edges = Pick<StateBatch, 'numStates' | 'stateOf' | 'actions' | 'relations' | 'tails'>;

@@ -1,10 +1,12 @@
 /** The interface of the networks that score legal actions: states as flat arrays, side by side, and what is made of them. */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import type { Rng } from '../../src/run/seeds.js';
-import { roundedToBfloat16 } from '../../src/tensor/ops.js';
-import type { ParameterSet } from '../../src/tensor/parameters.js';
-import type { WalkerSettings } from './settings.js';
+import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
+import type { Rng } from '../../../src/run/seeds.js';
+import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
+import type { ParameterSet } from '../../../src/tensor/parameters.js';
+import type { WalkerSettings } from '../settings.js';
 
+/** A network that scores legal actions. */
 export interface WalkerHead {
   readonly parameters: ParameterSet;
   /** What its logits are rounded to; default f32. */
@@ -44,6 +46,8 @@ export interface HeadShape {
   numEdgeFeatures: number;
   numEntities: number;
   numRelations: number;
+  /** The edges that walks may take. */
+  rows: AdjacencyRows;
   /** Of width 0 where the network reads none. */
   tables: FrozenTables;
   /** Places of the longest action list, staying counted: with `pathAware: false`, whose logits are places'. */
@@ -63,6 +67,10 @@ export interface StateBatch {
   lastRelation: Int32Array;
   /** int32 [S]: last relation of the dialogue's previous path, or `numRelations + 1` (none). */
   previousPathRelation: Int32Array;
+  /** int32 [S, horizon − 1]: relations walked so far; `numRelations + 1` (none) for steps not taken. */
+  walkedRelations: Int32Array;
+  /** int32 [S, horizon − 1]: entities that they led to; the start for steps not taken. */
+  walkedTails: Int32Array;
   /** float32 [S, numScalars]: see `stateScalars`. */
   scalars: Float32Array;
   /** int32 [S + 1]: actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
@@ -91,6 +99,7 @@ export const stateScalars = [
 
 interface BatchShape {
   contextDim: number;
+  horizon: number;
   numEdgeFeatures: number;
 }
 
@@ -103,6 +112,8 @@ export function allocateBatch(numStates: number, numActions: number, shape: Batc
     current: new Int32Array(numStates),
     lastRelation: new Int32Array(numStates),
     previousPathRelation: new Int32Array(numStates),
+    walkedRelations: new Int32Array(numStates * (shape.horizon - 1)),
+    walkedTails: new Int32Array(numStates * (shape.horizon - 1)),
     scalars: new Float32Array(numStates * stateScalars.length),
     offsets: new Int32Array(numStates + 1),
     stateOf: new Int32Array(numActions),

@@ -4,16 +4,16 @@
  * @source LLM-ARK (Huang 2024), section 3.3; no biases, orthogonal starts with gain 1 and 0.01
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import { Rng } from '../../src/run/seeds.js';
-import { Arena } from '../../src/simd/arena.js';
-import { DenseStack } from '../../src/simd/dense-stack.js';
-import { kernelsRun, openKernels } from '../../src/simd/kernels.js';
-import type { Tf } from '../../src/tensor/backend.js';
-import { hostValues, matMul, matMulConst, readTensor, roundingOf } from '../../src/tensor/ops.js';
-import { orthogonalValues, ParameterSet } from '../../src/tensor/parameters.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { Arena } from '../../../src/simd/arena.js';
+import { DenseStack } from '../../../src/simd/dense-stack.js';
+import { kernelsRun, openKernels } from '../../../src/simd/kernels.js';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { hostValues, matMul, matMulConst, readTensor, roundingOf } from '../../../src/tensor/ops.js';
+import { orthogonalValues, ParameterSet } from '../../../src/tensor/parameters.js';
 import { type Edges, edgeScorerOf, type MakeEdgeScorer } from './edge-scorers.js';
 import { createStateRows, type HeadShape, type StateBatch, type WalkerHead } from './head.js';
-import type { WalkerSettings } from './settings.js';
+import type { WalkerSettings } from '../settings.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 

@@ -1,0 +1,252 @@
+/**
+ * What heads over embedded relations and tails share: the text's vector, the tables' rows of a batch, dropout, edge features,
+ * and rows that are kept between inferences. A head adds its own network over them.
+ *
+ *   E[e] = tanh(A · frozen(e) + a)         R[r] = B · frozen(r) + residual(r)         text = relu(C · context + c)
+ */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import { Rng } from '../../../src/run/seeds.js';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { gatherRows, matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.js';
+import { normalValues, ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
+import type { WalkerSettings } from '../settings.js';
+import type { HeadShape, StateBatch, WalkerHead } from './head.js';
+
+type Tensor1D = tfTypes.Tensor1D;
+type Tensor2D = tfTypes.Tensor2D;
+
+/** Weights of a network, by name. */
+export interface Layers {
+  readonly parameters: ParameterSet;
+  /** Adds weights [fanIn, fanOut] with their bias, `NAME.bias`, where it has one. */
+  add(name: string, fanIn: number, fanOut: number, biased?: boolean): void;
+  weight(name: string): Tensor2D;
+  /** input · W + b */
+  dense(input: Tensor2D, name: string): Tensor2D;
+}
+
+/** What a network scores the actions of a batch from. Everything is differentiable. */
+export interface Scene {
+  batch: StateBatch;
+  /** float32 [S, width]: what was said. */
+  text: Tensor2D;
+  /** float32 [entities of the batch, embeddingDim + prepared]: rows by the places in `local`. */
+  entities: Tensor2D;
+  /** float32 [numRelations + 2, embeddingDim + prepared]; the last two are Equal and "none". */
+  relations: Tensor2D;
+  /** Places of entities among the rows of `entities`. */
+  local: LocalEntities;
+  /** Drops units while training. */
+  dropped(rows: Tensor2D): Tensor2D;
+}
+
+/** What is a head's own. */
+export interface EmbeddedNetwork {
+  /**
+   * float32 [rows, more]: columns that depend on a row and the weights alone, behind its embedding: kept between inferences.
+   * @param rows float32 [rows, embeddingDim]
+   */
+  prepared?: { width: number; entities(rows: Tensor2D): Tensor2D; relations(rows: Tensor2D): Tensor2D };
+  /** float32 [N]: logits of the actions; features of edges are added to them where the network does not read them by itself. */
+  scores(scene: Scene): Tensor1D;
+  /** Whether `scores` reads `batch.edgeFeatures` by itself. Default false. */
+  readsFeatures?: boolean;
+}
+
+/**
+ * Builds a head around a network.
+ * @param make adds the weights of the network and says how it scores
+ * @param seed what the weights start from
+ */
+export function createEmbeddedHead(
+  tf: Tf,
+  settings: WalkerSettings,
+  shape: HeadShape,
+  make: (layers: Layers) => EmbeddedNetwork,
+  seed = 0,
+): WalkerHead {
+  const { embeddingDim: d, width } = settings;
+  const { tables, numRelations, contextDim } = shape;
+  const numEntities = tables.entities.length / tables.entityDim;
+  const layers = layersOf(tf, seed);
+  const { parameters, weight } = layers;
+  layers.add('context', contextDim, width, true);
+  layers.add('entity', tables.entityDim, d, true);
+  layers.add('relation', tables.relationDim, d);
+  const residual = normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d);
+  parameters.add('relation.residual', [numRelations + 2, d], residual);
+  const network = make(layers);
+  const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
+  const rowWidth = d + (network.prepared?.width ?? 0);
+  const localise = createLocalEntities(numEntities);
+  const relationTexts = tf.keep(
+    tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]),
+  );
+  let kept: { entities: Promise<Float32Array>; relations: Tensor2D } | undefined;
+
+  const entityRows = (statics: Tensor2D) => {
+    const embedded = tf.tanh(tf.add(matMulConst(tf, statics, weight('entity')), weight('entity.bias'))) as Tensor2D;
+    return network.prepared ? (tf.concat([embedded, network.prepared.entities(embedded)], 1) as Tensor2D) : embedded;
+  };
+  const relationRows = () => {
+    const embedded = tf.add(
+      matMulConst(tf, relationTexts, weight('relation')),
+      weight('relation.residual'),
+    ) as Tensor2D;
+    return network.prepared ? (tf.concat([embedded, network.prepared.relations(embedded)], 1) as Tensor2D) : embedded;
+  };
+  const droppedBy = (rng: Rng | undefined) => (rows: Tensor2D) => {
+    if (!rng || settings.dropout === 0) return rows;
+    const keep = 1 - settings.dropout;
+    const mask = new Float32Array(rows.size);
+    for (let i = 0; i < mask.length; i++) mask[i] = rng.uniform() < keep ? 1 / keep : 0;
+    return tf.mul(rows, tf.tensor2d(mask, rows.shape)) as Tensor2D;
+  };
+  const score = (batch: StateBatch, rows: Pick<Scene, 'entities' | 'relations' | 'local'>, rng?: Rng) => {
+    const context = tf.tensor2d(batch.context, [batch.numStates, contextDim]);
+    const text = relu(tf, tf.add(matMulConst(tf, context, weight('context')), weight('context.bias'))) as Tensor2D;
+    const logits = network.scores({ batch, text, ...rows, dropped: droppedBy(rng) });
+    return features ? (tf.add(logits, features(batch)) as Tensor1D) : logits;
+  };
+
+  const allEntityRows = async () => {
+    const entities = new Float32Array(numEntities * rowWidth);
+    const chunk = 16384;
+    for (let begin = 0; begin < numEntities; begin += chunk) {
+      const count = Math.min(chunk, numEntities - begin);
+      const statics = tables.entities.subarray(begin * tables.entityDim, (begin + count) * tables.entityDim);
+      const rows = await readTensor(tf, () => entityRows(tf.tensor2d(statics, [count, tables.entityDim])));
+      entities.set(rows, begin * rowWidth);
+    }
+    return entities;
+  };
+  const weightsChanged = () => {
+    kept?.relations.dispose();
+    kept = undefined;
+  };
+
+  return {
+    parameters,
+    logits: (batch, dropout) => {
+      const local = localise(batch);
+      const statics = hostRows(tables.entities, tables.entityDim, local.ids);
+      const entities = entityRows(tf.tensor2d(statics, [local.ids.length, tables.entityDim]));
+      return score(batch, { entities, relations: relationRows(), local }, dropout);
+    },
+    infer: async (batch) => {
+      kept ??= { relations: tf.tidy(() => tf.keep(relationRows())), entities: allEntityRows() };
+      const { relations } = kept;
+      const all = await kept.entities;
+      return readTensor(tf, () => {
+        const local = localise(batch);
+        const entities = tf.tensor2d(hostRows(all, rowWidth, local.ids), [local.ids.length, rowWidth]);
+        return score(batch, { entities, relations, local });
+      });
+    },
+    weightsChanged,
+    dispose: () => {
+      weightsChanged();
+      relationTexts.dispose();
+      parameters.dispose();
+    },
+  };
+}
+
+/** Weights that start uniform by the inputs of a layer, biases at 0. */
+function layersOf(tf: Tf, seed: number): Layers {
+  const parameters = new ParameterSet(tf);
+  const weight = (name: string) => parameters.get(name) as unknown as Tensor2D;
+  return {
+    parameters,
+    weight,
+    add(name, fanIn, fanOut, biased = false) {
+      parameters.add(name, [fanIn, fanOut], uniformFanIn(Rng.named(seed, `walker/${name}`), fanIn, fanIn * fanOut));
+      if (biased) parameters.add(`${name}.bias`, [fanOut], new Float32Array(fanOut));
+    },
+    dense: (input, name) => tf.add(matMul(tf, input, weight(name)), weight(`${name}.bias`)) as Tensor2D,
+  };
+}
+
+/** What features of edges add to the logit of each: w · relu(W f + b) + v · f. Absent where none are read. */
+function featureScores(tf: Tf, { hidden }: WalkerSettings, { numEdgeFeatures }: HeadShape, layers: Layers) {
+  if (numEdgeFeatures === 0) return undefined;
+  const { parameters, weight } = layers;
+  layers.add('features.hidden', numEdgeFeatures, hidden, true);
+  layers.add('features.out', hidden, 1);
+  parameters.add('features.linear', [numEdgeFeatures, 1], new Float32Array(numEdgeFeatures));
+  return (batch: StateBatch) => {
+    const features = tf.tensor2d(batch.edgeFeatures, [batch.tails.length, numEdgeFeatures]);
+    const inner = tf.add(matMulConst(tf, features, weight('features.hidden')), weight('features.hidden.bias'));
+    const byLayer = matMul(tf, relu(tf, inner) as Tensor2D, weight('features.out'));
+    return tf.reshape(tf.add(byLayer, matMulConst(tf, features, weight('features.linear'))), [-1]) as Tensor1D;
+  };
+}
+
+/** Scores of each action's relation out of a [S, numRelations + 2] table of all of them. */
+export function pickRelations(tf: Tf, scores: Tensor2D, { stateOf, relations }: StateBatch): Tensor1D {
+  const width = scores.shape[1];
+  const flat = stateOf.map((s, i) => s * width + relations[i]!);
+  return tf.reshape(gatherRows(tf, tf.reshape(scores, [-1, 1]), flat), [-1]);
+}
+
+/** The first columns of rows, or some behind them. */
+export function columns(tf: Tf, rows: Tensor2D, begin: number, count: number): Tensor2D {
+  return tf.slice(rows, [0, begin], [rows.shape[0], count]);
+}
+
+/** Adds zero rows for Equal and for "none yet": what they mean is learned by the residual alone. */
+function padRelations(relations: Float32Array, dim: number): Float32Array {
+  const padded = new Float32Array(relations.length + 2 * dim);
+  padded.set(relations);
+  return padded;
+}
+
+/** Entities of a batch, renumbered by first appearance. */
+export interface LocalEntities {
+  /** int32: the distinct ones. */
+  ids: Int32Array;
+  /** int32 [S]: places in `ids`. */
+  start: Int32Array;
+  /** int32 [S] */
+  current: Int32Array;
+  /** int32 [N] */
+  tails: Int32Array;
+  /** int32 [S, horizon − 1]: of `walkedTails`. */
+  walked: Int32Array;
+}
+
+/**
+ * Renumbers the entities of a batch, so that only their rows enter the network. Reused from batch to batch: O(actions), no
+ * clearing of the whole table.
+ */
+function createLocalEntities(numEntities: number) {
+  const position = new Int32Array(numEntities);
+  const seenIn = new Int32Array(numEntities);
+  let generation = 0;
+  return (batch: StateBatch): LocalEntities => {
+    generation++;
+    const ids = new Int32Array(batch.tails.length + 2 * batch.numStates + batch.walkedTails.length);
+    let count = 0;
+    const renumber = (entities: Int32Array) =>
+      entities.map((entity) => {
+        if (seenIn[entity] !== generation) {
+          seenIn[entity] = generation;
+          position[entity] = count;
+          ids[count++] = entity;
+        }
+        return position[entity]!;
+      });
+    const start = renumber(batch.start);
+    const current = renumber(batch.current);
+    const tails = renumber(batch.tails);
+    const walked = renumber(batch.walkedTails);
+    return { ids: ids.slice(0, count), tails, start, current, walked };
+  };
+}
+
+/** Copies rows of a host table, float32 [ids.length, width]. */
+function hostRows(table: Float32Array, width: number, ids: Int32Array): Float32Array {
+  const rows = new Float32Array(ids.length * width);
+  for (let i = 0; i < ids.length; i++) rows.set(table.subarray(ids[i]! * width, (ids[i]! + 1) * width), i * width);
+  return rows;
+}

@@ -1,0 +1,19 @@
+/** The heads of a walker by name: a line each. */
+import type { Tf } from '../../../src/tensor/backend.js';
+import type { WalkerSettings } from '../settings.js';
+import { createCandidateHead } from './candidate.js';
+import type { HeadShape, WalkerHead } from './head.js';
+import { createPaMlpHead } from './pa-mlp.js';
+
+/** Builds a head. @param seed what its weights start from; absent where others are imported into it */
+type CreateHead = (tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number) => WalkerHead;
+
+const heads: Record<WalkerSettings['head'], CreateHead> = {
+  candidate: createCandidateHead,
+  'pa-mlp': createPaMlpHead,
+};
+
+/** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
+export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
+  return heads[settings.head](tf, settings, shape, seed);
+}
