@@ -12,8 +12,8 @@
 import { parseArgs } from 'node:util';
 import type { Actor, ValueNetwork } from '../../agents/actor.js';
 import { createValueNetwork } from '../../agents/walker/critic.js';
-import { frozenVectors } from '../../agents/walker/edge-scorers.js';
-import { createPaMlpNetwork } from '../../agents/walker/pa-mlp-head.js';
+import { frozenVectors } from '../../agents/walker/heads/edge-scorers.js';
+import { createPaMlpNetwork } from '../../agents/walker/heads/pa-mlp.js';
 import { Rng } from '../../src/run/seeds.js';
 import { AdamW } from '../../src/tensor/adamw.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
