@@ -41,6 +41,13 @@ export interface Answer {
   cost: Cost;
 }
 
+/** Walks that somebody chose for a task, to be judged: whose they are is not said. */
+export interface GivenWalks {
+  task: WalkTask;
+  /** Canonical paths. */
+  paths: readonly Path[];
+}
+
 /** Whoever answers; it is given tasks and never golds. */
 export interface Agent {
   readonly name: string;
@@ -51,4 +58,9 @@ export interface Agent {
    * @param onProgress called with the number of tasks answered so far
    */
   answer(tasks: readonly WalkTask[], onProgress?: (done: number) => void): Promise<Answer[]>;
+  /**
+   * ln of the probability of given walks among all legal ones, of agents that are a distribution over walks: in order, a number
+   * for each path, NaN where it is not legal. Evaluations alone ask, after the answers; nothing of the paths may be kept.
+   */
+  logProbs?(given: readonly GivenWalks[]): Promise<number[][]>;
 }

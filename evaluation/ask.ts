@@ -4,6 +4,7 @@ import type { Agent, Answer } from '../agents/agent.js';
 import type { QuestionAgent, QuestionAnswer, TraceEvent } from '../agents/question-agent.js';
 import type { QuestionTask } from '../datasets/question.js';
 import type { WalkTask } from '../datasets/walk-sample.js';
+import type { Path } from '../src/kg/graph.js';
 import type { QuestionClient } from '../src/llm/client/create-clients.js';
 import { runInterleaved } from '../src/llm/concurrency.js';
 import { WorkbenchError } from '../src/run/errors.js';
@@ -27,6 +28,8 @@ export interface BatchOptions {
   batchSize: number;
   /** Tasks that nobody can be asked, such as those whose start has no edge, are left out. Default all can. */
   canAsk?: (task: WalkTask) => boolean;
+  /** The walk whose probability is asked for after the answer, of agents that are a distribution over walks. */
+  goldOf?: (task: WalkTask) => Path;
   /** Of agents that ask a model: given a task's view of it before each call. */
   useCalls?: (openCalls: (task: { readonly id: string }) => QuestionClient) => void;
 }
@@ -38,7 +41,7 @@ export interface BatchOptions {
  */
 export function batchAsker(
   agent: Agent,
-  { batchSize, canAsk = () => true, useCalls }: BatchOptions,
+  { batchSize, canAsk = () => true, goldOf, useCalls }: BatchOptions,
 ): Asker<WalkTask, Answer> {
   return {
     name: agent.name,
@@ -62,9 +65,9 @@ export function batchAsker(
       let failures = 0;
       const askOne = async (place: number): Promise<Attempt<Answer>> => {
         try {
-          const [answer] = await answersOf(agent, [tasks[place]!]);
+          const [attempt] = await attemptsOf(agent, [tasks[place]!], goldOf);
           failures = 0;
-          return { answer: answer!, ...decisionsOf(place) };
+          return { ...attempt, ...decisionsOf(place) };
         } catch (thrown) {
           const error = memoryErrorOf(thrown);
           const expected = error instanceof WorkbenchError;
@@ -76,11 +79,12 @@ export function batchAsker(
       for (let begin = 0; begin < places.length; begin += batchSize) {
         const batch = places.slice(begin, begin + batchSize);
         try {
-          const answers = await answersOf(
+          const attempts = await attemptsOf(
             agent,
             batch.map((place) => tasks[place]!),
+            goldOf,
           );
-          batch.forEach((place, i) => take(place, { answer: answers[i]!, ...decisionsOf(place) }));
+          batch.forEach((place, i) => take(place, { ...attempts[i], ...decisionsOf(place) }));
           failures = 0;
         } catch (error) {
           if (concernsAllTasks(error)) throw error;
@@ -93,10 +97,18 @@ export function batchAsker(
   };
 }
 
-async function answersOf(agent: Agent, tasks: WalkTask[]): Promise<Answer[]> {
+/** The agent has answered before it is handed any walk. */
+async function attemptsOf(
+  agent: Agent,
+  tasks: WalkTask[],
+  goldOf: BatchOptions['goldOf'],
+): Promise<Pick<Attempt<Answer>, 'answer' | 'goldLogProb'>[]> {
   const answers = await agent.answer(tasks);
-  if (answers.length === tasks.length) return answers;
-  throw new TypeError(`expected ${tasks.length} answers, got ${answers.length}, from agent ${agent.name}`);
+  if (answers.length !== tasks.length) {
+    throw new TypeError(`expected ${tasks.length} answers, got ${answers.length}, from agent ${agent.name}`);
+  }
+  const logProbs = goldOf && (await agent.logProbs?.(tasks.map((task) => ({ task, paths: [goldOf(task)] }))));
+  return answers.map((answer, i) => ({ answer, ...(logProbs && { goldLogProb: logProbs[i]![0]! }) }));
 }
 
 /**

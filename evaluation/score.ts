@@ -15,6 +15,8 @@ export interface Sample {
 /** What came of one task: an answer, or why there is none. */
 export interface Attempt<Answer> {
   answer?: Answer;
+  /** See `Agent.logProbs`: of the gold walk. */
+  goldLogProb?: number;
   /** Message of what the agent threw. */
   failure?: string;
   /** Of agents that ask a model. */

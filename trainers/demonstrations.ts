@@ -5,14 +5,7 @@ import { madeFromSamples } from '../datasets/sample-source.js';
 import type { WalkSample } from '../datasets/walk-sample.js';
 import { LinkQueryBatch } from '../envs/link-query/link-query-batch.js';
 import { type LinkQueryObservation, type LinkQueryWorld, placeOfEdge } from '../envs/link-query/world.js';
-import {
-  actionOf,
-  applyAction,
-  initialState,
-  numActions,
-  type WalkRules,
-  type WalkState,
-} from '../envs/dialogue-walk/rules.js';
+import { numActions, stepsAlong, type WalkRules, type WalkState } from '../envs/dialogue-walk/rules.js';
 import type { Graph } from '../src/kg/graph.js';
 import { ShortestPaths } from '../src/kg/shortest-paths.js';
 import { Rng } from '../src/run/seeds.js';
@@ -109,16 +102,8 @@ export function goldWalks(
  * the graph or longer than the horizon.
  */
 export function goldStates({ task, gold }: WalkSample, graph: Graph, rules: WalkRules): GoldState[] {
-  const states: GoldState[] = [];
-  let state = initialState(graph, task.start, rules);
-  for (let hop = 0; !state.done; hop++) {
-    const triple = gold.path[hop] ?? ([state.current, graph.equalRelation, state.current] as const);
-    const action = actionOf(graph, state, triple, rules);
-    if (action < 0) return [];
-    states.push({ task, state, gold: action });
-    state = applyAction(graph, state, action, rules);
-  }
-  return gold.path.length > states.length ? [] : states;
+  const steps = stepsAlong(graph, task.start, gold.path, rules) ?? [];
+  return steps.map(({ state, action }) => ({ task, state, gold: action }));
 }
 
 /**

@@ -11,6 +11,7 @@ import { boundedHeap } from '../bounded-heap.js';
 import { type Ranking, walkCollector, type WalkCollector } from '../top-paths.js';
 import type { TaskVectors } from './features/featurizer.js';
 import { type Policy, walkerActor } from './policy.js';
+import { walkLogProbs } from './walk-log-probs.js';
 
 export interface WalkerAgentOptions {
   name: string;
@@ -50,6 +51,10 @@ export function walkerAgent(
         await setImmediate();
       }
       return answers;
+    },
+    logProbs: async (given) => {
+      const texts = await encode?.(given.map(({ task }) => task));
+      return walkLogProbs(texts ? { ...policy, featurizer: policy.featurizer.over(texts) } : policy, given);
     },
   };
 }

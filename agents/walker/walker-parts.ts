@@ -12,7 +12,7 @@ import { inSharedMemory } from '../../src/run/shared-memory.js';
 import { startWorkers } from '../../src/run/worker-pool.js';
 import { type ComputerName, backendNames, openBackend } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
-import type { Agent, Answer } from '../agent.js';
+import type { Agent, Answer, GivenWalks } from '../agent.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import type { TaskVectors } from './features/featurizer.js';
 import type { FrozenTables } from './heads/head.js';
@@ -86,11 +86,11 @@ export async function walkerOf(
   return { policy, agent: walkerAgent(policy, { name: settings.name, beamWidth, twoHopBonus, arkBeam, encode }) };
 }
 
-export interface WalkerJob {
-  tasks: WalkTask[];
+/** What a thread is asked: for answers to tasks, or how likely given walks are. */
+export type WalkerJob = ({ tasks: WalkTask[] } | { given: GivenWalks[] }) & {
   /** Of these tasks, and perhaps of others. */
   texts: TaskVectors;
-}
+};
 
 interface ThreadedWalkerOptions {
   threads: number;
@@ -108,7 +108,7 @@ export function threadedWalker(
   parts: WalkerParts,
   { threads, encode, signal }: ThreadedWalkerOptions,
 ): { agent: Agent; close(): Promise<void> } {
-  const pool = startWorkers<WalkerJob, Answer[]>({
+  const pool = startWorkers<WalkerJob, Answer[] | number[][]>({
     work: 'the evaluation',
     module: new URL('./walker-worker.js', import.meta.url),
     threads,
@@ -121,24 +121,37 @@ export function threadedWalker(
     memoryHint: 'Lower --threads: every thread holds dialogues and beams. Or lower --beam-width.',
     signal,
   });
+  /** @param jobOf makes the job of some of them */
+  const inGroups = async <T extends object, R>(
+    all: readonly T[],
+    tasks: readonly WalkTask[],
+    jobOf: (group: T[]) => Omit<WalkerJob, 'texts'>,
+    onProgress?: (done: number) => void,
+  ): Promise<R[]> => {
+    const { last, window, rowOf } = await encode(tasks);
+    const texts = { last: inSharedMemory(last), window: inSharedMemory(window), rowOf };
+    let done = 0;
+    const groups: Promise<R[]>[] = [];
+    for (let begin = 0; begin < all.length; begin += tasksPerBatch) {
+      const job = { ...jobOf(all.slice(begin, begin + tasksPerBatch)), texts } as WalkerJob;
+      groups.push(
+        pool.run(job).then((results) => {
+          onProgress?.((done += results.length));
+          return results as R[];
+        }),
+      );
+    }
+    return (await Promise.all(groups)).flat();
+  };
   const agent: Agent = {
     name: parts.settings.name,
-    async answer(tasks, onProgress) {
-      const { last, window, rowOf } = await encode(tasks);
-      const texts = { last: inSharedMemory(last), window: inSharedMemory(window), rowOf };
-      let done = 0;
-      const groups: Promise<Answer[]>[] = [];
-      for (let begin = 0; begin < tasks.length; begin += tasksPerBatch) {
-        const group = tasks.slice(begin, begin + tasksPerBatch);
-        groups.push(
-          pool.run({ tasks: group, texts }).then((answers) => {
-            onProgress?.((done += answers.length));
-            return answers;
-          }),
-        );
-      }
-      return (await Promise.all(groups)).flat();
-    },
+    answer: (tasks, onProgress) => inGroups(tasks, tasks, (group) => ({ tasks: group }), onProgress),
+    logProbs: (given) =>
+      inGroups(
+        given,
+        given.map(({ task }) => task),
+        (group) => ({ given: group }),
+      ),
   };
   return { agent, close: () => pool.close() };
 }

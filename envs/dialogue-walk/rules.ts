@@ -101,3 +101,27 @@ export function actionOf(graph: Graph, state: WalkState, [head, relation, tail]:
   const edge = graph.edgeIndex(head, relation, tail);
   return edge < 0 ? -1 : edge - graph.offsets[head]!;
 }
+
+/** A state of a walk that is known in whole, with what is done in it. */
+export interface KnownStep {
+  state: WalkState;
+  /** Index in its list of actions. */
+  action: number;
+}
+
+/**
+ * The states of the walk that takes `path` from `start` and, where that ends before the horizon, stays. Undefined where the
+ * rules or the graph do not let it: a start without actions, an edge that is not there, a path longer than the horizon.
+ */
+export function stepsAlong(graph: Graph, start: number, path: Path, rules: WalkRules): KnownStep[] | undefined {
+  const steps: KnownStep[] = [];
+  let state = initialState(graph, start, rules);
+  for (let hop = 0; !state.done; hop++) {
+    const triple = path[hop] ?? ([state.current, graph.equalRelation, state.current] as const);
+    const action = actionOf(graph, state, triple, rules);
+    if (action < 0) return undefined;
+    steps.push({ state, action });
+    state = applyAction(graph, state, action, rules);
+  }
+  return steps.length === 0 || path.length > steps.length ? undefined : steps;
+}

@@ -72,6 +72,7 @@ export async function openScoredAgent(
     useCalls,
     ...opened
   } = which.trained ? await openWalker(which.trained, data, options) : await openUntrained(which, data, options);
+  const golds = new Map(samples.map(({ task, gold }) => [task.id, gold.path]));
   if (withArk) work.note(`warning: ${arkCountWarning}`);
   const warning = leakWarning(walks);
   if (warning !== undefined) work.note(`${agent.name}: ${warning}`);
@@ -80,6 +81,7 @@ export async function openScoredAgent(
     asker: batchAsker(withArk ? keepingArkBeam(agent) : agent, {
       batchSize: settings.batchSize,
       canAsk: ({ start }) => graph.degree(start) > 0,
+      goldOf: ({ id }) => golds.get(id)!,
       ...(useCalls && { useCalls }),
     }),
     scorer: dialogueScorer({

@@ -41,6 +41,11 @@ export const dialogueRow = openObject({
   summedTarget: rank,
   /** Of the best path; NaN where there is none. */
   logProb: anyNumber,
+  /**
+   * ln of the probability that the agent gives the gold among all legal walks. Absent where the gold cannot be walked, was not asked
+   * for, or the agent is no distribution over walks.
+   */
+  goldLogProb: anyNumber.optional(),
   /** The agent's own, NaN where it gives none. */
   confidence: anyNumber,
   /** As LLM-ARK's reference counts, where that was asked for. */
@@ -96,6 +101,7 @@ export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, 
     ...ranks,
     // JSON has no -0, and a row that is read again is to give the same bytes.
     logProb: (paths[0]?.logProb ?? NaN) + 0,
+    ...(!Number.isNaN(attempt?.goldLogProb ?? NaN) && { goldLogProb: attempt!.goldLogProb! + 0 }),
     confidence: answer?.confidence ?? NaN,
     ...(context.withArk && { ark: arkRanksOf(sample, answer, context.graph) }),
     ...copiedOf(attempt),
@@ -131,7 +137,8 @@ function missReason(
 /**
  * One row a sample. Columns: `id`, `dialogue`, `sender`, `miss` (utf8, empty where the gold was ranked), `hops`,
  * `path`, `entity_path`, `relation_path`, `target`, `target_sum` (int32 ranks from 1, 0 = absent), `seen`, `first` (bool),
- * `log_prob`, `confidence` (float64, of the best path; NaN where absent). Where it was counted as LLM-ARK's reference does, also
+ * `log_prob`, `confidence` (float64, of the best path; NaN where absent); of agents that are a distribution over walks
+ * `gold_log_prob` (float64, NaN where the gold cannot be walked). Where it was counted as LLM-ARK's reference does, also
  * `ark_path`, `ark_target`, `target_any`. Equal rows give equal bytes.
  */
 export async function dialogueArrow(rows: readonly DialogueRow[]): Promise<Uint8Array> {
@@ -155,6 +162,9 @@ export async function dialogueArrow(rows: readonly DialogueRow[]): Promise<Uint8
     miss: words(({ miss }) => miss ?? ''),
     log_prob: float(({ logProb }) => logProb),
     confidence: float(({ confidence }) => confidence),
+    ...(rows.some(({ goldLogProb }) => goldLogProb !== undefined) && {
+      gold_log_prob: float(({ goldLogProb }) => goldLogProb ?? NaN),
+    }),
     ...(rows[0]?.ark && {
       ark_path: int(({ ark }) => ark!.path),
       ark_target: int(({ ark }) => ark!.target),

@@ -2,12 +2,13 @@
 import type { Answer } from '../../agents/agent.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
+import { countsOf } from '../../evaluation/evaluate.js';
 import type { Attempt, Measure, Scorer } from '../../evaluation/score.js';
 import { copiedFigure } from '../../evaluation/watch-decisions.js';
 import type { Graph } from '../../src/kg/graph.js';
 import type { Path } from '../../src/kg/graph.js';
 import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
-import type { Example } from '../../src/run/evaluation.js';
+import type { Example, Section } from '../../src/run/evaluation.js';
 import { type Figure, numberText } from '../../src/run/figures.js';
 import { dialogueArrow, dialogueRow, type DialogueRow, missReasons, type RowContext, rowOf } from './row.js';
 
@@ -24,14 +25,17 @@ const ranks: Record<string, { of: (row: DialogueRow) => number | undefined; titl
   'target-any': { of: ({ ark }) => ark?.anyTarget, title: 'last target, ark' },
 };
 
+/** Mean −ln of the probability of the gold among all legal walks: it tells walkers apart where path@1 cannot yet. */
+const nll: Figure = { key: 'nll', title: 'NLL', unit: 'number', better: 'low', place: 'main', tested: true };
+
 /** Figures of dialogues, in the order of tables. @param ks of path@k and its kin */
 export function dialogueFigures(ks: readonly number[], withArk = false): Figure[] {
   const shown = new Set([ks[0], ks[Math.floor(ks.length / 2)], ks.at(-1)]);
   const names = Object.keys(ranks).filter((name) => withArk || !/^ark-|-any$/.test(name));
   const atK = names.flatMap((name) =>
     ks.map((k): Figure => {
-      const main = (name === 'path' || name === 'target') && shown.has(k);
-      const place = main || (/^ark-(path|target)$/.test(name) && k === ks[0]) ? 'main' : undefined;
+      const main = name === 'path' || name === 'target' ? shown.has(k) : name.endsWith('-path') && k === ks[0];
+      const place = main || (name === 'ark-target' && k === ks[0]) ? 'main' : undefined;
       const key = `${name}@${k}`;
       return {
         ...{ key, title: `${ranks[name]!.title}@${k}`, unit: '%', better: 'high', tested: true },
@@ -43,6 +47,7 @@ export function dialogueFigures(ks: readonly number[], withArk = false): Figure[
     ...atK,
     { key: 'mrr', title: 'MRR of paths', unit: '%', better: 'high', place: 'main', tested: true },
     { key: 'target-mrr', title: 'MRR of targets', unit: '%', better: 'high', tested: true },
+    nll,
     copiedFigure,
   ];
 }
@@ -56,6 +61,7 @@ export const dialogueMeasure: Measure<DialogueRow> = {
   valueOf(key) {
     if (key === 'mrr') return ({ path }) => reciprocalRank(path);
     if (key === 'target-mrr') return ({ target }) => reciprocalRank(target);
+    if (key === nll.key) return ({ goldLogProb }) => goldLogProb && 0 - goldLogProb;
     if (key === copiedFigure.key) return ({ copied }) => copied;
     const [name, k] = key.split('@') as [string, string | undefined];
     const rank = ranks[name];
@@ -97,7 +103,10 @@ export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Ans
     missReasons: missReasons.filter((reason) => walks.selection || reason !== 'gold-edge-cut'),
     rowOf: (sample, attempt) => rowOf(sample, attempt, context),
     exampleOf: (sample, attempt, row) => exampleOf(sample, attempt, row, graph),
-    summary: () => coverageOf(samples, walks, horizon, ks),
+    summary: (rows) => {
+      const coverage = coverageOf(samples, walks, horizon, ks);
+      return { ...coverage, sections: [...coverage.sections, ...likelihoodOf(rows, horizon)] };
+    },
   };
 }
 
@@ -133,6 +142,21 @@ export function coverageOf(samples: readonly WalkSample[], walks: WalkGraph, hor
     sections: [{ title: 'What can be answered', lines }],
     bounds: Object.fromEntries(ks.map((k) => [`path@${k}`, coverage.reachable])),
   };
+}
+
+/** Over how many golds NLL is, and why the others are not in it; nothing of agents that are no distribution over walks. */
+function likelihoodOf(rows: readonly DialogueRow[], horizon: number): Section[] {
+  const judged = rows.filter(({ goldLogProb }) => goldLogProb !== undefined);
+  if (judged.length === 0) return [];
+  const left = rows.filter(({ goldLogProb }) => goldLogProb === undefined);
+  const reasons = countsOf(
+    left.map(({ hops, miss }) => (hops > horizon ? `longer than ${horizon} hops` : (miss ?? 'not asked'))),
+  );
+  const others = Object.entries(reasons).map(([reason, count]) => `${count} ${reason}`);
+  const line = `NLL is over ${judged.length} of ${rows.length} golds`;
+  return [
+    { title: 'Likelihood of the golds', lines: [others.length > 0 ? `${line}; not over ${others.join(', ')}` : line] },
+  ];
 }
 
 /** Names of a path's triples; `?` for what the graph lacks. */

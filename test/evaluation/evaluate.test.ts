@@ -76,6 +76,35 @@ describe('an evaluation', () => {
     expect(rows.map(({ path }) => path)).toEqual([0, 1]);
   });
 
+  test('gives NLL over the golds that can be walked, names the others, and hands walks over after the answers', async () => {
+    const calls: string[] = [];
+    const likely: Agent = {
+      name: 'likely',
+      answer: async (tasks) => {
+        calls.push(`answer ${tasks.map(({ id }) => id).join()}`);
+        return tasks.map((task) => answerOf(task, director));
+      },
+      logProbs: async (given) => {
+        calls.push(`judge ${given.map(({ task }) => task.id).join()}`);
+        return given.map(({ paths }) => paths.map((path) => (world.holds(path) ? -path.length : NaN)));
+      },
+    };
+    const { record, rows } = await evaluatedDialogues(likely, samples, options);
+    expect(calls).toEqual(['hit,second', 'two,nowhere', 'broken'].flatMap((ids) => [`answer ${ids}`, `judge ${ids}`]));
+    expect(rows.map(({ goldLogProb }) => goldLogProb)).toEqual([-1, -1, -2, undefined, undefined, -1]);
+    expect(record.metrics.nll).toMatchObject({ value: 5 / 4, n: 4 });
+    expect(record.figures.find(({ key }) => key === 'nll')).toMatchObject({ better: 'low', place: 'main' });
+    expect(record.sections.find(({ title }) => title === 'Likelihood of the golds')!.lines).toEqual([
+      'NLL is over 4 of 6 golds; not over 1 gold-not-in-graph, 1 start-without-edges',
+    ]);
+  });
+
+  test('leaves NLL out for an agent that is no distribution over walks', async () => {
+    const { record } = await evaluatedDialogues(toy, samples, options);
+    expect([record.metrics.nll, record.figures.find(({ key }) => key === 'nll')]).toEqual([undefined, undefined]);
+    expect(record.sections.map(({ title }) => title)).toEqual(['What can be answered']);
+  });
+
   test('never shows golds to the agent and never asks about a start without edges', async () => {
     const asked: string[] = [];
     const curious = agentOf((task) => {
