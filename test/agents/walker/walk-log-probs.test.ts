@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { walkLogProbs } from '../../../agents/walker/walk-log-probs.js';
 import { walkerAgent } from '../../../agents/walker/walker-agent.js';
-import type { StateBatch } from '../../../agents/walker/head.js';
+import type { StateBatch } from '../../../agents/walker/heads/head.js';
 import type { Policy } from '../../../agents/walker/policy.js';
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import type { WalkRules } from '../../../envs/dialogue-walk/rules.js';
