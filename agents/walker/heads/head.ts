@@ -39,6 +39,7 @@ export interface FrozenTables {
   relationDim: number;
 }
 
+/** What a head is built for: widths, sizes of the graph, its edges and the frozen vectors. */
 export interface HeadShape {
   contextDim: number;
   /** Steps of a walk; a state's `hop` is below. */
