@@ -40,6 +40,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'src/tensor/host/host-layers.ts': 'src/tensor/host/host-layers.test.ts',
   // The step itself, beside a scalar version of the paper's.
   'src/tensor/adamw.ts': 'src/tensor/adamw.test.ts',
+  'src/tensor/host/mirrored-adamw.ts': 'src/tensor/adamw.test.ts',
   'src/tensor/host/host-adamw.ts': 'src/tensor/host/host-layers.test.ts',
 };
 

@@ -3,8 +3,9 @@ import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Diverged, firstNotFinite, type NotFinite } from './diverged.js';
 import { hostValues, onHost, readTensor, sumOf, type Tf } from './ops.js';
 import { ParameterSet, type HostTensor, type StoredTensors } from './parameters.js';
-import { HostAdamW } from './host/host-adamw.js';
+import { clipped, HostAdamW } from './host/host-adamw.js';
 import { HostParameters } from './host/host-parameters.js';
+import { MirroredAdamW } from './host/mirrored-adamw.js';
 import type { AdamWOptions, Gather, Optimizer, Outputs, TrainedParameters } from './trainable.js';
 
 /** A loss that the host computes from the outputs of a network. */
@@ -28,17 +29,22 @@ type NextTensors = Record<'first' | 'second' | 'values', tfTypes.Tensor>;
 /** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
 export class AdamW {
   readonly #tf: Tf;
+  /** Where the host can compute the step; there are no other moments then. */
+  readonly #mirrored: MirroredAdamW | undefined;
   readonly #first: ParameterSet;
   readonly #second: ParameterSet;
   #steps = 0;
 
+  /** @param onHost whether the host computes steps: the same bits, sooner; default where it can */
   constructor(
     readonly parameters: ParameterSet,
     readonly options: AdamWOptions = {},
+    onHost = MirroredAdamW.fits(parameters),
   ) {
     this.#tf = parameters.tf;
-    this.#first = zerosLike(parameters);
-    this.#second = zerosLike(parameters);
+    this.#mirrored = onHost ? new MirroredAdamW(parameters, options) : undefined;
+    this.#first = onHost ? new ParameterSet(parameters.tf) : zerosLike(parameters);
+    this.#second = onHost ? new ParameterSet(parameters.tf) : zerosLike(parameters);
   }
 
   /**
@@ -101,6 +107,13 @@ export class AdamW {
         ),
       );
       held.push([squares]);
+      if (this.#mirrored) {
+        const square = (await hostValues(tf, squares))[0]!;
+        const norm = Math.sqrt(square);
+        if (!Number.isFinite(norm)) throw await this.#diverged(gradients, norm);
+        this.#mirrored.descend(gradients, square, learningRate);
+        return norm;
+      }
       // Memory of the host is read whenever it helps, so the clip is exact there. A device waits at every read: it has one.
       const exact = onHost(tf) ? Math.sqrt((await hostValues(tf, squares))[0]!) : undefined;
       if (exact !== undefined && !Number.isFinite(exact)) throw await this.#diverged(gradients, exact);
@@ -132,20 +145,30 @@ export class AdamW {
   /** Moments and weights after a step. @param norm of the gradients: a tensor where it is on a device still */
   #next(gradients: readonly tfTypes.Tensor[], norm: number | tfTypes.Scalar, learningRate: number): NextTensors[] {
     const tf = this.#tf;
-    const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = this.options;
+    const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = this.options;
     const steps = this.#steps + 1;
     const stepSize = learningRate / (1 - beta1 ** steps);
     const secondScale = 1 / Math.sqrt(1 - beta2 ** steps);
-    const { fresh, freshSquare } = clipped(tf, norm, maxGradNorm, 1 - beta1, 1 - beta2);
+    const { gain, squareGain } = typeof norm === 'number' ? clipped(norm, this.options) : this.#clipped(norm);
     return this.parameters.names.map((name, k) => {
       const parameter = this.parameters.get(name);
       const gradient = gradients[k]!;
-      const first = tf.add(tf.mul(this.#first.get(name), beta1), tf.mul(gradient, fresh));
-      const second = tf.add(tf.mul(this.#second.get(name), beta2), tf.mul(tf.square(gradient), freshSquare));
+      const first = tf.add(tf.mul(this.#first.get(name), beta1), tf.mul(gradient, gain));
+      const second = tf.add(tf.mul(this.#second.get(name), beta2), tf.mul(tf.square(gradient), squareGain));
       const denominator = tf.add(tf.mul(tf.sqrt(second), secondScale), epsilon);
       const decayed = weightDecay === 0 ? parameter : tf.mul(parameter, 1 - learningRate * weightDecay);
       return { first, second, values: tf.sub(decayed, tf.mul(tf.div(first, denominator), stepSize)) };
     });
+  }
+
+  /** As `clipped`, of a norm that is on a device still. */
+  #clipped(norm: tfTypes.Scalar) {
+    const tf = this.#tf;
+    const { maxGradNorm = Infinity } = this.options;
+    const { gain, squareGain } = clipped(1, { ...this.options, maxGradNorm: Infinity });
+    if (maxGradNorm === Infinity) return { gain, squareGain };
+    const scale = tf.minimum(tf.div(maxGradNorm, norm), 1);
+    return { gain: tf.mul(scale, gain), squareGain: tf.mul(tf.square(scale), squareGain) };
   }
 
   /** @param next what the step would have led to, where it was computed */
@@ -169,6 +192,7 @@ export class AdamW {
    * @param prefix goes before every name, so that optimizers can share a file
    */
   async exportState(prefix: string): Promise<{ steps: number; tensors: Record<string, HostTensor> }> {
+    if (this.#mirrored) return this.#mirrored.moments.exportState(prefix);
     const named = async (moment: string, set: ParameterSet) =>
       Object.entries(await set.export()).map(([name, tensor]) => [`${prefix}${moment}/${name}`, tensor] as const);
     const [first, second] = await Promise.all([named('first', this.#first), named('second', this.#second)]);
@@ -177,6 +201,7 @@ export class AdamW {
 
   /** Restores what `exportState` gave under the same prefix; other names in `tensors` are ignored. */
   importState(prefix: string, steps: number, tensors: StoredTensors): void {
+    if (this.#mirrored) return this.#mirrored.moments.importState(prefix, steps, tensors);
     this.#steps = steps;
     const named = (moment: string, set: ParameterSet) =>
       Object.fromEntries(
@@ -198,16 +223,6 @@ export class AdamW {
 function total(tf: Tf, tensors: tfTypes.Tensor[]): tfTypes.Scalar {
   if (onHost(tf)) return tf.addN(tensors.map((tensor) => tf.sum(tensor))) as tfTypes.Scalar;
   return tf.sum(tf.concat(tensors.map((tensor) => tf.reshape(tensor, [-1]) as tfTypes.Tensor1D)));
-}
-
-/** What decays into the moments: the gradient and its square times these, both cut to the largest norm. */
-function clipped(tf: Tf, norm: number | tfTypes.Scalar, maxGradNorm: number, share: number, squareShare: number) {
-  if (typeof norm !== 'number' && maxGradNorm < Infinity) {
-    const scale = tf.minimum(tf.div(maxGradNorm, norm), 1);
-    return { fresh: tf.mul(scale, share), freshSquare: tf.mul(tf.square(scale), squareShare) };
-  }
-  const scale = typeof norm === 'number' && norm > maxGradNorm ? maxGradNorm / norm : 1;
-  return { fresh: scale * share, freshSquare: scale * scale * squareShare };
 }
 
 /** What is not finite among the tensors; where each number is, the largest, whose square or sum is not. */

@@ -4,6 +4,18 @@ import type { HostTensor, StoredTensors } from '../parameters.js';
 import type { AdamWOptions, Gather } from '../trainable.js';
 import type { HostOutputs, HostParameters } from './host-parameters.js';
 
+/** What decays into the moments: the gradient and its square times these, both cut to the largest norm. */
+export interface Fresh {
+  gain: number;
+  squareGain: number;
+}
+
+/** @param norm of the gradients */
+export function clipped(norm: number, { beta1 = 0.9, beta2 = 0.999, maxGradNorm = Infinity }: AdamWOptions): Fresh {
+  const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;
+  return { gain: scale * (1 - beta1), squareGain: scale * scale * (1 - beta2) };
+}
+
 /** @source Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2 */
 export class HostAdamW {
   readonly #first: Float32Array;
@@ -25,13 +37,23 @@ export class HostAdamW {
 
   /** One step down the sum of what went back, as `Optimizer` says. */
   async step(gather: Gather, learningRate: number): Promise<number> {
-    const { values, slopes, kernels } = this.parameters;
-    const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0, maxGradNorm = Infinity } = this.options;
+    const { slopes, kernels } = this.parameters;
     slopes.fill(0);
     await gather((outputs) => Promise.resolve(outputs() as HostOutputs));
     const norm = Math.sqrt(kernels.sumSquares(slopes.byteOffset, slopes.length));
-    if (!Number.isFinite(norm)) throw this.#diverged([['gradient', slopes]], norm);
-    const scale = norm > maxGradNorm ? maxGradNorm / norm : 1;
+    if (!Number.isFinite(norm)) throw this.#diverged([['gradient of', slopes]], norm);
+    this.descend(norm, clipped(norm, this.options), learningRate);
+    return norm;
+  }
+
+  /**
+   * One step down the slopes that stand in the parameters.
+   * @param norm of the slopes, for what is thrown
+   * @throws Diverged for a moment or a weight that would not be finite; nothing has changed then
+   */
+  descend(norm: number, { gain, squareGain }: Fresh, learningRate: number): void {
+    const { values, slopes, kernels } = this.parameters;
+    const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0 } = this.options;
     const steps = this.#steps + 1;
     const all = [values, this.#first, this.#second];
     all.forEach((array, i) => this.#before[i]!.set(array));
@@ -42,9 +64,9 @@ export class HostAdamW {
       slopes.byteOffset,
       slopes.length,
       beta1,
-      scale * (1 - beta1),
+      gain,
       beta2,
-      scale * scale * (1 - beta2),
+      squareGain,
       learningRate / (1 - beta1 ** steps),
       1 / Math.sqrt(1 - beta2 ** steps),
       epsilon,
@@ -53,7 +75,7 @@ export class HostAdamW {
     if (![values, this.#second].every((array) => Number.isFinite(kernels.sumAll(array.byteOffset, array.length)))) {
       const error = this.#diverged(
         [
-          ['second moment', this.#second],
+          ['second moment of', this.#second],
           ['weight', values],
         ],
         norm,
@@ -63,7 +85,6 @@ export class HostAdamW {
     }
     this.#steps = steps;
     this.parameters.version++;
-    return norm;
   }
 
   /**
@@ -97,7 +118,7 @@ export class HostAdamW {
   #diverged(arrays: readonly [what: string, array: Float32Array][], gradNorm: number): Diverged {
     for (const [what, array] of arrays) {
       for (const [name, { data }] of Object.entries(this.parameters.copies(array))) {
-        const first = firstNotFinite(`${what} of ${name}`, data);
+        const first = firstNotFinite(`${what} ${name}`, data);
         if (first) return new Diverged({ first, gradNorm });
       }
     }

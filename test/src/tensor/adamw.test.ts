@@ -127,11 +127,14 @@ describe('AdamW', () => {
     parameters.dispose();
   });
 
-  describe('stops before anything is changed', () => {
+  describe.each([
+    ['tensors', false],
+    ['the host', true],
+  ])('on %s stops before anything is changed', (_, onHost) => {
     /** Makes a step that must fail, and says why it did. */
     async function failureOf(options: AdamWOptions, losses: (parameters: ParameterSet) => tfTypes.Scalar, rate = 0.1) {
       const parameters = parameterSet();
-      const optimizer = new AdamW(parameters, options);
+      const optimizer = new AdamW(parameters, options, onHost);
       const before = { weights: await parameters.export(), state: await optimizer.exportState('') };
       const held = tf.memory().numTensors;
       let failure: unknown;
@@ -174,7 +177,7 @@ describe('AdamW', () => {
 
     test('at a second moment that is infinite, which would hold its weight for ever', async () => {
       const parameters = parameterSet();
-      const optimizer = new AdamW(parameters);
+      const optimizer = new AdamW(parameters, {}, onHost);
       const { tensors } = await optimizer.exportState('');
       tensors['second/a']!.data[1] = Infinity;
       optimizer.importState('', 3, tensors);
@@ -248,17 +251,63 @@ describe('AdamW', () => {
     });
   });
 
-  test('steps leave no tensor behind, and disposing frees the moments', async () => {
+  test.each([
+    ['tensors', false, 4],
+    ['the host', true, 0],
+  ])('steps on %s leave no tensor behind, and disposing frees the moments', async (_, onHost, moments) => {
     const parameters = parameterSet();
     const before = tf.memory().numTensors;
-    const optimizer = new AdamW(parameters, { weightDecay: 0.1, maxGradNorm: 1 });
+    const optimizer = new AdamW(parameters, { weightDecay: 0.1, maxGradNorm: 1 }, onHost);
     await optimizer.minimize([() => loss(parameters)], 0.1);
     const held = tf.memory().numTensors;
-    expect(held).toBe(before + 4);
+    // Those of the moments, where the host does not keep them.
+    expect(held).toBe(before + moments);
     for (let i = 0; i < 3; i++) await optimizer.minimize([() => loss(parameters)], 0.1);
     expect(tf.memory().numTensors).toBe(held);
     optimizer.dispose();
     expect(tf.memory().numTensors).toBe(before);
     parameters.dispose();
+  });
+
+  test.each(
+    (['cpu', 'wasm'] as const).flatMap((name) =>
+      [{}, { maxGradNorm: 1, weightDecay: 1e-4 }, { maxGradNorm: 1e9, beta1: 0.8, epsilon: 1e-3 }].map(
+        (options: AdamWOptions) => ({ name, options }),
+      ),
+    ),
+  )('on $name with $options, steps of the host are to the bit those of tensors', async ({ name, options }) => {
+    const { tf: backend } = await openBackend(name);
+    const sides = [true, false].map((onHost) => {
+      const parameters = new ParameterSet(backend, 'net/');
+      for (const k of [0, 1, 2]) {
+        parameters.add(
+          `p${k}`,
+          [7, 11 + k],
+          Float32Array.from({ length: 7 * (11 + k) }, (_, i) => Math.sin(i * k + i)),
+        );
+      }
+      return new AdamW(parameters, options, onHost);
+    });
+    // Gradients from 1e-30 to 1e10: squares below what float32 keeps in full, and norms over the clip.
+    const lossOf = (parameters: ParameterSet, step: number) =>
+      backend.addN(
+        parameters.variables.map((weight, k) => {
+          const slopes = Float32Array.from({ length: weight.size }, (_, i) => 10 ** (((i * 7 + step * k) % 41) - 30));
+          return backend.sum(backend.mul(backend.square(weight), backend.tensor(slopes, weight.shape)));
+        }),
+      ) as tfTypes.Scalar;
+    for (let step = 0; step < 20; step++) {
+      const norms: number[] = [];
+      for (const side of sides) norms.push(await side.minimize([() => lossOf(side.parameters, step)], 0.01));
+      expect(norms[0]).toBe(norms[1]);
+    }
+    const [onHost, onTensors] = sides as [AdamW, AdamW];
+    expect(await onHost.parameters.export()).toEqual(await onTensors.parameters.export());
+    expect(await onHost.exportState('x/')).toEqual(await onTensors.exportState('x/'));
+    for (const side of sides) {
+      side.dispose();
+      side.parameters.dispose();
+    }
+    await openBackend('cpu');
   });
 });
