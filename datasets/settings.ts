@@ -53,3 +53,20 @@ export const dataSettings = z.strictObject({
 
 /** Every setting with its value. */
 export type DataSettings = z.output<typeof dataSettings>;
+
+/** Walks that turns nobody annotated suggest: `clone.linkedTurns`, which loading a run reads too. */
+export const linkedTurnSettings = z.strictObject({
+  weight: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.5)
+    .describe('Weight of a linked turn in the loss; annotated turns have 1.'),
+  inCounts: z
+    .boolean()
+    .default(true)
+    .describe('Whether their walks are in the counts of train walks (walker.trainCounts) as well.'),
+});
+
+/** Every setting with its value. */
+export type LinkedTurnSettings = z.output<typeof linkedTurnSettings>;

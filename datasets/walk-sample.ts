@@ -18,6 +18,8 @@ export interface WalkTask {
   startName: string;
   /** Paths chosen earlier in this dialogue, oldest first; ids, `unknownId` for names the graph lacks. */
   earlierPaths: readonly Path[];
+  /** Whether nobody chose a path here and one was made of the entities that the turn names: a training sample alone. */
+  linked?: true;
 }
 
 /** What its answer is scored against. */

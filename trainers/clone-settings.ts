@@ -1,5 +1,6 @@
 /** Settings of behaviour cloning. */
 import { z } from 'zod';
+import { linkedTurnSettings } from '../datasets/settings.js';
 
 /** The `clone` section of a configuration file. */
 export const cloneSettings = z.strictObject({
@@ -28,6 +29,12 @@ export const cloneSettings = z.strictObject({
       'Actions listed a state in training: larger hubs are sampled uniformly, with logits corrected for it. Evaluation never samples.',
     ),
   twoHopWeight: z.number().positive().max(100).default(1).describe('Weight of two-hop golds in the loss.'),
+  linkedTurns: linkedTurnSettings
+    .nullable()
+    .default(null)
+    .describe(
+      'Dialogues: also clones walks of train turns that nobody annotated, between the entities they name; null: annotated turns alone.',
+    ),
 });
 
 /** Every setting with its value. */

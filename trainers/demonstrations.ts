@@ -50,11 +50,14 @@ export interface GoldWalk {
   hops: number;
 }
 
+type ShownGoldSettings = Pick<CloneSettings, 'maxCandidates' | 'twoHopWeight'> &
+  Partial<Pick<CloneSettings, 'linkedTurns'>>;
+
 /** Gold walks of train and valid; hubs of train are sampled anew at every step. */
 export function shownGolds(
   { graph, rules }: Pick<FeaturizerParts, 'graph' | 'rules'>,
   samples: Record<'train' | 'valid', readonly WalkSample[]>,
-  { maxCandidates, twoHopWeight }: Pick<CloneSettings, 'maxCandidates' | 'twoHopWeight'>,
+  { maxCandidates, twoHopWeight, linkedTurns }: ShownGoldSettings,
   seed: number,
 ): Record<'train' | 'valid', ShownWalks<StateRequest>> {
   const shown = (walks: readonly GoldWalk[]): ShownWalks<StateRequest> => ({
@@ -69,7 +72,10 @@ export function shownGolds(
         const rng = Rng.named(seed, 'clone/candidates', step);
         golds = golds.map((gold) => sampleCandidates(gold, graph, rules, maxCandidates, rng));
       }
-      const weights = chosen.flatMap(({ states, hops }) => states.map(() => (hops > 1 ? twoHopWeight : 1)));
+      const weights = chosen.flatMap(({ states, hops }) => {
+        const ofTurn = states[0]!.task.linked ? (linkedTurns?.weight ?? 1) : 1;
+        return states.map(() => (hops > 1 ? twoHopWeight : 1) * ofTurn);
+      });
       return { requests: golds, golds, weights };
     },
   });

@@ -100,7 +100,8 @@ export function weightsAtStart(folder: string, hashes: CheckpointHashes): Checkp
 
 /** The settings that say what a weight means; where the model lies is told by the encoder's id instead. */
 function meaningOf(settings: TrainSettings) {
-  const { env, relationWalk, linkWalk, walker, relationWalker, linkWalker, policy, transe, bilinear, seed } = settings;
+  const { env, relationWalk, linkWalk, walker, relationWalker, linkWalker, policy, transe, bilinear, seed, clone } =
+    settings;
   const { model: _model, workers: _workers, gpu: _gpu, ...encoder } = settings.encoder;
   const { dropout: _dropout, ...network } = walker;
   const readsTransE = walker.entityVectors.includes('transe') || walker.relationVectors === 'transe';
@@ -109,6 +110,7 @@ function meaningOf(settings: TrainSettings) {
     relationWalk: { horizon: relationWalk.horizon },
     encoder,
     walker: network,
+    ...(clone.linkedTurns && { clone: { linkedTurns: { inCounts: clone.linkedTurns.inCounts } } }),
     relationWalker,
     linkWalk: { horizon: linkWalk.horizon },
     linkWalker,

@@ -1,6 +1,7 @@
 /** Everything a walker's network stands on, put together the same way for training and for answering. */
 import type { FrozenTables, HeadShape } from './heads/head.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
+import type { LinkedTurns } from './linked-turns.js';
 import type { WalkRules } from '../../envs/dialogue-walk/rules.js';
 import type { WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { EnvSettings } from '../../envs/settings.js';
@@ -52,6 +53,8 @@ interface WalkerInputOptions {
   encoder: StateEncoder;
   /** The train split: what the counts count. */
   train: readonly WalkSample[];
+  /** Turns of train that nobody annotated, where the network was or is cloned on some. */
+  linked?: LinkedTurns | undefined;
   /** Asked for when a setting names TransE. */
   transe?: EmbeddingVectors | undefined;
   /** Where states are read one by one, instead of the dialogue's texts. */
@@ -80,10 +83,11 @@ export async function inputsOf(
   vectors: FrozenVectors,
   options: Omit<WalkerInputOptions, 'encoder' | 'encoderSettings' | 'progress' | 'signal'>,
 ): Promise<WalkerInputs> {
-  const { settings, graph, walks = { graph }, rules, train, reader } = options;
+  const { settings, graph, walks = { graph }, rules, train, linked, reader } = options;
   const tables = await tablesOf(options, vectors);
   const edgeFeatures = readsEdgeFeatures(settings);
-  const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(walks.graph, train) : undefined;
+  const counted = linked?.inCounts ? [...train, ...linked.samples] : train;
+  const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(walks.graph, counted) : undefined;
   const perStep = reader !== undefined;
   const featurizer = new Featurizer({
     graph: walks.graph,
@@ -91,6 +95,7 @@ export async function inputsOf(
     vectors,
     edgeFeatures,
     perStep,
+    linkedTurns: linked !== undefined,
     ...(counts && { counts }),
   });
   const maxActions = settings.pathAware ? undefined : options.maxActions;
@@ -118,11 +123,11 @@ export function createPolicy(tf: Tf, inputs: WalkerInputs, seed?: number): Polic
 
 /** What networks over these inputs are built for. */
 export function networkShape({ graph, tables, featurizer, maxActions }: WalkerInputs): HeadShape {
-  const { contextDim, numEdgeFeatures, parts } = featurizer;
+  const { contextDim, numScalars, numEdgeFeatures, parts } = featurizer;
   const { numEntities, numRelations } = graph;
   const { horizon } = parts.rules;
   const rows = parts.graph;
-  return { contextDim, numEdgeFeatures, horizon, numEntities, numRelations, rows, tables, maxActions };
+  return { contextDim, numScalars, numEdgeFeatures, horizon, numEntities, numRelations, rows, tables, maxActions };
 }
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */

@@ -1,7 +1,7 @@
 /** What a trained walker is made of before any tensor: plain data, which threads can share. */
 import { z } from 'zod';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
-import { dataSettings } from '../../datasets/settings.js';
+import { dataSettings, linkedTurnSettings } from '../../datasets/settings.js';
 import { splitSamples, type WalkTask } from '../../datasets/walk-sample.js';
 import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { envSettings, stateTextSettings } from '../../envs/settings.js';
@@ -17,6 +17,7 @@ import type { FrozenVectors } from './features/dialogue-scratch.js';
 import type { TaskVectors } from './features/featurizer.js';
 import type { FrozenTables } from './heads/head.js';
 import { inputsOf, restoredPolicy } from './inputs.js';
+import { linkedTurnsOf } from './linked-turns.js';
 import type { Policy, StateReader } from './policy.js';
 import { walkerSettings } from './settings.js';
 import { tasksPerBatch, walkerAgent, type WalkerAgentOptions } from './walker-agent.js';
@@ -30,6 +31,7 @@ export const walkerRunSettings = z.object({
   stateText: stateTextSettings.prefault({}),
   encoder: encoderSettings,
   walker: walkerSettings,
+  clone: z.object({ linkedTurns: linkedTurnSettings.nullable().default(null) }).prefault({}),
 });
 
 export interface WalkerParts {
@@ -62,13 +64,15 @@ async function policyOf(
   const graph = Graph.fromShared(parts.graph);
   const walked = parts.walkedRows ? graph.withRows(parts.walkedRows) : graph;
   const { tf } = await openBackend(backend);
+  const train = splitSamples(dataset, graph, settings.data, 'train');
   const inputs = await inputsOf(vectors, {
     tf,
     settings: settings.walker,
     graph,
     walks: { graph: walked },
     rules: walkRulesOf(settings.env),
-    train: splitSamples(dataset, graph, settings.data, 'train'),
+    train,
+    linked: linkedTurnsOf(dataset, graph, train, settings.data, settings.clone.linkedTurns),
     tables,
     maxActions: settings.env.maxOut,
     reader: openReader?.(walked),

@@ -40,9 +40,21 @@ export function knownSplit<Sample extends AnySample>(
   return { name, ...(role && { role }), samples, contents };
 }
 
-/** @throws WorkbenchError `usage` for a split that agents may learn from, or that is not there */
-export function knownDialogues(dataset: DialogueDataset, graph: Graph, asked: string): KnownSamples<WalkSample> {
-  const splits = splitNames.map((name) => knownSplit(name, name, walkSamples(dataset.loadDialogues(name), graph)));
+/**
+ * @param derived samples that were made of train and stand in no data set: known to be of train
+ * @throws WorkbenchError `usage` for a split that agents may learn from, or that is not there
+ */
+export function knownDialogues(
+  dataset: DialogueDataset,
+  graph: Graph,
+  asked: string,
+  derived: readonly WalkSample[] = [],
+): KnownSamples<WalkSample> {
+  const splits = splitNames.map((name) => {
+    const split = knownSplit(name, name, walkSamples(dataset.loadDialogues(name), graph));
+    if (name !== 'train' || derived.length === 0) return split;
+    return { ...split, contents: new Map([...split.contents, ...knownSplit(name, name, derived).contents]) };
+  });
   return { graph, splits, asked: askedOf(splits, asked) };
 }
 

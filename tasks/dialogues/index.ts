@@ -49,10 +49,11 @@ export const dialogues: Task<WalkSample, Answer, DialogueRow, DialogueEvaluation
 };
 
 async function dialoguePlan(settings: TrainSettings): Promise<TrainingPlan> {
-  const { graph, walks, train, valid, notes } = await openDialogueData(settings);
-  const tasks = [...train, ...valid].map(({ task }) => task);
+  const { graph, walks, train, valid, linked, notes } = await openDialogueData(settings);
+  const cloned = [...train, ...(linked?.samples ?? [])];
+  const tasks = [...cloned, ...valid].map(({ task }) => task);
   const { nameTokens, lastMessageTokens, windowTokens, windowMessages } = settings.encoder;
-  const golds = goldWalks(train, walks.graph, settings.env).length;
+  const golds = goldWalks(cloned, walks.graph, settings.env).length;
   const { transe, clone } = settings;
   const updates = clone.epochs * Math.ceil(golds / clone.batchSize);
   const names = { texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens };

@@ -1,8 +1,12 @@
 /** What a run over dialogues, or an evaluation of them, noted, and how its evaluations fared on targets that train never had. */
-import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
+import { linkedTurnsOf } from '../../agents/walker/linked-turns.js';
+import { walkerRunSettings } from '../../agents/walker/walker-parts.js';
+import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { dataSettings } from '../../datasets/settings.js';
+import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
 import { foundEvaluation, readEvaluation } from '../../evaluation/keep.js';
 import { knownDialogues } from '../../evaluation/leaks/known-samples.js';
+import type { Graph } from '../../src/kg/graph.js';
 import type { RunInfo } from '../../src/run/records.js';
 import {
   checkDataset,
@@ -35,7 +39,7 @@ export async function runLeaks(name: string, of: CheckedRun, split = 'test'): Pr
   return leakCheck(name, {
     title: `run ${run.id}`,
     note: dataset.manifest.graphs[data.graph]!.note,
-    known: knownDialogues(dataset, graph, split),
+    known: knownDialogues(dataset, graph, split, linkedOf(run, dataset, graph)),
     chosen: dataset.manifest.generated === undefined,
     agents: [notedRun(run), ...agents],
     expected: expectedOf(run),
@@ -54,7 +58,11 @@ export async function evaluationLeaks(name: string, folder: string, wanted: stri
   const asksIt = foundEvaluation(folder) !== undefined && about.split === split;
   const evaluation = () => readEvaluation(folder, dialogueMeasure);
   return leakCheck(name, {
-    ...{ title, note: dataset.manifest.graphs[graph.name]!.note, known: knownDialogues(dataset, graph, split) },
+    ...{
+      title,
+      note: dataset.manifest.graphs[graph.name]!.note,
+      known: knownDialogues(dataset, graph, split, trained && linkedOf(trained, dataset, graph)),
+    },
     ...{ chosen: dataset.manifest.generated === undefined, agents, expected: trained ? expectedOf(trained) : [] },
     targets: asksIt ? [targetsOf(agent, evaluation(), dialogueMeasure, main!.key, ({ seen }) => seen)] : [],
     cannotExclude: [
@@ -63,6 +71,16 @@ export async function evaluationLeaks(name: string, folder: string, wanted: stri
     ],
   });
 }
+
+/** The linked turns that a run was cloned on, made again as it made them. */
+function linkedOf({ config }: RunInfo, dataset: DialogueDataset, graph: Graph): readonly WalkSample[] {
+  const { data, clone } = linkedSettings.parse(config);
+  if (!clone.linkedTurns) return [];
+  const train = splitSamples(dataset, graph, data, 'train');
+  return linkedTurnsOf(dataset, graph, train, data, clone.linkedTurns)!.samples;
+}
+
+const linkedSettings = walkerRunSettings.pick({ data: true, clone: true });
 
 /** What the phases that are done have made. */
 function expectedOf({ config, state: { done } }: RunInfo): string[] {

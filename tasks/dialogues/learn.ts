@@ -1,5 +1,6 @@
 /** Training of a walker over dialogues: TransE, text vectors, cloning, PPO, and the best on valid. */
 import { createCritic } from '../../agents/walker/critic.js';
+import type { LinkedTurns } from '../../agents/walker/linked-turns.js';
 import type { FrozenVectors } from '../../agents/walker/features/dialogue-scratch.js';
 import type { TaskVectors } from '../../agents/walker/features/featurizer.js';
 import { contextDimOf } from '../../agents/walker/features/featurizer.js';
@@ -56,6 +57,7 @@ interface DialogueSession extends Session {
   inputs: WalkerInputs;
   train: readonly WalkSample[];
   valid: readonly WalkSample[];
+  linked: LinkedTurns | undefined;
 }
 
 /** How runs over dialogues train: TransE, text vectors, cloning, PPO. */
@@ -73,7 +75,7 @@ export const dialogueLearning: Learning = {
 
 /** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
 async function openDialogueTraining(settings: TrainSettings): Promise<Training> {
-  const { dataset, graph, walks, train, valid, notes } = await openDialogueData(settings);
+  const { dataset, graph, walks, train, valid, linked, notes } = await openDialogueData(settings);
   const slots = slotOrder(settings, walks.graph);
   refuseForeignEnv(settings, { graph, walks }, train);
   return {
@@ -83,7 +85,8 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
     async run(session, from) {
       const { run, replayed } = session;
       if (from?.header.kind === 'embedding') return replayPretraining(session, dataset, graph, from);
-      const tasks = [...train, ...valid].map(({ task }) => task);
+      const cloned = settings.clone.enabled ? (linked?.samples ?? []) : [];
+      const tasks = [...train, ...cloned, ...valid].map(({ task }) => task);
       const texts = encodeBeside(session, session.threads ?? 1, (options) =>
         encodeTexts(session, { graph, walks }, tasks, options),
       );
@@ -95,9 +98,15 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
         throw error;
       }
       run.update({ phase: 'encode' });
-      const inputs = await prepareInputs(session, { graph, walks }, train, await texts.join(), transe?.table);
+      const inputs = await prepareInputs(
+        session,
+        { graph, walks },
+        { train, linked },
+        await texts.join(),
+        transe?.table,
+      );
       run.update({ done: { ...run.state.done, encode: true } });
-      const dialogues = { ...session, inputs, train, valid };
+      const dialogues = { ...session, inputs, train, valid, linked };
       if (settings.clone.enabled && from?.header.phase !== 'ppo') {
         await cloneInto(dialogues, from);
         if (replayed) return;
@@ -140,7 +149,7 @@ async function encodeTexts(
 async function prepareInputs(
   session: Session,
   graphs: RunGraphs,
-  train: readonly WalkSample[],
+  samples: Pick<DialogueSession, 'train' | 'linked'>,
   { names, dialogues, reader }: RunTexts,
   transe: EmbeddingVectors | undefined,
 ): Promise<WalkerInputs> {
@@ -148,7 +157,7 @@ async function prepareInputs(
   const rules = walkRulesOf(settings.env);
   const maxActions = settings.env.maxOut;
   const inputs = await inputsOf(names, {
-    ...{ tf, settings: settings.walker, ...graphs, rules, train, transe, reader, maxActions },
+    ...{ tf, settings: settings.walker, ...graphs, rules, ...samples, transe, reader, maxActions },
   });
   if (dialogues) inputs.featurizer.texts = dialogues;
   writeTables(run.folder, inputs.tables);
@@ -190,7 +199,8 @@ function replayPretraining(
 }
 
 async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {
-  const { tf, run, settings, inputs, train, valid } = session;
+  const { tf, run, settings, inputs, valid, linked } = session;
+  const train = [...session.train, ...(linked?.samples ?? [])];
   run.update({ phase: 'clone' });
   const policy = createPolicy(tf, inputs, settings.seed);
   const actor = walkerActor(policy);

@@ -1,4 +1,5 @@
 /** What a run over dialogues reads before it begins: graph, edges to walk, samples, and what is to be known of them. */
+import { type LinkedTurns, linkedTurnsOf } from '../../agents/walker/linked-turns.js';
 import { type DialogueDataset, loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { splitSamples, type WalkSample } from '../../datasets/walk-sample.js';
 import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
@@ -13,24 +14,36 @@ interface DialogueData extends RunGraphs {
   dataset: DialogueDataset;
   train: WalkSample[];
   valid: WalkSample[];
+  /** Turns of train that nobody annotated, where the settings ask for them. */
+  linked: LinkedTurns | undefined;
   /** One line a thing that whoever starts the run should know: how much it trains on, what its lists of edges leave out. */
   notes: string[];
 }
 
 /** @throws WorkbenchError `data` for a data set that is not there or that the rules of the walk cannot use */
-export async function openDialogueData(settings: Pick<TrainSettings, 'data' | 'env' | 'ppo'>): Promise<DialogueData> {
+export async function openDialogueData(
+  settings: Pick<TrainSettings, 'clone' | 'data' | 'env' | 'ppo'>,
+): Promise<DialogueData> {
   const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = await dataset.loadGraph(settings.data.graph);
   const walks = walkGraph(graph, settings.env, dataset);
   const graphs = { graph, walks };
   const train = samplesOfSplit(dataset, graphs, settings, 'train');
   const valid = samplesOfSplit(dataset, graphs, settings, 'valid');
+  const linked = linkedTurnsOf(dataset, graph, train, settings.data, settings.clone.linkedTurns);
   const notes = [
     `${train.length} train and ${valid.length} valid samples on graph ${graph.name}`,
+    ...(linked ? [linkedNote(linked)] : []),
     ...selectionNotes(walks, { train, valid }),
     ...releasedNotes(settings),
   ];
-  return { dataset, ...graphs, train, valid, notes };
+  return { dataset, ...graphs, train, valid, linked, notes };
+}
+
+function linkedNote({ samples, weight, inCounts }: LinkedTurns): string {
+  const oneHop = samples.filter(({ gold }) => gold.path.length === 1).length;
+  const counted = inCounts ? 'in the counts of train walks, too' : 'not in the counts of train walks';
+  return `${samples.length} linked turns of train (${oneHop} of one hop, ${samples.length - oneHop} of two), of weight ${weight}, ${counted}`;
 }
 
 /** Settings that repeat what LLM-ARK's released code does where its paper says something else. */

@@ -19,6 +19,7 @@ runsAsWritten('CONTRIBUTING.md', {
 runsAsWritten('docs/README.md');
 runsAsWritten('docs/data.md', { before: mainJob, saves: { Dialogues: ['said.json'] } });
 runsAsWritten('docs/dependencies.md');
+runsAsWritten('docs/dialogue-walkers.md', { before: [mainJob[0]!] });
 runsAsWritten('docs/gpu.md');
 runsAsWritten('docs/guarantees.md');
 runsAsWritten('docs/link-queries.md', {

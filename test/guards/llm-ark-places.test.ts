@@ -31,14 +31,14 @@ test('B-ARK-3: a place without an edge has no probability, whatever its logit an
       const rules = { horizon: 2, equalAtStep1 };
       const samples = graph.entityNames.map((name) => sampleOf(graph, name, 'a message', name, [[name, 'r0', name]]));
       const featurizer = await toyFeaturizer({ graph, samples }, { rules, edgeFeatures: false });
-      const { contextDim } = featurizer;
+      const { contextDim, numScalars } = featurizer;
       const { numEntities, numRelations } = graph;
       const maxActions = longestList(graph) + spare;
       const head = createWalkerHead(
         tf,
         tinySettings({ head: 'pa-mlp', pathAware: false, placeVectors: false }),
         {
-          ...{ contextDim, numEdgeFeatures: 0, horizon: 2, numEntities, numRelations },
+          ...{ contextDim, numScalars, numEdgeFeatures: 0, horizon: 2, numEntities, numRelations },
           ...{ rows: graph, maxActions, tables: noTables },
         },
         1,

@@ -20,6 +20,7 @@ const handsOn: Record<string, string> = {
   'tasks/dialogues/data.ts': 'loads the split that is evaluated, and train',
   'tasks/dialogues/environment.ts': 'gives the samples of a split to environments that other programs step',
   'tasks/dialogues/index.ts': 'counts what a training would read',
+  'tasks/dialogues/leaks.ts': 'makes linked turns again, to know their ids',
   'tasks/dialogues/own-env.ts': 'tries an environment of the user’s own on one sample',
   'tasks/dialogues/predictions.ts': 'writes golds beside what was predicted',
   'tasks/dialogues/row.ts': 'scores an answer',

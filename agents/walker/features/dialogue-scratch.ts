@@ -196,7 +196,7 @@ interface MessageWords {
 }
 
 /** Longest entity name that is looked for, in tokens. */
-const maxMentionTokens = 8;
+export const maxMentionTokens = 8;
 
 /** Splits a text into lower-case runs of letters and digits; accents are dropped. */
 export function tokenize(text: string): string[] {

@@ -4,7 +4,7 @@ import { legalActions, numActions, type WalkRules, type WalkState } from '../../
 import type { Graph } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
-import { allocateBatch, stateScalars, type StateBatch } from '../heads/head.js';
+import { allocateBatch, scalarNames, type StateBatch } from '../heads/head.js';
 import { DialogueScratch, type FrozenVectors, NameIndex } from './dialogue-scratch.js';
 import {
   edgeFeatureNames,
@@ -42,6 +42,8 @@ export interface FeaturizerParts {
   edgeFeatures: boolean;
   /** Whether each request brings the vector of its state's text; else the dialogue's texts stand for all states of a task. */
   perStep?: boolean;
+  /** Whether states tell if their turn is linked: in runs that are cloned on such turns. */
+  linkedTurns?: boolean;
 }
 
 /**
@@ -57,6 +59,7 @@ export class Featurizer {
   /** Vectors of the tasks that batches are asked for; set them first. */
   texts: TaskVectors | undefined;
   readonly contextDim: number;
+  readonly numScalars: number;
   readonly numEdgeFeatures: number;
   readonly #sources: EdgeFeatureSources;
 
@@ -67,6 +70,7 @@ export class Featurizer {
   ) {
     const { graph, vectors, counts } = parts;
     this.contextDim = contextDimOf(vectors.dim, parts.perStep === true);
+    this.numScalars = scalarNames(parts.linkedTurns).length;
     this.numEdgeFeatures = parts.edgeFeatures ? edgeFeatureNames.length : 0;
     this.#sources = sources ?? {
       graph,
@@ -88,8 +92,13 @@ export class Featurizer {
     const requests = rules.noReturn ? asked.map((request) => this.#listed(request)) : asked;
     const counts = requests.map(({ state, actions }) => actions?.length ?? numActions(graph, state, rules));
     const total = counts.reduce((sum, count) => sum + count, 0);
-    const { contextDim, numEdgeFeatures } = this;
-    const batch = allocateBatch(requests.length, total, { contextDim, numEdgeFeatures, horizon: rules.horizon });
+    const { contextDim, numScalars, numEdgeFeatures } = this;
+    const batch = allocateBatch(requests.length, total, {
+      contextDim,
+      numScalars,
+      numEdgeFeatures,
+      horizon: rules.horizon,
+    });
     for (let s = 0; s < requests.length; s++) batch.offsets[s + 1] = batch.offsets[s]! + counts[s]!;
     for (let begin = 0, end = 0; begin < requests.length; begin = end) {
       const { task } = requests[begin]!;
@@ -159,8 +168,9 @@ export class Featurizer {
         Number((lastPath?.length ?? 0) > 1),
         Number(lastPath?.at(-1)?.[2] === state.start),
         task.messages.length / 8,
+        ...(this.parts.linkedTurns ? [Number(task.linked ?? false)] : []),
       ],
-      s * stateScalars.length,
+      s * this.numScalars,
     );
   }
 

@@ -10,7 +10,7 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, gatherSum, matMul, matMulConst, pairDot, relu } from '../../../src/tensor/ops.js';
 import type { WalkerSettings } from '../settings.js';
 import { columns, createEmbeddedHead, type EmbeddedNetwork, type Layers, pickRelations } from './embedded-head.js';
-import { type HeadShape, stateScalars, type WalkerHead } from './head.js';
+import { type HeadShape, type WalkerHead } from './head.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
@@ -23,11 +23,11 @@ export function createCandidateHead(tf: Tf, settings: WalkerSettings, shape: Hea
 function candidateNetwork(
   tf: Tf,
   { width, embeddingDim: d, hidden }: WalkerSettings,
-  { numEdgeFeatures }: HeadShape,
+  { numScalars, numEdgeFeatures }: HeadShape,
   layers: Layers,
 ): EmbeddedNetwork {
   const { parameters, weight, dense } = layers;
-  layers.add('trunk.1', width + 4 * d + stateScalars.length, width, true);
+  layers.add('trunk.1', width + 4 * d + numScalars, width, true);
   layers.add('trunk.2', width, width, true);
   layers.add('state.tail', width, d);
   layers.add('state.relation', width, d);
@@ -57,7 +57,7 @@ function candidateNetwork(
           gatherRows(tf, entities, local.current),
           gatherRows(tf, relations, batch.lastRelation),
           gatherRows(tf, relations, batch.previousPathRelation),
-          tf.tensor2d(batch.scalars, [batch.numStates, stateScalars.length]),
+          tf.tensor2d(batch.scalars, [batch.numStates, numScalars]),
         ],
         1,
       );

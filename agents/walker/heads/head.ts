@@ -44,6 +44,8 @@ export interface HeadShape {
   contextDim: number;
   /** Steps of a walk; a state's `hop` is below. */
   horizon: number;
+  /** Numbers that stand beside a state's vectors: see `scalarNames`. */
+  numScalars: number;
   numEdgeFeatures: number;
   numEntities: number;
   numRelations: number;
@@ -72,7 +74,7 @@ export interface StateBatch {
   walkedRelations: Int32Array;
   /** int32 [S, horizon − 1]: entities that they led to; the start for steps not taken. */
   walkedTails: Int32Array;
-  /** float32 [S, numScalars]: see `stateScalars`. */
+  /** float32 [S, numScalars]: see `scalarNames`. */
   scalars: Float32Array;
   /** int32 [S + 1]: actions of state `s` are `offsets[s] .. offsets[s + 1] - 1`. */
   offsets: Int32Array;
@@ -88,18 +90,22 @@ export interface StateBatch {
   edgeFeatures: Float32Array;
 }
 
-/** Names of the state's scalars, in order. */
-export const stateScalars = [
+const usualScalars = [
   'hop',
   'sender is the assistant',
   'has an earlier path',
   'the earlier path had two hops or more',
   'start is the tail of the earlier path',
   'messages so far / 8',
-] as const;
+];
+
+/** Names of the state's scalars, in order. @param linkedTurns whether the network is cloned on linked turns, too */
+export const scalarNames = (linkedTurns = false): readonly string[] =>
+  linkedTurns ? [...usualScalars, 'is linked'] : usualScalars;
 
 interface BatchShape {
   contextDim: number;
+  numScalars: number;
   horizon: number;
   numEdgeFeatures: number;
 }
@@ -115,7 +121,7 @@ export function allocateBatch(numStates: number, numActions: number, shape: Batc
     previousPathRelation: new Int32Array(numStates),
     walkedRelations: new Int32Array(numStates * (shape.horizon - 1)),
     walkedTails: new Int32Array(numStates * (shape.horizon - 1)),
-    scalars: new Float32Array(numStates * stateScalars.length),
+    scalars: new Float32Array(numStates * shape.numScalars),
     offsets: new Int32Array(numStates + 1),
     stateOf: new Int32Array(numActions),
     actions: new Int32Array(numActions),
@@ -133,7 +139,7 @@ interface StateRows {
 }
 
 /** What of a network's shape the rows go by. */
-export type StateRowShape = Pick<HeadShape, 'contextDim' | 'horizon' | 'tables'>;
+export type StateRowShape = Pick<HeadShape, 'contextDim' | 'horizon' | 'numScalars' | 'tables'>;
 
 /**
  * One row is [text vector ; start ; current ; relations ; scalars ; one-hot of the step], of which all but the text vector
@@ -142,13 +148,11 @@ export type StateRowShape = Pick<HeadShape, 'contextDim' | 'horizon' | 'tables'>
  */
 export function createStateRows(
   settings: WalkerSettings,
-  { contextDim, horizon, tables }: StateRowShape,
+  { contextDim, horizon, numScalars, tables }: StateRowShape,
   withRelations: boolean,
 ): StateRows {
   const { entities, entityDim, relations, relationDim } = tables;
-  const placeDim = settings.placeVectors
-    ? 2 * entityDim + (withRelations ? 2 * relationDim : 0) + stateScalars.length
-    : 0;
+  const placeDim = settings.placeVectors ? 2 * entityDim + (withRelations ? 2 * relationDim : 0) + numScalars : 0;
   const oneHot = settings.stepEncoding === 'concat' ? horizon : 0;
   const dim = contextDim + placeDim + oneHot;
   const positions =
@@ -174,7 +178,7 @@ export function createStateRows(
       write(relations, batch.lastRelation[s]!, relationDim);
       write(relations, batch.previousPathRelation[s]!, relationDim);
     }
-    write(batch.scalars, s, stateScalars.length);
+    write(batch.scalars, s, numScalars);
   };
 
   return {
@@ -183,7 +187,7 @@ export function createStateRows(
       const rows = new Float32Array(batch.numStates * dim);
       for (let s = 0; s < batch.numStates; s++) {
         const at = s * dim;
-        const step = batch.scalars[s * stateScalars.length + hop]!;
+        const step = batch.scalars[s * numScalars + hop]!;
         const text = rows.subarray(at, at + contextDim);
         text.set(batch.context.subarray(s * contextDim, (s + 1) * contextDim));
         writeText(text, step);
@@ -195,7 +199,7 @@ export function createStateRows(
   };
 }
 
-const hop = stateScalars.indexOf('hop');
+const hop = usualScalars.indexOf('hop');
 
 /**
  * sin and cos of the step at falling frequencies, side by side; zeros at the first step.

@@ -26,7 +26,8 @@ async function withCritic(
   settings: Settings = {},
 ): Promise<void> {
   const tables = await frozenTables(tf, world.graph, featurizer.parts.vectors, undefined, tinySettings());
-  const shape = { contextDim: featurizer.contextDim, horizon: 2, tables };
+  const { contextDim, numScalars } = featurizer;
+  const shape = { contextDim, numScalars, horizon: 2, tables };
   const critic = createCritic(tf, tinySettings(settings), shape, 1);
   await randomize(critic.parameters, 4);
   await body(critic, (requests) => readTensor(tf, () => critic.values(featurizer.batch(requests))));
@@ -81,6 +82,7 @@ describe.each([
 describe('the plain critic of LLM-ARK', () => {
   const shapeOf = async (settings: Settings) => ({
     contextDim: featurizer.contextDim,
+    numScalars: featurizer.numScalars,
     horizon: 2,
     tables: await frozenTables(tf, world.graph, featurizer.parts.vectors, undefined, tinySettings(settings)),
   });

@@ -43,10 +43,11 @@ afterEach(() => {
   made = undefined;
 });
 
-function shapeOf(kind: Kind, { contextDim, numEdgeFeatures }: Featurizer): HeadShape {
+function shapeOf(kind: Kind, { contextDim, numScalars, numEdgeFeatures }: Featurizer): HeadShape {
   const { numEntities, numRelations } = graph;
   return {
-    ...{ contextDim, numEdgeFeatures, numEntities, numRelations, rows: graph, horizon: 2, maxActions: 6 },
+    ...{ contextDim, numScalars, numEdgeFeatures, numEntities, numRelations },
+    ...{ rows: graph, horizon: 2, maxActions: 6 },
     tables: kind === 'pa-mlp with trained vectors' ? noTables : tables,
   };
 }

@@ -46,6 +46,7 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
 
   const shape = () => ({
     contextDim: featurizer.contextDim,
+    numScalars: featurizer.numScalars,
     numEdgeFeatures: 0,
     horizon: 2,
     numEntities: graph.numEntities,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { WalkerSettings } from '../../../agents/walker/settings.js';
-import { allocateBatch, createStateRows, type StateBatch, stateScalars } from '../../../agents/walker/heads/head.js';
+import { allocateBatch, createStateRows, type StateBatch, scalarNames } from '../../../agents/walker/heads/head.js';
 import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import { expectClose } from '../../fixtures/gradient-check.js';
 import { tinySettings } from '../../fixtures/toy-walker.js';
@@ -14,10 +14,11 @@ const tables = {
 };
 const [equal, none] = [2, 3];
 const contextDim = 4;
+const numScalars = scalarNames().length;
 
 /** A walk that stands at its start, and one that went from entity 0 to 2 by relation 1 after a path that ended in 0. */
 function twoStates(): StateBatch {
-  const batch = allocateBatch(2, 0, { contextDim, numEdgeFeatures: 0, horizon: 2 });
+  const batch = allocateBatch(2, 0, { contextDim, numScalars, numEdgeFeatures: 0, horizon: 2 });
   batch.context.set([1, 2, 3, 4, 5, 6, 7, 9]);
   batch.start.set([1, 0]);
   batch.current.set([1, 2]);
@@ -29,7 +30,11 @@ function twoStates(): StateBatch {
 
 const paper = { placeVectors: false } as const;
 const rowsOf = (changes: Partial<WalkerSettings>, withRelations = true, horizon = 3) =>
-  createStateRows(tinySettings({ head: 'pa-mlp', ...changes }), { contextDim, horizon, tables }, withRelations);
+  createStateRows(
+    tinySettings({ head: 'pa-mlp', ...changes }),
+    { contextDim, horizon, numScalars, tables },
+    withRelations,
+  );
 
 describe('the rows of states', () => {
   test('hold text, place and scalars, with the relations or without', () => {
@@ -42,7 +47,7 @@ describe('the rows of states', () => {
     expect(critic.dim).toBe(14);
     const without = (row: number[]) => row.filter((_, i) => i < 8 || i > 9);
     expect([...critic.of(twoStates())]).toEqual([...without(first), ...without(second)]);
-    expect(stateScalars).toHaveLength(6);
+    expect(scalarNames()).toHaveLength(6);
   });
 
   test('have zeros for a stay and for no relation', () => {
@@ -65,7 +70,7 @@ describe('the rows of states', () => {
     const [sin, cos] = [Math.sin(1), Math.cos(1)];
     expectClose(rows.of(twoStates()), [1, 2, 3, 4, 5 + sin, 6 + cos, 7 + Math.sin(0.01), 9 + Math.cos(0.01)], 1e-6);
     const third = twoStates();
-    third.scalars[stateScalars.length] = 2;
+    third.scalars[numScalars] = 2;
     expectClose(rows.of(third).subarray(4, 6), [5 + Math.sin(2), 6 + Math.cos(2)], 1e-6);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { edgeFeatureNames } from '../../../../agents/walker/features/edge-features.js';
-import type { Featurizer, StateRequest } from '../../../../agents/walker/features/featurizer.js';
-import { stateScalars, type StateBatch } from '../../../../agents/walker/heads/head.js';
+import { Featurizer, type StateRequest } from '../../../../agents/walker/features/featurizer.js';
+import { scalarNames, type StateBatch } from '../../../../agents/walker/heads/head.js';
 import type { WalkSample } from '../../../../datasets/walk-sample.js';
 import { defaultWalkRules, initialState, numActions } from '../../../../envs/dialogue-walk/rules.js';
 import { unknownId } from '../../../../src/kg/graph.js';
@@ -36,7 +36,7 @@ function rowOf(batch: StateBatch, s: number, contextDim: number) {
   return {
     context: slice(batch.context, contextDim, s, s + 1),
     ids: [batch.start[s], batch.current[s], batch.lastRelation[s], batch.previousPathRelation[s]],
-    scalars: slice(batch.scalars, stateScalars.length, s, s + 1),
+    scalars: slice(batch.scalars, scalarNames().length, s, s + 1),
     stateOf: [...new Set(batch.stateOf.subarray(begin, end))],
     relations: slice(batch.relations, 1, begin, end),
     tails: slice(batch.tails, 1, begin, end),
@@ -48,6 +48,19 @@ const rowsOf = (featurizer: Featurizer, requests: readonly StateRequest[]) => {
   const batch = featurizer.batch(requests);
   return requests.map((_, s) => ({ ...rowOf(batch, s, featurizer.contextDim), stateOf: undefined }));
 };
+
+test('tells of each state whether its turn is linked, in runs that have such turns alone', async () => {
+  const plain = await toyFeaturizer(world);
+  const told = new Featurizer({ ...plain.parts, linkedTurns: true });
+  const tasks = world.samples.map(({ task }, i) => (i === 1 ? { ...task, linked: true as const } : task));
+  plain.texts = told.texts = { ...plain.texts!, rowOf: new Map(tasks.map(({ id }, i) => [id, i])) };
+  const begun = tasks.map((task) => ({ task, state: initialState(graph, task.start, defaultWalkRules) }));
+  const [usual, more] = [plain, told].map((featurizer) => {
+    const { scalars } = featurizer.batch(begun);
+    return begun.map((_, s) => [...scalars.subarray(s * featurizer.numScalars, (s + 1) * featurizer.numScalars)]);
+  });
+  expect(more).toEqual(usual!.map((row, s) => [...row, Number(s === 1)]));
+});
 
 describe('a batch', () => {
   test('lists every legal action of every state, edges in order and then staying', async () => {
