@@ -30,6 +30,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'models/llama/forward.ts': 'models/llama/forward.test.ts',
   'agents/walker/heads/candidate.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/pa-mlp.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/heads/kg-cruse.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/embedded-head.ts': 'agents/walker/heads.test.ts',
   'agents/walker/critic.ts': 'agents/walker/critic.test.ts',
   'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',

@@ -1,13 +1,14 @@
 /** Settings of the trained walker's network and of what it looks at. */
 import { z } from 'zod';
+import { pathHeadSettings } from './heads/path-settings.js';
 
 /** The `walker` section of a configuration file. */
 export const walkerSettings = z.strictObject({
   head: z
-    .enum(['candidate', 'pa-mlp'])
+    .enum(['candidate', 'pa-mlp', 'kg-cruse'])
     .default('candidate')
     .describe(
-      'Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK.',
+      'Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK; the others are of the papers on OpenDialKG that docs/dialogue-walkers.md compares.',
     ),
   entityVectors: z
     .array(z.enum(['name', 'signature', 'transe']))
@@ -94,6 +95,7 @@ export const walkerSettings = z.strictObject({
     .describe(
       'Numbers of the forward pass: `bf16` rounds states, weights, edge vectors, activations and outputs of actor and critic to the 8 significant bits of bfloat16. Weights are kept and trained in float32.',
     ),
+  ...pathHeadSettings,
 });
 
 /** Every setting with its value. */

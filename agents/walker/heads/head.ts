@@ -201,6 +201,11 @@ export function createStateRows(
 
 const hop = usualScalars.indexOf('hop');
 
+/** int32 [S]: steps that each state's walk has taken. */
+export function hopsOf({ numStates, scalars }: StateBatch): Int32Array {
+  return Int32Array.from({ length: numStates }, (_, s) => scalars[s * stateScalars.length + hop]!);
+}
+
 /**
  * sin and cos of the step at falling frequencies, side by side; zeros at the first step.
  * @source Vaswani et al. 2017, section 3.5; the zeros are of LLM-ARK's code

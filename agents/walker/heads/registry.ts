@@ -3,6 +3,7 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import type { WalkerSettings } from '../settings.js';
 import { createCandidateHead } from './candidate.js';
 import type { HeadShape, WalkerHead } from './head.js';
+import { createKgCruseHead } from './kg-cruse.js';
 import { createPaMlpHead } from './pa-mlp.js';
 
 /** Builds a head. @param seed what its weights start from; absent where others are imported into it */
@@ -11,6 +12,7 @@ type CreateHead = (tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: nu
 const heads: Record<WalkerSettings['head'], CreateHead> = {
   candidate: createCandidateHead,
   'pa-mlp': createPaMlpHead,
+  'kg-cruse': createKgCruseHead,
 };
 
 /** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
