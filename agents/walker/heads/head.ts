@@ -201,9 +201,9 @@ export function createStateRows(
 
 const hop = usualScalars.indexOf('hop');
 
-/** int32 [S]: steps that each state's walk has taken. */
-export function hopsOf({ numStates, scalars }: StateBatch): Int32Array {
-  return Int32Array.from({ length: numStates }, (_, s) => scalars[s * stateScalars.length + hop]!);
+/** Steps that state `s` has taken. */
+export function hopOf({ numStates, scalars }: StateBatch, s: number): number {
+  return scalars[s * (scalars.length / numStates) + hop]!;
 }
 
 /**

@@ -6,7 +6,7 @@ import { gatherRows } from '../../../src/tensor/ops.js';
 import type { ParameterSet } from '../../../src/tensor/parameters.js';
 import { createRecurrentLayer } from '../../../src/tensor/recurrent.js';
 import { columns, type Scene } from './embedded-head.js';
-import { type HeadShape, hopsOf, type StateBatch } from './head.js';
+import { type HeadShape, hopOf, type StateBatch } from './head.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -51,7 +51,7 @@ export function createWalkLstm(
    */
   return (said: Tensor2D, scene: Scene): Tensor2D => {
     const { batch, dropped } = scene;
-    const hops = hopsOf(batch);
+    const hops = Int32Array.from({ length: batch.numStates }, (_, s) => hopOf(batch, s));
     const last = hops.reduce((most, hop) => Math.max(most, hop), 0);
     const inputs = [said, ...Array.from({ length: last + 1 }, (_, step) => stepRows(scene, step))];
     let states = layers.map((layer) => layer.start(batch.numStates));
