@@ -2,6 +2,7 @@
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import type { Graph } from '../../../src/kg/graph.js';
 import { madeFrom } from '../../../src/run/provenance.js';
+import { CosineMemo, EntityCosines } from './cosines.js';
 
 /** Frozen unit vectors that cosines are taken with. */
 export interface FrozenVectors {
@@ -33,7 +34,8 @@ export class DialogueScratch {
   readonly #nearTouched: number[] = [];
   readonly #lastTokens: Int32Array;
   readonly #earlierTokens: Int32Array;
-  readonly #cosines: CosineMemo[];
+  readonly #relationCosines: CosineMemo;
+  readonly #entityCosines: EntityCosines;
   #generation = 0;
 
   constructor(
@@ -46,11 +48,8 @@ export class DialogueScratch {
     this.nearEarlier = new Float32Array(graph.numEntities);
     this.#lastTokens = new Int32Array(names.numTokens);
     this.#earlierTokens = new Int32Array(names.numTokens);
-    this.#cosines = [
-      new CosineMemo(vectors.relations, vectors.dim),
-      new CosineMemo(vectors.entities, vectors.dim),
-      new CosineMemo(vectors.entities, vectors.dim),
-    ];
+    this.#relationCosines = new CosineMemo(vectors.relations, vectors.dim);
+    this.#entityCosines = new EntityCosines(vectors.entities, vectors.dim);
   }
 
   /**
@@ -79,9 +78,8 @@ export class DialogueScratch {
       if (this.flags[entity]! & flagMentionedLast) this.#spread(entity, this.nearLast);
       if (this.flags[entity]! & (flagMentionedEarlier | flagVisited)) this.#spread(entity, this.nearEarlier);
     }
-    this.#cosines[0]!.open(last, this.#generation);
-    this.#cosines[1]!.open(last, this.#generation);
-    this.#cosines[2]!.open(window, this.#generation);
+    this.#relationCosines.open(last, this.#generation);
+    this.#entityCosines.open(last, window, this.#generation);
   }
 
   /** Share of an entity's name, weighted by rarity, that the last message repeats; in [0, 1]. */
@@ -96,15 +94,20 @@ export class DialogueScratch {
 
   /** Cosine of the last message with a relation of the graph. */
   cosineLastRelation(relation: number): number {
-    return this.#cosines[0]!.of(relation);
+    return this.#relationCosines.of(relation);
+  }
+
+  /** Cosines that will be asked for: many at once cost less. */
+  prepareCosines(entities: Iterable<number>): void {
+    this.#entityCosines.prepare(entities);
   }
 
   cosineLastEntity(entity: number): number {
-    return this.#cosines[1]!.of(entity);
+    return this.#entityCosines.last.of(entity);
   }
 
   cosineWindowEntity(entity: number): number {
-    return this.#cosines[2]!.of(entity);
+    return this.#entityCosines.window.of(entity);
   }
 
   #overlap(entity: number, stamps: Int32Array): number {
@@ -149,44 +152,6 @@ export class DialogueScratch {
   }
 }
 
-/** Dot products of one query with rows of a table, each computed once a query. */
-class CosineMemo {
-  readonly #values: Float32Array;
-  readonly #stamps: Int32Array;
-  #query: Float32Array = new Float32Array(0);
-  #generation = 0;
-
-  constructor(
-    readonly table: Float32Array,
-    readonly dim: number,
-  ) {
-    this.#values = new Float32Array(table.length / dim);
-    this.#stamps = new Int32Array(table.length / dim);
-  }
-
-  open(query: Float32Array, generation: number): void {
-    this.#query = query;
-    this.#generation = generation;
-  }
-
-  of(row: number): number {
-    if (this.#stamps[row] !== this.#generation) {
-      const begin = row * this.dim;
-      let a = 0;
-      let b = 0;
-      // Two sums let the processor overlap the additions; dimensions of text encoders are even.
-      for (let j = 0; j + 1 < this.dim; j += 2) {
-        a += this.#query[j]! * this.table[begin + j]!;
-        b += this.#query[j + 1]! * this.table[begin + j + 1]!;
-      }
-      if (this.dim % 2) a += this.#query[this.dim - 1]! * this.table[begin + this.dim - 1]!;
-      this.#values[row] = a + b;
-      this.#stamps[row] = this.#generation;
-    }
-    return this.#values[row]!;
-  }
-}
-
 /** What a message says of the graph. */
 interface MessageWords {
   /** Distinct token ids; tokens that no entity name has are left out. */
@@ -200,6 +165,8 @@ export const maxMentionTokens = 8;
 
 /** Splits a text into lower-case runs of letters and digits; accents are dropped. */
 export function tokenize(text: string): string[] {
+  // The same of most messages, several times sooner.
+  if (!/[\u0080-\uffff]/.test(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   return (
     text
       .normalize('NFKD')
@@ -220,6 +187,8 @@ export class NameIndex {
   readonly nameWeight: Float32Array;
   readonly #ids = new Map<string, number>();
   readonly #entitiesByName = new Map<string, number[]>();
+  /** Runs of tokens that a longer name begins with. */
+  readonly #beginnings = new Set<string>();
   readonly #messages = new Map<string, MessageWords>();
 
   constructor(graph: Graph) {
@@ -239,6 +208,9 @@ export class NameIndex {
       const plain = tokenize(name.replace(/\s*\([^)]*\)\s*$/, ''));
       for (const key of new Set([tokens.join(' '), plain.join(' ')])) {
         if (key === '') continue;
+        for (let end = key.indexOf(' '); end >= 0; end = key.indexOf(' ', end + 1)) {
+          this.#beginnings.add(key.slice(0, end));
+        }
         const entities = this.#entitiesByName.get(key);
         if (entities) entities.push(entity);
         else this.#entitiesByName.set(key, [entity]);
@@ -270,6 +242,7 @@ export class NameIndex {
       for (let end = begin; end < Math.min(tokens.length, begin + maxMentionTokens); end++) {
         key = end === begin ? tokens[end]! : `${key} ${tokens[end]!}`;
         for (const entity of this.#entitiesByName.get(key) ?? []) mentions.add(entity);
+        if (!this.#beginnings.has(key)) break;
       }
     }
     const ids = new Set<number>();

@@ -79,6 +79,7 @@ export function writeEdgeFeatures(
   const after = firstEdge < 0 ? undefined : counts?.edgesAfter(firstEdge);
   const stopped = counts && firstEdge >= 0 ? logCount(counts.stopped[firstEdge]!) : 0;
   const continued = counts && firstEdge >= 0 ? logCount(counts.continued[firstEdge]!) : 0;
+  scratch.prepareCosines(actions.map((action) => (action >= degree ? current : graph.tails[base + action]!)));
   // Edges of one relation stand side by side, so what hangs on the relation alone is looked up once a run of them.
   let relation = -1;
   let relationCosine = 0;

@@ -1,4 +1,5 @@
 /** What the module of kernels exports; `../kernels.ts` states the same for TypeScript. */
+export { twoDots } from './cosines';
 export { denseLayer } from './dense';
 export { compareListed, countNearer } from './rounded-rows';
 export { addRowDots, addRowDotsGradient } from './row-dots';

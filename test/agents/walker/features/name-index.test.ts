@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { NameIndex, tokenize } from '../../../../agents/walker/features/dialogue-scratch.js';
 import { graphOf } from '../../../fixtures/toy-walks.js';
 
@@ -16,6 +17,14 @@ describe('tokens', () => {
   test('are lower-case runs of letters and digits without accents', () => {
     expect(tokenize("Pedro Almodóvar's 8½, (2019)!")).toEqual(['pedro', 'almodovar', 's', '81', '2', '2019']);
     expect(tokenize('…?!')).toEqual([]);
+  });
+
+  test('of a text in ASCII are those that it has beside an accent', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
+        expect([...tokenize(text), 'e']).toEqual(tokenize(`${text} é`));
+      }),
+    );
   });
 });
 
@@ -37,6 +46,16 @@ describe('mentions in a message', () => {
     expect(mentions('the gravity film')).toEqual(['Gravity (film)']);
     expect(mentions('days of summer')).toEqual([]);
     expect(mentions('500 Days of Summer')).toEqual(['(500) Days of Summer']);
+  });
+
+  test('find a long name whose beginning is no name, and one that another begins with', () => {
+    const { mentions } = indexOf('Once Upon a Time', 'Once Upon a Time in America', 'Time');
+    expect(mentions('once upon a time in america')).toEqual([
+      'Once Upon a Time',
+      'Once Upon a Time in America',
+      'Time',
+    ]);
+    expect(mentions('once upon a time in paris')).toEqual(['Once Upon a Time', 'Time']);
   });
 
   test('find every entity of an ambiguous name, each once', () => {
