@@ -7,6 +7,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   // Operations with gradients of their own.
   // Straight through what is rounded to bfloat16: by what is defined, since slopes of steps are none.
   'src/tensor/ops.ts': ['src/tensor/ops.test.ts', 'src/tensor/bfloat16.test.ts'],
+  'src/tensor/segments.ts': 'src/tensor/segments.test.ts',
   'src/tensor/table-dots.ts': ['src/tensor/ops.test.ts', 'agents/walker/edge-scorers.test.ts'],
   'models/llama/causal-attention.ts': 'models/llama/gradients.test.ts',
   'models/llama/gated-unit.ts': 'models/llama/gradients.test.ts',
@@ -31,6 +32,9 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/walker/heads/candidate.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/pa-mlp.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/kg-cruse.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/heads/seq2path.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/heads/hitkg.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/heads/transformer.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/embedded-head.ts': 'agents/walker/heads.test.ts',
   'agents/walker/critic.ts': 'agents/walker/critic.test.ts',
   'agents/relation-walker/network.ts': 'agents/relation-walker/network.test.ts',

@@ -5,7 +5,7 @@ import { pathHeadSettings } from './heads/path-settings.js';
 /** The `walker` section of a configuration file. */
 export const walkerSettings = z.strictObject({
   head: z
-    .enum(['candidate', 'pa-mlp', 'kg-cruse'])
+    .enum(['candidate', 'pa-mlp', 'kg-cruse', 'seq2path', 'hitkg'])
     .default('candidate')
     .describe(
       'Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK; the others are of the papers on OpenDialKG that docs/dialogue-walkers.md compares.',

@@ -154,7 +154,16 @@ export class Featurizer {
     batch.current[s] = state.current;
     batch.lastRelation[s] = state.path.at(-1)?.[1] ?? none;
     batch.previousPathRelation[s] = lastPathRelation < 0 ? none : lastPathRelation;
-    const steps = this.parts.rules.horizon - 1;
+    const { horizon } = this.parts.rules;
+    const earlier = lastPath?.slice(-horizon) ?? [];
+    for (let step = 0; step < horizon; step++) {
+      const [, relation, tail] = earlier[step] ?? [-1, -1, -1];
+      // Of what the graph lacks nothing is known.
+      const known = relation >= 0 && tail >= 0;
+      batch.earlierRelations[s * horizon + step] = known ? relation : none;
+      batch.earlierTails[s * horizon + step] = known ? tail : state.start;
+    }
+    const steps = horizon - 1;
     for (let step = 0; step < steps; step++) {
       const [, relation, tail] = state.path[step] ?? [-1, none, state.start];
       batch.walkedRelations[s * steps + step] = relation;

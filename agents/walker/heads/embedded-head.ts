@@ -47,6 +47,8 @@ export interface EmbeddedNetwork {
    * @param rows float32 [rows, embeddingDim]
    */
   prepared?: { width: number; entities(rows: Tensor2D): Tensor2D; relations(rows: Tensor2D): Tensor2D };
+  /** Entities whose rows `scores` reads beside those of the batch, at the places `local.others`. */
+  others?(batch: StateBatch): Int32Array;
   /** float32 [N]: logits of the actions; features of edges are added to them where the network does not read them by itself. */
   scores(scene: Scene): Tensor1D;
   /** Whether `scores` reads `batch.edgeFeatures` by itself. Default false. */
@@ -78,7 +80,7 @@ export function createEmbeddedHead(
   const network = make(layers);
   const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
   const rowWidth = d + (network.prepared?.width ?? 0);
-  const localise = createLocalEntities(numEntities);
+  const localise = createLocalEntities(numEntities, network.others);
   const relationTexts = tf.keep(
     tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]),
   );
@@ -213,19 +215,25 @@ export interface LocalEntities {
   tails: Int32Array;
   /** int32 [S, horizon − 1]: of `walkedTails`. */
   walked: Int32Array;
+  /** int32: of what the network reads beside them. */
+  others: Int32Array;
 }
 
 /**
  * Renumbers the entities of a batch, so that only their rows enter the network. Reused from batch to batch: O(actions), no
  * clearing of the whole table.
  */
-function createLocalEntities(numEntities: number) {
+function createLocalEntities(
+  numEntities: number,
+  othersOf: (batch: StateBatch) => Int32Array = () => new Int32Array(0),
+) {
   const position = new Int32Array(numEntities);
   const seenIn = new Int32Array(numEntities);
   let generation = 0;
   return (batch: StateBatch): LocalEntities => {
     generation++;
-    const ids = new Int32Array(batch.tails.length + 2 * batch.numStates + batch.walkedTails.length);
+    const beside = othersOf(batch);
+    const ids = new Int32Array(batch.tails.length + 2 * batch.numStates + batch.walkedTails.length + beside.length);
     let count = 0;
     const renumber = (entities: Int32Array) =>
       entities.map((entity) => {
@@ -240,7 +248,8 @@ function createLocalEntities(numEntities: number) {
     const current = renumber(batch.current);
     const tails = renumber(batch.tails);
     const walked = renumber(batch.walkedTails);
-    return { ids: ids.slice(0, count), tails, start, current, walked };
+    const others = renumber(beside);
+    return { ids: ids.slice(0, count), tails, start, current, walked, others };
   };
 }
 

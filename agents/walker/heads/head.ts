@@ -70,6 +70,10 @@ export interface StateBatch {
   lastRelation: Int32Array;
   /** int32 [S]: last relation of the dialogue's previous path, or `numRelations + 1` (none). */
   previousPathRelation: Int32Array;
+  /** int32 [S, horizon]: relations of the dialogue's previous path, its last ones; `numRelations + 1` (none) where it is shorter. */
+  earlierRelations: Int32Array;
+  /** int32 [S, horizon]: entities that they led to; the start where there is none. */
+  earlierTails: Int32Array;
   /** int32 [S, horizon − 1]: relations walked so far; `numRelations + 1` (none) for steps not taken. */
   walkedRelations: Int32Array;
   /** int32 [S, horizon − 1]: entities that they led to; the start for steps not taken. */
@@ -119,6 +123,8 @@ export function allocateBatch(numStates: number, numActions: number, shape: Batc
     current: new Int32Array(numStates),
     lastRelation: new Int32Array(numStates),
     previousPathRelation: new Int32Array(numStates),
+    earlierRelations: new Int32Array(numStates * shape.horizon),
+    earlierTails: new Int32Array(numStates * shape.horizon),
     walkedRelations: new Int32Array(numStates * (shape.horizon - 1)),
     walkedTails: new Int32Array(numStates * (shape.horizon - 1)),
     scalars: new Float32Array(numStates * shape.numScalars),

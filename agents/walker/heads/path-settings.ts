@@ -15,4 +15,11 @@ export const pathHeadSettings = {
     .max(4096)
     .default(256)
     .describe('Units of each LSTM layer (kg-cruse and seq2path heads); 1536 in KG-CRuSE as published.'),
+  transformerLayers: z
+    .int()
+    .min(1)
+    .max(12)
+    .default(2)
+    .describe('Layers of the encoder, and of the decoder (hitkg head).'),
+  transformerHeads: z.int().min(1).max(64).default(4).describe('Heads of attention in each layer (hitkg head).'),
 };

@@ -3,8 +3,10 @@ import type { Tf } from '../../../src/tensor/backend.js';
 import type { WalkerSettings } from '../settings.js';
 import { createCandidateHead } from './candidate.js';
 import type { HeadShape, WalkerHead } from './head.js';
+import { createHitkgHead } from './hitkg.js';
 import { createKgCruseHead } from './kg-cruse.js';
 import { createPaMlpHead } from './pa-mlp.js';
+import { createSeq2PathHead } from './seq2path.js';
 
 /** Builds a head. @param seed what its weights start from; absent where others are imported into it */
 type CreateHead = (tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number) => WalkerHead;
@@ -13,6 +15,8 @@ const heads: Record<WalkerSettings['head'], CreateHead> = {
   candidate: createCandidateHead,
   'pa-mlp': createPaMlpHead,
   'kg-cruse': createKgCruseHead,
+  seq2path: createSeq2PathHead,
+  hitkg: createHitkgHead,
 };
 
 /** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */

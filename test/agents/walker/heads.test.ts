@@ -20,16 +20,16 @@ const kinds = {
   'pa-mlp with trained vectors': { head: 'pa-mlp', entityInit: 'random-trainable', placeVectors: false },
   'pa-mlp over places': { head: 'pa-mlp', pathAware: false },
   'kg-cruse': { head: 'kg-cruse', recurrentUnits: 5, recurrentLayers: 2 },
+  seq2path: { head: 'seq2path', recurrentUnits: 5 },
+  'seq2path with features': { head: 'seq2path', recurrentUnits: 4 },
+  hitkg: { head: 'hitkg', transformerHeads: 2 },
 } as const;
 type Kind = keyof typeof kinds;
 const plain = await toyFeaturizer(world, { edgeFeatures: false });
-const featurizers = {
-  candidate: await toyFeaturizer(world),
-  'pa-mlp': plain,
-  'pa-mlp with trained vectors': plain,
-  'pa-mlp over places': plain,
-  'kg-cruse': plain,
-};
+const withFeatures = await toyFeaturizer(world);
+const featurizers = Object.fromEntries(
+  (Object.keys(kinds) as Kind[]).map((kind) => [kind, /candidate|features/.test(kind) ? withFeatures : plain]),
+) as Record<Kind, Featurizer>;
 
 let tf: Tf;
 let tables: FrozenTables;

@@ -1,0 +1,141 @@
+/**
+ * Seq2Path: a decoder writes the walk token by token, a relation and then an entity. Masked to the graph, it chooses among the
+ * relations that leave the entity it stands at, then among the tails of that relation.
+ *
+ *   s = LSTM(C · text, E[start], R[r1], E[v1], …)              s' = LSTM(…, R[r])
+ *   logit(r, t) = ln softmax over relations there of W · s [r] + ln softmax over their tails of U · s' · E[t] / √d
+ *
+ * @source a baseline of Jung, Son and Lyu 2020 (AttnIO), described there in a few lines; see docs/dialogue-walkers.md
+ */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import { Rng } from '../../../src/run/seeds.js';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { gatherRows } from '../../../src/tensor/ops.js';
+import { type CellState, createRecurrentLayer } from '../../../src/tensor/recurrent.js';
+import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
+import { trainedDots } from '../../../src/tensor/table-dots.js';
+import type { WalkerSettings } from '../settings.js';
+import { createEmbeddedHead, type EmbeddedNetwork, type Layers, type Scene } from './embedded-head.js';
+import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import { type RelationRuns, relationRuns } from './relation-runs.js';
+
+type Tensor1D = tfTypes.Tensor1D;
+type Tensor2D = tfTypes.Tensor2D;
+
+/** Builds the head. @param seed what its weights start from */
+export function createSeq2PathHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
+  return createEmbeddedHead(tf, settings, shape, (layers) => seq2PathNetwork(tf, settings, shape, layers, seed), seed);
+}
+
+function seq2PathNetwork(
+  tf: Tf,
+  { width, embeddingDim: d, recurrentUnits: units }: WalkerSettings,
+  { horizon, numRelations, rows }: HeadShape,
+  layers: Layers,
+  seed?: number,
+): EmbeddedNetwork {
+  const { dense } = layers;
+  const choices = numRelations + 1;
+  layers.add('said', width, d, true);
+  const cell = createRecurrentLayer(
+    tf,
+    layers.parameters,
+    { cell: 'lstm', name: 'decoder', inputs: d, dim: units },
+    seed === undefined ? undefined : (weights) => Rng.named(seed, `walker/${weights}`),
+  );
+  layers.add('state.relation', units, choices, true);
+  layers.add('state.tail', units, d, true);
+  const tailDots = trainedDots(tf);
+  const runsOf = new WeakMap<StateBatch, RelationRuns>();
+  const runs = (batch: StateBatch) => {
+    if (!runsOf.has(batch)) runsOf.set(batch, relationRuns(rows, batch, numRelations));
+    return runsOf.get(batch)!;
+  };
+
+  /** After the last entity of each walk. */
+  const decode = ({ batch, text, entities, relations, local, dropped }: Scene): CellState => {
+    const hops = Int32Array.from({ length: batch.numStates }, (_, s) => hopOf(batch, s));
+    const last = hops.reduce((most, hop) => Math.max(most, hop), 0);
+    const read = (state: CellState, input: Tensor2D) => cell.step(cell.given(dropped(input)), state);
+    let state = read(cell.start(batch.numStates), dense(text, 'said'));
+    state = read(state, gatherRows(tf, entities, local.start));
+    const ends = [state];
+    for (let step = 0; step < last; step++) {
+      const places = hops.map((_, s) => s * (horizon - 1) + step);
+      state = read(
+        state,
+        gatherRows(
+          tf,
+          relations,
+          places.map((at) => batch.walkedRelations[at]!),
+        ),
+      );
+      state = read(
+        state,
+        gatherRows(
+          tf,
+          entities,
+          places.map((at) => local.walked[at]!),
+        ),
+      );
+      ends.push(state);
+    }
+    if (hops.every((hop) => hop === last)) return state;
+    const place = hops.map((hop, s) => hop * batch.numStates + s);
+    return state.map((_, part) =>
+      gatherRows(
+        tf,
+        tf.concat(
+          ends.map((end) => end[part]!),
+          0,
+        ) as Tensor2D,
+        place,
+      ),
+    );
+  };
+
+  return {
+    others: (batch) => runs(batch).tails,
+    scores(scene) {
+      const { batch, entities, relations, local, dropped } = scene;
+      const there = runs(batch);
+      const state = decode(scene);
+      const all = tf.reshape(dense(dropped(state[0]!), 'state.relation'), [-1, 1]) as Tensor2D;
+      const ofRelations = gatherRows(
+        tf,
+        all,
+        there.relations.map((r, i) => there.stateOf[i]! * choices + r),
+      );
+      const byRelation = segmentLogSoftmaxColumns(tf, ofRelations, there.offsets);
+      const relationPart = gatherRows(tf, byRelation, there.relationOf);
+      const { forks, tailOffsets, forkOf, tailOf } = there;
+      if (forks.length === 0) return tf.reshape(relationPart, [-1]) as Tensor1D;
+
+      const before = state.map((part) =>
+        gatherRows(
+          tf,
+          part,
+          forks.map((place) => there.stateOf[place]!),
+        ),
+      );
+      const written = gatherRows(
+        tf,
+        relations,
+        forks.map((place) => there.relations[place]!),
+      );
+      const [after] = cell.step(cell.given(dropped(written)), before);
+      const wanted = tf.mul(dense(dropped(after!), 'state.tail'), 1 / Math.sqrt(d)) as Tensor2D;
+      const ofTails = tf.reshape(tailDots(wanted, [entities], { left: forkOf, right: [local.others] }), [-1, 1]);
+      const byTail = segmentLogSoftmaxColumns(tf, ofTails as Tensor2D, tailOffsets);
+      // The last row is that of tails without another beside them: certain.
+      const certain = forkOf.length;
+      const rowsOfTails = tf.concat([byTail, tf.zeros([1, 1])], 0) as Tensor2D;
+      const tailPart = gatherRows(
+        tf,
+        rowsOfTails,
+        tailOf.map((at) => (at < 0 ? certain : at)),
+      );
+      return tf.reshape(tf.add(relationPart, tailPart), [-1]) as Tensor1D;
+    },
+  };
+}

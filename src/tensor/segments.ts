@@ -1,0 +1,161 @@
+/**
+ * Differentiable operations over segments of rows, such as the out-edges of each state or the in-edges of each entity: softmax
+ * within each, several columns (heads of attention) at once, and weighted sums of a table's rows. Gradients are in closed
+ * form where tensors can be read at once; a device has kernels of its own.
+ */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import { gatherRows, readsAtOnce, type Tf } from './ops.js';
+import { type RowDots, simdRowDots } from './row-dots.js';
+
+type Tensor2D = tfTypes.Tensor2D;
+type Save = (tensors: tfTypes.Tensor[]) => void;
+
+/**
+ * Log-softmax of each column within each segment of rows: out[i, h] = x[i, h] − ln Σ_j exp(x[j, h] + w[j]), j in the segment
+ * of i. Sums run in float64 on the host; numbers that are not finite stay so, for the loss to find.
+ * @param scores float32 [N, columns]
+ * @param offsets int32 [segments + 1]: rows of segment `s` are `offsets[s] .. offsets[s + 1] - 1`; none may be empty
+ * @param logWeights float32 [N], ln of how many each row stands for; default 0
+ * @returns [N, columns]
+ */
+export function segmentLogSoftmaxColumns(
+  tf: Tf,
+  scores: Tensor2D,
+  offsets: Int32Array,
+  logWeights?: Float32Array,
+): Tensor2D {
+  if (!readsAtOnce(tf)) return paddedLogSoftmax(tf, scores, offsets, logWeights);
+  const op = tf.customGrad((x, save) => {
+    (save as Save)([]);
+    const columns = scores.shape[1];
+    const out = logSoftmax((x as Tensor2D).dataSync() as Float32Array, offsets, columns, logWeights);
+    return {
+      value: tf.tensor2d(out, scores.shape),
+      gradFunc: (dy: tfTypes.Tensor) => {
+        const upstream = dy.dataSync() as Float32Array;
+        return tf.tensor2d(logSoftmaxGradient(out, upstream, offsets, columns, logWeights), scores.shape);
+      },
+    };
+  });
+  return op(scores) as Tensor2D;
+}
+
+function logSoftmax(x: Float32Array, offsets: Int32Array, columns: number, logWeights?: Float32Array): Float32Array {
+  const out = new Float32Array(x.length);
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    const [begin, end] = [offsets[s]!, offsets[s + 1]!];
+    for (let h = 0; h < columns; h++) {
+      let max = -Infinity;
+      for (let i = begin; i < end; i++) max = Math.max(max, x[i * columns + h]! + (logWeights ? logWeights[i]! : 0));
+      let sum = 0;
+      for (let i = begin; i < end; i++) sum += Math.exp(x[i * columns + h]! + (logWeights ? logWeights[i]! : 0) - max);
+      const logSum = max + Math.log(sum);
+      for (let i = begin; i < end; i++) out[i * columns + h] = x[i * columns + h]! - logSum;
+    }
+  }
+  return out;
+}
+
+/** dx[i] = dy[i] − exp(out[i] + w[i]) · Σ_j dy[j] */
+function logSoftmaxGradient(
+  out: Float32Array,
+  upstream: Float32Array,
+  offsets: Int32Array,
+  columns: number,
+  logWeights?: Float32Array,
+): Float32Array {
+  const gradient = new Float32Array(out.length);
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    const [begin, end] = [offsets[s]!, offsets[s + 1]!];
+    for (let h = 0; h < columns; h++) {
+      let sum = 0;
+      for (let i = begin; i < end; i++) sum += upstream[i * columns + h]!;
+      for (let i = begin; i < end; i++) {
+        const place = i * columns + h;
+        gradient[place] = upstream[place]! - Math.exp(out[place]! + (logWeights ? logWeights[i]! : 0)) * sum;
+      }
+    }
+  }
+  return gradient;
+}
+
+/**
+ * The same by stock operations, for a device: segments of like length are padded to the next power of two, so that less than
+ * as many rows again are added.
+ */
+export function paddedLogSoftmax(tf: Tf, scores: Tensor2D, offsets: Int32Array, logWeights?: Float32Array): Tensor2D {
+  const columns = scores.shape[1];
+  const classes = new Map<number, number[]>();
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    const width = 2 ** Math.ceil(Math.log2(offsets[s + 1]! - offsets[s]!));
+    const same = classes.get(width);
+    if (same) same.push(s);
+    else classes.set(width, [s]);
+  }
+  const placeOf = new Int32Array(scores.shape[0]);
+  let placed = 0;
+  const sums = Array.from(classes, ([width, segments]) => {
+    const rows = new Int32Array(segments.length * width);
+    const added = new Float32Array(rows.length).fill(-1e30);
+    segments.forEach((s, k) => {
+      const begin = offsets[s]!;
+      const length = offsets[s + 1]! - begin;
+      rows.fill(begin, k * width, (k + 1) * width);
+      for (let i = 0; i < length; i++) {
+        rows[k * width + i] = begin + i;
+        added[k * width + i] = logWeights?.[begin + i] ?? 0;
+        placeOf[begin + i] = placed;
+      }
+      placed++;
+    });
+    const padded = tf.add(gatherRows(tf, scores, rows), tf.tensor2d(added, [rows.length, 1]));
+    return tf.logSumExp(tf.reshape(padded, [segments.length, width, columns]), 1) as Tensor2D;
+  });
+  return tf.sub(scores, gatherRows(tf, tf.concat(sums, 0), placeOf)) as Tensor2D;
+}
+
+/** Rows that meet in sums: `weights[i] · table[right[i]]` is added to row `left[i]`. */
+export interface WeightedPairs {
+  /** int32 [m]; equal ones best side by side. */
+  left: Int32Array;
+  /** int32 [m] */
+  right: Int32Array;
+}
+
+/**
+ * Makes `out[left[i]] = Σ weights[i] · table[right[i]]`, without the [m, d] products: how messages over edges are summed.
+ * @returns differentiable, of `weights` [m] and `table` [k, d]; [rows, d], zeros where nothing is added
+ */
+export function weightedRowSums(
+  tf: Tf,
+): (weights: tfTypes.Tensor1D, table: Tensor2D, pairs: WeightedPairs, rows: number) => Tensor2D {
+  let opened: RowDots | undefined;
+  return (weights, table, { left, right }, rows) => {
+    const width = table.shape[1];
+    if (!readsAtOnce(tf)) {
+      const scaled = tf.mul(gatherRows(tf, table, right), tf.reshape(weights, [-1, 1])) as Tensor2D;
+      return tf.unsortedSegmentSum(scaled, tf.tensor1d(left, 'int32'), rows) as Tensor2D;
+    }
+    const dots = (opened ??= simdRowDots());
+    const rowsOf = (values: Float32Array) => ({ values, stride: width, column: 0 });
+    const op = tf.customGrad((w, t, save) => {
+      (save as unknown as Save)([]);
+      const by = (w as tfTypes.Tensor).dataSync() as Float32Array;
+      const values = (t as tfTypes.Tensor).dataSync() as Float32Array;
+      const out = new Float32Array(rows * width);
+      dots.addRowDotsGradient(rowsOf(out), by, rowsOf(values), { width, left, right });
+      return {
+        value: tf.tensor2d(out, [rows, width]),
+        gradFunc: (dy: tfTypes.Tensor) => {
+          const upstream = rowsOf(dy.dataSync() as Float32Array);
+          const ofWeights = new Float32Array(by.length);
+          dots.addRowDots(ofWeights, upstream, rowsOf(values), { width, left, right });
+          const ofTable = new Float32Array(table.size);
+          dots.addRowDotsGradient(rowsOf(ofTable), by, upstream, { width, left: right, right: left });
+          return [tf.tensor1d(ofWeights), tf.tensor2d(ofTable, table.shape)];
+        },
+      };
+    });
+    return op(weights, table) as Tensor2D;
+  };
+}
