@@ -5,7 +5,7 @@ import { pathHeadSettings } from './heads/path-settings.js';
 /** The `walker` section of a configuration file. */
 export const walkerSettings = z.strictObject({
   head: z
-    .enum(['candidate', 'pa-mlp', 'kg-cruse', 'seq2path', 'hitkg'])
+    .enum(['candidate', 'pa-mlp', 'kg-cruse', 'seq2path', 'hitkg', 'seq2seq', 'dialkg-walker', 'tri-lstm'])
     .default('candidate')
     .describe(
       'Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK; the others are of the papers on OpenDialKG that docs/dialogue-walkers.md compares.',
@@ -59,6 +59,14 @@ export const walkerSettings = z.strictObject({
     .default(128)
     .describe('Dimension in which states meet entities and relations (candidate head).'),
   hidden: z.int().min(4).max(1024).default(64).describe('Units of the MLP per edge (candidate head).'),
+  zeroShot: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(1)
+    .describe(
+      'Weight of the dot product of dialogue and end entity in the last step’s scores (dialkg-walker head); 0: none.',
+    ),
   dropout: z
     .number()
     .min(0)

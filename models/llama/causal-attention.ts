@@ -1,8 +1,7 @@
 /** Softmax attention to the tokens before, in blocks of queries, so that keys after a block cost nothing. */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import type { Tf } from '../../src/tensor/backend.js';
-import { sumOf } from '../../src/tensor/ops.js';
-import { batchProduct } from './linear.js';
+import { batchProduct, sumOf } from '../../src/tensor/ops.js';
 
 type Tensor3D = tfTypes.Tensor3D;
 type Save = (tensors: tfTypes.Tensor[]) => void;

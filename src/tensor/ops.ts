@@ -11,6 +11,7 @@ export type Tf = typeof tfTypes;
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
+type Tensor3D = tfTypes.Tensor3D;
 type Save = (tensors: tfTypes.Tensor[]) => void;
 
 /** Whether this backend's memory is the host's, so that it can be read at any time and for the price of a copy at most. */
@@ -58,6 +59,34 @@ export function matMulConst(tf: Tf, a: Tensor2D, b: Tensor2D): Tensor2D {
     };
   });
   return op(b) as Tensor2D;
+}
+
+/**
+ * Batched a·b, either side transposed first: [n, r, i] × [n, i, c] → [n, r, c]. Without gradient: for the inside of
+ * operations that bring their own. On wasm a flag would leave the fast kernel, so the transposed side is copied.
+ */
+export function batchProduct(tf: Tf, a: Tensor3D, b: Tensor3D, turnA: boolean, turnB: boolean): Tensor3D {
+  if (tf.getBackend() === 'tensorflow') return tf.matMul(a, b, turnA, turnB);
+  const turned = (x: Tensor3D, turn: boolean) => (turn ? tf.transpose(x, [0, 2, 1]) : x);
+  return tf.matMul(turned(a, turnA), turned(b, turnB));
+}
+
+/** Dot products of all rows with all rows, batch by batch: [n, r, d] and [n, c, d] → [n, r, c]. */
+export function batchDots(tf: Tf, a: Tensor3D, b: Tensor3D): Tensor3D {
+  const op = tf.customGrad((x, y, save) => {
+    (save as Save)([x as Tensor3D, y as Tensor3D]);
+    return {
+      value: batchProduct(tf, x as Tensor3D, y as Tensor3D, false, true),
+      gradFunc: (dy: tfTypes.Tensor, saved: tfTypes.Tensor[]) => {
+        const [left, right] = saved as [Tensor3D, Tensor3D];
+        return [
+          batchProduct(tf, dy as Tensor3D, right, false, false),
+          batchProduct(tf, dy as Tensor3D, left, true, false),
+        ];
+      },
+    };
+  });
+  return op(a, b) as Tensor3D;
 }
 
 /** max(x, 0). Native TensorFlow makes the stock gradient's step of five operations; the sign of the result is the same. */

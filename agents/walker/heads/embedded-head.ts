@@ -9,8 +9,9 @@ import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows, matMul, matMulConst, readTensor, relu } from '../../../src/tensor/ops.js';
 import { normalValues, ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
+import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import type { WalkerSettings } from '../settings.js';
-import type { HeadShape, StateBatch, WalkerHead } from './head.js';
+import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
@@ -20,6 +21,8 @@ export interface Layers {
   readonly parameters: ParameterSet;
   /** Adds weights [fanIn, fanOut] with their bias, `NAME.bias`, where it has one. */
   add(name: string, fanIn: number, fanOut: number, biased?: boolean): void;
+  /** Adds an LSTM of `dim` units with its weights. */
+  lstm(name: string, inputs: number, dim: number): RecurrentLayer;
   weight(name: string): Tensor2D;
   /** input · W + b */
   dense(input: Tensor2D, name: string): Tensor2D;
@@ -59,6 +62,7 @@ export interface EmbeddedNetwork {
  * Builds a head around a network.
  * @param make adds the weights of the network and says how it scores
  * @param seed what the weights start from
+ * @param readsRelations false for a network that does not: the rows that it gets are zeros, and nothing is trained for them
  */
 export function createEmbeddedHead(
   tf: Tf,
@@ -66,6 +70,7 @@ export function createEmbeddedHead(
   shape: HeadShape,
   make: (layers: Layers) => EmbeddedNetwork,
   seed = 0,
+  readsRelations = true,
 ): WalkerHead {
   const { embeddingDim: d, width } = settings;
   const { tables, numRelations, contextDim } = shape;
@@ -74,9 +79,11 @@ export function createEmbeddedHead(
   const { parameters, weight } = layers;
   layers.add('context', contextDim, width, true);
   layers.add('entity', tables.entityDim, d, true);
-  layers.add('relation', tables.relationDim, d);
-  const residual = normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d);
-  parameters.add('relation.residual', [numRelations + 2, d], residual);
+  if (readsRelations) {
+    layers.add('relation', tables.relationDim, d);
+    const residual = normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d);
+    parameters.add('relation.residual', [numRelations + 2, d], residual);
+  }
   const network = make(layers);
   const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
   const rowWidth = d + (network.prepared?.width ?? 0);
@@ -91,6 +98,7 @@ export function createEmbeddedHead(
     return network.prepared ? (tf.concat([embedded, network.prepared.entities(embedded)], 1) as Tensor2D) : embedded;
   };
   const relationRows = () => {
+    if (!readsRelations) return tf.zeros<tfTypes.Rank.R2>([numRelations + 2, d]);
     const embedded = tf.add(
       matMulConst(tf, relationTexts, weight('relation')),
       weight('relation.residual'),
@@ -165,6 +173,10 @@ function layersOf(tf: Tf, seed: number): Layers {
       parameters.add(name, [fanIn, fanOut], uniformFanIn(Rng.named(seed, `walker/${name}`), fanIn, fanIn * fanOut));
       if (biased) parameters.add(`${name}.bias`, [fanOut], new Float32Array(fanOut));
     },
+    lstm: (name, inputs, dim) =>
+      createRecurrentLayer(tf, parameters, { cell: 'lstm', name, inputs, dim }, (part) =>
+        Rng.named(seed, `walker/${part}`),
+      ),
     dense: (input, name) => tf.add(matMul(tf, input, weight(name)), weight(`${name}.bias`)) as Tensor2D,
   };
 }
@@ -182,6 +194,19 @@ function featureScores(tf: Tf, { hidden }: WalkerSettings, { numEdgeFeatures }: 
     const byLayer = matMul(tf, relu(tf, inner) as Tensor2D, weight('features.out'));
     return tf.reshape(tf.add(byLayer, matMulConst(tf, features, weight('features.linear'))), [-1]) as Tensor1D;
   };
+}
+
+/** Of rows for every hop, each [S, width], those of the hop that each state is at. */
+export function rowsOfHop(tf: Tf, byHop: readonly Tensor2D[], batch: StateBatch): Tensor2D {
+  const { numStates } = batch;
+  const places = Int32Array.from({ length: numStates }, (_, s) => hopOf(batch, s) * numStates + s);
+  return gatherRows(tf, tf.concat([...byHop], 0), places);
+}
+
+/** Column `step` of int32 [S, steps]. */
+export function ofStep(walked: Int32Array, numStates: number, step: number): Int32Array {
+  const steps = walked.length / numStates;
+  return Int32Array.from({ length: numStates }, (_, s) => walked[s * steps + step]!);
 }
 
 /** Scores of each action's relation out of a [S, numRelations + 2] table of all of them. */

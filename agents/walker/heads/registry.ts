@@ -2,11 +2,14 @@
 import type { Tf } from '../../../src/tensor/backend.js';
 import type { WalkerSettings } from '../settings.js';
 import { createCandidateHead } from './candidate.js';
+import { createDialkgWalkerHead } from './dialkg-walker.js';
 import type { HeadShape, WalkerHead } from './head.js';
 import { createHitkgHead } from './hitkg.js';
 import { createKgCruseHead } from './kg-cruse.js';
 import { createPaMlpHead } from './pa-mlp.js';
 import { createSeq2PathHead } from './seq2path.js';
+import { createSeq2SeqHead } from './seq2seq.js';
+import { createTriLstmHead } from './tri-lstm.js';
 
 /** Builds a head. @param seed what its weights start from; absent where others are imported into it */
 type CreateHead = (tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number) => WalkerHead;
@@ -17,6 +20,9 @@ const heads: Record<WalkerSettings['head'], CreateHead> = {
   'kg-cruse': createKgCruseHead,
   seq2path: createSeq2PathHead,
   hitkg: createHitkgHead,
+  seq2seq: createSeq2SeqHead,
+  'dialkg-walker': createDialkgWalkerHead,
+  'tri-lstm': createTriLstmHead,
 };
 
 /** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */

@@ -1,0 +1,99 @@
+/**
+ * DialKG Walker: a decoder that mixes a relation out of all there are and steps on; an edge is scored by the decoder's state
+ * with its tail and by the mixed relation with its own. The state follows from the dialogue alone: what was walked decides
+ * which edges there are, not how they are scored.
+ *
+ *   x = W [text ; E[start]] + w        a_t = σ(A h_{t−1} + B x)        r_t = Σ_k a_t[k] R[k]        z_t = h_{t−1} + r_t
+ *   i_t = σ(u·h_{t−1} + u'·c_{t−1})    c_t = (1 − i_t) c_{t−1} + i_t tanh(C z_t + D h_{t−1})
+ *   o_t = σ(o·z_t + o'·h_{t−1} + o"·c_t)                               h_t = o_t tanh(c_t)
+ *   logit(r, n) = h_t · E[n] + r_t · R[r] (+ λ F x · E[n] at the last step)
+ *
+ * @source Moon, Shah, Kumar and Subba 2019 (OpenDialKG), section 4
+ */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { gatherRows, matMul, pairDot } from '../../../src/tensor/ops.js';
+import type { WalkerSettings } from '../settings.js';
+import {
+  columns,
+  createEmbeddedHead,
+  type EmbeddedNetwork,
+  type Layers,
+  pickRelations,
+  rowsOfHop,
+} from './embedded-head.js';
+import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+
+type Tensor2D = tfTypes.Tensor2D;
+
+/** Builds the head. @param seed what its weights start from */
+export function createDialkgWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
+  return createEmbeddedHead(tf, settings, shape, (layers) => dialkgNetwork(tf, settings, shape, layers), seed);
+}
+
+function dialkgNetwork(
+  tf: Tf,
+  { width, embeddingDim: d, zeroShot }: WalkerSettings,
+  { horizon, numRelations }: HeadShape,
+  layers: Layers,
+): EmbeddedNetwork {
+  // Staying is a relation of its own.
+  const mixed = numRelations + 1;
+  layers.add('dialkg.context', width + d, d, true);
+  layers.add('dialkg.mix.context', d, mixed);
+  layers.add('dialkg.mix.state', d, mixed);
+  layers.add('dialkg.in.state', d, 1);
+  layers.add('dialkg.in.memory', d, 1);
+  layers.add('dialkg.memory.input', d, d);
+  layers.add('dialkg.memory.state', d, d);
+  layers.add('dialkg.out.input', d, 1);
+  layers.add('dialkg.out.state', d, 1);
+  layers.add('dialkg.out.memory', d, 1);
+  if (zeroShot > 0) layers.add('dialkg.zero-shot', d, d);
+  const by = (rows: Tensor2D, name: string) => matMul(tf, rows, layers.weight(`dialkg.${name}`));
+  const sigmoidOf = (...terms: Tensor2D[]) => tf.sigmoid(terms.reduce((sum, term) => tf.add(sum, term)));
+
+  const walk = (context: Tensor2D, all: Tensor2D) => {
+    const hops: { state: Tensor2D; relation: Tensor2D }[] = [];
+    const wanted = by(context, 'mix.context');
+    let state: Tensor2D = tf.zeros([context.shape[0], d]);
+    let memory = state;
+    for (let hop = 0; hop < horizon; hop++) {
+      const relation = matMul(tf, sigmoidOf(wanted, by(state, 'mix.state')), all);
+      const input = tf.add(state, relation) as Tensor2D;
+      const taken = sigmoidOf(by(state, 'in.state'), by(memory, 'in.memory'));
+      const next = tf.tanh(tf.add(by(input, 'memory.input'), by(state, 'memory.state')));
+      memory = tf.add(memory, tf.mul(taken, tf.sub(next, memory))) as Tensor2D;
+      const shown = sigmoidOf(by(input, 'out.input'), by(state, 'out.state'), by(memory, 'out.memory'));
+      state = tf.mul(shown, tf.tanh(memory)) as Tensor2D;
+      hops.push({ state, relation });
+    }
+    return hops;
+  };
+
+  return {
+    scores({ batch, text, entities, relations, local, dropped }) {
+      const start = gatherRows(tf, entities, local.start);
+      const context = layers.dense(dropped(tf.concat([text, start], 1)), 'dialkg.context');
+      const hops = walk(context, columns(tf, tf.slice(relations, [0, 0], [mixed, -1]), 0, d));
+      const at = (part: 'state' | 'relation') =>
+        rowsOfHop(
+          tf,
+          hops.map((hop) => hop[part]),
+          batch,
+        );
+      const towards = zeroShot > 0 ? tf.add(at('state'), endsOf(context, batch)) : at('state');
+      return tf.add(
+        pairDot(tf, towards as Tensor2D, entities, batch.stateOf, local.tails),
+        pickRelations(tf, matMul(tf, at('relation'), tf.transpose(relations)), batch),
+      );
+    },
+  };
+
+  /** λ F x in states before their last step, zeros in others. */
+  function endsOf(context: Tensor2D, batch: StateBatch): Tensor2D {
+    const { numStates } = batch;
+    const last = Float32Array.from({ length: numStates }, (_, s) => (hopOf(batch, s) === horizon - 1 ? zeroShot : 0));
+    return tf.mul(by(context, 'zero-shot'), tf.tensor2d(last, [numStates, 1])) as Tensor2D;
+  }
+}
