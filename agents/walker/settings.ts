@@ -1,11 +1,24 @@
 /** Settings of the trained walker's network and of what it looks at. */
 import { z } from 'zod';
+import { flowHeadSettings } from './heads/flow-settings.js';
 import { pathHeadSettings } from './heads/path-settings.js';
 
 /** The `walker` section of a configuration file. */
 export const walkerSettings = z.strictObject({
   head: z
-    .enum(['candidate', 'pa-mlp', 'kg-cruse', 'seq2path', 'hitkg', 'seq2seq', 'dialkg-walker', 'tri-lstm'])
+    .enum([
+      'candidate',
+      'pa-mlp',
+      'attn-flow',
+      'attn-io',
+      'diff-kg',
+      'kg-cruse',
+      'seq2path',
+      'hitkg',
+      'seq2seq',
+      'dialkg-walker',
+      'tri-lstm',
+    ])
     .default('candidate')
     .describe(
       'Network that scores the edges: `candidate` adds edge features and an MLP per edge; `pa-mlp` is the dot product head of LLM-ARK; the others are of the papers on OpenDialKG that docs/dialogue-walkers.md compares.',
@@ -103,6 +116,7 @@ export const walkerSettings = z.strictObject({
     .describe(
       'Numbers of the forward pass: `bf16` rounds states, weights, edge vectors, activations and outputs of actor and critic to the 8 significant bits of bfloat16. Weights are kept and trained in float32.',
     ),
+  ...flowHeadSettings,
   ...pathHeadSettings,
 });
 

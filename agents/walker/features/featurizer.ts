@@ -20,6 +20,8 @@ export interface StateRequest {
   state: WalkState;
   /** Ascending indices of legal actions to list; default all. Only cloning samples; it corrects for it. */
   actions?: Int32Array;
+  /** float32 [actions]: ln of how many legal actions each listed one stands for; default 0. */
+  logWeights?: Float32Array;
   /** float32 [dim]: vector of the state's full text, where states are read one by one (`StateReader`). */
   vector?: Float32Array;
 }
@@ -100,6 +102,10 @@ export class Featurizer {
       horizon: rules.horizon,
     });
     for (let s = 0; s < requests.length; s++) batch.offsets[s + 1] = batch.offsets[s]! + counts[s]!;
+    if (requests.some(({ logWeights }) => logWeights)) {
+      batch.logWeights = new Float32Array(total);
+      requests.forEach(({ logWeights }, s) => logWeights && batch.logWeights!.set(logWeights, batch.offsets[s]));
+    }
     for (let begin = 0, end = 0; begin < requests.length; begin = end) {
       const { task } = requests[begin]!;
       while (end < requests.length && requests[end]!.task === task) end++;

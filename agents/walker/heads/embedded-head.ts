@@ -12,6 +12,7 @@ import { normalValues, ParameterSet, uniformFanIn } from '../../../src/tensor/pa
 import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import type { WalkerSettings } from '../settings.js';
 import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import { allInflowRows, hostRows, type Inflow, withHeads } from './inflow.js';
 
 type Tensor1D = tfTypes.Tensor1D;
 type Tensor2D = tfTypes.Tensor2D;
@@ -33,7 +34,7 @@ export interface Scene {
   batch: StateBatch;
   /** float32 [S, width]: what was said. */
   text: Tensor2D;
-  /** float32 [entities of the batch, embeddingDim + prepared]: rows by the places in `local`. */
+  /** float32 [entities of the batch, embeddingDim + prepared]: rows by the places in `local`; those of the in-flow instead, where there is one. */
   entities: Tensor2D;
   /** float32 [numRelations + 2, embeddingDim + prepared]; the last two are Equal and "none". */
   relations: Tensor2D;
@@ -52,17 +53,27 @@ export interface EmbeddedNetwork {
   prepared?: { width: number; entities(rows: Tensor2D): Tensor2D; relations(rows: Tensor2D): Tensor2D };
   /** Entities whose rows `scores` reads beside those of the batch, at the places `local.others`. */
   others?(batch: StateBatch): Int32Array;
+  /** Rows of entities made of those of their neighbours. */
+  inflow?: Inflow;
   /** float32 [N]: logits of the actions; features of edges are added to them where the network does not read them by itself. */
   scores(scene: Scene): Tensor1D;
   /** Whether `scores` reads `batch.edgeFeatures` by itself. Default false. */
   readsFeatures?: boolean;
 }
 
+/** What of the tables a network reads: it has no weights over the rest. */
+export interface Reads {
+  /** Default true; else rows have no width. */
+  entities?: boolean;
+  /** Default true; else rows are zeros. */
+  relations?: boolean;
+}
+
 /**
  * Builds a head around a network.
  * @param make adds the weights of the network and says how it scores
  * @param seed what the weights start from
- * @param readsRelations false for a network that does not: the rows that it gets are zeros, and nothing is trained for them
+ * @param reads what of the tables it reads
  */
 export function createEmbeddedHead(
   tf: Tf,
@@ -70,15 +81,16 @@ export function createEmbeddedHead(
   shape: HeadShape,
   make: (layers: Layers) => EmbeddedNetwork,
   seed = 0,
-  readsRelations = true,
+  reads: Reads = {},
 ): WalkerHead {
   const { embeddingDim: d, width } = settings;
+  const { entities: readsEntities = true, relations: readsRelations = true } = reads;
   const { tables, numRelations, contextDim } = shape;
   const numEntities = tables.entities.length / tables.entityDim;
   const layers = layersOf(tf, seed);
   const { parameters, weight } = layers;
   layers.add('context', contextDim, width, true);
-  layers.add('entity', tables.entityDim, d, true);
+  if (readsEntities) layers.add('entity', tables.entityDim, d, true);
   if (readsRelations) {
     layers.add('relation', tables.relationDim, d);
     const residual = normalValues(Rng.named(seed, 'walker/residual'), 0.02, (numRelations + 2) * d);
@@ -86,14 +98,16 @@ export function createEmbeddedHead(
   }
   const network = make(layers);
   const features = network.readsFeatures ? undefined : featureScores(tf, settings, shape, layers);
-  const rowWidth = d + (network.prepared?.width ?? 0);
+  const rowWidth = readsEntities ? d + (network.prepared?.width ?? 0) : 0;
   const localise = createLocalEntities(numEntities, network.others);
+  const { inflow } = network;
   const relationTexts = tf.keep(
     tf.tensor2d(padRelations(tables.relations, tables.relationDim), [numRelations + 2, tables.relationDim]),
   );
   let kept: { entities: Promise<Float32Array>; relations: Tensor2D } | undefined;
 
   const entityRows = (statics: Tensor2D) => {
+    if (!readsEntities) return tf.zeros([statics.shape[0], 0]) as Tensor2D;
     const embedded = tf.tanh(tf.add(matMulConst(tf, statics, weight('entity')), weight('entity.bias'))) as Tensor2D;
     return network.prepared ? (tf.concat([embedded, network.prepared.entities(embedded)], 1) as Tensor2D) : embedded;
   };
@@ -119,7 +133,10 @@ export function createEmbeddedHead(
     return features ? (tf.add(logits, features(batch)) as Tensor1D) : logits;
   };
 
-  const allEntityRows = async () => {
+  const rowsOf = (ids: Int32Array) =>
+    entityRows(tf.tensor2d(hostRows(tables.entities, tables.entityDim, ids), [ids.length, tables.entityDim]));
+  const allEntityRows = async (relations: Tensor2D) => {
+    if (rowWidth === 0) return new Float32Array(0);
     const entities = new Float32Array(numEntities * rowWidth);
     const chunk = 16384;
     for (let begin = 0; begin < numEntities; begin += chunk) {
@@ -128,7 +145,7 @@ export function createEmbeddedHead(
       const rows = await readTensor(tf, () => entityRows(tf.tensor2d(statics, [count, tables.entityDim])));
       entities.set(rows, begin * rowWidth);
     }
-    return entities;
+    return inflow ? allInflowRows(tf, inflow, { values: entities, width: rowWidth }, relations) : entities;
   };
   const weightsChanged = () => {
     kept?.relations.dispose();
@@ -139,17 +156,22 @@ export function createEmbeddedHead(
     parameters,
     logits: (batch, dropout) => {
       const local = localise(batch);
-      const statics = hostRows(tables.entities, tables.entityDim, local.ids);
-      const entities = entityRows(tf.tensor2d(statics, [local.ids.length, tables.entityDim]));
-      return score(batch, { entities, relations: relationRows(), local }, dropout);
+      const relations = relationRows();
+      if (!inflow) return score(batch, { entities: rowsOf(local.ids), relations, local }, dropout);
+      const { ids, edges } = withHeads(local.ids, inflow.edgesInto(local.ids, dropout));
+      return score(batch, { entities: inflow.rows(rowsOf(ids), relations, edges), relations, local }, dropout);
     },
     infer: async (batch) => {
-      kept ??= { relations: tf.tidy(() => tf.keep(relationRows())), entities: allEntityRows() };
+      if (!kept) {
+        const rows = tf.tidy(() => tf.keep(relationRows()));
+        kept = { relations: rows, entities: allEntityRows(rows) };
+      }
       const { relations } = kept;
       const all = await kept.entities;
+      const width = inflow?.width ?? rowWidth;
       return readTensor(tf, () => {
         const local = localise(batch);
-        const entities = tf.tensor2d(hostRows(all, rowWidth, local.ids), [local.ids.length, rowWidth]);
+        const entities = tf.tensor2d(hostRows(all, width, local.ids), [local.ids.length, width]);
         return score(batch, { entities, relations, local });
       });
     },
@@ -276,11 +298,4 @@ function createLocalEntities(
     const others = renumber(beside);
     return { ids: ids.slice(0, count), tails, start, current, walked, others };
   };
-}
-
-/** Copies rows of a host table, float32 [ids.length, width]. */
-function hostRows(table: Float32Array, width: number, ids: Int32Array): Float32Array {
-  const rows = new Float32Array(ids.length * width);
-  for (let i = 0; i < ids.length; i++) rows.set(table.subarray(ids[i]! * width, (ids[i]! + 1) * width), i * width);
-  return rows;
 }

@@ -90,6 +90,11 @@ export interface StateBatch {
   relations: Int32Array;
   /** int32 [N]: entity that each action leads to. */
   tails: Int32Array;
+  /**
+   * float32 [N]: ln of how many legal actions each listed one stands for; absent where all are listed. Trainers add it to logits;
+   * heads that normalise by themselves count it in their sums.
+   */
+  logWeights?: Float32Array | undefined;
   /** float32 [N, numEdgeFeatures], empty when the head does not read them. */
   edgeFeatures: Float32Array;
 }

@@ -1,8 +1,11 @@
 /** The heads of a walker by name: a line each. */
 import type { Tf } from '../../../src/tensor/backend.js';
 import type { WalkerSettings } from '../settings.js';
+import { createAttnFlowHead } from './attn-flow.js';
+import { createAttnIoHead } from './attn-io.js';
 import { createCandidateHead } from './candidate.js';
 import { createDialkgWalkerHead } from './dialkg-walker.js';
+import { createDiffKgHead } from './diff-kg.js';
 import type { HeadShape, WalkerHead } from './head.js';
 import { createHitkgHead } from './hitkg.js';
 import { createKgCruseHead } from './kg-cruse.js';
@@ -15,7 +18,10 @@ import { createTriLstmHead } from './tri-lstm.js';
 type CreateHead = (tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number) => WalkerHead;
 
 const heads: Record<WalkerSettings['head'], CreateHead> = {
+  'attn-flow': createAttnFlowHead,
+  'attn-io': createAttnIoHead,
   candidate: createCandidateHead,
+  'diff-kg': createDiffKgHead,
   'pa-mlp': createPaMlpHead,
   'kg-cruse': createKgCruseHead,
   seq2path: createSeq2PathHead,

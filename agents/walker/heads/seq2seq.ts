@@ -18,7 +18,7 @@ import type { HeadShape, WalkerHead } from './head.js';
 /** Builds the head. @param seed what its weights start from */
 export function createSeq2SeqHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
   const make = (layers: Layers) => seq2seqNetwork(tf, settings, shape, layers);
-  return createEmbeddedHead(tf, settings, shape, make, seed, false);
+  return createEmbeddedHead(tf, settings, shape, make, seed, { relations: false });
 }
 
 function seq2seqNetwork(

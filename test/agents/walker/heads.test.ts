@@ -27,8 +27,16 @@ const kinds = {
   'dialkg-walker with features': { head: 'dialkg-walker' },
   'dialkg-walker without zero-shot scores': { head: 'dialkg-walker', zeroShot: 0 },
   'tri-lstm': { head: 'tri-lstm' },
+  'attn-flow': { head: 'attn-flow' },
+  'attn-flow with features': { head: 'attn-flow', attentionHeads: 3 },
+  'attn-io': { head: 'attn-io' },
+  'attn-io with features': { head: 'attn-io', attentionHeads: 1 },
+  'diff-kg': { head: 'diff-kg' },
+  'diff-kg with features': { head: 'diff-kg', fanOut: 'ignored' },
 } as const;
 type Kind = keyof typeof kinds;
+/** Whether a logit is a share of what is listed, so that it depends on the rest of the list. */
+const givesShares = (kind: Kind) => kind.startsWith('attn-');
 const plain = await toyFeaturizer(world, { edgeFeatures: false });
 const withFeatures = await toyFeaturizer(world);
 const featurizers = Object.fromEntries(
@@ -120,6 +128,15 @@ describe.each(Object.keys(kinds) as Kind[])('the %s head', (kind) => {
     const head = await headOf(kind);
     const full = featurizer.batch(states);
     const logits = await head.infer(full);
+    if (givesShares(kind)) {
+      // Then an action that stands for two counts as one that is listed twice.
+      const state = states[0]!;
+      const twice = await head.infer(featurizer.batch([{ ...state, actions: Int32Array.of(0, 0, 1) }]));
+      const logWeights = Float32Array.of(Math.LN2, 0);
+      const weighted = featurizer.batch([{ ...state, actions: Int32Array.of(0, 1), logWeights }]);
+      expectClose(await head.infer(weighted), twice.subarray(1));
+      return expectClose(await readTensor(tf, () => head.logits(weighted)), twice.subarray(1));
+    }
     const lastOnly = states.map((state, s) => ({
       ...state,
       actions: Int32Array.of(full.offsets[s + 1]! - full.offsets[s]! - 1),

@@ -1,0 +1,115 @@
+/**
+ * Attention flow over a graph: each state sends its mass along the out-edges of where it stands, by a softmax of each head of
+ * attention, whose mean is the probability of an edge. `attn-io` is the same over entities that their in-edges have mixed.
+ *
+ *   h_v = G[v] + W_d·text        G = E here
+ *   logit(r, t) = ln mean_heads softmax over out-edges of LeakyReLU(W_q·h_v · (W_k·h_t + W_k·R[r]) / √d)
+ *
+ * @source Jung, Son and Lyu 2020 (AttnIO), EMNLP; its ablation without in-flow
+ */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { gatherRows, matMul } from '../../../src/tensor/ops.js';
+import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
+import { trainedDots } from '../../../src/tensor/table-dots.js';
+import type { WalkerSettings } from '../settings.js';
+import { columns, createEmbeddedHead, type EmbeddedNetwork, type Layers, type Scene } from './embedded-head.js';
+import type { HeadShape, WalkerHead } from './head.js';
+
+type Tensor1D = tfTypes.Tensor1D;
+type Tensor2D = tfTypes.Tensor2D;
+
+/** Builds the head without in-flow. @param seed what its weights start from */
+export function createAttnFlowHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
+  return createEmbeddedHead(tf, settings, shape, (layers) => attnFlowNetwork(tf, settings, layers), seed);
+}
+
+function attnFlowNetwork(tf: Tf, settings: WalkerSettings, layers: Layers): EmbeddedNetwork {
+  const out = outflow(tf, settings, layers);
+  const d = settings.embeddingDim;
+  return {
+    prepared: { width: out.width, entities: out.ofEntities, relations: out.ofRelations },
+    scores: (scene) => out.scores(scene, columns(tf, scene.entities, d, out.width)),
+  };
+}
+
+/** Heads of attention side by side: pairs of rows, of which each head compares its own columns. */
+export interface AttentionHeads {
+  count: number;
+  /** Columns of all heads. */
+  width: number;
+  /** float32 [rows, width] as rows of single heads: [rows · count, width / count]. */
+  split(rows: Tensor2D): Tensor2D;
+  /** Rows of single heads, those of the first head first: equal rows of `index` stay side by side. */
+  rowsOf(index: Int32Array): Int32Array;
+  /** float32 [pairs · count], in the order of `rowsOf`, as [pairs, count]. */
+  byPair(values: Tensor1D): Tensor2D;
+  /** The way back. */
+  byHead(values: Tensor2D): Tensor1D;
+}
+
+export function attentionHeads(tf: Tf, { attentionHeads: count, embeddingDim }: WalkerSettings): AttentionHeads {
+  const width = count * Math.ceil(embeddingDim / count);
+  return {
+    count,
+    width,
+    split: (rows) => tf.reshape(rows, [-1, width / count]),
+    rowsOf(index) {
+      const rows = new Int32Array(index.length * count);
+      for (let h = 0; h < count; h++) {
+        for (let i = 0; i < index.length; i++) rows[h * index.length + i] = index[i]! * count + h;
+      }
+      return rows;
+    },
+    byPair: (values) => tf.transpose(tf.reshape(values, [count, -1])) as Tensor2D,
+    byHead: (values) => tf.reshape(tf.transpose(values), [-1]) as Tensor1D,
+  };
+}
+
+/** Adds the weights of the out-flow. */
+export function outflow(tf: Tf, settings: WalkerSettings, { add, weight }: Layers) {
+  const { width, embeddingDim: d } = settings;
+  const heads = attentionHeads(tf, settings);
+  const [ofTails, ofRelations] = [trainedDots(tf), trainedDots(tf)];
+  add('outflow.text', width, d);
+  add('outflow.query', d, heads.width);
+  add('outflow.key', d, heads.width);
+  return {
+    /** Columns of what is made of an entity: query and key. */
+    width: 2 * heads.width,
+    ofEntities: (rows: Tensor2D) =>
+      tf.concat([matMul(tf, rows, weight('outflow.query')), matMul(tf, rows, weight('outflow.key'))], 1) as Tensor2D,
+    ofRelations: (rows: Tensor2D) => matMul(tf, rows, weight('outflow.key')),
+    /**
+     * @param entities float32 [entities of the batch, width], by `ofEntities`
+     * @returns float32 [N]: ln of each edge's share; those of a state sum to 1
+     */
+    scores({ batch, text, local, dropped, relations }: Omit<Scene, 'entities'>, entities: Tensor2D): Tensor1D {
+      const said = matMul(tf, dropped(text), weight('outflow.text'));
+      const queries = tf.add(
+        gatherRows(tf, columns(tf, entities, 0, heads.width), local.current),
+        matMul(tf, said, weight('outflow.query')),
+      ) as Tensor2D;
+      const saidKeys = matMul(tf, said, weight('outflow.key'));
+      const keys = columns(tf, entities, heads.width, heads.width);
+      const relationKeys = columns(tf, relations, d, heads.width);
+
+      const own = heads.split(queries);
+      const left = heads.rowsOf(batch.stateOf);
+      const byText = tf.sum(tf.mul(own, heads.split(saidKeys)), 1, true) as Tensor2D;
+      const dots = [
+        ofTails(own, [heads.split(keys)], { left, right: [heads.rowsOf(local.tails)] }),
+        ofRelations(own, [heads.split(relationKeys)], { left, right: [heads.rowsOf(batch.relations)] }),
+        tf.reshape(gatherRows(tf, byText, left), [-1]),
+      ].reduce((sum, part) => tf.add(sum, part)) as Tensor1D;
+      const scores = scaledLeaky(tf, heads.byPair(dots), heads);
+      const shares = segmentLogSoftmaxColumns(tf, scores, batch.offsets, batch.logWeights);
+      return tf.sub(tf.logSumExp(shares, 1), Math.log(heads.count)) as Tensor1D;
+    },
+  };
+}
+
+/** LeakyReLU(x / √d), d the columns of one head. */
+export function scaledLeaky(tf: Tf, dots: Tensor2D, { width, count }: AttentionHeads): Tensor2D {
+  return tf.leakyRelu(tf.mul(dots, Math.sqrt(count / width)) as Tensor2D, 0.2);
+}

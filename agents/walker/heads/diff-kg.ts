@@ -1,0 +1,77 @@
+/**
+ * The walk of DiffKG: one distribution over relations for every hop, all read from the text before the walk begins; staying is
+ * one of the relations. Tails of a relation tie.
+ *
+ *   P_t = softmax over relations of W_t·text
+ *   logit(r, n) = ln P_t[r] − ln fan(v, r), fan the edges of relation r at v; with `fanOut=ignored` ln P_t[r] alone
+ *
+ * Divided by the fan-out it is a distribution over the relations that are there and a uniform tail. Ignored, every edge is
+ * multiplied by its relation's probability before all are normalised, as published: a relation with 100 tails has 100 times the
+ * mass of one with a single tail.
+ * @source Tuan et al. 2022 (DiffKG), Findings of ACL; Pascalson/DiffKG-Dialog
+ */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { gatherRows } from '../../../src/tensor/ops.js';
+import type { WalkerSettings } from '../settings.js';
+import { createEmbeddedHead } from './embedded-head.js';
+import { type HeadShape, scalarNames, type StateBatch, type WalkerHead } from './head.js';
+
+const hop = scalarNames().indexOf('hop');
+
+/** Builds the head. @param seed what its weights start from */
+export function createDiffKgHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
+  const { numRelations, numScalars, horizon, rows } = shape;
+  // Staying is the relation after the graph's own.
+  const choices = numRelations + 1;
+  return createEmbeddedHead(
+    tf,
+    settings,
+    shape,
+    ({ add, dense }) => {
+      add('hops', settings.width, horizon * choices, true);
+      return {
+        scores({ batch, text, dropped }) {
+          const all = tf.reshape(dense(dropped(text), 'hops'), [-1, choices]) as tfTypes.Tensor2D;
+          const ofHops = batch.stateOf.map((_, i) => {
+            const state = batch.stateOf[i]!;
+            return (state * horizon + batch.scalars[state * numScalars + hop]!) * choices + batch.relations[i]!;
+          });
+          const logits = tf.reshape(gatherRows(tf, tf.reshape(all, [-1, 1]), ofHops), [-1]) as tfTypes.Tensor1D;
+          return settings.fanOut === 'ignored'
+            ? logits
+            : (tf.sub(logits, tf.tensor1d(logFanOut(rows, batch))) as tfTypes.Tensor1D);
+        },
+      };
+    },
+    seed,
+    { entities: false, relations: false },
+  );
+}
+
+/** float32 [N]: ln of how many edges with an action's relation leave where its state stands; 0 for staying. */
+export function logFanOut(
+  { offsets, relations }: AdjacencyRows,
+  { current, stateOf, relations: chosen }: Pick<StateBatch, 'current' | 'stateOf' | 'relations'>,
+): Float32Array {
+  /** First edge of an entity with that relation or one above. */
+  const firstOf = (entity: number, relation: number) => {
+    let [low, high] = [offsets[entity]!, offsets[entity + 1]!];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (relations[middle]! < relation) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const logs = new Float32Array(stateOf.length);
+  for (let i = 0; i < logs.length; i++) {
+    const entity = current[stateOf[i]!]!;
+    const same = i > 0 && stateOf[i - 1] === stateOf[i] && chosen[i - 1] === chosen[i];
+    logs[i] = same
+      ? logs[i - 1]!
+      : Math.log(Math.max(1, firstOf(entity, chosen[i]! + 1) - firstOf(entity, chosen[i]!)));
+  }
+  return logs;
+}

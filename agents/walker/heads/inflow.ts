@@ -1,0 +1,132 @@
+/** In-flow: rows of entities made of those of the entities that have edges into them, for a batch or for the whole graph in chunks. */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import { type AdjacencyRows, reversedRows } from '../../../src/kg/adjacency.js';
+import type { Rng } from '../../../src/run/seeds.js';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { readTensor } from '../../../src/tensor/ops.js';
+
+type Tensor2D = tfTypes.Tensor2D;
+
+/** Edges into some entities, those of each side by side. */
+export interface InEdges {
+  /** int32 [entities + 1]: edges into entity `i` are `offsets[i] .. offsets[i + 1] - 1`; each has one at least. */
+  offsets: Int32Array;
+  /** int32 [edges]: relation of each. */
+  relations: Int32Array;
+  /** int32 [edges]: where each comes from. */
+  heads: Int32Array;
+}
+
+/** What a network makes of the edges into an entity. */
+export interface Inflow {
+  /** Columns of what is made. */
+  width: number;
+  /**
+   * @param ids int32, entities of the graph
+   * @param rng draws a few of the edges while cloning; without it all are given
+   */
+  edgesInto(ids: Int32Array, rng?: Rng): InEdges;
+  /**
+   * @param entities float32 [rows, any]: of the entities that edges lead into, in their order, and of others
+   * @param relations float32 [numRelations + 2, any]
+   * @param edges heads are places among `entities`
+   * @returns float32 [entities that edges lead into, width], differentiable
+   */
+  rows(entities: Tensor2D, relations: Tensor2D, edges: InEdges): Tensor2D;
+}
+
+/**
+ * Edges into entities, staying first: it keeps what an entity is itself among what flows in.
+ * @param rows edges by head; they are sorted by tail at the first call
+ * @param stay relation of staying
+ * @param most edges drawn of an entity that has more, staying not counted
+ */
+export function inEdgesOf(rows: AdjacencyRows, stay: number, most: number): Inflow['edgesInto'] {
+  let reversed: AdjacencyRows | undefined;
+  return (ids, rng) => {
+    const { offsets, relations, tails } = (reversed ??= reversedRows(rows));
+    const chosen = { offsets: new Int32Array(ids.length + 1), relations: [] as number[], heads: [] as number[] };
+    for (let i = 0; i < ids.length; i++) {
+      const [begin, end] = [offsets[ids[i]!]!, offsets[ids[i]! + 1]!];
+      chosen.relations.push(stay);
+      chosen.heads.push(ids[i]!);
+      const take = (edge: number) => {
+        chosen.relations.push(relations[edge]!);
+        chosen.heads.push(tails[edge]!);
+      };
+      if (!rng || end - begin <= most) for (let edge = begin; edge < end; edge++) take(edge);
+      else drawn(begin, end, most, rng).forEach(take);
+      chosen.offsets[i + 1] = chosen.heads.length;
+    }
+    const { offsets: ends, ...lists } = chosen;
+    return { offsets: ends, relations: Int32Array.from(lists.relations), heads: Int32Array.from(lists.heads) };
+  };
+}
+
+/** `count` distinct integers of begin .. end − 1, each as likely as any other. @source Floyd, in Bentley and Floyd 1987, doi:10.1145/30401.315746 */
+function drawn(begin: number, end: number, count: number, rng: Rng): Set<number> {
+  const chosen = new Set<number>();
+  for (let last = end - count; last < end; last++) {
+    const one = begin + rng.integer(last - begin + 1);
+    chosen.add(chosen.has(one) ? last : one);
+  }
+  return chosen;
+}
+
+/**
+ * The entities with those that edges come from behind them, once each, and the edges with places in that list for heads.
+ * @param entities int32, each once
+ */
+export function withHeads(entities: Int32Array, edges: InEdges): { ids: Int32Array; edges: InEdges } {
+  const places = new Map<number, number>();
+  for (const entity of entities) places.set(entity, places.size);
+  const heads = edges.heads.map((head) => {
+    const place = places.get(head);
+    if (place !== undefined) return place;
+    places.set(head, places.size);
+    return places.size - 1;
+  });
+  return { ids: Int32Array.from(places.keys()), edges: { ...edges, heads } };
+}
+
+/**
+ * Rows of all entities by all edges into them.
+ * @param entities float32 [numEntities, width], row-major
+ * @param edgesAtOnce edges that go through the network at once, where one entity does not have more: about a hundred megabytes
+ * @returns float32 [numEntities, inflow.width]
+ */
+export async function allInflowRows(
+  tf: Tf,
+  inflow: Inflow,
+  { values, width }: { values: Float32Array; width: number },
+  relations: Tensor2D,
+  edgesAtOnce = 2 ** 15,
+): Promise<Float32Array> {
+  const numEntities = values.length / width;
+  const all = new Float32Array(numEntities * inflow.width);
+  const add = async (begin: number, entities: Int32Array, into: InEdges) => {
+    const { ids, edges } = withHeads(entities, into);
+    const made = await readTensor(tf, () =>
+      inflow.rows(tf.tensor2d(hostRows(values, width, ids), [ids.length, width]), relations, edges),
+    );
+    all.set(made, begin * inflow.width);
+  };
+  let held: number[] = [];
+  let count = 0;
+  for (let entity = 0; entity < numEntities; entity++) {
+    held.push(entity);
+    count += inflow.edgesInto(Int32Array.of(entity)).heads.length;
+    if (count < edgesAtOnce && entity + 1 < numEntities) continue;
+    const entities = Int32Array.from(held);
+    await add(entities[0]!, entities, inflow.edgesInto(entities));
+    [held, count] = [[], 0];
+  }
+  return all;
+}
+
+/** Copies rows of a host table, float32 [ids.length, width]. */
+export function hostRows(table: Float32Array, width: number, ids: Int32Array): Float32Array {
+  const rows = new Float32Array(ids.length * width);
+  for (let i = 0; i < ids.length; i++) rows.set(table.subarray(ids[i]! * width, (ids[i]! + 1) * width), i * width);
+  return rows;
+}
