@@ -28,6 +28,12 @@ export const cloneSettings = z.strictObject({
     .describe(
       'Actions listed a state in training: larger hubs are sampled uniformly, with logits corrected for it. Evaluation never samples.',
     ),
+  loss: z
+    .enum(['edges', 'nodes'])
+    .default('edges')
+    .describe(
+      'What is cloned of dialogues: `edges`, the gold edges; `nodes`, where they lead: −ln of the summed probability of all edges into the gold entity, as AttnIO does. Losses on valid are of edges either way.',
+    ),
   twoHopWeight: z.number().positive().max(100).default(1).describe('Weight of two-hop golds in the loss.'),
   linkedTurns: linkedTurnSettings
     .nullable()

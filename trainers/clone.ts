@@ -151,12 +151,12 @@ const legalOf = (scores: Float32Array, masked: MaskedActions | undefined) =>
   masked ? Float32Array.from(masked.legal, (place) => scores[place]!) : scores;
 
 /**
- * Cross-entropy of what is done with its gradient in closed form.
+ * Cross-entropy of what is done, or of all that is as good taken together, with its gradient in closed form.
  * @param logits float32 [N], uncorrected; of legal actions alone
  * @param golds one for each state of the batch
  * @param weights one for each state
  * @param normaliser what the gradient is divided by: the number of walks
- * @returns Σ over states of −weight · log π(gold), in nats, and float32 [N], the derivative of `total / normaliser`
+ * @returns Σ over states of −weight · ln Σ π(gold and what is alike), in nats, and float32 [N], the derivative of `total / normaliser`
  */
 export function cloningLoss(
   logits: Float32Array,
@@ -173,9 +173,12 @@ export function cloningLoss(
   for (let s = 0; s < golds.length; s++) {
     const weight = weights[s]!;
     for (let i = offsets[s]!; i < offsets[s + 1]!; i++) gradient[i] = (weight * Math.exp(logProbs[i]!)) / normaliser;
-    const gold = offsets[s]! + golds[s]!.gold;
-    gradient[gold]! -= weight / normaliser;
-    total -= weight * logProbs[gold]!;
+    const { gold, alike = Int32Array.of(gold) } = golds[s]!;
+    const best = alike.reduce((most, place) => Math.max(most, logProbs[offsets[s]! + place]!), -Infinity);
+    const shares = Array.from(alike, (place) => Math.exp(logProbs[offsets[s]! + place]! - best));
+    const sum = shares.reduce((a, b) => a + b, 0);
+    alike.forEach((place, k) => (gradient[offsets[s]! + place]! -= (weight * shares[k]!) / sum / normaliser));
+    total -= weight * (best + Math.log(sum));
   }
   return { total, gradient };
 }

@@ -15,6 +15,8 @@ import type { CloneSettings, DemonstrationSettings } from './clone-settings.js';
 export interface Gold {
   /** Its place among the listed actions. */
   gold: number;
+  /** Ascending places of the listed actions that are as good, itself among them; absent where it alone is. */
+  alike?: Int32Array;
   /** ln of how many unlisted actions each listed one stands for: added to its logit. Absent when all are listed. */
   logWeights?: Float32Array;
 }
@@ -51,13 +53,13 @@ export interface GoldWalk {
 }
 
 type ShownGoldSettings = Pick<CloneSettings, 'maxCandidates' | 'twoHopWeight'> &
-  Partial<Pick<CloneSettings, 'linkedTurns'>>;
+  Partial<Pick<CloneSettings, 'linkedTurns' | 'loss'>>;
 
 /** Gold walks of train and valid; hubs of train are sampled anew at every step. */
 export function shownGolds(
   { graph, rules }: Pick<FeaturizerParts, 'graph' | 'rules'>,
   samples: Record<'train' | 'valid', readonly WalkSample[]>,
-  { maxCandidates, twoHopWeight, linkedTurns }: ShownGoldSettings,
+  { maxCandidates, twoHopWeight, linkedTurns, loss }: ShownGoldSettings,
   seed: number,
 ): Record<'train' | 'valid', ShownWalks<StateRequest>> {
   const shown = (walks: readonly GoldWalk[]): ShownWalks<StateRequest> => ({
@@ -79,8 +81,10 @@ export function shownGolds(
       return { requests: golds, golds, weights };
     },
   });
+  const train = goldWalks(samples.train, graph, rules, madeFromSamples('training', 'cloning'));
+  if (loss === 'nodes') for (const walk of train) walk.states = walk.states.map((gold) => withNode(gold, graph));
   return {
-    train: shown(goldWalks(samples.train, graph, rules, madeFromSamples('training', 'cloning'))),
+    train: shown(train),
     valid: shown(goldWalks(samples.valid, graph, rules, madeFromSamples('choice', 'loss after an epoch'))),
   };
 }
@@ -112,8 +116,18 @@ export function goldStates({ task, gold }: WalkSample, graph: Graph, rules: Walk
   return steps.map(({ state, action }) => ({ task, state, gold: action }));
 }
 
+/** All actions that lead where the gold one does count as it: parallel relations, and loops beside staying. */
+export function withNode(gold: GoldState, graph: Graph): GoldState {
+  const { current } = gold.state;
+  const [begin, degree] = [graph.offsets[current]!, graph.degree(current)];
+  const tailOf = (action: number) => (action < degree ? graph.tails[begin + action]! : current);
+  const node = tailOf(gold.gold);
+  const edges = Int32Array.from({ length: degree }, (_, action) => action).filter((action) => tailOf(action) === node);
+  return { ...gold, alike: gold.gold < degree ? edges : Int32Array.of(...edges, gold.gold) };
+}
+
 /**
- * Lists at most `maxCandidates` actions of a state: the gold one, staying, and a uniform sample of the others, each
+ * Lists at most `maxCandidates` actions of a state: the gold one, what is as good, staying, and a uniform sample of the others, each
  * standing for as many as were left out (sampled softmax with a uniform proposal).
  */
 export function sampleCandidates(
@@ -124,18 +138,21 @@ export function sampleCandidates(
   rng: Rng,
 ): GoldState {
   const count = numActions(graph, gold.state, rules);
-  if (count <= maxCandidates) return gold;
   const degree = graph.degree(gold.state.current);
-  const always = new Set([gold.gold, ...(count > degree ? [degree] : [])]);
+  const always = new Set([gold.gold, ...(gold.alike ?? []), ...(count > degree ? [degree] : [])]);
+  // One that is drawn stands for those that are not, however many must be listed.
+  const most = gold.alike ? Math.max(maxCandidates, always.size + 1) : maxCandidates;
+  if (count <= most) return gold;
   const others = count - always.size;
   const drawn = new Set<number>(always);
-  while (drawn.size < maxCandidates) drawn.add(rng.integer(count));
+  while (drawn.size < most) drawn.add(rng.integer(count));
   const actions = Int32Array.from(drawn).sort();
-  const weight = Math.log(others / (maxCandidates - always.size));
+  const weight = Math.log(others / (most - always.size));
   return {
     ...gold,
     actions,
     gold: actions.indexOf(gold.gold),
+    ...(gold.alike && { alike: gold.alike.map((action) => actions.indexOf(action)) }),
     logWeights: Float32Array.from(actions, (action) => (always.has(action) ? 0 : weight)),
   };
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { WalkSample } from '../../../datasets/walk-sample.js';
 import { defaultWalkRules, numActions } from '../../../envs/dialogue-walk/rules.js';
 import { Rng } from '../../../src/run/seeds.js';
-import { goldStates, goldWalks, sampleCandidates, type GoldState } from '../../../trainers/demonstrations.js';
+import { goldStates, goldWalks, sampleCandidates, withNode, type GoldState } from '../../../trainers/demonstrations.js';
 import { graphOf, sampleOf, toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const { graph, samples } = toyTwoHop();
@@ -118,6 +118,18 @@ describe('sampled candidates', () => {
     );
   });
 
+  test('hold all that is as good as the gold, and something for the rest however much that is', () => {
+    const alike = Int32Array.of(3, 9, atHub.gold, 41).sort();
+    for (const most of [3, 4, 20]) {
+      const sampled = sampleCandidates({ ...atHub, alike }, hub, defaultWalkRules, most, new Rng(most));
+      const { actions, logWeights } = sampled;
+      expect(actions).toHaveLength(Math.max(most, 6));
+      expect(sampled.alike!.map((place) => actions![place]!)).toEqual(alike);
+      expect(actions![sampled.gold]).toBe(atHub.gold);
+      expect(Array.from(logWeights!, Math.exp).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(51, 3);
+    }
+  });
+
   test('name every other action equally often', () => {
     const rng = Rng.named(1, 'test/candidates');
     const counts = new Array<number>(51).fill(0);
@@ -130,5 +142,29 @@ describe('sampled candidates', () => {
       if (action === 50 || action === atHub.gold) expect(count).toBe(draws);
       else expect(Math.abs(count / draws - 1 / 7)).toBeLessThan(4 * Math.sqrt(6 / 49 / draws));
     });
+  });
+});
+
+describe('what leads where the gold leads', () => {
+  const ends = (gold: GoldState) => {
+    const { current } = gold.state;
+    return Array.from(withNode(gold, graph).alike!, (action) =>
+      action === graph.degree(current)
+        ? 'stay'
+        : graph.relationNames[graph.relations[graph.offsets[current]! + action]!],
+    );
+  };
+
+  test('is every relation to its entity', () => {
+    const [first] = goldStates(samples[1]!, graph, defaultWalkRules);
+    expect(ends(first!).sort()).toEqual(['directed_by', 'written_by']);
+  });
+
+  test('is staying, and loops beside it', () => {
+    const loop = sampleOf(graph, 'loop', '', 'tenet', [['tenet', 'directed_by', 'nolan']]);
+    const [, second] = goldStates(loop, graph, defaultWalkRules);
+    expect(ends(second!)).toEqual(['stay']);
+    const back = sampleOf(graph, 'back', '', 'film', [['film', 'sequel_of', 'film']]);
+    expect(goldStates(back, graph, defaultWalkRules).map(ends)).toEqual([['sequel_of'], ['sequel_of', 'stay']]);
   });
 });

@@ -47,6 +47,16 @@ describe('the loss of cloning', () => {
     expect(Array.from(logits)).toEqual([1, 2]);
   });
 
+  test('takes what is as good as the gold together', () => {
+    // Shares 1/8, 1/2, 1/4 and 1/8, of which the second and the last count.
+    const logits = Float32Array.from([0, Math.log(4), Math.LN2, 0]);
+    const golds = [{ ...goldAt(1), alike: Int32Array.of(1, 3) }];
+    const { total, gradient } = cloningLoss(logits, offsetsOf([4]), golds, [2], 1);
+    expect(total).toBeCloseTo(-2 * Math.log(5 / 8), 5);
+    // weight · (π − π within those that count).
+    [0.25, 1 - 1.6, 0.5, 0.25 - 0.4].forEach((value, i) => expect(gradient[i]).toBeCloseTo(value, 6));
+  });
+
   test('has the gradient that its value has as slope', () => {
     const problem = fc
       .array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.nat(5), fc.boolean()), { minLength: 1, maxLength: 4 })
@@ -59,9 +69,13 @@ describe('the loss of cloning', () => {
       fc.property(problem, ([shapes, values]) => {
         const logits = Float32Array.from(values, (value) => value / 8);
         const batch = offsetsOf(shapes.map(([count]) => count));
-        const golds = shapes.map(([count, gold, corrected]) =>
-          goldAt(gold % count, corrected ? Array.from({ length: count }, (_, i) => i / 4) : undefined),
-        );
+        const golds = shapes.map(([count, gold, corrected]) => ({
+          ...goldAt(gold % count, corrected ? Array.from({ length: count }, (_, i) => i / 4) : undefined),
+          // In half of the cases each third action is as good as the gold.
+          ...(gold % 2 === 0 && {
+            alike: Int32Array.from({ length: count }, (_, i) => i).filter((i) => (i - (gold % count)) % 3 === 0),
+          }),
+        }));
         const weights = shapes.map((_, s) => 1 + s / 2);
         const lossOf = (at: Float32Array) => cloningLoss(at, batch, golds, weights, 3).total / 3;
         const { gradient } = cloningLoss(logits, batch, golds, weights, 3);
