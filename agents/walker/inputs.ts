@@ -15,6 +15,7 @@ import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import { Featurizer } from './features/featurizer.js';
 import { WalkCounts } from './features/edge-features.js';
+import { PairFeatures } from './features/pair-features.js';
 import {
   type EmbeddingVectors,
   encodeNames,
@@ -57,6 +58,8 @@ interface WalkerInputOptions {
   linked?: LinkedTurns | undefined;
   /** Asked for when a setting names TransE. */
   transe?: EmbeddingVectors | undefined;
+  /** Edges of each entity in a wider graph, with `pairFeatures: wide`. */
+  wideDegrees?: Int32Array | undefined;
   /** Where states are read one by one, instead of the dialogue's texts. */
   reader?: StateReader | undefined;
   /** Places of the longest action list, staying counted; asked for with `pathAware: false`. */
@@ -88,6 +91,13 @@ export async function inputsOf(
   const edgeFeatures = readsEdgeFeatures(settings);
   const counted = linked?.inCounts ? [...train, ...linked.samples] : train;
   const counts = edgeFeatures && settings.trainCounts ? new WalkCounts(walks.graph, counted) : undefined;
+  const pairs =
+    edgeFeatures && settings.pairFeatures !== 'none'
+      ? new PairFeatures({
+          ...{ graph: walks.graph, vectors, horizon: rules.horizon, wideDegrees: options.wideDegrees },
+          counted: settings.trainCounts ? counted : [],
+        })
+      : undefined;
   const perStep = reader !== undefined;
   const featurizer = new Featurizer({
     graph: walks.graph,
@@ -97,6 +107,7 @@ export async function inputsOf(
     perStep,
     linkedTurns: linked !== undefined,
     ...(counts && { counts }),
+    ...(pairs && { pairs }),
   });
   const maxActions = settings.pathAware ? undefined : options.maxActions;
   return { settings, graph, walks, tables, featurizer, reader, maxActions };

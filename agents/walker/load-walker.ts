@@ -89,7 +89,8 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       twoHopBonus,
       arkBeam,
     };
-    const encode = (tasks: readonly WalkTask[]) => encodeTasks(encoder, tasks, { settings: settings.encoder });
+    const encode = (tasks: readonly WalkTask[]) =>
+      encodeTasks(encoder, tasks, { settings: settings.encoder, walker: settings.walker });
     const alone = async () => {
       const openReader = (graph: Graph) => new StateReader(encoder, graph, settings.stateText, signal);
       const { agent, policy } = await walkerOf(parts, perStep ? { openReader } : { encode });

@@ -64,6 +64,12 @@ export const walkerSettings = z.strictObject({
     .describe(
       'Whether edge features include how often train walks used an edge; pair counts only, since entity counts leak on graphs cut to dialogue entities.',
     ),
+  pairFeatures: z
+    .enum(['none', 'graph', 'wide'])
+    .default('none')
+    .describe(
+      'Twenty more features of an edge, beside edgeFeatures: counts of relations and kinds of entities over train walks (with trainCounts), what start and tail share, years, cosines of earlier messages; `wide` adds degrees in the graph `wide` of the data set, which must be there.',
+    ),
   width: z.int().min(4).max(8192).default(256).describe('Units of each hidden layer over the state.'),
   embeddingDim: z
     .int()

@@ -20,6 +20,7 @@ import type { Tf } from '../../src/tensor/backend.js';
 import { principalComponents, scaledToMeanNorm } from '../../src/tensor/principal-components.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
 import type { TaskVectors } from './features/featurizer.js';
+import { messagesBefore } from './features/pair-features.js';
 import type { WalkerSettings } from './settings.js';
 
 /** Whether a network of these settings reads frozen vectors: in its states, or of edges. */
@@ -155,6 +156,16 @@ interface EncodeWalkOptions extends Pick<EncodeOptions, 'lanes'> {
   signal?: AbortSignal | undefined;
 }
 
+/** Whether messages before the last are read one by one, too. */
+export function readsEarlier(walker: WalkerSettings): boolean {
+  return readsEdgeFeatures(walker) && walker.pairFeatures !== 'none';
+}
+
+/** The message that was said so many before the last; empty where there is none. */
+export function earlierText(task: WalkTask, before: number): string {
+  return task.messages.at(-1 - before)?.text.trim() ?? '';
+}
+
 export async function encodeGraph(
   encoder: StateEncoder,
   graph: Graph,
@@ -189,13 +200,13 @@ export function readsNames(walker: WalkerSettings): boolean {
   return readsTables(walker) && (walker.entityVectors.includes('name') || walker.relationVectors === 'name');
 }
 
-/** Vectors of the texts of some tasks: two a turn, whatever the walk does. */
+/** Vectors of the texts of some tasks: two a turn, or four by the settings of a walker, whatever the walk does. */
 export async function encodeTasks(
   encoder: StateEncoder,
   tasks: readonly WalkTask[],
-  options: EncodeWalkOptions,
+  options: EncodeWalkOptions & { walker?: WalkerSettings },
 ): Promise<TaskVectors> {
-  const { settings, ...rest } = options;
+  const { settings, walker, ...rest } = options;
   const { lastMessageTokens, windowTokens, windowMessages } = settings;
   const last = await encodeWithProgress(encoder, tasks.map(lastMessageText), {
     ...rest,
@@ -208,7 +219,18 @@ export async function encodeTasks(
     label: 'encode dialogues',
     maxTokens: windowTokens,
   });
-  return { last, window, rowOf: new Map(tasks.map((task, i) => [task.id, i])) };
+  const before: EncodedTexts[] = [];
+  for (let back = 1; back <= messagesBefore && walker && readsEarlier(walker); back++) {
+    const texts = tasks.map((task) => earlierText(task, back));
+    before.push(
+      await encodeWithProgress(encoder, texts, {
+        ...rest,
+        label: 'encode earlier messages',
+        maxTokens: lastMessageTokens,
+      }),
+    );
+  }
+  return { last, window, ...(before.length > 0 && { before }), rowOf: new Map(tasks.map((task, i) => [task.id, i])) };
 }
 
 /** One row for every asked text, duplicates included. */

@@ -19,6 +19,7 @@ import type { FrozenTables } from './heads/head.js';
 import { inputsOf, restoredPolicy } from './inputs.js';
 import { linkedTurnsOf } from './linked-turns.js';
 import type { Policy, StateReader } from './policy.js';
+import { wideDegreesOf } from './wide-degrees.js';
 import { walkerSettings } from './settings.js';
 import { tasksPerBatch, walkerAgent, type WalkerAgentOptions } from './walker-agent.js';
 
@@ -74,6 +75,7 @@ async function policyOf(
     train,
     linked: linkedTurnsOf(dataset, graph, train, settings.data, settings.clone.linkedTurns),
     tables,
+    wideDegrees: await wideDegreesOf(dataset, graph, settings.walker),
     maxActions: settings.env.maxOut,
     reader: openReader?.(walked),
   });
@@ -132,8 +134,8 @@ export function threadedWalker(
     jobOf: (group: T[]) => Omit<WalkerJob, 'texts'>,
     onProgress?: (done: number) => void,
   ): Promise<R[]> => {
-    const { last, window, rowOf } = await encode(tasks);
-    const texts = { last: inSharedMemory(last), window: inSharedMemory(window), rowOf };
+    const { rowOf, ...encoded } = await encode(tasks);
+    const texts = { ...inSharedMemory(encoded), rowOf };
     let done = 0;
     const groups: Promise<R[]>[] = [];
     for (let begin = 0; begin < all.length; begin += tasksPerBatch) {

@@ -1,7 +1,15 @@
 /** Dialogues: walk from an entity to what the speaker names next. */
 import type { Answer } from '../../agents/agent.js';
 import { dialogueAgents } from '../../agents/dialogue-agents.js';
-import { entityTexts, lastMessageText, readsNames, relationTexts, windowText } from '../../agents/walker/vectors.js';
+import {
+  earlierText,
+  entityTexts,
+  lastMessageText,
+  readsEarlier,
+  readsNames,
+  relationTexts,
+  windowText,
+} from '../../agents/walker/vectors.js';
 import { dataSettings } from '../../datasets/settings.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import { goldWalks } from '../../trainers/demonstrations.js';
@@ -57,9 +65,13 @@ async function dialoguePlan(settings: TrainSettings): Promise<TrainingPlan> {
   const { transe, clone } = settings;
   const updates = clone.epochs * Math.ceil(golds / clone.batchSize);
   const names = { texts: [...entityTexts(graph), ...relationTexts(graph)], maxTokens: nameTokens };
+  const earlier = readsEarlier(settings.walker)
+    ? [1, 2].map((back) => tasks.map((task) => earlierText(task, back)))
+    : [];
   const messages = [
     { texts: tasks.map(lastMessageText), maxTokens: lastMessageTokens },
     { texts: tasks.map((task) => windowText(task, windowMessages)), maxTokens: windowTokens },
+    ...earlier.map((texts) => ({ texts, maxTokens: lastMessageTokens })),
   ];
   const perStep = settings.stateText.encode === 'per-step';
   return {

@@ -14,6 +14,7 @@ import {
 } from '../../agents/walker/inputs.js';
 import type { Policy } from '../../agents/walker/policy.js';
 import { StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
+import { wideDegreesOf } from '../../agents/walker/wide-degrees.js';
 import type { EmbeddingVectors } from '../../agents/walker/vectors.js';
 import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
 import { walkerAgent } from '../../agents/walker/walker-agent.js';
@@ -101,7 +102,7 @@ async function openDialogueTraining(settings: TrainSettings): Promise<Training> 
       const inputs = await prepareInputs(
         session,
         { graph, walks },
-        { train, linked },
+        { dataset, train, linked },
         await texts.join(),
         transe?.table,
       );
@@ -137,7 +138,8 @@ async function encodeTexts(
 ): Promise<RunTexts> {
   const options = { ...beside, settings: settings.encoder };
   const names = await encodeNames(encoder, graph, settings.walker, options);
-  if (settings.stateText.encode === 'once') return { names, dialogues: await encodeTasks(encoder, tasks, options) };
+  if (settings.stateText.encode === 'once')
+    return { names, dialogues: await encodeTasks(encoder, tasks, { ...options, walker: settings.walker }) };
   const reader = new StateReader(encoder, walks.graph, settings.stateText, signal);
   const begun = tasks.map((task) => ({ task, state: initialState(walks.graph, task.start, settings.env) }));
   const texts = await reader.texts(begun.filter(({ state }) => !state.done));
@@ -149,15 +151,16 @@ async function encodeTexts(
 async function prepareInputs(
   session: Session,
   graphs: RunGraphs,
-  samples: Pick<DialogueSession, 'train' | 'linked'>,
+  { dataset, ...samples }: Pick<DialogueSession, 'train' | 'linked'> & { dataset: DialogueDataset },
   { names, dialogues, reader }: RunTexts,
   transe: EmbeddingVectors | undefined,
 ): Promise<WalkerInputs> {
   const { tf, settings, run } = session;
   const rules = walkRulesOf(settings.env);
   const maxActions = settings.env.maxOut;
+  const wideDegrees = await wideDegreesOf(dataset, graphs.graph, settings.walker);
   const inputs = await inputsOf(names, {
-    ...{ tf, settings: settings.walker, ...graphs, rules, ...samples, transe, reader, maxActions },
+    ...{ tf, settings: settings.walker, ...graphs, rules, ...samples, transe, reader, maxActions, wideDegrees },
   });
   if (dialogues) inputs.featurizer.texts = dialogues;
   writeTables(run.folder, inputs.tables);

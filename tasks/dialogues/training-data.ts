@@ -113,9 +113,22 @@ export function walkProblems({ env, ppo }: Pick<TrainSettings, 'env' | 'ppo'>): 
 }
 
 /** What is wrong, each as `expected …, got …`; none where all fits. */
-export function ablationProblems({ env, walker }: Pick<TrainSettings, 'env' | 'walker'>): string[] {
+export function ablationProblems({
+  env,
+  stateText,
+  walker,
+}: Pick<TrainSettings, 'env' | 'stateText' | 'walker'>): string[] {
   const trained = walker.entityInit === 'random-trainable';
+  const pairs = walker.pairFeatures !== 'none';
   const problems: [wrong: boolean, problem: string][] = [
+    [
+      pairs && !walker.edgeFeatures,
+      `expected walker.edgeFeatures=true with walker.pairFeatures=${walker.pairFeatures}, which stand beside them, got false`,
+    ],
+    [
+      pairs && stateText.encode === 'per-step',
+      `expected stateText.encode=once with walker.pairFeatures=${walker.pairFeatures}, got per-step`,
+    ],
     [
       trained && (walker.entityVectors.includes('transe') || walker.relationVectors === 'transe'),
       'expected no transe in walker.entityVectors and walker.relationVectors with walker.entityInit=random-trainable, which draws both at random, got transe',

@@ -82,29 +82,35 @@ describe('over random dialogues', () => {
     expect(count).toBeGreaterThan(50);
   });
 
-  test('features of a dialogue’s states are those of counts that never had its golds or its linked turns', async () => {
-    let own = 0;
-    await fc.assert(
-      fc.asyncProperty(dialogues, async (all) => {
-        const { golds, linked } = samplesOf(all);
-        const counted = [...golds, ...linked];
-        if (counted.length === 0) return;
-        const world = { graph, samples: counted };
-        const featurizer = await toyFeaturizer(world);
-        for (const { id } of all) {
-          const isOwn = ({ task }: WalkSample) => task.dialogueId === id;
-          const ofDialogue = counted.filter(isOwn);
-          if (ofDialogue.length === 0) continue;
-          own += linked.filter(isOwn).length;
-          const states = reachableStates({ graph, samples: ofDialogue });
-          const others = await toyFeaturizer(world, { train: counted.filter((sample) => !isOwn(sample)) });
-          expect(featurizer.batch(states).edgeFeatures).toEqual(others.batch(states).edgeFeatures);
-        }
-      }),
-      { numRuns: 30, seed: 2 },
-    );
-    expect(own).toBeGreaterThan(20);
-  });
+  test.each(['none', 'graph'] as const)(
+    'features of a dialogue’s states are those of counts that never had its golds or its linked turns, pair features %s',
+    async (pairFeatures) => {
+      let own = 0;
+      await fc.assert(
+        fc.asyncProperty(dialogues, async (all) => {
+          const { golds, linked } = samplesOf(all);
+          const counted = [...golds, ...linked];
+          if (counted.length === 0) return;
+          const world = { graph, samples: counted };
+          const featurizer = await toyFeaturizer(world, { pairFeatures });
+          for (const { id } of all) {
+            const isOwn = ({ task }: WalkSample) => task.dialogueId === id;
+            const ofDialogue = counted.filter(isOwn);
+            if (ofDialogue.length === 0) continue;
+            own += linked.filter(isOwn).length;
+            const states = reachableStates({ graph, samples: ofDialogue });
+            const others = await toyFeaturizer(world, {
+              pairFeatures,
+              train: counted.filter((sample) => !isOwn(sample)),
+            });
+            expect(featurizer.batch(states).edgeFeatures).toEqual(others.batch(states).edgeFeatures);
+          }
+        }),
+        { numRuns: 30, seed: 2 },
+      );
+      expect(own).toBeGreaterThan(20);
+    },
+  );
 
   test('their walks are counted for other dialogues', () => {
     const all = ['a', 'b'].map((id): Dialogue => {

@@ -52,7 +52,7 @@ export interface EdgeFeatureSources {
 /**
  * Writes the features of the listed actions of one state, row by row.
  * @param actions indices of legal actions, ascending
- * @param out float32, written from `at` on, `edgeFeatureNames.length` values an action
+ * @param out float32, written from `at` on: `edgeFeatureNames.length` values an action, `stride` from one to the next
  */
 export function writeEdgeFeatures(
   { graph, statistics, scratch, counts }: EdgeFeatureSources,
@@ -61,6 +61,7 @@ export function writeEdgeFeatures(
   actions: Int32Array,
   out: Float32Array,
   at: number,
+  stride: number = edgeFeatureNames.length,
 ): void {
   const { start, current, hop, path } = state;
   if (current === unknownId) {
@@ -124,11 +125,12 @@ export function writeEdgeFeatures(
         out[at + 23] = logCount(after?.get(edge) ?? 0);
       }
     }
-    at += edgeFeatureNames.length;
+    at += stride;
   }
 }
 
-function logCount(count: number): number {
+/** How a count is written as a feature. */
+export function logCount(count: number): number {
   return count === 0 ? 0 : Math.log1p(count) / 3;
 }
 

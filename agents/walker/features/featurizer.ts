@@ -6,6 +6,7 @@ import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
 import { allocateBatch, scalarNames, type StateBatch } from '../heads/head.js';
 import { DialogueScratch, type FrozenVectors, NameIndex } from './dialogue-scratch.js';
+import { type PairFeatures, pairFeatureNames } from './pair-features.js';
 import {
   edgeFeatureNames,
   type EdgeFeatureSources,
@@ -30,6 +31,8 @@ export interface StateRequest {
 export interface TaskVectors {
   last: EncodedTexts;
   window: EncodedTexts;
+  /** Of the message before the last, then of the one before that; absent where no network reads them. */
+  before?: readonly EncodedTexts[];
   rowOf: ReadonlyMap<string, number>;
 }
 
@@ -42,6 +45,8 @@ export interface FeaturizerParts {
   counts?: WalkCounts;
   /** Whether to compute the features of edges at all. */
   edgeFeatures: boolean;
+  /** Further features beside them; absent for a network without. */
+  pairs?: PairFeatures;
   /** Whether each request brings the vector of its state's text; else the dialogue's texts stand for all states of a task. */
   perStep?: boolean;
   /** Whether states tell if their turn is linked: in runs that are cloned on such turns. */
@@ -73,7 +78,9 @@ export class Featurizer {
     const { graph, vectors, counts } = parts;
     this.contextDim = contextDimOf(vectors.dim, parts.perStep === true);
     this.numScalars = scalarNames(parts.linkedTurns).length;
-    this.numEdgeFeatures = parts.edgeFeatures ? edgeFeatureNames.length : 0;
+    this.numEdgeFeatures = parts.edgeFeatures
+      ? edgeFeatureNames.length + (parts.pairs ? pairFeatureNames.length : 0)
+      : 0;
     this.#sources = sources ?? {
       graph,
       counts,
@@ -122,7 +129,7 @@ export class Featurizer {
   }
 
   #writeTask(batch: StateBatch, requests: readonly StateRequest[], begin: number, end: number, task: WalkTask): void {
-    const { vectors, counts, perStep } = this.parts;
+    const { vectors, counts, pairs, perStep } = this.parts;
     for (let s = begin; s < end; s++) this.#writeState(batch, s, requests[s]!);
     const write = () => {
       for (let s = begin; s < end; s++) this.#writeActions(batch, s, requests[s]!);
@@ -137,17 +144,30 @@ export class Featurizer {
       batch.context.set(last, s * this.contextDim);
       batch.context.set(window, s * this.contextDim + vectors.dim);
     }
-    if (this.numEdgeFeatures > 0) this.#sources.scratch.open(task, last, window);
-    if (counts && this.numEdgeFeatures > 0) counts.without(task.dialogueId, write);
-    else write();
+    if (this.numEdgeFeatures === 0) return write();
+    this.#sources.scratch.open(task, last, window);
+    pairs?.open(window, this.#vectorsBefore(task));
+    const withPairs = pairs ? () => pairs.without(task.dialogueId, write) : write;
+    if (counts) counts.without(task.dialogueId, withPairs);
+    else withPairs();
+  }
+
+  /** Of the messages before the last, as far as there are any. */
+  #vectorsBefore(task: WalkTask): Float32Array[] {
+    const texts = this.texts?.before ?? [];
+    return texts.slice(0, Math.max(0, task.messages.length - 1)).map((encoded) => this.#vectorOf(encoded, task));
   }
 
   #textVector(which: 'last' | 'window', task: WalkTask): Float32Array {
+    return this.#vectorOf(this.texts?.[which], task);
+  }
+
+  #vectorOf(texts: EncodedTexts | undefined, task: WalkTask): Float32Array {
     const place = this.texts?.rowOf.get(task.id);
     if (place === undefined) {
       throw new WorkbenchError('failure', `expected encoded texts of task ${task.id}, got none, at Featurizer.batch`);
     }
-    const { matrix, rows, dim } = this.texts![which];
+    const { matrix, rows, dim } = texts!;
     const row = rows[place]!;
     return matrix.subarray(row * dim, (row + 1) * dim);
   }
@@ -204,7 +224,9 @@ export class Featurizer {
       batch.tails[i] = action < degree ? graph.tails[base + action]! : state.current;
     }
     if (this.numEdgeFeatures === 0) return;
-    writeEdgeFeatures(this.#sources, task, state, listed, batch.edgeFeatures, begin * this.numEdgeFeatures);
+    const [out, stride] = [batch.edgeFeatures, this.numEdgeFeatures];
+    writeEdgeFeatures(this.#sources, task, state, listed, out, begin * stride, stride);
+    this.parts.pairs?.write(task, state, listed, out, begin * stride + edgeFeatureNames.length, stride);
   }
 }
 

@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import type { FrozenVectors } from '../../../../agents/walker/features/dialogue-scratch.js';
+import { PairFeatures, pairFeatureNames } from '../../../../agents/walker/features/pair-features.js';
+import { edgeFeatureNames } from '../../../../agents/walker/features/edge-features.js';
+import type { WalkSample, WalkTask } from '../../../../datasets/walk-sample.js';
+import {
+  applyAction,
+  defaultWalkRules,
+  initialState,
+  numActions,
+  type WalkState,
+} from '../../../../envs/dialogue-walk/rules.js';
+import { laterSample, reachableStates, toyFeaturizer } from '../../../fixtures/toy-walker.js';
+import { graphOf, sampleOf, toyTwoHop } from '../../../fixtures/toy-walks.js';
+
+const graph = graphOf('films', [
+  ['Inception', 'directed_by', 'Nolan'],
+  ['Inception', 'released', '2010'],
+  ['Inception', 'starring', 'Page'],
+  ['Inception', 'starring', 'Caine'],
+  ['Nolan', 'directed', 'Inception'],
+  ['Nolan', 'directed', 'Tenet'],
+  ['Tenet', 'starring', 'Caine'],
+  ['Tenet', 'released', '2020'],
+]);
+// Entities: Inception 0, Nolan 1, 2010 2, Page 3, Caine 4, Tenet 5, 2020 6. Relations: directed_by, released, starring, directed.
+// Kinds: Inception starring, Nolan directed, Tenet starring or released (one each: the later in the row of relations), others none.
+
+const directed = ['Inception', 'directed_by', 'Nolan'] as const;
+const starring = ['Inception', 'starring', 'Page'] as const;
+const tenet = ['Nolan', 'directed', 'Tenet'] as const;
+const after = (id: string, earlier: readonly (readonly [string, string, string])[], gold: typeof earlier) =>
+  laterSample(graph, id, id, ['one', 'two'], [earlier], gold);
+const train = [
+  sampleOf(graph, 'one', '', 'Inception', [directed]),
+  sampleOf(graph, 'two', '', 'Inception', [directed, tenet]),
+  sampleOf(graph, 'three', '', 'Inception', [directed, tenet]),
+  sampleOf(graph, 'four', '', 'Inception', [starring]),
+  after('five', [tenet], [starring]),
+];
+
+/** Unit vectors along axes: a cosine is 1 or 0. */
+const axis = (places: readonly number[], dim: number) =>
+  Float32Array.from({ length: places.length * dim }, (_, i) => Number(places[Math.floor(i / dim)] === i % dim));
+const vectors: FrozenVectors = { dim: 4, entities: axis([0, 1, 2, 3, 0, 0, 2], 4), relations: axis([0, 1, 2, 3], 4) };
+const x = (place: number) => axis([place], 4);
+
+function features(
+  task: WalkTask,
+  state: WalkState,
+  {
+    counted = train,
+    before = [x(0), x(3)],
+    wideDegrees,
+  }: { counted?: WalkSample[]; before?: Float32Array[]; wideDegrees?: Int32Array } = {},
+): Record<string, number[]> {
+  const pairs = new PairFeatures({ graph, vectors, horizon: 2, counted, wideDegrees });
+  pairs.open(x(2), before);
+  const actions = Int32Array.from(Array(numActions(graph, state, defaultWalkRules)).keys());
+  const width = pairFeatureNames.length;
+  const out = new Float32Array(actions.length * width);
+  pairs.write(task, state, actions, out, 0, width);
+  return Object.fromEntries(
+    pairFeatureNames.map((name, f) => [name, Array.from(actions, (_, i) => out[i * width + f]!)]),
+  );
+}
+
+const { log, log1p } = Math;
+/** How a count of train walks is written. */
+const c = (count: number) => log(1 + count) / 3;
+const task = sampleOf(graph, 'asked', 'What of it?', 'Inception', [directed]).task;
+const start = initialState(graph, 0, defaultWalkRules);
+const atNolan = applyAction(graph, start, 0, defaultWalkRules);
+
+function expectFeatures(actual: Record<string, number[]>, expected: Record<string, number[]>): void {
+  for (const [name, values] of Object.entries(expected)) {
+    expect({ [name]: actual[name] }).toEqual({ [name]: values.map((value) => expect.closeTo(value, 5)) });
+  }
+}
+
+describe('pair features, by hand', () => {
+  test('at the start: Nolan, 2010, Page, Caine', () => {
+    expectFeatures(features(task, start), {
+      // The first step comes after none: 3 of 5 are directed_by, 2 starring.
+      'count of the relation after the one before': [c(3), 0, c(2), c(2)],
+      'share of the relation after the one before': [3 / 5, 0, 2 / 5, 2 / 5],
+      // All walks begin at one thing.
+      'count of the relation by kind of the start': [c(3), 0, c(2), c(2)],
+      'share of the relation by kind of the start': [3 / 5, 0, 2 / 5, 2 / 5],
+      // No path before, as in four walks.
+      'count of the relation by that of the last path': [c(3), 0, c(1), c(1)],
+      'share of the relation by that of the last path': [3 / 4, 0, 1 / 4, 1 / 4],
+      // Three first steps led to what mostly directed, two to what has no edges.
+      'count of the kinds of start and tail': [c(3), c(2), c(2), c(2)],
+      'cosine of start and tail': [0, 0, 0, 1],
+      // Inception is next to Nolan: of 7 entities Nolan has 2 edges.
+      'neighbours that start and tail share': [0, 0, 0, 0],
+      'tail is a neighbour of the start': [0, 0, 0, 0],
+      'tail is a year': [0, 1, 0, 0],
+      'year of the tail': [0, 110 / 120, 0, 0],
+      'years between start and tail': [0, 0, 0, 0],
+      'cosine of last messages and relation': [0, 0, 1, 1],
+      'cosine of the message before the last and tail': [0, 0, 0, 1],
+      'cosine of the message before the last and relation': [1, 0, 0, 0],
+      'cosine of the message before that and tail': [0, 0, 1, 0],
+      'cosine of the message before that and relation': [0, 0, 0, 0],
+      'log degree of the tail in the wider graph': [0, 0, 0, 0],
+      'log ratio of its degrees': [0, 0, 0, 0],
+    });
+  });
+
+  test('one step on: back to Inception, Tenet, or stay', () => {
+    const rarity = log(8 / 3) / 40;
+    expectFeatures(features(task, atNolan), {
+      // After directed_by two went on by directed, one stayed.
+      'count of the relation after the one before': [c(2), c(2), c(1)],
+      'share of the relation after the one before': [2 / 3, 2 / 3, 1 / 3],
+      // Later steps: two went on, three stayed.
+      'count of the relation by kind of the start': [c(2), c(2), c(3)],
+      'share of the relation by kind of the start': [2 / 5, 2 / 5, 3 / 5],
+      'neighbours that start and tail share': [rarity, rarity, 0],
+      'tail is a neighbour of the start': [0, 0, 1],
+      'year of the tail': [110 / 120, 1, 0],
+      'years between start and tail': [0, 10 / 30, 0],
+      'cosine of last messages and relation': [0, 0, 0],
+    });
+  });
+
+  test('a walk is counted by the relation of the path before it', () => {
+    const { task } = after('later', [tenet], [directed]);
+    expectFeatures(features(task, start), {
+      'count of the relation by that of the last path': [0, 0, c(1), c(1)],
+      'share of the relation by that of the last path': [0, 0, 1, 1],
+    });
+  });
+
+  test('without messages before the last their cosines are 0', () => {
+    const names = pairFeatureNames.filter((name) => name.includes('message before'));
+    expect(names).toHaveLength(4);
+    const one = features(task, start, { before: [x(0)] });
+    expect(one['cosine of the message before the last and tail']).toEqual([0, 0, 0, 1]);
+    expect(one['cosine of the message before that and tail']).toEqual([0, 0, 0, 0]);
+    const none = features(task, start, { before: [] });
+    for (const name of names) expect(none[name]).toEqual([0, 0, 0, 0]);
+  });
+
+  test('degrees in a wider graph, and their ratio to those in this one', () => {
+    const wideDegrees = Int32Array.of(4, 20, 1, 0, 6, 2, 1);
+    expectFeatures(features(task, start, { wideDegrees }), {
+      'log degree of the tail in the wider graph': [log1p(20) / 8, log1p(1) / 8, 0, log1p(6) / 8],
+      'log ratio of its degrees': [(log1p(20) - log1p(2)) / 4, log1p(1) / 4, 0, log1p(6) / 4],
+    });
+  });
+
+  test('without counted walks the first seven are 0', () => {
+    const values = features(task, start, { counted: [] });
+    for (const name of pairFeatureNames.slice(0, 7)) expect(values[name]).toEqual([0, 0, 0, 0]);
+  });
+});
+
+test('stand behind the usual features, which they leave as they are', async () => {
+  const world = toyTwoHop();
+  const states = reachableStates(world);
+  const [plain, more] = [await toyFeaturizer(world), await toyFeaturizer(world, { pairFeatures: 'graph' })];
+  const [few, many] = [plain.batch(states).edgeFeatures, more.batch(states).edgeFeatures];
+  const [width, wide] = [edgeFeatureNames.length, edgeFeatureNames.length + pairFeatureNames.length];
+  expect([plain.numEdgeFeatures, more.numEdgeFeatures]).toEqual([width, wide]);
+  const usual = many.filter((_, i) => i % wide < width);
+  expect(usual).toEqual(few);
+  expect(many.filter((value, i) => i % wide >= width && value !== 0).length).toBeGreaterThan(states.length);
+  // Whatever was asked for in between.
+  expect(more.batch([...states].reverse()).edgeFeatures).toHaveLength(many.length);
+  expect(more.batch(states).edgeFeatures).toEqual(many);
+});
