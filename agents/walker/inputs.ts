@@ -1,5 +1,5 @@
 /** Everything a walker's network stands on, put together the same way for training and for answering. */
-import type { FrozenTables, HeadShape } from './heads/head.js';
+import type { AnyHead, FrozenTables, HeadShape, WalkerHead } from './heads/head.js';
 import type { WalkSample } from '../../datasets/walk-sample.js';
 import type { LinkedTurns } from './linked-turns.js';
 import type { WalkRules } from '../../envs/dialogue-walk/rules.js';
@@ -24,9 +24,16 @@ import {
   readsEdgeFeatures,
   readsTables,
 } from './vectors.js';
+import { createHostCandidateHead } from './heads/host-candidate.js';
 import { createWalkerHead } from './heads/registry.js';
 import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';
+
+/** What computes: a tensor backend, or `host`, SIMD kernels without one, where `computedOnHost` says that it can. */
+export type WalkerComputer = Tf | 'host';
+
+/** The head that it computes. */
+type HeadOn<Computer extends WalkerComputer> = Computer extends 'host' ? AnyHead : WalkerHead;
 
 /** What policies of one graph, encoder and train split share. */
 export interface WalkerInputs {
@@ -126,10 +133,18 @@ async function tablesOf(
  * A policy with fresh weights over given inputs; several may share them.
  * @param seed absent where weights are imported into it
  */
-export function createPolicy(tf: Tf, inputs: WalkerInputs, seed?: number): Policy {
+export function createPolicy<Computer extends WalkerComputer>(
+  computer: Computer,
+  inputs: WalkerInputs,
+  seed?: number,
+): Policy<HeadOn<Computer>> {
   const { settings, featurizer, reader } = inputs;
-  const head = createWalkerHead(tf, settings, networkShape(inputs), seed);
-  return { head, featurizer, ...(reader && { reader }) };
+  const shape = networkShape(inputs);
+  const head =
+    computer === 'host'
+      ? createHostCandidateHead(settings, shape, seed)
+      : createWalkerHead(computer, settings, shape, seed);
+  return { head: head as HeadOn<Computer>, featurizer, ...(reader && { reader }) };
 }
 
 /** What networks over these inputs are built for. */
@@ -142,8 +157,12 @@ export function networkShape({ graph, tables, featurizer, maxActions }: WalkerIn
 }
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */
-export function restoredPolicy(tf: Tf, inputs: WalkerInputs, tensors: StoredTensors): Policy {
-  const policy = createPolicy(tf, inputs);
+export function restoredPolicy<Computer extends WalkerComputer>(
+  computer: Computer,
+  inputs: WalkerInputs,
+  tensors: StoredTensors,
+): Policy<HeadOn<Computer>> {
+  const policy = createPolicy(computer, inputs);
   try {
     policy.head.parameters.import(tensors);
   } catch (error) {

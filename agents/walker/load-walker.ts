@@ -10,14 +10,10 @@ import { WorkbenchError } from '../../src/run/errors.js';
 import { type ComputerName, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
 import type { Agent } from '../agent.js';
 import { openTrainedRun } from '../trained-run.js';
-import { contextDimOf } from './features/featurizer.js';
 import { StateReader } from './policy.js';
 import { slotOrder } from './inputs.js';
 import { encodeNames, encodeTasks, readTables } from './vectors.js';
-import { threadedWalker, walkerOf, type WalkerParts, walkerRunSettings } from './walker-parts.js';
-
-/** About how many states a beam scores together. */
-const statesAtOnce = 64;
+import { sizeOf, threadedWalker, walkerOf, type WalkerParts, walkerRunSettings } from './walker-parts.js';
 
 /** Which checkpoint, and how it ranks. */
 export interface LoadWalkerOptions {
@@ -75,8 +71,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
     const expected = { graph: graph.hash, encoder: encoder.id, dataset: sourcesHash(dataset.manifest), slots };
     checkFits(header, expected, file);
     const wanted = options.backend ?? settings.backend;
-    const inputs = contextDimOf(encoder.dim, perStep);
-    const size = { rows: statesAtOnce, inputs, units: settings.walker.width };
+    const size = sizeOf(settings, encoder.dim);
     const parts: WalkerParts = {
       settings,
       backend: threads === 1 ? (await openBackend(wanted, size)).name : await threadableBackend(wanted, size),
@@ -111,9 +106,9 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
 const rowsOf = ({ offsets, relations, tails }: Graph): AdjacencyRows => ({ offsets, relations, tails });
 
 /** @throws WorkbenchError `usage` for backends that take several cores or a GPU by themselves and round by shapes of batches */
-async function threadableBackend(wanted: ComputerName | 'auto', size: NetworkSize): Promise<'wasm' | 'cpu'> {
+async function threadableBackend(wanted: ComputerName | 'auto', size: NetworkSize): Promise<'wasm' | 'cpu' | 'host'> {
   const { name } = await openBackend(wanted, size);
-  if (name === 'wasm' || name === 'cpu') return name;
+  if (name === 'wasm' || name === 'cpu' || name === 'host') return name;
   throw new WorkbenchError('usage', `expected the backend wasm or cpu with several threads, got ${name}`, {
     hint: 'Native TensorFlow and GPUs compute in parallel by themselves: leave --threads out, or add --backend wasm.',
   });

@@ -16,11 +16,11 @@ import { type Graph, pathKey } from '../../src/kg/graph.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
-import type { WalkerHead } from './heads/head.js';
+import type { AnyHead } from './heads/head.js';
 
 /** A network with the featurizer that feeds it. */
-export interface Policy {
-  head: WalkerHead;
+export interface Policy<Head extends AnyHead = AnyHead> {
+  head: Head;
   featurizer: Featurizer;
   /** Where states are read one by one: must have read a request before the featurizer is asked for it. */
   reader?: StateReader;

@@ -10,12 +10,13 @@ import type { AdjacencyRows } from '../../src/kg/adjacency.js';
 import { Graph, type SharedGraph } from '../../src/kg/graph.js';
 import { inSharedMemory } from '../../src/run/shared-memory.js';
 import { startWorkers } from '../../src/run/worker-pool.js';
-import { type ComputerName, backendNames, openBackend } from '../../src/tensor/backend.js';
+import { type ComputerName, computerNames, type NetworkSize, openBackend } from '../../src/tensor/backend.js';
 import type { StoredTensors } from '../../src/tensor/parameters.js';
 import type { Agent, Answer, GivenWalks } from '../agent.js';
 import type { FrozenVectors } from './features/dialogue-scratch.js';
-import type { TaskVectors } from './features/featurizer.js';
+import { contextDimOf, type TaskVectors } from './features/featurizer.js';
 import type { FrozenTables } from './heads/head.js';
+import { computedOnHost } from './heads/registry.js';
 import { inputsOf, restoredPolicy } from './inputs.js';
 import { linkedTurnsOf } from './linked-turns.js';
 import type { Policy, StateReader } from './policy.js';
@@ -26,7 +27,7 @@ import { tasksPerBatch, walkerAgent, type WalkerAgentOptions } from './walker-ag
 /** The settings of a run that loading needs; others may be there. */
 export const walkerRunSettings = z.object({
   name: z.string(),
-  backend: z.enum(['auto', ...backendNames]),
+  backend: z.enum(['auto', ...computerNames]),
   data: dataSettings,
   env: envSettings,
   stateText: stateTextSettings.prefault({}),
@@ -34,6 +35,18 @@ export const walkerRunSettings = z.object({
   walker: walkerSettings,
   clone: z.object({ linkedTurns: linkedTurnSettings.nullable().default(null) }).prefault({}),
 });
+
+/** About how many states a beam scores together. */
+const statesAtOnce = 64;
+
+/** By what `auto` chooses what computes. @param dim of the encoder's vectors */
+export function sizeOf(
+  { walker, stateText }: Pick<WalkerParts['settings'], 'walker' | 'stateText'>,
+  dim: number,
+): NetworkSize {
+  const inputs = contextDimOf(dim, stateText.encode === 'per-step');
+  return { rows: statesAtOnce, inputs, units: walker.width, onHost: computedOnHost(walker) };
+}
 
 export interface WalkerParts {
   settings: z.output<typeof walkerRunSettings>;
@@ -64,7 +77,7 @@ async function policyOf(
   const dataset = loadDialogueDataset(settings.data.dataset);
   const graph = Graph.fromShared(parts.graph);
   const walked = parts.walkedRows ? graph.withRows(parts.walkedRows) : graph;
-  const { tf } = await openBackend(backend);
+  const { tf, name } = await openBackend(backend, sizeOf(settings, vectors.dim));
   const train = splitSamples(dataset, graph, settings.data, 'train');
   const inputs = await inputsOf(vectors, {
     tf,
@@ -79,7 +92,7 @@ async function policyOf(
     maxActions: settings.env.maxOut,
     reader: openReader?.(walked),
   });
-  return restoredPolicy(tf, inputs, tensors);
+  return restoredPolicy(name === 'host' ? name : tf, inputs, tensors);
 }
 
 /** The agent and its policy; the caller disposes the head. @param more how texts are encoded, or states read, in this thread */

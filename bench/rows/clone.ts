@@ -2,7 +2,7 @@
  * Behaviour cloning with the recommended setting on OpenDialKG: walks of train per second, and a whole clone with its loss
  * on valid after every epoch.
  *
- *     node dist/bench/rows/clone.js FOLDER [--backend auto] [--threads 1] [--seconds 8 | --whole]
+ *     node dist/bench/rows/clone.js FOLDER [--backend auto|host|wasm|tensorflow] [--threads 1] [--seconds 8 | --whole]
  *
  * FOLDER holds the release's files; they are imported into a temporary place. Texts are encoded by hashing: what an
  * update costs does not depend on the values of vectors, and their width (384) is that of the recommended model. Reading,
@@ -15,13 +15,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createPolicy, walkerInputs } from '../../agents/walker/inputs.js';
+import { computedOnHost } from '../../agents/walker/heads/registry.js';
 import { walkerActor } from '../../agents/walker/policy.js';
 import { encodeTasks } from '../../agents/walker/vectors.js';
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { loadDialogueDataset } from '../../datasets/dialogues/dialogue-dataset.js';
 import { loadPreset } from '../../presets/index.js';
 import { hashedEncoder } from '../../src/encoder/hashed-encoder.js';
-import { AdamW } from '../../src/tensor/adamw.js';
+import { adamWOf } from '../../src/tensor/adamw.js';
 import { backendOf, openBackend } from '../../src/tensor/backend.js';
 import { clone } from '../../trainers/clone.js';
 import { shownGolds } from '../../trainers/demonstrations.js';
@@ -53,7 +54,9 @@ try {
 }
 
 async function measure(): Promise<void> {
-  const { tf, name } = await openBackend(backendOf(values.backend));
+  const inputsAtOnce = { rows: 256, inputs: 768, units: settings.walker.width };
+  const size = { ...inputsAtOnce, onHost: computedOnHost(settings.walker) };
+  const { tf, name } = await openBackend(backendOf(values.backend), size);
   const dataset = loadDialogueDataset('opendialkg', { home });
   const graph = await dataset.loadGraph(settings.data.graph);
   const [train, valid] = (['train', 'valid'] as const).map((split) =>
@@ -72,9 +75,9 @@ async function measure(): Promise<void> {
   });
   const tasks = [...train!, ...valid!].map(({ task }) => task);
   inputs.featurizer.texts = await encodeTasks(encoder, tasks, { settings: settings.encoder });
-  const policy = createPolicy(tf, inputs, settings.seed);
+  const policy = createPolicy(name === 'host' ? name : tf, inputs, settings.seed);
   const { weightDecay, maxGradNorm, batchSize, epochs } = settings.clone;
-  const optimizer = new AdamW(policy.head.parameters, { weightDecay, maxGradNorm });
+  const optimizer = adamWOf(policy.head.parameters, { weightDecay, maxGradNorm });
   let clock: Clock = startClock();
   let counted = 0;
   const losses: number[] = [];

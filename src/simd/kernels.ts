@@ -230,6 +230,40 @@ export interface Kernels {
   columnSums(g: number, m: number, n: number, sums: number): void;
   /** `out[i · n + j] = table[index[i] · n + j]` for `m` rows. */
   copyRows(out: number, table: number, index: number, m: number, n: number): void;
+  /** `y[i] = max(y[i], 0)`; up to 3 values behind `count` change too, as in the next two. */
+  reluAll(y: number, count: number): void;
+  /** `g[i] = y[i] > 0 ? g[i] : 0`: the way back through `y = max(x, 0)`. */
+  reluSlope(g: number, y: number, count: number): void;
+  /** `y[i] *= by[i]` */
+  mulAll(y: number, by: number, count: number): void;
+  /** `out[i · n + j] += table[index[i] · n + j]` for `m` rows. */
+  addRows(out: number, table: number, index: number, m: number, n: number): void;
+  /** `table[index[i] · n + j] += g[i · n + j]` for `m` rows, in order. */
+  scatterRows(table: number, g: number, index: number, m: number, n: number): void;
+  /** `out[i] += scale · (left[leftRows[i]] · right[rightRows[i]])`, in float32; rows of `n` values. */
+  addDots(
+    out: number,
+    left: number,
+    leftRows: number,
+    right: number,
+    rightRows: number,
+    n: number,
+    count: number,
+    scale: number,
+  ): void;
+  /** `out[outRows[i]] += scale · by[i] · table[tableRows[i]]`, in order; rows of `n` values. */
+  addScaledRows(
+    out: number,
+    outRows: number,
+    by: number,
+    scale: number,
+    table: number,
+    tableRows: number,
+    n: number,
+    count: number,
+  ): void;
+  /** `out[j · m + i] = a[i · n + j]` for `m` rows. */
+  transpose(out: number, a: number, m: number, n: number): void;
   /** `Σ g[i]²`, summed in float64; the array goes on with zeros to a multiple of 4. */
   sumSquares(g: number, count: number): number;
   /** `Σ g[i]`, summed in float64, so not finite where one of them is not; the same of its end. */

@@ -12,6 +12,7 @@ import {
   slotOrder,
   type WalkerInputs,
 } from '../../agents/walker/inputs.js';
+import { computedOnHost } from '../../agents/walker/heads/registry.js';
 import type { Policy } from '../../agents/walker/policy.js';
 import { StateReader, walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import { wideDegreesOf } from '../../agents/walker/wide-degrees.js';
@@ -69,7 +70,7 @@ export const dialogueLearning: Learning = {
   networkSize({ clone, ppo, env, stateText, walker }, textDim) {
     const states = Math.max(clone.enabled ? clone.batchSize : 0, ppo.minibatchSamples * ppo.explorations);
     const inputs = contextDimOf(textDim, stateText.encode === 'per-step');
-    return { rows: states * env.horizon, inputs, units: walker.width };
+    return { rows: states * env.horizon, inputs, units: walker.width, onHost: computedOnHost(walker) };
   },
   open: openDialogueTraining,
 };
@@ -202,10 +203,10 @@ function replayPretraining(
 }
 
 async function cloneInto(session: DialogueSession, from: Checkpoint | undefined): Promise<void> {
-  const { tf, run, settings, inputs, valid, linked } = session;
+  const { tf, host, run, settings, inputs, valid, linked } = session;
   const train = [...session.train, ...(linked?.samples ?? [])];
   run.update({ phase: 'clone' });
-  const policy = createPolicy(tf, inputs, settings.seed);
+  const policy = createPolicy(host ? 'host' : tf, inputs, settings.seed);
   const actor = walkerActor(policy);
   const { weightDecay, maxGradNorm } = settings.clone;
   const optimizer = adamWOf(actor.parameters, { weightDecay, maxGradNorm });
@@ -237,12 +238,13 @@ async function dialoguePpo(
   transe: EmbeddingTable | undefined,
   from: Checkpoint | undefined,
 ): Promise<void> {
-  const { tf, settings, inputs, train } = session;
+  const { tf, host, settings, inputs, train } = session;
   const { featurizer } = inputs;
   const { graph, rules } = featurizer.parts;
   const first = firstWeights(session);
-  const policy = createPolicy(tf, inputs, settings.seed);
-  const anchor = first && settings.ppo.klCoef > 0 ? restoredPolicy(tf, inputs, first.tensors) : undefined;
+  const computer = host ? 'host' : tf;
+  const policy = createPolicy(computer, inputs, settings.seed);
+  const anchor = first && settings.ppo.klCoef > 0 ? restoredPolicy(computer, inputs, first.tensors) : undefined;
   const critic =
     settings.ppo.baseline === 'critic'
       ? createCritic(tf, settings.walker, networkShape(inputs), settings.seed)

@@ -4,11 +4,15 @@ import type { AdjacencyRows } from '../../../src/kg/adjacency.js';
 import type { Rng } from '../../../src/run/seeds.js';
 import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import type { ParameterSet } from '../../../src/tensor/parameters.js';
+import type { Outputs, TrainedParameters } from '../../../src/tensor/trainable.js';
 import type { WalkerSettings } from '../settings.js';
 
-/** A network that scores legal actions. */
-export interface WalkerHead {
-  readonly parameters: ParameterSet;
+/** A network that scores legal actions: over tensors, or on the host (`host-candidate.ts`). */
+export interface WalkerHead<
+  Parameters extends TrainedParameters = ParameterSet,
+  Logits extends Outputs = tfTypes.Tensor1D,
+> {
+  readonly parameters: Parameters;
   /** What its logits are rounded to; default f32. */
   readonly precision?: 'f32' | 'bf16';
   /**
@@ -16,7 +20,7 @@ export interface WalkerHead {
    * @param dropout generator of dropout masks; absent means no dropout
    * @returns float32 [N] logits, owned by the caller (or its tidy)
    */
-  logits(batch: StateBatch, dropout?: Rng): tfTypes.Tensor1D;
+  logits(batch: StateBatch, dropout?: Rng): Logits;
   /** Logits on the host, reusing what depends on the weights alone until `weightsChanged` is called. */
   infer(batch: StateBatch): Promise<Float32Array>;
   /**
@@ -28,6 +32,9 @@ export interface WalkerHead {
   weightsChanged(): void;
   dispose(): void;
 }
+
+/** One that is computed wherever. */
+export type AnyHead = WalkerHead<TrainedParameters, Outputs>;
 
 /** Frozen vectors of entities and relations, one a row. */
 export interface FrozenTables {

@@ -31,6 +31,9 @@ const heads: Record<WalkerSettings['head'], CreateHead> = {
   'tri-lstm': createTriLstmHead,
 };
 
+/** Whether the head of these settings is written for the host, too. */
+export const computedOnHost = ({ head }: Pick<WalkerSettings, 'head'>) => head === 'candidate';
+
 /** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
 export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
   return heads[settings.head](tf, settings, shape, seed);

@@ -15,3 +15,4 @@ export { transeDistances, transeDrawn, transeGradients, transeMoves, transeTrain
 export { adamStep, sumAll, sumSquares } from './adam';
 export { addBias, columnSums, copyRows, tanhAll, tanhSlope } from './layers';
 export { matMul } from './matmul';
+export { addDots, addRows, addScaledRows, mulAll, reluAll, reluSlope, scatterRows, transpose } from './rows';

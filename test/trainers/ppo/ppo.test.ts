@@ -4,7 +4,7 @@ import { type Policy, walkerActor, walkerValues } from '../../../agents/walker/p
 import { makeVectorEnv } from '../../../envs/registry.js';
 import { applyAction, initialState, type WalkRules } from '../../../envs/dialogue-walk/rules.js';
 import { canonicalPath, pathKey } from '../../../src/kg/graph.js';
-import { AdamW } from '../../../src/tensor/adamw.js';
+import { AdamW, adamWOf } from '../../../src/tensor/adamw.js';
 import { argmaxSegment } from '../../../src/tensor/categorical.js';
 import { ppo, type PpoUpdate } from '../../../trainers/ppo.js';
 import { wholeWalks } from '../../../trainers/rollout.js';
@@ -42,7 +42,7 @@ async function trainPpo({ world, rules, toy, settings: given, anchor, start = to
   const perUpdate = { samplesPerUpdate: world.samples.length, minibatchSamples: world.samples.length };
   const settings = ppoSettings.parse({ ...perUpdate, ...given });
   const network = settings.baseline === 'critic' ? toy.critic(1) : undefined;
-  const optimizer = new AdamW(start.head.parameters, { maxGradNorm: settings.maxGradNorm });
+  const optimizer = adamWOf(start.head.parameters, { maxGradNorm: settings.maxGradNorm });
   const updates: PpoUpdate[] = [];
   const tensors = new Set<number>();
   await ppo({

@@ -1,0 +1,47 @@
+/** What a batch holds more than once, so that it is computed once. */
+
+/** Rows that differ from the one before: the states of a task share theirs. @param into room for them, where they are to be copied */
+export function distinctRows(
+  rows: Float32Array,
+  width: number,
+  into?: (length: number) => Float32Array,
+): { texts: number; textOf: Int32Array } {
+  const textOf = new Int32Array(rows.length / width);
+  const begins: number[] = [];
+  for (let row = 0; row < textOf.length; row++) {
+    const at = row * width;
+    let j = row === 0 ? width : 0;
+    while (j < width && rows[at + j] === rows[at - width + j]) j++;
+    if (row === 0 || j < width) begins.push(at);
+    textOf[row] = begins.length - 1;
+  }
+  const copy = into?.(begins.length * width);
+  begins.forEach((at, i) => copy?.set(rows.subarray(at, at + width), i * width));
+  return { texts: begins.length, textOf };
+}
+
+/** Distinct ids of lists by first appearance, and the lists by places among them. */
+export type Renumber = (...lists: readonly Int32Array[]) => { ids: Int32Array; places: Int32Array[] };
+
+/** Renumbers ids below `size` in O(what is listed), without clearing a table. */
+export function renumbering(size: number): Renumber {
+  const position = new Int32Array(size);
+  const seenIn = new Int32Array(size);
+  let generation = 0;
+  return (...lists) => {
+    generation++;
+    const ids = new Int32Array(lists.reduce((sum, { length }) => sum + length, 0));
+    let count = 0;
+    const places = lists.map((list) =>
+      list.map((id) => {
+        if (seenIn[id] !== generation) {
+          seenIn[id] = generation;
+          position[id] = count;
+          ids[count++] = id;
+        }
+        return position[id]!;
+      }),
+    );
+    return { ids: ids.slice(0, count), places };
+  };
+}

@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { createCandidateHead } from '../../../agents/walker/heads/candidate.js';
+import type { FrozenTables, HeadShape, StateBatch } from '../../../agents/walker/heads/head.js';
+import { createHostCandidateHead } from '../../../agents/walker/heads/host-candidate.js';
+import { frozenTables } from '../../../agents/walker/vectors.js';
+import { Rng } from '../../../src/run/seeds.js';
+import { openBackend, type Tf } from '../../../src/tensor/backend.js';
+import { AdamW, adamWOf } from '../../../src/tensor/adamw.js';
+import type { HostTensor } from '../../../src/tensor/parameters.js';
+import type { Optimizer, Outputs } from '../../../src/tensor/trainable.js';
+import { expectClose } from '../../fixtures/gradient-check.js';
+import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { toyTwoHop } from '../../fixtures/toy-walks.js';
+
+const world = toyTwoHop();
+const { graph } = world;
+const states = reachableStates(world);
+const featurizers = {
+  'edge features': await toyFeaturizer(world),
+  'no edge features': await toyFeaturizer(world, { edgeFeatures: false }),
+};
+
+let tf: Tf;
+let tables: FrozenTables;
+beforeAll(async () => {
+  ({ tf } = await openBackend('wasm'));
+  tables = await frozenTables(tf, graph, featurizers['edge features'].parts.vectors, undefined, tinySettings());
+});
+
+describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
+  'the candidate head on the host, with %s',
+  (which) => {
+    const featurizer = featurizers[which];
+    /** Both by the same random weights; widths that are no multiples of what a vector of the processor holds. */
+    async function heads({
+      dropout = 0,
+      ...sizes
+    }: { dropout?: number; width?: number; hidden?: number; embeddingDim?: number } = {}) {
+      const settings = tinySettings({ head: 'candidate', dropout, width: 9, hidden: 6, embeddingDim: 7, ...sizes });
+      const { contextDim, numScalars, numEdgeFeatures } = featurizer;
+      const { numEntities, numRelations } = graph;
+      const shape: HeadShape = {
+        ...{ contextDim, numScalars, numEdgeFeatures, numEntities, numRelations },
+        ...{ rows: graph, horizon: 2, tables },
+      };
+      const tensors = createCandidateHead(tf, settings, shape, 1);
+      const host = createHostCandidateHead(settings, shape, 1);
+      const starts = [await tensors.parameters.export(), await host.parameters.export()];
+      await randomize(tensors.parameters, 2);
+      host.parameters.import(await tensors.parameters.export());
+      const close = () => {
+        tensors.dispose();
+        host.dispose();
+      };
+      return { tensors, host, starts, close };
+    }
+
+    /** Gradients by name, as the first moments of a step hold a share of them. */
+    async function gradientsOf(optimizer: Optimizer, outputs: () => Outputs, slope: Float32Array) {
+      await optimizer.step(async (record) => {
+        const { back } = await record(outputs);
+        back(slope);
+      }, 0.1);
+      return (await optimizer.exportState('')).tensors;
+    }
+    const slopeFor = (batch: StateBatch) => {
+      const rng = Rng.named(5, 'test/slope');
+      return Float32Array.from(batch.tails, () => rng.normal());
+    };
+
+    test('starts with the bytes of the tensors’ head, by the same names', async () => {
+      const { starts, close } = await heads();
+      expect(starts[1]).toEqual(starts[0]);
+      close();
+    });
+
+    test.each([0, 0.4])('gives the scores and gradients of the tensors’ head, with dropout of %f', async (dropout) => {
+      const { tensors, host, close } = await heads({ dropout });
+      // More edges than a gradient sums at once.
+      const batch = featurizer.batch(Array.from({ length: 40 }, () => states).flat());
+      expect(batch.tails.length).toBeGreaterThan(1100);
+      const rng = () => (dropout > 0 ? Rng.named(3, 'test/dropout') : undefined);
+      expectClose(
+        await host.parameters.read(() => host.logits(batch, rng())),
+        await tensors.parameters.read(() => tensors.logits(batch, rng())),
+      );
+      const slope = slopeFor(batch);
+      const [ours, theirs] = await Promise.all([
+        gradientsOf(adamWOf(host.parameters), () => host.logits(batch, rng()), slope),
+        gradientsOf(new AdamW(tensors.parameters), () => tensors.logits(batch, rng()), slope),
+      ]);
+      expect(Object.keys(ours).sort()).toEqual(Object.keys(theirs).sort());
+      for (const [name, { data }] of Object.entries(theirs)) {
+        const largest = data.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+        expect(largest).toBeGreaterThan(0);
+        const difference = data.reduce((most, value, i) => Math.max(most, Math.abs(value - ours[name]!.data[i]!)), 0);
+        expect({ name, share: difference / largest < 2e-4 }).toEqual({ name, share: true });
+      }
+      close();
+    });
+
+    test('has the gradients that its scores have as slopes', async () => {
+      const { host, close } = await heads();
+      const batch = featurizer.batch(states.slice(0, 6));
+      const slope = slopeFor(batch);
+      const weights = await host.parameters.export();
+      const moments = await gradientsOf(adamWOf(host.parameters), () => host.logits(batch), slope);
+      const lossAt = (name: string, place: number, value: number) => {
+        const moved: Record<string, HostTensor> = { ...weights };
+        const data = weights[name]!.data.slice();
+        data[place] = value;
+        moved[name] = { ...weights[name]!, data };
+        host.parameters.import(moved);
+        return host.logits(batch).values.reduce((sum, score, i) => sum + score * slope[i]!, 0);
+      };
+      const rng = Rng.named(8, 'test/places');
+      for (const [name, { data }] of Object.entries(weights)) {
+        for (let k = 0; k < 3; k++) {
+          const place = rng.integer(data.length);
+          const at = data[place]!;
+          // Small, so that hardly a unit turns on or off in between.
+          const step = 2 ** -11;
+          const slopeHere = (lossAt(name, place, at + step) - lossAt(name, place, at - step)) / (2 * step);
+          // The first moment is a tenth of the gradient.
+          const gradient = moments[`first/${name}`]!.data[place]! * 10;
+          expect(Math.abs(slopeHere - gradient)).toBeLessThan(0.02 * Math.max(1, Math.abs(gradient)));
+        }
+      }
+      close();
+    });
+
+    test('ranks a state by the same bytes whatever stands beside it, as it scores it', async () => {
+      const { tensors, host, close } = await heads();
+      const batch = featurizer.batch(states);
+      const scores = await host.infer(batch);
+      expectClose(scores, await tensors.infer(batch));
+      expectClose(scores, host.logits(batch).values.slice());
+      for (const [s, state] of states.entries()) {
+        expect(await host.rank!(featurizer.batch([state]))).toEqual(
+          scores.slice(batch.offsets[s], batch.offsets[s + 1]),
+        );
+      }
+      await randomize(tensors.parameters, 9);
+      host.parameters.import(await tensors.parameters.export());
+      host.weightsChanged();
+      tensors.weightsChanged();
+      expectClose(await host.infer(batch), await tensors.infer(batch));
+      close();
+    });
+
+    test('goes back through its latest computation alone', async () => {
+      const { host, close } = await heads();
+      const batch = featurizer.batch(states.slice(0, 3));
+      const { back } = host.logits(batch);
+      await host.infer(batch);
+      expect(() => back(slopeFor(batch))).toThrow('expected the latest computation, got an earlier one');
+      close();
+    });
+  },
+);
