@@ -1,11 +1,14 @@
-/** `kgwalk datasets check`: whether a data set is as imported, and with `--run` whether a split leaked into a run. */
+/** `kgwalk datasets check`: whether a data set is as imported, how far its annotators agree, and what runs know of it. */
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
+import type { AnyTask } from '../tasks/index.js';
 import type { LeakCheck } from '../tasks/task.js';
 import { printJson, printLine, printShown } from './output.js';
+import { terminalWork } from './work.js';
 
 interface CheckFlags {
-  run?: string;
+  run: string[];
+  agreement?: boolean;
   split?: string;
   evaluations?: string;
   json?: boolean;
@@ -16,9 +19,13 @@ export function registerCheck(datasets: Command): void {
   datasets
     .command('check <name>')
     .description(
-      'compare files, hashes and counts with what was imported; with --run, check whether a split leaked into a run or an evaluation',
+      'compare files, hashes and counts with what was imported, and say how far annotators agree where they were asked the same; with --run, check whether a split leaked into a run or an evaluation',
     )
-    .option('--run <run>', 'a run, or the folder of an evaluation, whose sources to check')
+    .option('--run <run>', 'a run, or the folder of an evaluation, whose sources to check', collect, [])
+    .option(
+      '--agreement',
+      'with --run, which may be repeated: how far runs agree with annotators, on turns of dialogues that they did not learn from',
+    )
     .option('--split <split>', 'with --run: the split that must be unseen (default: test; for an evaluation, its own)')
     .option(
       '--evaluations <dir>',
@@ -28,13 +35,22 @@ export function registerCheck(datasets: Command): void {
     .action(check);
 }
 
-async function check(name: string, { run, split, evaluations, json = false }: CheckFlags): Promise<void> {
+const collect = (value: string, before: string[]) => [...before, value];
+
+async function check(name: string, { run, agreement, split, evaluations, json = false }: CheckFlags): Promise<void> {
   const { checkDataset } = await import('../datasets/dataset.js');
-  if (run !== undefined) {
-    const { datasetKind } = await import('../datasets/imported-dataset.js');
-    const { loadTask } = await import('../tasks/index.js');
-    const task = await loadTask(datasetKind(name));
-    const found = await task.leaks(name, await checkedOf(run, evaluations), split);
+  const { datasetKind } = await import('../datasets/imported-dataset.js');
+  const { loadTask } = await import('../tasks/index.js');
+  const taskOfData = () => loadTask(datasetKind(name));
+  if (agreement) return agreeing(name, await taskOfData(), run, json);
+  const [first, ...more] = run;
+  if (more.length > 0) {
+    throw new WorkbenchError('usage', `expected one --run, got ${run.length}`, {
+      hint: 'Leaks are checked of one run; --agreement takes several.',
+    });
+  }
+  if (first !== undefined) {
+    const found = await (await taskOfData()).leaks(name, await checkedOf(first, evaluations), split);
     printShown(found, json);
     return throwIfFound(found);
   }
@@ -44,11 +60,38 @@ async function check(name: string, { run, split, evaluations, json = false }: Ch
     });
   }
   const { files, problems } = await checkDataset(name);
-  if (json) printJson({ name, problems });
+  const agreed = problems.length > 0 ? undefined : await (await taskOfData()).agreement?.(name, [], terminalWork());
+  if (json) printJson({ name, problems, ...(agreed && { agreement: agreed.json }) });
   if (problems.length > 0) {
     throw new WorkbenchError('data', problems.join('\n'), { hint: 'Import the data set again.' });
   }
-  if (!json) printLine(`${name}: ${files} files as imported`);
+  if (json) return;
+  printLine(`${name}: ${files} files as imported`);
+  if (agreed) {
+    printLine();
+    printShown(agreed, false);
+  }
+}
+
+/** @throws WorkbenchError `usage` for what is no run, or a task that has no annotators to agree with */
+async function agreeing(name: string, task: AnyTask, runs: readonly string[], json: boolean): Promise<void> {
+  const { resolve } = await import('../tasks/named.js');
+  if (!task.agreement || runs.length === 0) {
+    throw new WorkbenchError(
+      'usage',
+      `expected --run with --agreement on dialogues, got ${task.agreement ? 'none' : task.name}`,
+      {
+        hint: 'Without runs `kgwalk datasets check NAME` tells the agreement of annotators alone.',
+      },
+    );
+  }
+  const resolved = runs.map((run) => resolve(task, { name: run, isRun: true }, { checkpoint: 'best', set: [] }));
+  const shown = await task.agreement(
+    name,
+    resolved.map((one) => ({ name: one.name, trained: one.trained! })),
+    terminalWork(),
+  );
+  printShown(shown!, json);
 }
 
 /** @throws WorkbenchError `usage` for what is neither a run nor an evaluation */

@@ -23,6 +23,16 @@ export const dataSettings = z.strictObject({
     .describe(
       'Only the first dialogues of every split, for quick tries; null: all. Numbers of a part say little of the whole.',
     ),
+  fold: z
+    .string()
+    .regex(/^[1-9]\d*\/[1-9]\d*$/, 'expected K/N such as 1/2')
+    .refine((text) => Number(text.split('/')[0]) <= Number(text.split('/')[1]), 'expected K of at most N')
+    .refine((text) => !text.endsWith('/1'), 'expected two folds or more')
+    .nullable()
+    .default(null)
+    .describe(
+      'K/N: of N folds of the train dialogues, drawn by their ids, leave the Kth out of training and of all that is counted over train, so that its turns can be judged by a run that never saw them (`kgwalk datasets check NAME --agreement --run A --run B`); null: none.',
+    ),
   trainSamples: z
     .int()
     .min(1)

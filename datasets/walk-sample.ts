@@ -1,6 +1,6 @@
 /** What a walking agent is asked and what it is scored against, kept apart: agents get the task alone. */
 import type { Graph, Path, Triple } from '../src/kg/graph.js';
-import { sampled } from '../src/run/seeds.js';
+import { sampled, subSeed } from '../src/run/seeds.js';
 import type { Dialogue, Message, PathAction, Sender } from './dialogue.js';
 import type { DataSettings } from './settings.js';
 
@@ -47,7 +47,8 @@ export type SplitName = 'train' | 'valid' | 'test';
 export const splitNames: readonly SplitName[] = ['train', 'valid', 'test'];
 
 /** What decides which samples a split has. */
-export type SplitSettings = Pick<DataSettings, 'turns' | 'maxDialogues' | 'trainSamples' | 'validSamples'>;
+export type SplitSettings = Pick<DataSettings, 'turns' | 'maxDialogues' | 'trainSamples' | 'validSamples'> &
+  Partial<Pick<DataSettings, 'fold'>>;
 
 /**
  * Training, its evaluations and everything that is counted over train read this, so that all see the same samples. They
@@ -59,10 +60,17 @@ export function splitSamples(
   settings: SplitSettings,
   split: SplitName,
 ): WalkSample[] {
-  const samples = walkSamples(dataset.loadDialogues(split), graph, settings);
-  const { trainSamples, validSamples } = settings;
+  const { fold = null, trainSamples, validSamples } = settings;
+  const all = walkSamples(dataset.loadDialogues(split), graph, settings);
+  const samples = split === 'train' && fold !== null ? all.filter(({ task }) => !inFold(task.dialogueId, fold)) : all;
   const counts: Record<SplitName, number | null> = { train: trainSamples, valid: validSamples, test: null };
   return sampled(samples, counts[split] ?? Infinity, `data/${split}-samples`);
+}
+
+/** Whether a dialogue is in the Kth of N folds. @param fold `K/N` */
+function inFold(dialogueId: string, fold: string): boolean {
+  const [k, n] = fold.split('/').map(Number) as [number, number];
+  return (subSeed(0, `data/fold ${dialogueId}`) >>> 0) % n === k - 1;
 }
 
 /** Which dialogues and whose paths become samples. */

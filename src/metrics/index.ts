@@ -1,10 +1,12 @@
 /**
- * `kgwalk/metrics`: ranks, path and target hits, answers of questions, risk and coverage, bootstrap intervals. Pure functions.
+ * `kgwalk/metrics`: ranks, path and target hits, answers of questions, risk and coverage, calibration, agreement of annotators, bootstrap intervals. Pure functions.
  * @module kgwalk/metrics
  */
+export * from './agreement.js';
 export * from './answers.js';
 export * from './ark-ranks.js';
 export * from './bootstrap.js';
+export * from './calibration.js';
 export * from './path-hits.js';
 export * from './ranks.js';
 export * from './selective.js';

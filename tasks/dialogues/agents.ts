@@ -64,7 +64,7 @@ export async function openScoredAgent(
   data: DialogueEvaluationData,
   options: OpenOptions,
 ): Promise<OpenedAgent<WalkSample, Answer, DialogueRow>> {
-  const { graph, settings, withArk, horizon, samples, seenTargets } = data;
+  const { graph, settings, withArk, horizon, samples, train, seenTargets } = data;
   const { work } = options;
   const {
     agent,
@@ -85,7 +85,7 @@ export async function openScoredAgent(
       ...(useCalls && { useCalls }),
     }),
     scorer: dialogueScorer({
-      ...{ graph, walks, withArk, horizon, samples, seenTargets },
+      ...{ graph, walks, withArk, horizon, samples, train, seenTargets },
       ...{ ks: settings.ks, beamWidth: settings.beamWidth },
     }),
   };

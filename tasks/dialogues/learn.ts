@@ -328,7 +328,7 @@ async function evaluateOnValid(session: DialogueSession, policy: Policy): Promis
   const asker = batchAsker(agent, { batchSize, canAsk: ({ start }) => graph.degree(start) > 0 });
   const seenTargets = seenEntities(train);
   const scorer = dialogueScorer({
-    ...{ graph, walks, ks, beamWidth, samples, seenTargets, withArk: false, horizon: settings.env.horizon },
+    ...{ graph, walks, ks, beamWidth, samples, train, seenTargets, withArk: false, horizon: settings.env.horizon },
   });
   return curveOf(asker, samples, scorer, dialogueCurve, { line, signal });
 }

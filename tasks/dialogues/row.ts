@@ -9,6 +9,7 @@ import { arkRanks } from '../../src/metrics/ark-ranks.js';
 import { pathRanks, targetRanks } from '../../src/metrics/path-hits.js';
 import { openObject } from '../../src/run/read-json.js';
 import { anyNumber } from '../../src/run/records.js';
+import { toldOf, toldSchema } from './labels/told.js';
 
 /** Why the gold path is not in the list; only the last says something about the agent's judgement. */
 export const missReasons = [
@@ -46,6 +47,8 @@ export const dialogueRow = openObject({
    * for, or the agent is no distribution over walks.
    */
   goldLogProb: anyNumber.optional(),
+  /** Present as `goldLogProb` is. */
+  told: toldSchema.optional(),
   /** The agent's own, NaN where it gives none. */
   confidence: anyNumber,
   /** As LLM-ARK's reference counts, where that was asked for. */
@@ -101,7 +104,10 @@ export function rowOf(sample: WalkSample, attempt: Attempt<Answer> | undefined, 
     ...ranks,
     // JSON has no -0, and a row that is read again is to give the same bytes.
     logProb: (paths[0]?.logProb ?? NaN) + 0,
-    ...(!Number.isNaN(attempt?.goldLogProb ?? NaN) && { goldLogProb: attempt!.goldLogProb! + 0 }),
+    ...(!Number.isNaN(attempt?.goldLogProb ?? NaN) && {
+      goldLogProb: attempt!.goldLogProb! + 0,
+      told: toldOf(paths, gold.path),
+    }),
     confidence: answer?.confidence ?? NaN,
     ...(context.withArk && { ark: arkRanksOf(sample, answer, context.graph) }),
     ...copiedOf(attempt),

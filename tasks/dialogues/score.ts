@@ -10,6 +10,7 @@ import type { Path } from '../../src/kg/graph.js';
 import { hitAtK, reciprocalRank } from '../../src/metrics/path-hits.js';
 import type { Example, Section } from '../../src/run/evaluation.js';
 import { type Figure, numberText } from '../../src/run/figures.js';
+import { labelsOf } from './labels/sections.js';
 import { dialogueArrow, dialogueRow, type DialogueRow, missReasons, type RowContext, rowOf } from './row.js';
 
 /** Each counted rank by the name that it has in keys such as `entity-path@5`, with its title. */
@@ -89,13 +90,15 @@ export interface DialogueScoring extends Omit<RowContext, 'walked'> {
   walks: WalkGraph;
   ks: readonly number[];
   samples: readonly WalkSample[];
+  /** What agents may learn from: whoever was asked the same there chose too. */
+  train: readonly WalkSample[];
   /** Most edges of a walk, for the upper bound. */
   horizon: number;
 }
 
 /** Scores what an agent walks. */
 export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Answer, DialogueRow> {
-  const { graph, walks, ks, withArk, samples, horizon } = scoring;
+  const { graph, walks, ks, withArk, samples, train, horizon } = scoring;
   const context = { ...scoring, walked: walks.graph };
   return {
     measure: dialogueMeasure,
@@ -105,7 +108,12 @@ export function dialogueScorer(scoring: DialogueScoring): Scorer<WalkSample, Ans
     exampleOf: (sample, attempt, row) => exampleOf(sample, attempt, row, graph),
     summary: (rows) => {
       const coverage = coverageOf(samples, walks, horizon, ks);
-      return { ...coverage, sections: [...coverage.sections, ...likelihoodOf(rows, horizon)] };
+      const labels = labelsOf({ rows, samples, train, graph });
+      return {
+        ...coverage,
+        details: { ...coverage.details, ...labels.details },
+        sections: [...coverage.sections, ...likelihoodOf(rows, horizon), ...labels.sections],
+      };
     },
   };
 }

@@ -44,3 +44,20 @@ test('a draw of more than there is takes all; turns and the first dialogues are 
   expect(idsOf('train', { ...part, trainSamples: 1000 })).toEqual(idsOf('train', part));
   expect(idsOf('train', part)).toEqual(expect.arrayContaining(idsOf('train', { ...part, trainSamples: 1 })));
 });
+
+test('folds part the dialogues of train: each is left out by one of them, with all its turns; valid and test are whole', () => {
+  const dialoguesOf = (set: object) => new Set(samples('train', set).map(({ task }) => task.dialogueId));
+  const all = dialoguesOf({});
+  const kept = [1, 2, 3].map((k) => dialoguesOf({ fold: `${k}/3` }));
+  for (const dialogue of all) expect(kept.filter((own) => !own.has(dialogue))).toHaveLength(1);
+  for (const own of kept) expect(own.size).toBeLessThan(all.size);
+  const turns = samples('train', { fold: '2/3' });
+  expect(turns).toEqual(samples('train', {}).filter(({ task }) => kept[1]!.has(task.dialogueId)));
+  for (const split of ['valid', 'test'] as const) expect(idsOf(split, { fold: '1/2' })).toEqual(idsOf(split, {}));
+});
+
+test('a fold is one of two or more', () => {
+  for (const fold of ['0/2', '3/2', '1/1', 'half', '1/2/3']) {
+    expect(() => dataSettings.parse({ fold })).toThrow('expected');
+  }
+});

@@ -42,7 +42,14 @@ function onDialogues(): Kept<Sample, unknown, Row> {
       ),
   };
   const { ks, beamWidth } = evaluationSettings.parse({});
-  const shared = { graph: world, walks: { graph: world }, seenTargets: new Set<number>(), withArk: false, horizon: 2 };
+  const shared = {
+    graph: world,
+    walks: { graph: world },
+    seenTargets: new Set<number>(),
+    withArk: false,
+    horizon: 2,
+    train: [],
+  };
   const scorer = dialogueScorer({ ...shared, ks, beamWidth, samples });
   return { asker: batchAsker(agent, { batchSize: 10 }), samples, scorer } as unknown as Kept<Sample, unknown, Row>;
 }

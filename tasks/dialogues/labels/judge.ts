@@ -1,0 +1,163 @@
+/** Runs held against annotators on turns that recur, each on dialogues that it learned nothing from. */
+import { loadDialogueDataset } from '../../../datasets/dialogues/dialogue-dataset.js';
+import { type ContextKey, recurringContexts } from '../../../datasets/dialogues/recurring-contexts.js';
+import { dataSettings } from '../../../datasets/settings.js';
+import { splitNames, walkSamples, type WalkSample } from '../../../datasets/walk-sample.js';
+import { envSettings } from '../../../envs/settings.js';
+import { noCalls } from '../../../evaluation/ask.js';
+import { type Agreement, type JudgedTurn, judgedAgreementOf } from '../../../src/metrics/agreement.js';
+import { loadConfig } from '../../../src/run/config.js';
+import { WorkbenchError } from '../../../src/run/errors.js';
+import { printable } from '../../../src/run/printable.js';
+import { readProvenance, unpackIds } from '../../../src/run/provenance.js';
+import type { RunInfo } from '../../../src/run/records.js';
+import { runFiles } from '../../../src/run/run-folder.js';
+import { checkDataset } from '../../leaks.js';
+import { type Resolved, type Shown, ShownPage, type Work } from '../../task.js';
+import { openScoredAgent } from '../agents.js';
+import { dialogueData } from '../data.js';
+import { agreementSection, annotatorAgreement, chosenTurns, judgedTurn, meanJudged } from './agreement.js';
+
+/** Both keys, the stricter one first. */
+const keys: Readonly<Record<ContextKey, string>> = {
+  history: 'Annotators where everything said and the start are the same',
+  'last message': 'Annotators where the last message and the start are the same',
+};
+
+/**
+ * How far annotators agree where they were asked the same, over all splits; undefined where nothing recurs. With runs also what
+ * these give there: each judges the turns of dialogues that nothing in it was made from, and a turn that several judge counts by
+ * their mean.
+ * @throws WorkbenchError `usage` for runs on other data or graphs, `data` for a run that does not say what it was made from, or
+ *   where none of the turns is unknown to any run
+ */
+export async function dialogueAgreement(
+  name: string,
+  runs: readonly Required<Pick<Resolved, 'name' | 'trained'>>[],
+  work: Work,
+): Promise<Shown | undefined> {
+  const graphs = runs.map(({ trained: { run } }) => checkedData(name, run).graph);
+  if (new Set(graphs).size > 1) {
+    throw new WorkbenchError('usage', `expected runs on one graph, got ${graphs.join(' and ')}, at --run`);
+  }
+  const dataset = loadDialogueDataset(name);
+  const graph = await dataset.loadGraph(graphs[0]);
+  const samples = splitNames.flatMap((split) => walkSamples(dataset.loadDialogues(split), graph));
+  const annotators: { by: ContextKey; title: string; found: Agreement }[] = [];
+  for (const [by, title] of Object.entries(keys) as [ContextKey, string][]) {
+    const found = annotatorAgreement(samples, by);
+    if (found) annotators.push({ by, title, found });
+  }
+  const recurring = recurringContexts(samples).flat();
+  if (runs.length > 0 && recurring.length === 0) {
+    throw new WorkbenchError('data', `expected turns of ${name} that recur, got none, at --agreement`);
+  }
+  if (annotators.length === 0) return undefined;
+  const judged = new Map<string, JudgedTurn[]>();
+  const judges: { run: string; turns: number }[] = [];
+  for (const which of runs) {
+    const turns = await judgeUnseen(which, recurring, work);
+    for (const [id, turn] of turns) judged.set(id, [...(judged.get(id) ?? []), turn]);
+    judges.push({ run: which.name, turns: turns.size });
+  }
+  const walkers = judgedAgreementOf(
+    chosenTurns(samples, 'history', ({ task }) => {
+      const own = judged.get(task.id);
+      return own && meanJudged(own);
+    }),
+  );
+  const page = new ShownPage({
+    ...Object.fromEntries(annotators.map(({ by, found }) => [by, found])),
+    ...(walkers && { judges, walkers }),
+  });
+  page.line(`${printable(name)}, all splits: turns that recur in another dialogue`);
+  for (const { title, found } of annotators) page.sections.push(agreementSection(title, found));
+  if (walkers) {
+    page.line();
+    for (const { run, turns } of judges) {
+      page.line(
+        `${printable(run)} judges ${turns} of ${recurring.length} turns: those of dialogues that nothing in it was made from`,
+      );
+    }
+    page.sections.push(agreementSection('Walkers and annotators on these turns', walkers));
+  }
+  page.line();
+  page.line('in percent; brackets: 95 % bootstrap over contexts');
+  return page;
+}
+
+function checkedData(name: string, run: RunInfo) {
+  const data = dataSettings.parse(run.config.data ?? {});
+  checkDataset(name, data.dataset, `run ${run.id}`);
+  const { edgePolicy } = loadConfig(envSettings, {
+    text: JSON.stringify(run.config.env ?? {}),
+    source: `env of ${run.id}`,
+  });
+  if (edgePolicy !== 'ark') return data;
+  throw new WorkbenchError(
+    'usage',
+    `expected lists of edges that no dialogue chose, got env.edgePolicy=ark, at run ${run.id}`,
+  );
+}
+
+/** Samples of dialogues that nothing of a run was made from; what merely chose among its checkpoints is no source. */
+export function unseenBy(run: RunInfo, samples: readonly WalkSample[]): WalkSample[] {
+  const file = runFiles(run.folder).provenance;
+  const record = readProvenance(file);
+  const unknown = !record || record.artifacts.some(({ facts }) => facts?.sources === 'not known');
+  if (unknown) {
+    throw new WorkbenchError(
+      'data',
+      `expected notes of what run ${run.id} was made from, got none of all of it, at ${file}`,
+      {
+        hint: 'Versions before this one kept none: train again.',
+      },
+    );
+  }
+  const seen = new Set<string>();
+  for (const { kind, samples: set } of record.artifacts) {
+    if (kind === 'choice' || set === undefined) continue;
+    const { ids, count } = record.sets[set]!;
+    for (const id of unpackIds(ids, count, file)) seen.add(id.replace(/#.*$/s, ''));
+  }
+  return samples.filter(({ task }) => !seen.has(task.dialogueId));
+}
+
+async function judgeUnseen(
+  which: Required<Pick<Resolved, 'name' | 'trained'>>,
+  recurring: readonly WalkSample[],
+  work: Work,
+): Promise<Map<string, JudgedTurn>> {
+  const { run, checkpoint } = which.trained;
+  const samples = unseenBy(run, recurring);
+  if (samples.length === 0) {
+    throw new WorkbenchError(
+      'data',
+      `expected turns that recur in dialogues that run ${run.id} did not learn from, got none of ${recurring.length}`,
+      {
+        hint: 'Train with --set data.fold=1/2 --set transe.enabled=false, which leaves half of the train dialogues out of everything.',
+      },
+    );
+  }
+  const flags = { checkpoint, set: [], modelSet: [] };
+  const data = { ...(await dialogueData(flags, [run])), samples };
+  const opened = await openScoredAgent({ ...which, switches: {} }, data, { flags, runs: [run], work });
+  const line = work.progress(`judge turns that recur (${run.id})`, samples.length, 'turns');
+  const turns = new Map<string, JudgedTurn>();
+  let done = 0;
+  try {
+    await opened.asker.ask(
+      samples.map(({ task }) => task),
+      (place, attempt) => {
+        const turn = judgedTurn(opened.scorer.rowOf(samples[place]!, attempt));
+        if (turn) turns.set(samples[place]!.task.id, turn);
+        line.update(++done);
+      },
+      { openCalls: noCalls, concurrency: 1, signal: work.signal },
+    );
+  } finally {
+    await opened.close?.();
+  }
+  line.finish('');
+  return turns;
+}

@@ -1,0 +1,107 @@
+/** What an evaluation of a walker says of the labels, on a toy world, by hand. */
+import { describe, expect, test } from '@jest/globals';
+import type { Agent } from '../../../agents/agent.js';
+import { evaluationSettings } from '../../../evaluation/settings.js';
+import type { Path } from '../../../src/kg/graph.js';
+import { seenEntities } from '../../../tasks/dialogues/row.js';
+import { toldOf } from '../../../tasks/dialogues/labels/told.js';
+import { namedWalk, sampleOf, world } from '../../agents/baselines/toy-world.js';
+import { evaluatedDialogues } from '../../fixtures/evaluated.js';
+import { finalEntities } from '../../fixtures/final-entities.js';
+
+const director = namedWalk('Heat', 'directed_by', 'Mann');
+const other = namedWalk('Heat', 'directed_by', 'Mann', '~directed_by', 'Ali');
+const pacino = namedWalk('Heat', 'starred', 'Pacino');
+const deNiro = namedWalk('Heat', 'starred', 'De Niro');
+/** A walker that always thinks the same. */
+const thought: [Path, number][] = [
+  [director, 0.4],
+  [other, 0.3],
+  [pacino, 0.2],
+  [deNiro, 0.1],
+];
+const ranked = thought.map(([path, probability]) => ({ path, logProb: Math.log(probability) }));
+const walker: Agent = {
+  name: 'walker',
+  answer: async (tasks) =>
+    tasks.map(({ start }) => ({
+      ...{ paths: ranked, answers: finalEntities(ranked, start, world.equalRelation), confidence: 0.5, cost: {} },
+    })),
+  logProbs: async (given) =>
+    given.map(({ paths }) =>
+      paths.map((path) => ranked.find((one) => String(one.path) === String(path))?.logProb ?? NaN),
+    ),
+};
+
+test('what is known of a gold leaves the walks that share it, and the gold’s rank among them', () => {
+  expect(toldOf(ranked, pacino)).toEqual({
+    squares: expect.closeTo(0.16 + 0.09 + 0.04 + 0.01, 12),
+    ranks: { hops: 2, relation: 1, relations: 1, edge: 1, target: 1 },
+    first: ['hops'],
+  });
+  expect(toldOf(ranked, deNiro).ranks).toEqual({ hops: 3, relation: 2, relations: 2, edge: 1, target: 1 });
+  expect(toldOf(ranked, other)).toMatchObject({
+    ranks: { hops: 1, relation: 2, relations: 1, edge: 2, target: 1 },
+    first: ['relation', 'edge'],
+  });
+  expect(toldOf(ranked, namedWalk('Heat', 'genre', 'Drama')).ranks).toEqual({
+    ...{ hops: 0, relation: 0, relations: 0, edge: 0, target: 0 },
+  });
+});
+
+describe('an evaluation of a walker', () => {
+  const said = { messages: [{ sender: 'user' as const, text: 'Heat?' }] };
+  const samples = [sampleOf('a', director, said), sampleOf('b', deNiro, said), sampleOf('c', other)];
+  const train = [sampleOf('t', director, said)];
+  const evaluated = (agent: Agent) =>
+    evaluatedDialogues(agent, samples, {
+      ...{
+        graph: world,
+        train,
+        settings: evaluationSettings.parse({ resamples: 20 }),
+        seenTargets: seenEntities(train),
+      },
+      about: { dataset: 'toy', split: 'valid', turns: 'all' },
+    });
+
+  test('tells calibration, misses by what is not known, fan-out, and agreement with others of the same context', async () => {
+    const { record } = await evaluated(walker);
+    const { calibration, known, fanOut, agreement } = record.details as Record<string, never>;
+    expect(calibration).toMatchObject({ n: 3, said: expect.closeTo(0.4, 6), right: 1 / 3 });
+    expect(known).toEqual([
+      { known: 'nothing', 'path@1': 1 / 3 },
+      { known: 'hops', 'path@1': 2 / 3, first: 2 / 3 },
+      { known: 'relation', 'path@1': 1 / 3, first: 2 / 3 },
+      { known: 'relations', 'path@1': 2 / 3, first: 1 / 3 },
+      { known: 'edge', 'path@1': 2 / 3, first: 2 / 3 },
+      { known: 'target', 'path@1': 1, first: 1 / 3 },
+    ]);
+    expect(fanOut).toEqual([
+      { from: 1, to: 1, n: 1, 'path@1': 1, known: 1 },
+      { from: 2, to: 3, n: 1, 'path@1': 0, known: 0 },
+    ]);
+    // a, b of this split and t of train were asked the same: director, De Niro, director.
+    expect(agreement).toMatchObject({ contexts: 1, turns: 2, same: { value: 0.25 }, right: { value: 0.5 } });
+    expect(agreement).toMatchObject({
+      drawn: { value: expect.closeTo(0.25, 9) },
+      squares: { value: expect.closeTo(0.3, 9) },
+    });
+    expect(agreement).toMatchObject({
+      left: { value: expect.closeTo(0, 9) },
+      distance: { value: expect.closeTo(0.05, 9) },
+    });
+    expect(record.sections.map(({ title }) => title)).toEqual([
+      'What can be answered',
+      'Likelihood of the golds',
+      'Calibration of the first path',
+      'First paths if part of the gold were known',
+      'One-hop golds by tails of their start and relation',
+      'Agreement where the same was said',
+    ]);
+  });
+
+  test('says none of it of an agent that only orders walks', async () => {
+    const { record } = await evaluated({ name: 'rule', answer: walker.answer });
+    expect(record.details).toEqual({ coverage: expect.anything() });
+  });
+});
