@@ -62,13 +62,14 @@ export function splitSamples(
 ): WalkSample[] {
   const { fold = null, trainSamples, validSamples } = settings;
   const all = walkSamples(dataset.loadDialogues(split), graph, settings);
-  const samples = split === 'train' && fold !== null ? all.filter(({ task }) => !inFold(task.dialogueId, fold)) : all;
+  const samples = split === 'train' ? all.filter(({ task }) => !isLeftOut(task.dialogueId, fold)) : all;
   const counts: Record<SplitName, number | null> = { train: trainSamples, valid: validSamples, test: null };
   return sampled(samples, counts[split] ?? Infinity, `data/${split}-samples`);
 }
 
-/** Whether a dialogue is in the Kth of N folds. @param fold `K/N` */
-function inFold(dialogueId: string, fold: string): boolean {
+/** Whether a dialogue of train is in the fold that a run leaves out. @param fold `K/N`; null: none is */
+export function isLeftOut(dialogueId: string, fold: string | null): boolean {
+  if (fold === null) return false;
   const [k, n] = fold.split('/').map(Number) as [number, number];
   return (subSeed(0, `data/fold ${dialogueId}`) >>> 0) % n === k - 1;
 }

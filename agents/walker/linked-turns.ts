@@ -3,7 +3,7 @@ import type { Dialogue } from '../../datasets/dialogue.js';
 import { madeFromSamples } from '../../datasets/sample-source.js';
 import type { LinkedTurnSettings } from '../../datasets/settings.js';
 import type { splitSamples } from '../../datasets/walk-sample.js';
-import { type SplitSettings, type WalkSample } from '../../datasets/walk-sample.js';
+import { isLeftOut, type SplitSettings, type WalkSample } from '../../datasets/walk-sample.js';
 import { type AdjacencyRows, reversedRows } from '../../src/kg/adjacency.js';
 import { type Graph, type Path, unknownId } from '../../src/kg/graph.js';
 import { maxMentionTokens, tokenize } from './features/dialogue-scratch.js';
@@ -39,7 +39,7 @@ export function linkedTurnsOf(
   dataset: Parameters<typeof splitSamples>[0],
   graph: Graph,
   train: readonly WalkSample[],
-  { turns, maxDialogues, trainSamples }: SplitSettings,
+  { turns, maxDialogues, fold = null, trainSamples }: SplitSettings,
   settings: LinkedTurnSettings | null,
 ): LinkedTurns | undefined {
   if (!settings) return undefined;
@@ -47,7 +47,7 @@ export function linkedTurnsOf(
   const dialogues = dataset
     .loadDialogues('train')
     .slice(0, maxDialogues ?? undefined)
-    .filter(({ id }) => drawn?.has(id) ?? true);
+    .filter(({ id }) => !isLeftOut(id, fold) && (drawn?.has(id) ?? true));
   const linked = linkedTurns(dialogues, train, graph);
   return { ...settings, samples: linked.filter(({ task }) => turns === 'all' || task.sender === 'assistant') };
 }

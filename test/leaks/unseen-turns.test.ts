@@ -8,6 +8,7 @@ import { recurringContexts } from '../../datasets/dialogues/recurring-contexts.j
 import { importOpenDialKg } from '../../datasets/opendialkg/import.js';
 import { dataSettings } from '../../datasets/settings.js';
 import { splitNames, splitSamples, walkSamples } from '../../datasets/walk-sample.js';
+import { readProvenance, sampleSet, writeProvenance } from '../../src/run/provenance.js';
 import { openRun } from '../../src/run/run-folder.js';
 import { unseenBy } from '../../tasks/dialogues/labels/judge.js';
 import { train } from '../../tasks/train.js';
@@ -73,6 +74,20 @@ test('each run judges the dialogues of its fold and of the other splits, and no 
     const others = recurring.map(({ task }) => task.dialogueId).filter((dialogue) => !own.includes(dialogue));
     expect(unseen).toEqual(new Set(others));
   }
+});
+
+test('a linked turn of a dialogue that a run learned from keeps it from judging any turn of that dialogue', async () => {
+  const { recurring } = await samplesOf();
+  const unseen = unseenBy(openRun(runOf('1')), recurring);
+  const { id, dialogueId } = unseen[0]!.task;
+  cpSync(runOf('1'), runOf('linked'), { recursive: true });
+  const file = join(runOf('linked'), 'provenance.json');
+  const record = readProvenance(file)!;
+  const set = sampleSet(new Map([[`${dialogueId}~7`, '0'.repeat(32)]]));
+  const artifacts = [...record.artifacts, { kind: 'training' as const, name: 'more', samples: 'linked' }];
+  writeProvenance(file, { ...record, sets: { ...record.sets, linked: set }, artifacts });
+  const left = unseenBy(openRun(runOf('linked')), recurring).map(({ task }) => task.id);
+  expect(left).toEqual(unseen.map(({ task }) => task.id).filter((one) => one !== id));
 });
 
 test('the two halves judge every turn that recurs', async () => {

@@ -100,7 +100,7 @@ function checkedData(name: string, run: RunInfo) {
   );
 }
 
-/** Samples of dialogues that nothing of a run was made from; what merely chose among its checkpoints is no source. */
+/** Samples of dialogues that nothing of a run was made from, linked turns (`train-17~3`) included; what merely chose among its checkpoints is no source. */
 export function unseenBy(run: RunInfo, samples: readonly WalkSample[]): WalkSample[] {
   const file = runFiles(run.folder).provenance;
   const record = readProvenance(file);
@@ -118,7 +118,7 @@ export function unseenBy(run: RunInfo, samples: readonly WalkSample[]): WalkSamp
   for (const { kind, samples: set } of record.artifacts) {
     if (kind === 'choice' || set === undefined) continue;
     const { ids, count } = record.sets[set]!;
-    for (const id of unpackIds(ids, count, file)) seen.add(id.replace(/#.*$/s, ''));
+    for (const id of unpackIds(ids, count, file)) seen.add(id.replace(/[#~]\d+$/, ''));
   }
   return samples.filter(({ task }) => !seen.has(task.dialogueId));
 }

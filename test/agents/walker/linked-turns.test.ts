@@ -123,11 +123,21 @@ test('a run links the dialogues and speakers that its settings choose', () => {
   const settings = { weight: 0.25, inCounts: false };
   const train = walkSamples(golds, graph);
   const ids = (
-    of: Partial<typeof data> | { turns: 'assistant' } | { maxDialogues: number } | { trainSamples: number },
+    of:
+      | Partial<typeof data>
+      | { turns: 'assistant' }
+      | { maxDialogues: number }
+      | { trainSamples: number }
+      | { fold: string },
   ) => linkedTurnsOf(dataset, graph, train, { ...data, ...of }, settings)!.samples.map(({ task }) => task.id);
   expect(ids({})).toEqual(['a~1', 'a~2', 'b~1', 'b~2', 'c~1', 'c~2']);
   expect(ids({ turns: 'assistant' })).toEqual(['a~1', 'b~1', 'c~1']);
   expect(ids({ maxDialogues: golds.length + 1 })).toEqual(['a~1', 'a~2']);
+  // Each dialogue is left out by one fold, with all its linked turns.
+  const folds = ['1/2', '2/2'].map((fold) => ids({ fold }));
+  expect(folds.flat().sort()).toEqual(ids({}));
+  const [first, second] = folds.map((own) => new Set(own.map((id) => id[0])));
+  for (const one of first!) expect(second).not.toContain(one);
   // No sample of these dialogues is in the draw.
   expect(ids({ trainSamples: 10 })).toEqual([]);
   expect(linkedTurnsOf(dataset, graph, train, data, settings)).toMatchObject(settings);
