@@ -7,7 +7,7 @@ import { printJson, printLine, printShown } from './output.js';
 import { terminalWork } from './work.js';
 
 interface CheckFlags {
-  run: string[];
+  run?: string[];
   agreement?: boolean;
   split?: string;
   evaluations?: string;
@@ -21,7 +21,7 @@ export function registerCheck(datasets: Command): void {
     .description(
       'compare files, hashes and counts with what was imported, and say how far annotators agree where they were asked the same; with --run, check whether a split leaked into a run or an evaluation',
     )
-    .option('--run <run>', 'a run, or the folder of an evaluation, whose sources to check', collect, [])
+    .option('--run <run>', 'a run, or the folder of an evaluation, whose sources to check', collect)
     .option(
       '--agreement',
       'with --run, which may be repeated: how far runs agree with annotators, on turns of dialogues that they did not learn from',
@@ -35,9 +35,12 @@ export function registerCheck(datasets: Command): void {
     .action(check);
 }
 
-const collect = (value: string, before: string[]) => [...before, value];
+const collect = (value: string, before: string[] = []) => [...before, value];
 
-async function check(name: string, { run, agreement, split, evaluations, json = false }: CheckFlags): Promise<void> {
+async function check(
+  name: string,
+  { run = [], agreement, split, evaluations, json = false }: CheckFlags,
+): Promise<void> {
   const { checkDataset } = await import('../datasets/dataset.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { loadTask } = await import('../tasks/index.js');

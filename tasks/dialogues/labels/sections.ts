@@ -64,11 +64,11 @@ function calibrationSection({ said, right, ece, bins }: ReturnType<typeof calibr
 function knownOf(rows: readonly ToldRow[]) {
   const share = (test: (row: ToldRow) => boolean) => rows.filter(test).length / rows.length;
   return [
-    { known: 'nothing' as const, 'path@1': share(({ path }) => path === 1) },
+    { known: 'nothing' as const, right: share(({ path }) => path === 1) },
     ...knownParts.map((part) => ({
       known: part,
-      'path@1': share(({ told }) => told.ranks[part] === 1),
-      first: share(({ told }) => told.first.includes(part)),
+      right: share(({ told }) => told.ranks[part] === 1),
+      alone: share(({ told }) => told.first.includes(part)),
     })),
   ];
 }
@@ -82,10 +82,10 @@ const partNames: Record<KnownPart | 'nothing', string> = {
   target: 'target',
 };
 
-const knownRow = ({ known, first, ...own }: { known: KnownPart | 'nothing'; 'path@1': number; first?: number }) => ({
+const knownRow = ({ known, right, alone }: { known: KnownPart | 'nothing'; right: number; alone?: number }) => ({
   known: partNames[known],
-  'path@1, %': numberText(own['path@1']),
-  'right in the first path, %': first === undefined ? undefined : numberText(first),
+  'first path right, %': numberText(right),
+  'right by itself, %': alone === undefined ? undefined : numberText(alone),
 });
 
 /** The last group of fan-outs holds all from 2 to the power of this. */
@@ -108,7 +108,7 @@ function fanOutOf(rows: readonly ToldRow[], { samples, graph }: LabelledRows) {
       from: 2 ** power,
       to: power < mostPower ? 2 ** (power + 1) - 1 : null,
       n: own.length,
-      'path@1': own.filter(({ path }) => path === 1).length / own.length,
+      right: own.filter(({ path }) => path === 1).length / own.length,
       known: own.filter(({ told }) => told.ranks.relations === 1).length / own.length,
     }));
 }
@@ -118,9 +118,9 @@ function tailsOf(graph: Graph, head: number, relation: number): number {
     .length;
 }
 
-const fanOutRow = ({ from, to, n, known, ...own }: ReturnType<typeof fanOutOf>[number]) => ({
+const fanOutRow = ({ from, to, n, right, known }: ReturnType<typeof fanOutOf>[number]) => ({
   tails: from === to ? String(from) : to === null ? `${from} and more` : `${from} to ${to}`,
   n,
-  'path@1, %': numberText(own['path@1']),
+  'first path right, %': numberText(right),
   'relation known, %': numberText(known),
 });

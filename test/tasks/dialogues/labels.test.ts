@@ -69,16 +69,16 @@ describe('an evaluation of a walker', () => {
     const { calibration, known, fanOut, agreement } = record.details as Record<string, never>;
     expect(calibration).toMatchObject({ n: 3, said: expect.closeTo(0.4, 6), right: 1 / 3 });
     expect(known).toEqual([
-      { known: 'nothing', 'path@1': 1 / 3 },
-      { known: 'hops', 'path@1': 2 / 3, first: 2 / 3 },
-      { known: 'relation', 'path@1': 1 / 3, first: 2 / 3 },
-      { known: 'relations', 'path@1': 2 / 3, first: 1 / 3 },
-      { known: 'edge', 'path@1': 2 / 3, first: 2 / 3 },
-      { known: 'target', 'path@1': 1, first: 1 / 3 },
+      { known: 'nothing', right: 1 / 3 },
+      { known: 'hops', right: 2 / 3, alone: 2 / 3 },
+      { known: 'relation', right: 1 / 3, alone: 2 / 3 },
+      { known: 'relations', right: 2 / 3, alone: 1 / 3 },
+      { known: 'edge', right: 2 / 3, alone: 2 / 3 },
+      { known: 'target', right: 1, alone: 1 / 3 },
     ]);
     expect(fanOut).toEqual([
-      { from: 1, to: 1, n: 1, 'path@1': 1, known: 1 },
-      { from: 2, to: 3, n: 1, 'path@1': 0, known: 0 },
+      { from: 1, to: 1, n: 1, right: 1, known: 1 },
+      { from: 2, to: 3, n: 1, right: 0, known: 0 },
     ]);
     // a, b of this split and t of train were asked the same: director, De Niro, director.
     expect(agreement).toMatchObject({ contexts: 1, turns: 2, same: { value: 0.25 }, right: { value: 0.5 } });
