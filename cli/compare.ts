@@ -33,6 +33,7 @@ async function compare(words: string[], { mixed = false, report, json, choices =
   const { evaluateNamed, keepBeside } = await import('../tasks/evaluate.js');
   const { inEveryWay, withoutBraces, withoutGroups } = await import('../tasks/named-groups.js');
   const { compareEvaluations } = await import('../evaluation/compare.js');
+  const { trainingCostOf } = await import('../tasks/training-cost.js');
   const { foundEvaluation, readEvaluation } = await import('../evaluation/keep.js');
   const [first] = choices;
   const flags: EvaluationFlags = { ...given, ...(first && { choices: first }) };
@@ -55,7 +56,7 @@ async function compare(words: string[], { mixed = false, report, json, choices =
   const evaluationsOf = (name: string) =>
     isKept(name) ? kept.filter((one) => one.name === name) : asked.filter((_, i) => live[i]!.name === name);
   const views = names.flatMap(evaluationsOf).map((evaluation) => measure.views?.(evaluation) ?? [evaluation]);
-  const evaluations = views.flat();
+  const evaluations = views.flat().map((one) => ({ ...one, training: trainingCostOf(one, one.runFolder) }));
   // The last one named, by the first of its views.
   const against = evaluations.length - views.at(-1)!.length;
   const comparisons = compareEvaluations(measure, evaluations, { mixed }, against);
@@ -63,7 +64,7 @@ async function compare(words: string[], { mixed = false, report, json, choices =
   const folders = [...new Set(evaluations.map(({ folder }) => folder))];
   const page = report === undefined ? undefined : await pageOf(folders, report);
   if (json) {
-    const agents = evaluations.map(({ name, record, speed }) => ({ name, ...record, speed }));
+    const agents = evaluations.map(({ name, record, speed, training }) => ({ name, ...record, speed, training }));
     return printJson({ agents, comparisons, ...(together?.json as object | undefined), report: page });
   }
   const { printComparison } = await import('./evaluation-tables.js');

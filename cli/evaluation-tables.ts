@@ -107,6 +107,17 @@ export function printComparison(
       }),
     );
   }
+  const trained = evaluations.filter(({ training }) => training);
+  if (trained.length > 0) {
+    printLine();
+    printTable(
+      trained.map(({ name, training }) => ({
+        trained: name,
+        weights: training!.weights,
+        'processor seconds of training': training!.cpuSeconds?.toFixed(1) ?? '',
+      })),
+    );
+  }
   if (together.length > 0) printLine();
   printSections(together);
   printLine();

@@ -1,5 +1,6 @@
 /** How fast an evaluation went, by the clock: the one thing in which equal evaluations differ. */
 import type { CallTiming } from '../src/llm/client/ask-model.js';
+import { usedCpu } from '../src/run/metric-log.js';
 
 /** What one session did; what the store already had is not in its tokens. */
 export interface EvaluationSpeed {
@@ -29,12 +30,6 @@ export interface Speedometer {
   speed(): EvaluationSpeed;
   /** What happened since the last call of it, for a line of `timing.jsonl`. */
   lap(): Record<string, number>;
-}
-
-/** Processor time of this process and its threads, in milliseconds. */
-function usedCpu(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }
 
 /**

@@ -21,6 +21,7 @@ import type { RunInfo } from '../src/run/records.js';
 import type { Choices, EvaluationFlags } from './flags.js';
 import { choosesByName, embeddedChatModel, likelihoodNote, openRealModel } from './language-model.js';
 import { resolve } from './named.js';
+import { type TrainingCost } from './training-cost.js';
 import type { Data, Named, OpenedAgent, OpenOptions, Resolved, Task, Work } from './task.js';
 
 /** An evaluation under the name that the command line gave the agent. */
@@ -30,6 +31,8 @@ export interface NamedEvaluation<R extends Row> extends Compared<R> {
   runFolder?: string | undefined;
   /** Absent where a finished evaluation was reused. */
   speed?: KeptEvaluation<R>['speed'];
+  /** Of a run, where it can be told. */
+  training?: TrainingCost | undefined;
   /** Message of each task that made the agent throw. */
   failures: { id: string; message: string }[];
 }

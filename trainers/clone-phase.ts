@@ -66,7 +66,7 @@ export async function clonePhase(
         line?.finish(lossName === undefined ? `epoch ${epoch}` : `epoch ${epoch}, valid loss ${validLoss.toFixed(3)}`);
         line = undefined;
         logs.timing('clone', at);
-        const metrics = { ...(lossName !== undefined && { [lossName]: validLoss }), ...(await evaluate()) };
+        const metrics = { ...(lossName !== undefined && { [lossName]: validLoss }), ...(await logs.aside(evaluate)) };
         logs.metrics('clone', at, metrics);
         epochsDone = epoch;
         await saveTrainee(session, trainee, { phase: 'clone', step: at, epoch, metrics });

@@ -96,7 +96,7 @@ export async function ppoPhase(session: Session, phase: PpoPhase): Promise<void>
   };
   const evaluatesAt = (update: number) => update === settings.updates || update % settings.evalEvery === 0;
   const score = async () => {
-    const figures = await evaluate();
+    const figures = await logs.aside(evaluate);
     logs.metrics('ppo', done, figures);
     const main = Object.values(figures)[0]!;
     patience =

@@ -121,6 +121,7 @@ function heldRun(folder: string): Run {
 const noLogs: RunLogs = {
   metrics() {},
   timing() {},
+  aside: (work) => work(),
   flush: () => ({ bytes: 0, sha256: '' }),
   check() {},
   truncateAfter() {},

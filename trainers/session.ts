@@ -12,7 +12,14 @@ import { saveCheckpoint } from '../checkpoints/store.js';
 import { type EncoderCounters, noCounts, type StateEncoder } from '../src/encoder/state-encoder.js';
 import { configHash } from '../src/run/config.js';
 import type { LogMark } from '../src/run/json-lines.js';
-import { openMetricLog, openTimingLog, readMetrics, writeMetricsArrow } from '../src/run/metric-log.js';
+import {
+  cpuFigure,
+  openMetricLog,
+  openTimingLog,
+  readMetrics,
+  usedCpu,
+  writeMetricsArrow,
+} from '../src/run/metric-log.js';
 import type { ProgressReporter } from '../src/run/progress.js';
 import { keepProvenance } from '../src/run/provenance.js';
 import type { MetricRecord, Phase } from '../src/run/records.js';
@@ -223,8 +230,10 @@ export function checkpointConfig(settings: TrainSettings): JsonObject {
 export interface RunLogs {
   /** One record; `eval/…` of a step comes in a record of its own. */
   metrics(phase: Phase, step: number, values: Record<string, number>): void;
-  /** Wall clock since the phase's last record, memory, and other figures. */
+  /** Wall clock since the phase's last record, memory, processor time since any record, and other figures. */
   timing(phase: Phase, step: number, figures?: Record<string, number>): void;
+  /** Does what is no part of learning, such as an evaluation: its processor time is in no record. */
+  aside<T>(work: () => Promise<T>): Promise<T>;
   /** Puts metrics on disk. @returns what is there, for a checkpoint */
   flush(): Required<LogMark>;
   /** @throws WorkbenchError `data` where the metrics before a checkpoint are not all there, or were altered */
@@ -247,6 +256,7 @@ export function openRunLogs(
   const metricLog = openMetricLog(run.files.metrics);
   const timingLog = openTimingLog(run.files.timing);
   let events: EventFile | undefined;
+  let cpu = usedCpu();
   onTorn?.(run.files.metrics, metricLog.tornBytes);
   onTorn?.(run.files.timing, timingLog.tornBytes);
   return {
@@ -257,7 +267,19 @@ export function openRunLogs(
       events ??= openEventFile(run.files.tensorboard);
       for (const { tag, value } of scalarsOf([{ phase, step, metrics: values }])) events.scalar(tag, step, value);
     },
-    timing: (phase, step, figures) => timingLog.record(phase, step, figures),
+    timing(phase, step, figures) {
+      const now = usedCpu();
+      timingLog.record(phase, step, { ...figures, [cpuFigure]: Math.round(now - cpu) });
+      cpu = now;
+    },
+    async aside(work) {
+      const before = usedCpu();
+      try {
+        return await work();
+      } finally {
+        cpu += usedCpu() - before;
+      }
+    },
     flush: () => metricLog.flush(),
     check: (mark) => metricLog.check(mark),
     truncateAfter(mark) {

@@ -1,9 +1,18 @@
 /** What a run logs: `metrics.jsonl`, the same records as Arrow and CSV, and `timing.jsonl`. */
-import { memoryUsage } from 'node:process';
+import { cpuUsage, memoryUsage } from 'node:process';
 import { writeFileAtomic } from './files.js';
 import { openJsonLines, readJsonLines } from './json-lines.js';
 import { csvCell } from './printable.js';
 import { metricRecord, type MetricRecord, timingRecord, type TimingRecord } from './records.js';
+
+/** Milliseconds of processor time, of all threads, in records of `timing.jsonl`. */
+export const cpuFigure = 'time/cpu_ms';
+
+/** Processor time of this process and its threads until now, in milliseconds. */
+export function usedCpu(): number {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1000;
+}
 
 /** How long a line may wait in memory, in milliseconds, so that who follows a run sees it learn. */
 const longestWait = 1000;

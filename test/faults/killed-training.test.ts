@@ -126,6 +126,19 @@ test('TransE, cloning and PPO on dialogues, killed and resumed, end byte for byt
   ]);
 });
 
+test('a head that draws edges while it is cloned, killed and resumed there and in PPO, ends as the unbroken run', async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  const overrides = [
+    ...tinyOverrides,
+    ...['transe.enabled=false', 'walker.head=attn-io', 'walker.inEdges=1', 'clone.loss=nodes'],
+    ...['clone.epochs=16', 'ppo.updates=30', 'ppo.evalEvery=7'],
+  ];
+  await expectEqualEnds('opendialkg-tiny', overrides, [
+    { name: 'clone', steps: 48, kills: often(1, 20) },
+    { name: 'ppo', steps: 30, kills: often(1, 20) },
+  ]);
+});
+
 test('PPO on questions, killed and resumed, ends byte for byte as the unbroken run', async () => {
   await importFilms();
   const overrides = [...filmOverrides, 'ppo.updates=40', 'checkpoint.everyUpdates=3'];

@@ -50,6 +50,7 @@ describe.each(backends)('the first minibatch of an update has ratios of 1 ± 1e-
     ['candidate', { head: 'candidate' }],
     ['pa-mlp', { head: 'pa-mlp' }],
     ['published pa-mlp', published],
+    ['attn-io', { head: 'attn-io', inEdges: 1 }],
     ['bf16 pa-mlp', { ...published, precision: 'bf16' }],
     ...Object.entries(ablations),
   ] as const)('under the %s head', async (_, settings) => {

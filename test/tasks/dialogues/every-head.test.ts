@@ -1,0 +1,76 @@
+/** What holds of every head of the registry: it is trained, stopped, evaluated and asked like any other. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { walkerSettings } from '../../../agents/walker/settings.js';
+import { readCheckpoint } from '../../../checkpoints/checkpoint.js';
+import { readIndex } from '../../../checkpoints/store.js';
+import type { EvaluationRecord } from '../../../src/run/evaluation.js';
+import { cpuFigure, readTimings } from '../../../src/run/metric-log.js';
+import { openRun, runFiles } from '../../../src/run/run-folder.js';
+import { train } from '../../../tasks/train.js';
+import { kgwalk, kgwalkJson } from '../../fixtures/command-line.js';
+import { useReleaseHome } from '../../fixtures/release-home.js';
+import { runHashes, stopAt, tinySettings } from '../../fixtures/tiny-training.js';
+
+const home = useReleaseHome();
+const heads = walkerSettings.shape.head.unwrap().options;
+const settingsOf = (head: string, ...overrides: string[]) =>
+  tinySettings('transe.enabled=false', `walker.head=${head}`, 'ppo.updates=2', ...overrides);
+
+describe.each(heads)('the head %s', (head) => {
+  const settings = () => settingsOf(head);
+  const whole = () => join(home(), `${head}-whole`);
+
+  test('is cloned, PPO goes on from the clone, and what is stopped in either goes on to the same bytes', async () => {
+    await train({ settings: settings(), folder: whole() });
+    expect(openRun(whole()).state).toMatchObject({ status: 'finished', done: { clone: true, ppo: true } });
+    const { clone, last } = readIndex(whole());
+    const [cloned, trained] = [clone, last].map((entry) => readCheckpoint(entry!.file).tensors);
+    const learned = Object.keys(cloned!).filter((name) => !name.startsWith('optimizer/'));
+    const moved = learned.filter((name) => String(cloned![name]!.data) !== String(trained![name]!.data));
+    expect(moved).not.toEqual([]);
+    for (const [phase, done] of [
+      ['clone', 2],
+      ['ppo', 1],
+    ] as const) {
+      const folder = join(home(), `${head}-${phase}`);
+      const stopped = train({ settings: settings(), folder, ...stopAt(phase, done) });
+      await expect(stopped).rejects.toMatchObject({ code: 'stopped' });
+      await train({ settings: settings(), folder, resume: 'last' });
+      expect(runHashes(folder)).toEqual(runHashes(whole()));
+    }
+  });
+
+  test('is evaluated, compared with what its training took, and asked', async () => {
+    const words = ['--encoder', 'hashed:32'];
+    const record = await kgwalkJson<EvaluationRecord>('evaluate', whole(), ...words, '--checkpoint', 'clone');
+    expect(record).toMatchObject({ n: 2, phase: 'clone' });
+    // A walk may have no chance at all, as where places of lists are scored; no head makes it more than certain.
+    expect(record.metrics['nll']!.value).toBeGreaterThan(0);
+    const { tensors } = readCheckpoint(readIndex(whole()).clone!.file);
+    const weights = Object.entries(tensors)
+      .filter(([name]) => !name.startsWith('optimizer/'))
+      .reduce((sum, [, { data }]) => sum + data.length, 0);
+    const { agents } = await kgwalkJson<{ agents: { training?: { weights: number; cpuSeconds: number } }[] }>(
+      ...['compare', 'random', `${whole()}@clone`, ...words],
+    );
+    const spent = readTimings(runFiles(whole()).timing).filter(({ phase }) => phase === 'clone');
+    const cpuSeconds = spent.reduce((sum, one) => sum + Number(one[cpuFigure]), 0) / 1000;
+    expect(agents.map(({ training }) => training)).toEqual([undefined, { weights, cpuSeconds }]);
+    const { out } = await kgwalk('compare', 'random', `${whole()}@clone`, ...words);
+    expect(out).toMatch(new RegExp(`^\\S+@clone +${weights} +${cpuSeconds.toFixed(1)}$`, 'm'));
+    const asked = ['ask', whole(), 'Who made it?', '--start', 'Glass Harbor', ...words];
+    const { paths } = await kgwalkJson<{ paths: { probability: number }[] }>(...asked);
+    expect(paths[0]!.probability).toBeGreaterThan(0);
+  });
+});
+
+test('a run that did not record its processor time leaves the cell empty', async () => {
+  const folder = join(home(), 'older');
+  await train({ settings: settingsOf('kg-cruse', 'ppo.enabled=false'), folder });
+  const { timing } = runFiles(folder);
+  writeFileSync(timing, readFileSync(timing, 'utf8').replaceAll(/,"time\/cpu_ms":\d+/g, ''));
+  const { out } = await kgwalk('compare', 'random', folder, '--encoder', 'hashed:32');
+  expect(out).toMatch(/^trained +weights +processor seconds of training\n\S+ +\d+$/m);
+});
