@@ -86,6 +86,14 @@ export function checkTrainSettings(
       `expected walker.head=pa-mlp with walker.${key}=${walker[key]}, got ${walker.head}`,
     );
   }
+  refuse(
+    walker.head === 'pa-mlp' && walker.text !== 'frozen',
+    `expected walker.text=frozen with walker.head=pa-mlp, which reads text vectors alone, got ${walker.text}`,
+  );
+  refuse(
+    walker.text !== 'frozen' && walker.width % 2 === 1,
+    `expected an even walker.width with walker.text=${walker.text}, whose LSTMs read both ways, got ${walker.width}`,
+  );
   const perStep = stateText.encode === 'per-step';
   refuse(
     perStep && walker.head === 'candidate',

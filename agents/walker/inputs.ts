@@ -26,6 +26,8 @@ import {
 } from './vectors.js';
 import { createHostCandidateHead } from './heads/host-candidate.js';
 import { createWalkerHead } from './heads/registry.js';
+import { WordReader } from './words/said-words.js';
+import { type Vocabulary, vocabularyOf } from './words/vocabulary.js';
 import type { Policy, StateReader } from './policy.js';
 import type { WalkerSettings } from './settings.js';
 
@@ -44,6 +46,8 @@ export interface WalkerInputs {
   walks: WalkGraph;
   tables: FrozenTables;
   featurizer: Featurizer;
+  /** The words that the network knows, where it reads any. */
+  vocabulary?: Vocabulary | undefined;
   /** Where states are read one by one. */
   reader?: StateReader | undefined;
   /** Places of the longest action list, where they are what is scored. */
@@ -73,6 +77,8 @@ interface WalkerInputOptions {
   maxActions?: number | undefined;
   /** Tables made before from the same inputs; default: made now. */
   tables?: FrozenTables | undefined;
+  /** Words that were found in train before; default: found now, where the network reads any. */
+  vocabulary?: Vocabulary | undefined;
   progress?: ProgressReporter;
   signal?: AbortSignal | undefined;
 }
@@ -106,6 +112,7 @@ export async function inputsOf(
         })
       : undefined;
   const perStep = reader !== undefined;
+  const vocabulary = settings.text === 'frozen' ? undefined : (options.vocabulary ?? vocabularyOf(train));
   const featurizer = new Featurizer({
     graph: walks.graph,
     rules,
@@ -115,9 +122,10 @@ export async function inputsOf(
     linkedTurns: linked !== undefined,
     ...(counts && { counts }),
     ...(pairs && { pairs }),
+    ...(vocabulary && { words: new WordReader(vocabulary) }),
   });
   const maxActions = settings.pathAware ? undefined : options.maxActions;
-  return { settings, graph, walks, tables, featurizer, reader, maxActions };
+  return { settings, graph, walks, tables, featurizer, vocabulary, reader, maxActions };
 }
 
 /** Those of the settings; of no width where the network reads none. */
@@ -148,12 +156,13 @@ export function createPolicy<Computer extends WalkerComputer>(
 }
 
 /** What networks over these inputs are built for. */
-export function networkShape({ graph, tables, featurizer, maxActions }: WalkerInputs): HeadShape {
+export function networkShape({ graph, tables, featurizer, vocabulary, maxActions }: WalkerInputs): HeadShape {
   const { contextDim, numScalars, numEdgeFeatures, parts } = featurizer;
   const { numEntities, numRelations } = graph;
   const { horizon } = parts.rules;
-  const rows = parts.graph;
-  return { contextDim, numScalars, numEdgeFeatures, horizon, numEntities, numRelations, rows, tables, maxActions };
+  const numWords = vocabulary ? vocabulary.length + 1 : 0;
+  const sizes = { contextDim, numScalars, numEdgeFeatures, horizon, numEntities, numRelations, numWords };
+  return { ...sizes, rows: parts.graph, tables, maxActions };
 }
 
 /** A policy with the weights of a checkpoint. @throws WorkbenchError `data` for weights of other settings */

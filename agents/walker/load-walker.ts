@@ -13,6 +13,7 @@ import { openTrainedRun } from '../trained-run.js';
 import { StateReader } from './policy.js';
 import { slotOrder } from './inputs.js';
 import { encodeNames, encodeTasks, readTables } from './vectors.js';
+import { readVocabulary } from './words/vocabulary.js';
 import { sizeOf, threadedWalker, walkerOf, type WalkerParts, walkerRunSettings } from './walker-parts.js';
 
 /** Which checkpoint, and how it ranks. */
@@ -77,6 +78,7 @@ export async function loadWalkerRun(runFolder: string, options: LoadWalkerOption
       backend: threads === 1 ? (await openBackend(wanted, size)).name : await threadableBackend(wanted, size),
       tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => !name.startsWith(optimizerPrefix))),
       tables: readTables(folder),
+      vocabulary: readVocabulary(folder),
       graph: graph.shared(),
       walkedRows: walks.selection && rowsOf(walks.graph),
       vectors: await encodeNames(encoder, graph, settings.walker, { settings: settings.encoder }),

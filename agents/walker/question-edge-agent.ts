@@ -15,6 +15,7 @@ import { restoredPolicy, walkerInputs } from './inputs.js';
 import type { Policy } from './policy.js';
 import { encodeTasks, readTables } from './vectors.js';
 import { beamSearch } from './walker-agent.js';
+import { readVocabulary } from './words/vocabulary.js';
 import { walkerRunSettings } from './walker-parts.js';
 
 /**
@@ -108,6 +109,7 @@ export function loadQuestionEdgeRun(
       // Questions have no gold walks to count.
       train: [],
       tables: readTables(folder),
+      vocabulary: readVocabulary(folder),
     });
     const policy = restoredPolicy(tf, inputs, tensors);
     const agent = questionEdgeAgent(policy, name, options.beamWidth ?? evaluation.beamWidth, (tasks, signal) =>

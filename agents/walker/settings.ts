@@ -48,6 +48,12 @@ export const walkerSettings = z.strictObject({
     .describe(
       'Where the vectors of edges come from (pa-mlp head): `frozen` as entityVectors and relationVectors say; `random-trainable` draws those of entities and relations at random and trains them with the network, as LLM-ARK without TransE. Needs placeVectors=false.',
     ),
+  text: z
+    .enum(['frozen', 'words', 'both'])
+    .default('frozen')
+    .describe(
+      'What of the dialogue is read: `frozen` text vectors, the `words` of messages by LSTMs that are trained with the network, from vectors that start at random, or `both` (every head but pa-mlp).',
+    ),
   pathAware: z
     .boolean()
     .default(true)

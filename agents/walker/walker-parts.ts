@@ -22,6 +22,7 @@ import { linkedTurnsOf } from './linked-turns.js';
 import type { Policy, StateReader } from './policy.js';
 import { wideDegreesOf } from './wide-degrees.js';
 import { walkerSettings } from './settings.js';
+import type { Vocabulary } from './words/vocabulary.js';
 import { tasksPerBatch, walkerAgent, type WalkerAgentOptions } from './walker-agent.js';
 
 /** The settings of a run that loading needs; others may be there. */
@@ -53,6 +54,8 @@ export interface WalkerParts {
   backend: ComputerName | 'auto';
   tensors: StoredTensors;
   tables: FrozenTables | undefined;
+  /** Where its network reads words. */
+  vocabulary: Vocabulary | undefined;
   /** Its arrays are the same memory in every thread. */
   graph: SharedGraph;
   /** Rows of the graph that walks may take, shared alike; absent where those are all. */
@@ -71,7 +74,7 @@ export interface WalkerParts {
  * @throws WorkbenchError `data` for weights of other settings, `native` without a backend
  */
 async function policyOf(
-  { settings, backend, tensors, tables, vectors, ...parts }: WalkerParts,
+  { settings, backend, tensors, tables, vocabulary, vectors, ...parts }: WalkerParts,
   openReader?: (graph: Graph) => StateReader | undefined,
 ): Promise<Policy> {
   const dataset = loadDialogueDataset(settings.data.dataset);
@@ -89,6 +92,7 @@ async function policyOf(
     linked: linkedTurnsOf(dataset, graph, train, settings.data, settings.clone.linkedTurns),
     tables,
     wideDegrees: await wideDegreesOf(dataset, graph, settings.walker),
+    vocabulary,
     maxActions: settings.env.maxOut,
     reader: openReader?.(walked),
   });

@@ -18,6 +18,7 @@ import { StateReader, walkerActor, walkerValues } from '../../agents/walker/poli
 import { wideDegreesOf } from '../../agents/walker/wide-degrees.js';
 import type { EmbeddingVectors } from '../../agents/walker/vectors.js';
 import { encodeNames, encodeTasks, writeTables } from '../../agents/walker/vectors.js';
+import { writeVocabulary } from '../../agents/walker/words/vocabulary.js';
 import { walkerAgent } from '../../agents/walker/walker-agent.js';
 import { type Checkpoint } from '../../checkpoints/checkpoint.js';
 import { cloneMetric } from '../../checkpoints/keeper.js';
@@ -165,6 +166,7 @@ async function prepareInputs(
   });
   if (dialogues) inputs.featurizer.texts = dialogues;
   writeTables(run.folder, inputs.tables);
+  writeVocabulary(run.folder, inputs.vocabulary);
   logEncoding(session);
   return inputs;
 }

@@ -4,6 +4,7 @@ import type { StateRequest } from '../../agents/walker/features/featurizer.js';
 import { createPolicy, networkShape, walkerInputs } from '../../agents/walker/inputs.js';
 import { type Policy, walkerActor, walkerValues } from '../../agents/walker/policy.js';
 import { encodeTasks, writeTables } from '../../agents/walker/vectors.js';
+import { writeVocabulary } from '../../agents/walker/words/vocabulary.js';
 import {
   DialogueWalkEnv,
   type DialogueWalkObservation,
@@ -45,6 +46,7 @@ export function edgeWalk(
     const tasks = [...train.samples, ...valid.samples].map(({ task }) => task);
     inputs.featurizer.texts = await encodeTasks(encoder, tasks, options);
     writeTables(run.folder, inputs.tables);
+    writeVocabulary(run.folder, inputs.vocabulary);
     return inputs;
   };
 

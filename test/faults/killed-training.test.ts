@@ -139,6 +139,16 @@ test('a head that draws edges while it is cloned, killed and resumed there and i
   ]);
 });
 
+test('cloning of a recurrent head that reads words, killed and resumed, ends byte for byte as the unbroken run', async () => {
+  await importOpenDialKg({ from: folderWith(releaseFiles) });
+  const overrides = [
+    ...tinyOverrides,
+    ...['data.graph=wide', 'transe.enabled=false', 'ppo.enabled=false', 'clone.epochs=16'],
+    ...['walker.head=seq2seq', 'walker.text=words'],
+  ];
+  await expectEqualEnds('opendialkg-tiny', overrides, [{ name: 'clone', steps: 48, kills: often(1, 20) }]);
+});
+
 test('PPO on questions, killed and resumed, ends byte for byte as the unbroken run', async () => {
   await importFilms();
   const overrides = [...filmOverrides, 'ppo.updates=40', 'checkpoint.everyUpdates=3'];

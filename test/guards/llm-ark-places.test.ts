@@ -38,7 +38,7 @@ test('B-ARK-3: a place without an edge has no probability, whatever its logit an
         tf,
         tinySettings({ head: 'pa-mlp', pathAware: false, placeVectors: false }),
         {
-          ...{ contextDim, numScalars, numEdgeFeatures: 0, horizon: 2, numEntities, numRelations },
+          ...{ contextDim, numScalars, numEdgeFeatures: 0, horizon: 2, numEntities, numRelations, numWords: 0 },
           ...{ rows: graph, maxActions, tables: noTables },
         },
         1,

@@ -10,7 +10,7 @@ const handsOn: Record<string, string> = {
   'agents/prompted/self-veqa/self-veqa-agent.ts': 'gives train to the memory and the hop predictor',
   'agents/question-agent.ts': 'says what agents may ask for',
   'agents/walker/features/pair-features.ts': 'gives train to the counts of relations',
-  'agents/walker/inputs.ts': 'gives train to the walk counts',
+  'agents/walker/inputs.ts': 'gives train to the walk counts and the vocabulary',
   'envs/dialogue-walk/dialogue-walk-env.ts': 'holds the samples of a trainer or an evaluation, rewards walks of them',
   'envs/dialogue-walk/hits.ts': 'scores a walk',
   'envs/dialogue-walk/question-edge-walk.ts': 'turns questions into walks',

@@ -7,6 +7,7 @@ import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
 import { allocateBatch, scalarNames, type StateBatch } from '../heads/head.js';
 import { DialogueScratch, type FrozenVectors, NameIndex } from './dialogue-scratch.js';
 import { type PairFeatures, pairFeatureNames } from './pair-features.js';
+import type { WordReader } from '../words/said-words.js';
 import {
   edgeFeatureNames,
   type EdgeFeatureSources,
@@ -49,6 +50,8 @@ export interface FeaturizerParts {
   pairs?: PairFeatures;
   /** Whether each request brings the vector of its state's text; else the dialogue's texts stand for all states of a task. */
   perStep?: boolean;
+  /** Reads the words of messages, for a network that asks for them. */
+  words?: WordReader;
   /** Whether states tell if their turn is linked: in runs that are cloned on such turns. */
   linkedTurns?: boolean;
 }
@@ -118,7 +121,8 @@ export class Featurizer {
       while (end < requests.length && requests[end]!.task === task) end++;
       this.#writeTask(batch, requests, begin, end, task);
     }
-    return batch;
+    const { words } = this.parts;
+    return words ? { ...batch, words: words.of(requests.map(({ task }) => task)) } : batch;
   }
 
   /** The request with its legal actions spelled out, where not all are. */

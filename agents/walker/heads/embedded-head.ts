@@ -2,7 +2,8 @@
  * What heads over embedded relations and tails share: the text's vector, the tables' rows of a batch, dropout, edge features,
  * and rows that are kept between inferences. A head adds its own network over them.
  *
- *   E[e] = tanh(A · frozen(e) + a)         R[r] = B · frozen(r) + residual(r)         text = relu(C · context + c)
+ *   E[e] = tanh(A · frozen(e) + a)         R[r] = B · frozen(r) + residual(r)
+ *   text = relu(C · context + c), or x = what a word encoder makes, or relu(C · context + D · x + c)
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
 import { Rng } from '../../../src/run/seeds.js';
@@ -11,6 +12,7 @@ import { gatherRows, matMul, matMulConst, readTensor, relu } from '../../../src/
 import { normalValues, ParameterSet, uniformFanIn } from '../../../src/tensor/parameters.js';
 import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/recurrent.js';
 import type { WalkerSettings } from '../settings.js';
+import { createWordEncoder } from '../words/word-encoder.js';
 import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
 import { allInflowRows, hostRows, type Inflow, withHeads } from './inflow.js';
 
@@ -83,13 +85,13 @@ export function createEmbeddedHead(
   seed = 0,
   reads: Reads = {},
 ): WalkerHead {
-  const { embeddingDim: d, width } = settings;
+  const { embeddingDim: d } = settings;
   const { entities: readsEntities = true, relations: readsRelations = true } = reads;
-  const { tables, numRelations, contextDim } = shape;
+  const { tables, numRelations } = shape;
   const numEntities = tables.entities.length / tables.entityDim;
   const layers = layersOf(tf, seed);
   const { parameters, weight } = layers;
-  layers.add('context', contextDim, width, true);
+  const said = textOf(tf, settings, shape, layers, seed);
   if (readsEntities) layers.add('entity', tables.entityDim, d, true);
   if (readsRelations) {
     layers.add('relation', tables.relationDim, d);
@@ -127,8 +129,7 @@ export function createEmbeddedHead(
     return tf.mul(rows, tf.tensor2d(mask, rows.shape)) as Tensor2D;
   };
   const score = (batch: StateBatch, rows: Pick<Scene, 'entities' | 'relations' | 'local'>, rng?: Rng) => {
-    const context = tf.tensor2d(batch.context, [batch.numStates, contextDim]);
-    const text = relu(tf, tf.add(matMulConst(tf, context, weight('context')), weight('context.bias'))) as Tensor2D;
+    const text = said(batch);
     const logits = network.scores({ batch, text, ...rows, dropped: droppedBy(rng) });
     return features ? (tf.add(logits, features(batch)) as Tensor1D) : logits;
   };
@@ -181,6 +182,29 @@ export function createEmbeddedHead(
       relationTexts.dispose();
       parameters.dispose();
     },
+  };
+}
+
+/** What was said, as the settings have it read: float32 [S, width]. */
+function textOf(
+  tf: Tf,
+  { text, width }: WalkerSettings,
+  { contextDim, numWords, tables }: HeadShape,
+  layers: Layers,
+  seed: number,
+): (batch: StateBatch) => Tensor2D {
+  const frozen = text !== 'words';
+  if (frozen) layers.add('context', contextDim, width, true);
+  const encoder =
+    text === 'frozen' ? undefined : createWordEncoder(tf, layers, { numWords, starts: tables, width, seed });
+  if (frozen && encoder) layers.add('context.words', width, width);
+  return (batch) => {
+    const words = encoder?.(batch);
+    if (!frozen) return words!;
+    const context = tf.tensor2d(batch.context, [batch.numStates, contextDim]);
+    const byVectors = tf.add(matMulConst(tf, context, layers.weight('context')), layers.weight('context.bias'));
+    const byWords = words && matMul(tf, words, layers.weight('context.words'));
+    return relu(tf, (byWords ? tf.add(byVectors, byWords) : byVectors) as Tensor2D);
   };
 }
 

@@ -5,6 +5,7 @@ import type { Rng } from '../../../src/run/seeds.js';
 import { roundedToBfloat16 } from '../../../src/tensor/ops.js';
 import type { ParameterSet } from '../../../src/tensor/parameters.js';
 import type { Outputs, TrainedParameters } from '../../../src/tensor/trainable.js';
+import type { SaidWords } from '../words/said-words.js';
 import type { WalkerSettings } from '../settings.js';
 
 /** A network that scores legal actions: over tensors, or on the host (`host-candidate.ts`). */
@@ -58,6 +59,8 @@ export interface HeadShape {
   numRelations: number;
   /** The edges that walks may take. */
   rows: AdjacencyRows;
+  /** Rows of the table of words, that of unknown ones included; 0 where none are read. */
+  numWords: number;
   /** Of width 0 where the network reads none. */
   tables: FrozenTables;
   /** Places of the longest action list, staying counted: with `pathAware: false`, whose logits are places'. */
@@ -104,6 +107,8 @@ export interface StateBatch {
   logWeights?: Float32Array | undefined;
   /** float32 [N, numEdgeFeatures], empty when the head does not read them. */
   edgeFeatures: Float32Array;
+  /** Present where the network reads words. */
+  words?: SaidWords;
 }
 
 const usualScalars = [

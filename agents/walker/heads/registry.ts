@@ -32,7 +32,8 @@ const heads: Record<WalkerSettings['head'], CreateHead> = {
 };
 
 /** Whether the head of these settings is written for the host, too. */
-export const computedOnHost = ({ head }: Pick<WalkerSettings, 'head'>) => head === 'candidate';
+export const computedOnHost = ({ head, text }: Pick<WalkerSettings, 'head' | 'text'>) =>
+  head === 'candidate' && text === 'frozen';
 
 /** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
 export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {

@@ -33,7 +33,17 @@ async function headOver(world: ToyWorld, changes: Partial<WalkerSettings>) {
   const tables = await frozenTables(tf, graph, featurizer.parts.vectors, undefined, settings);
   const { contextDim, numScalars, numEdgeFeatures } = featurizer;
   const { numEntities, numRelations } = graph;
-  const shape = { contextDim, numScalars, numEdgeFeatures, numEntities, numRelations, rows: graph, horizon: 2, tables };
+  const shape = {
+    contextDim,
+    numScalars,
+    numEdgeFeatures,
+    numWords: 0,
+    numEntities,
+    numRelations,
+    rows: graph,
+    horizon: 2,
+    tables,
+  };
   const head = createWalkerHead(tf, settings, shape, 1);
   made = head;
   await randomize(head.parameters, 2);

@@ -7,7 +7,7 @@ import { Rng } from '../../../src/run/seeds.js';
 import { openBackend, type Tf } from '../../../src/tensor/backend.js';
 import { readTensor } from '../../../src/tensor/ops.js';
 import { checkGradient, expectClose } from '../../fixtures/gradient-check.js';
-import { randomize, reachableStates, tinySettings, toyFeaturizer } from '../../fixtures/toy-walker.js';
+import { randomize, reachableStates, tinySettings, toyFeaturizer, toyVocabulary } from '../../fixtures/toy-walker.js';
 import { toyTwoHop } from '../../fixtures/toy-walks.js';
 
 const world = toyTwoHop();
@@ -33,14 +33,21 @@ const kinds = {
   'attn-io with features': { head: 'attn-io', attentionHeads: 1 },
   'diff-kg': { head: 'diff-kg' },
   'diff-kg with features': { head: 'diff-kg', fanOut: 'ignored' },
+  'candidate that reads words': { head: 'candidate', text: 'words' },
+  'candidate that reads vectors and words': { head: 'candidate', text: 'both' },
+  'seq2seq that reads words': { head: 'seq2seq', text: 'words' },
 } as const;
 type Kind = keyof typeof kinds;
 /** Whether a logit is a share of what is listed, so that it depends on the rest of the list. */
 const givesShares = (kind: Kind) => kind.startsWith('attn-');
 const plain = await toyFeaturizer(world, { edgeFeatures: false });
 const withFeatures = await toyFeaturizer(world);
+const withWords = await toyFeaturizer(world, { words: true });
 const featurizers = Object.fromEntries(
-  (Object.keys(kinds) as Kind[]).map((kind) => [kind, /candidate|features/.test(kind) ? withFeatures : plain]),
+  (Object.keys(kinds) as Kind[]).map((kind) => [
+    kind,
+    /words/.test(kind) ? withWords : /candidate|features/.test(kind) ? withFeatures : plain,
+  ]),
 ) as Record<Kind, Featurizer>;
 
 let tf: Tf;
@@ -61,6 +68,7 @@ function shapeOf(kind: Kind, { contextDim, numScalars, numEdgeFeatures }: Featur
   const { numEntities, numRelations } = graph;
   return {
     ...{ contextDim, numScalars, numEdgeFeatures, numEntities, numRelations },
+    numWords: /words/.test(kind) ? toyVocabulary(world).length + 1 : 0,
     ...{ rows: graph, horizon: 2, maxActions: 6 },
     tables: kind === 'pa-mlp with trained vectors' ? noTables : tables,
   };

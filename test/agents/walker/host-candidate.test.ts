@@ -40,7 +40,7 @@ describe.each(Object.keys(featurizers) as (keyof typeof featurizers)[])(
       const { contextDim, numScalars, numEdgeFeatures } = featurizer;
       const { numEntities, numRelations } = graph;
       const shape: HeadShape = {
-        ...{ contextDim, numScalars, numEdgeFeatures, numEntities, numRelations },
+        ...{ contextDim, numScalars, numEdgeFeatures, numWords: 0, numEntities, numRelations },
         ...{ rows: graph, horizon: 2, tables },
       };
       const tensors = createCandidateHead(tf, settings, shape, 1);

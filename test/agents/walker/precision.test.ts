@@ -47,6 +47,7 @@ describe.each(await backendsHere())('bf16 on %s', (backend) => {
   const shape = () => ({
     contextDim: featurizer.contextDim,
     numScalars: featurizer.numScalars,
+    numWords: 0,
     numEdgeFeatures: 0,
     horizon: 2,
     numEntities: graph.numEntities,

@@ -1,0 +1,113 @@
+/** A bidirectional LSTM over sequences of rows, of whose places attention makes one vector a sequence. */
+import type * as tfTypes from '@tensorflow/tfjs-core';
+import type { Tf } from '../../../src/tensor/backend.js';
+import { gatherRows, matMul } from '../../../src/tensor/ops.js';
+import type { CellState, RecurrentLayer } from '../../../src/tensor/recurrent.js';
+import type { Layers } from '../heads/embedded-head.js';
+import type { Sequences } from './said-words.js';
+
+type Tensor2D = tfTypes.Tensor2D;
+
+/**
+ * Adds the layers `NAME.forward`, `NAME.backward` and `NAME.attention`.
+ *
+ *   h_l = [→h_l ; ←h_l]        s_l = b · tanh(A h_l + a)        out = Σ_l softmax(s)_l h_l
+ *
+ * @returns reads sequences of rows of float32 [n, inputs]: float32 [sequences, 2 · units]
+ */
+export function createSequenceReader(
+  tf: Tf,
+  layers: Layers,
+  { name, inputs, units }: { name: string; inputs: number; units: number },
+): (rows: Tensor2D, sequences: Sequences) => Tensor2D {
+  const forward = layers.lstm(`${name}.forward`, inputs, units);
+  const backward = layers.lstm(`${name}.backward`, inputs, units);
+  layers.add(`${name}.attention`, 2 * units, units, true);
+  layers.add(`${name}.attention.out`, units, 1);
+  return (rows, sequences) => {
+    const plan = planOf(sequences);
+    const { numSequences, longest } = plan;
+    const read = (layer: RecurrentLayer, { inputs: places, outputs }: Direction) =>
+      gatherRows(tf, run(tf, layer, gatherRows(tf, layer.given(rows), places), plan.active), outputs);
+    const both = tf.concat([read(forward, plan.forward), read(backward, plan.backward)], 1);
+    const tanh: Tensor2D = tf.tanh(layers.dense(both, `${name}.attention`));
+    const scores = tf.reshape(matMul(tf, tanh, layers.weight(`${name}.attention.out`)), [numSequences, longest]);
+    const shares = tf.softmax(tf.add(scores, tf.tensor2d(plan.beyond, [numSequences, longest])));
+    const weighted = tf.mul(
+      tf.reshape(both, [numSequences, longest, 2 * units]),
+      tf.reshape(shares, [numSequences, longest, 1]),
+    );
+    return tf.sum(weighted, 1);
+  };
+}
+
+/** Which rows go in, step by step, and where the outputs of each place of each sequence are found among all. */
+interface Direction {
+  inputs: Int32Array;
+  /** int32 [sequences · longest]; places beyond the end of a sequence are its first. */
+  outputs: Int32Array;
+}
+
+/** How sequences of several lengths are read: the longest first, so that those which go on are the first rows of every step. */
+interface Plan {
+  numSequences: number;
+  longest: number;
+  /** Sequences that have each step. */
+  active: number[];
+  forward: Direction;
+  backward: Direction;
+  /** float32 [sequences, longest]: 0 in a sequence, −1e9 beyond its end. */
+  beyond: Float32Array;
+}
+
+function planOf({ rows, offsets }: Sequences): Plan {
+  const numSequences = offsets.length - 1;
+  const lengthOf = (i: number) => offsets[i + 1]! - offsets[i]!;
+  const order = Array.from({ length: numSequences }, (_, i) => i).sort((a, b) => lengthOf(b) - lengthOf(a) || a - b);
+  const longest = lengthOf(order[0]!);
+  const active = Array.from({ length: longest }, (_, step) => order.filter((i) => lengthOf(i) > step).length);
+  const begins = new Int32Array(longest);
+  for (let step = 1; step < longest; step++) begins[step] = begins[step - 1]! + active[step - 1]!;
+  const direction = (): Direction => ({
+    inputs: new Int32Array(rows.length),
+    outputs: new Int32Array(numSequences * longest),
+  });
+  const [forward, backward] = [direction(), direction()];
+  const beyond = new Float32Array(numSequences * longest).fill(-1e9);
+  order.forEach((i, rank) => {
+    const length = lengthOf(i);
+    const begin = i * longest;
+    const at = (step: number) => begins[step]! + rank;
+    for (let place = 0; place < length; place++) {
+      const back = length - 1 - place;
+      forward.inputs[at(place)] = backward.inputs[at(back)] = rows[offsets[i]! + place]!;
+      forward.outputs[begin + place] = at(place);
+      backward.outputs[begin + place] = at(back);
+      beyond[begin + place] = 0;
+    }
+    for (let place = length; place < longest; place++) {
+      forward.outputs[begin + place] = forward.outputs[begin]!;
+      backward.outputs[begin + place] = backward.outputs[begin]!;
+    }
+  });
+  return { numSequences, longest, active, forward, backward, beyond };
+}
+
+/**
+ * Goes through all steps.
+ * @param given what the inputs of the steps bring, one step after the other
+ * @param active rows of each step; never more than of the step before
+ * @returns hidden rows in the order of `given`
+ */
+function run(tf: Tf, layer: RecurrentLayer, given: Tensor2D, active: readonly number[]): Tensor2D {
+  const steps: Tensor2D[] = active.length > 1 ? tf.split(given, [...active], 0) : [given];
+  const outputs: Tensor2D[] = [];
+  let state: CellState = layer.start(active[0]!);
+  steps.forEach((step, i) => {
+    const rows = active[i]!;
+    const goOn = state.map((part) => (part.shape[0] === rows ? part : tf.slice(part, [0, 0], [rows, -1])));
+    state = layer.step(step, goOn);
+    outputs.push(state[0]!);
+  });
+  return outputs.length > 1 ? tf.concat(outputs, 0) : outputs[0]!;
+}
