@@ -262,13 +262,19 @@ export function adamWOf(parameters: TrainedParameters, options: AdamWOptions = {
 
 /** @returns one gradient a variable, in their order; the caller's to dispose */
 export async function gradientsOf(tf: Tf, loss: Loss, variables: tfTypes.Variable[]): Promise<tfTypes.Tensor[]> {
-  if (typeof loss === 'function') return tf.tidy(() => tf.engine().gradients(loss, variables).grads);
+  if (typeof loss === 'function')
+    return tf.tidy(() => ofAll(tf, tf.engine().gradients(loss, variables).grads, variables));
   const recording = recorded(tf, () => loss.outputs(), variables);
   try {
     return recording.gradients(loss.slope(await hostValues(tf, recording.outputs)));
   } finally {
     recording.dispose();
   }
+}
+
+/** A variable that a batch does not reach, such as one for a choice that no state of it has, has none: zeros. */
+function ofAll(tf: Tf, gradients: (tfTypes.Tensor | null)[], variables: tfTypes.Variable[]): tfTypes.Tensor[] {
+  return gradients.map((gradient, i) => gradient ?? tf.zerosLike(variables[i]!));
 }
 
 /** A forward pass from which nothing went back yet. */
@@ -284,7 +290,7 @@ interface Recording {
 /**
  * tfjs goes forward and back in one synchronous call. Its tape is taken away at the end of the forward pass, so that nothing
  * goes back yet, and handed in again once the slope is known: reading a tensor is asynchronous on some backends.
- * @param forward every variable takes part in it
+ * @param forward some variable takes part in it
  */
 function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[]): Recording {
   const engine = tf.engine();
@@ -301,7 +307,11 @@ function recorded(tf: Tf, forward: () => Outputs, variables: tfTypes.Variable[])
   };
   return {
     outputs,
-    gradients: (slope) => tf.tidy(() => engine.gradients(again, variables, tf.tensor(slope, outputs.shape)).grads),
+    gradients: (slope) =>
+      tf.tidy(() => {
+        const { grads } = engine.gradients(again, variables, tf.tensor(slope, outputs.shape));
+        return ofAll(tf, grads, variables);
+      }),
     dispose: () => {
       // What the engine has disposed of already stays disposed of.
       for (const { saved } of tape) saved?.forEach((tensor) => tensor.dispose());

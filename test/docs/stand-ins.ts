@@ -92,6 +92,7 @@ const shrunk: Readonly<Record<string, readonly string[]>> = {
   'umls-walk': links,
   'kinship-walk': links,
   opendialkg: dialogues,
+  'opendialkg-walkers': dialogues,
   'llm-ark-2024': dialogues,
   'llm-ark-2024-ui': dialogues,
   demo: [...dialogues, 'clone.batchSize=16'],

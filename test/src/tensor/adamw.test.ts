@@ -61,6 +61,21 @@ const valuesOf = async (parameters: ParameterSet) =>
   Object.values(await parameters.export()).flatMap(({ data }) => Array.from(data));
 
 describe('AdamW', () => {
+  test('leaves a weight as it is that a batch does not reach', async () => {
+    const parameters = parameterSet();
+    const optimizer = new AdamW(parameters, { maxGradNorm: 1 });
+    await optimizer.minimize([() => tf.sum(tf.square(parameters.get('a')))], 0.1);
+    await optimizer.step(async (record) => {
+      const { values, back } = await record(() => tf.square(parameters.get('a')));
+      back(values);
+    }, 0.1);
+    const { a, b } = await parameters.export();
+    expect(Array.from(b!.data)).toEqual(starts.b);
+    expect(a!.data.every((value, i) => Math.abs(value) < Math.abs(starts.a[i]!))).toBe(true);
+    optimizer.dispose();
+    parameters.dispose();
+  });
+
   test.each<[string, AdamWOptions]>([
     ['its defaults', {}],
     ['weight decay', { weightDecay: 0.1 }],
