@@ -113,7 +113,7 @@ export function goldWalks(
  */
 export function goldStates({ task, gold }: WalkSample, graph: Graph, rules: WalkRules): GoldState[] {
   const steps = stepsAlong(graph, task.start, gold.path, rules) ?? [];
-  return steps.map(({ state, action }) => ({ task, state, gold: action }));
+  return steps.map(({ state, action }) => ({ task, state, gold: action, recurs: true }));
 }
 
 /** All actions that lead where the gold one does count as it: parallel relations, and loops beside staying. */

@@ -120,6 +120,7 @@ export async function inputsOf(
     edgeFeatures,
     perStep,
     linkedTurns: linked !== undefined,
+    featureBytes: settings.featureMemory * 2 ** 20,
     ...(counts && { counts }),
     ...(pairs && { pairs }),
     ...(vocabulary && { words: new WordReader(vocabulary) }),

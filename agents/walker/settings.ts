@@ -76,6 +76,14 @@ export const walkerSettings = z.strictObject({
     .describe(
       'Twenty more features of an edge, beside edgeFeatures: counts of relations and kinds of entities over train walks (with trainCounts), what start and tail share, years, cosines of earlier messages; `wide` adds degrees in the graph `wide` of the data set, which must be there.',
     ),
+  featureMemory: z
+    .int()
+    .min(0)
+    .max(65536)
+    .default(512)
+    .describe(
+      'Most mebibytes that features of the edges of gold walks are kept in while cloning, so that they are made once and not in every epoch. What does not fit is made anew; the numbers are the same.',
+    ),
   width: z.int().min(4).max(8192).default(256).describe('Units of each hidden layer over the state.'),
   embeddingDim: z
     .int()

@@ -1,10 +1,11 @@
 /** Turns walk states into the batches that networks read. */
 import type { WalkTask } from '../../../datasets/walk-sample.js';
 import { legalActions, numActions, type WalkRules, type WalkState } from '../../../envs/dialogue-walk/rules.js';
-import type { Graph } from '../../../src/kg/graph.js';
+import { type Graph, unknownId } from '../../../src/kg/graph.js';
 import { WorkbenchError } from '../../../src/run/errors.js';
 import type { EncodedTexts } from '../../../src/encoder/state-encoder.js';
 import { allocateBatch, scalarNames, type StateBatch } from '../heads/head.js';
+import { copyRows, RowCache } from './row-cache.js';
 import { DialogueScratch, type FrozenVectors, NameIndex } from './dialogue-scratch.js';
 import { type PairFeatures, pairFeatureNames } from './pair-features.js';
 import type { WordReader } from '../words/said-words.js';
@@ -26,6 +27,8 @@ export interface StateRequest {
   logWeights?: Float32Array;
   /** float32 [dim]: vector of the state's full text, where states are read one by one (`StateReader`). */
   vector?: Float32Array;
+  /** Whether this very state will be asked for again, so that features of its edges are worth keeping. Default false. */
+  recurs?: boolean;
 }
 
 /** Vectors of the dialogues' texts by task id. */
@@ -54,6 +57,8 @@ export interface FeaturizerParts {
   words?: WordReader;
   /** Whether states tell if their turn is linked: in runs that are cloned on such turns. */
   linkedTurns?: boolean;
+  /** Bytes that features of states that recur may take; default 0: none are kept. */
+  featureBytes?: number;
 }
 
 /**
@@ -72,6 +77,7 @@ export class Featurizer {
   readonly numScalars: number;
   readonly numEdgeFeatures: number;
   readonly #sources: EdgeFeatureSources;
+  #kept: { texts: TaskVectors | undefined; rows: RowCache } | undefined;
 
   /** @param sources of a featurizer of the same parts; default: made now */
   constructor(
@@ -134,13 +140,14 @@ export class Featurizer {
 
   #writeTask(batch: StateBatch, requests: readonly StateRequest[], begin: number, end: number, task: WalkTask): void {
     const { vectors, counts, pairs, perStep } = this.parts;
-    for (let s = begin; s < end; s++) this.#writeState(batch, s, requests[s]!);
-    const write = () => {
-      for (let s = begin; s < end; s++) this.#writeActions(batch, s, requests[s]!);
-    };
+    for (let s = begin; s < end; s++) {
+      this.#writeState(batch, s, requests[s]!);
+      this.#writeActions(batch, s, requests[s]!);
+    }
     if (perStep) {
       for (let s = begin; s < end; s++) batch.context.set(stateVector(requests[s]!), s * this.contextDim);
-      return write();
+      for (let s = begin; s < end; s++) this.#writeFeatures(batch, s, requests[s]!);
+      return;
     }
     const last = this.#textVector('last', task);
     const window = this.#textVector('window', task);
@@ -148,7 +155,10 @@ export class Featurizer {
       batch.context.set(last, s * this.contextDim);
       batch.context.set(window, s * this.contextDim + vectors.dim);
     }
-    if (this.numEdgeFeatures === 0) return write();
+    const missing: number[] = [];
+    for (let s = begin; s < end; s++) if (!this.#copyKept(batch, s, requests[s]!)) missing.push(s);
+    if (this.numEdgeFeatures === 0 || missing.length === 0) return;
+    const write = () => missing.forEach((s) => this.#writeFeatures(batch, s, requests[s]!));
     this.#sources.scratch.open(task, last, window);
     pairs?.open(window, this.#vectorsBefore(task));
     const withPairs = pairs ? () => pairs.without(task.dialogueId, write) : write;
@@ -213,7 +223,7 @@ export class Featurizer {
     );
   }
 
-  #writeActions(batch: StateBatch, s: number, { task, state, actions }: StateRequest): void {
+  #writeActions(batch: StateBatch, s: number, { state, actions }: StateRequest): void {
     const { graph } = this.parts;
     const begin = batch.offsets[s]!;
     const end = batch.offsets[s + 1]!;
@@ -227,10 +237,49 @@ export class Featurizer {
       batch.relations[i] = action < degree ? graph.relations[base + action]! : graph.equalRelation;
       batch.tails[i] = action < degree ? graph.tails[base + action]! : state.current;
     }
-    if (this.numEdgeFeatures === 0) return;
-    const [out, stride] = [batch.edgeFeatures, this.numEdgeFeatures];
-    writeEdgeFeatures(this.#sources, task, state, listed, out, begin * stride, stride);
-    this.parts.pairs?.write(task, state, listed, out, begin * stride + edgeFeatureNames.length, stride);
+  }
+
+  /** Of the listed actions; of all, to be kept, where the state recurs and there is room. */
+  #writeFeatures(batch: StateBatch, s: number, request: StateRequest): void {
+    const stride = this.numEdgeFeatures;
+    if (stride === 0) return;
+    const { task, state, recurs } = request;
+    const write = (actions: Int32Array, out: Float32Array, at: number) => {
+      writeEdgeFeatures(this.#sources, task, state, actions, out, at, stride);
+      this.parts.pairs?.write(task, state, actions, out, at + edgeFeatureNames.length, stride);
+    };
+    if (recurs && !this.parts.perStep && state.current !== unknownId) {
+      const all = this.parts.graph.degree(state.current) + 1;
+      const rows = this.#rows().room(task, state, all * stride);
+      if (rows) {
+        write(firstIntegers(all), rows, 0);
+        this.#copyKept(batch, s, request);
+        return;
+      }
+    }
+    write(
+      batch.actions.subarray(batch.offsets[s], batch.offsets[s + 1]),
+      batch.edgeFeatures,
+      batch.offsets[s]! * stride,
+    );
+  }
+
+  /** @returns whether there were any */
+  #copyKept(batch: StateBatch, s: number, { task, state, recurs }: StateRequest): boolean {
+    const rows = recurs ? this.#rows().of(task, state) : undefined;
+    if (!rows) return false;
+    const stride = this.numEdgeFeatures;
+    const listed = batch.actions.subarray(batch.offsets[s], batch.offsets[s + 1]);
+    copyRows(rows, listed, stride, batch.edgeFeatures, batch.offsets[s]! * stride);
+    return true;
+  }
+
+  /** Of these texts: what was kept of others says nothing. */
+  #rows(): RowCache {
+    if (this.#kept?.texts !== this.texts || !this.#kept) {
+      this.#kept = { texts: this.texts, rows: new RowCache(this.parts.featureBytes ?? 0) };
+    }
+    return this.#kept.rows;
   }
 }
 
