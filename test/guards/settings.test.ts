@@ -138,6 +138,7 @@ describe('cloning', () => {
     ['finalLearningRateShare', 0.9],
     ['maxCandidates', 3],
     ['twoHopWeight', 3],
+    ['loss', 'nodes'],
   ];
 
   const learned = remembered(async (given: Partial<CloneSettings>) => {
@@ -156,8 +157,8 @@ describe('cloning', () => {
     expect(await learned({ [key]: value })).not.toEqual(await learned({}));
   });
 
-  test('has no other setting, but those of the phase', () =>
-    expectAllKeys(cloneSettings.shape, changes, ['enabled', 'weightDecay', 'maxGradNorm']));
+  test('has no other setting, but those of the phase and of what is shown', () =>
+    expectAllKeys(cloneSettings.shape, changes, ['enabled', 'weightDecay', 'maxGradNorm', 'linkedTurns']));
 });
 
 describe('TransE', () => {
