@@ -246,7 +246,15 @@ function featureScores(tf: Tf, { hidden }: WalkerSettings, { numEdgeFeatures }: 
 export function rowsOfHop(tf: Tf, byHop: readonly Tensor2D[], batch: StateBatch): Tensor2D {
   const { numStates } = batch;
   const places = Int32Array.from({ length: numStates }, (_, s) => hopOf(batch, s) * numStates + s);
-  return gatherRows(tf, tf.concat([...byHop], 0), places);
+  const last = (byHop.length - 1) * numStates;
+  return places.every((place) => place >= last) ? byHop.at(-1)! : gatherRows(tf, tf.concat([...byHop], 0), places);
+}
+
+/** Steps of the longest walk of a batch. */
+export function longestWalk(batch: StateBatch): number {
+  let most = 0;
+  for (let s = 0; s < batch.numStates; s++) most = Math.max(most, hopOf(batch, s));
+  return most;
 }
 
 /** Column `step` of int32 [S, steps]. */

@@ -8,15 +8,22 @@
  * @source a baseline of Jung, Son and Lyu 2020 (AttnIO), described there in a few lines; see docs/dialogue-walkers.md
  */
 import type * as tfTypes from '@tensorflow/tfjs-core';
-import { Rng } from '../../../src/run/seeds.js';
 import type { Tf } from '../../../src/tensor/backend.js';
 import { gatherRows } from '../../../src/tensor/ops.js';
-import { type CellState, createRecurrentLayer } from '../../../src/tensor/recurrent.js';
+import type { CellState } from '../../../src/tensor/recurrent.js';
 import { segmentLogSoftmaxColumns } from '../../../src/tensor/segments.js';
 import { trainedDots } from '../../../src/tensor/table-dots.js';
 import type { WalkerSettings } from '../settings.js';
-import { createEmbeddedHead, type EmbeddedNetwork, type Layers, type Scene } from './embedded-head.js';
-import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import {
+  createEmbeddedHead,
+  type EmbeddedNetwork,
+  type Layers,
+  longestWalk,
+  ofStep,
+  rowsOfHop,
+  type Scene,
+} from './embedded-head.js';
+import type { HeadShape, StateBatch, WalkerHead } from './head.js';
 import { type RelationRuns, relationRuns } from './relation-runs.js';
 
 type Tensor1D = tfTypes.Tensor1D;
@@ -24,25 +31,19 @@ type Tensor2D = tfTypes.Tensor2D;
 
 /** Builds the head. @param seed what its weights start from */
 export function createSeq2PathHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
-  return createEmbeddedHead(tf, settings, shape, (layers) => seq2PathNetwork(tf, settings, shape, layers, seed), seed);
+  return createEmbeddedHead(tf, settings, shape, (layers) => seq2PathNetwork(tf, settings, shape, layers), seed);
 }
 
 function seq2PathNetwork(
   tf: Tf,
   { width, embeddingDim: d, recurrentUnits: units }: WalkerSettings,
-  { horizon, numRelations, rows }: HeadShape,
+  { numRelations, rows }: HeadShape,
   layers: Layers,
-  seed?: number,
 ): EmbeddedNetwork {
   const { dense } = layers;
   const choices = numRelations + 1;
   layers.add('said', width, d, true);
-  const cell = createRecurrentLayer(
-    tf,
-    layers.parameters,
-    { cell: 'lstm', name: 'decoder', inputs: d, dim: units },
-    seed === undefined ? undefined : (weights) => Rng.named(seed, `walker/${weights}`),
-  );
+  const cell = layers.lstm('decoder', d, units);
   layers.add('state.relation', units, choices, true);
   layers.add('state.tail', units, d, true);
   const tailDots = trainedDots(tf);
@@ -54,42 +55,20 @@ function seq2PathNetwork(
 
   /** After the last entity of each walk. */
   const decode = ({ batch, text, entities, relations, local, dropped }: Scene): CellState => {
-    const hops = Int32Array.from({ length: batch.numStates }, (_, s) => hopOf(batch, s));
-    const last = hops.reduce((most, hop) => Math.max(most, hop), 0);
-    const read = (state: CellState, input: Tensor2D) => cell.step(cell.given(dropped(input)), state);
-    let state = read(cell.start(batch.numStates), dense(text, 'said'));
-    state = read(state, gatherRows(tf, entities, local.start));
-    const ends = [state];
-    for (let step = 0; step < last; step++) {
-      const places = hops.map((_, s) => s * (horizon - 1) + step);
-      state = read(
-        state,
-        gatherRows(
-          tf,
-          relations,
-          places.map((at) => batch.walkedRelations[at]!),
-        ),
-      );
-      state = read(
-        state,
-        gatherRows(
-          tf,
-          entities,
-          places.map((at) => local.walked[at]!),
-        ),
-      );
-      ends.push(state);
+    const { numStates } = batch;
+    const read = (state: CellState, table: Tensor2D, ids: Int32Array) =>
+      cell.step(cell.given(dropped(gatherRows(tf, table, ids))), state);
+    const said = cell.step(cell.given(dropped(dense(text, 'said'))), cell.start(numStates));
+    const ends = [read(said, entities, local.start)];
+    for (let step = 0; step < longestWalk(batch); step++) {
+      const chosen = read(ends[step]!, relations, ofStep(batch.walkedRelations, numStates, step));
+      ends.push(read(chosen, entities, ofStep(local.walked, numStates, step)));
     }
-    if (hops.every((hop) => hop === last)) return state;
-    const place = hops.map((hop, s) => hop * batch.numStates + s);
-    return state.map((_, part) =>
-      gatherRows(
+    return said.map((_, part) =>
+      rowsOfHop(
         tf,
-        tf.concat(
-          ends.map((end) => end[part]!),
-          0,
-        ) as Tensor2D,
-        place,
+        ends.map((end) => end[part]!),
+        batch,
       ),
     );
   };
