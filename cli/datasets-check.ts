@@ -2,13 +2,14 @@
 import type { Command } from 'commander';
 import { WorkbenchError } from '../src/run/errors.js';
 import type { AnyTask } from '../tasks/index.js';
-import type { LeakCheck } from '../tasks/task.js';
+import type { LeakCheck, Shown } from '../tasks/task.js';
 import { printJson, printLine, printShown } from './output.js';
 import { terminalWork } from './work.js';
 
 interface CheckFlags {
   run?: string[];
   agreement?: boolean;
+  picture?: string;
   split?: string;
   evaluations?: string;
   json?: boolean;
@@ -26,6 +27,7 @@ export function registerCheck(datasets: Command): void {
       '--agreement',
       'with --run, which may be repeated: how far runs agree with annotators, on turns of dialogues that they did not learn from',
     )
+    .option('--picture <file.png>', 'with --agreement: draw it, too')
     .option('--split <split>', 'with --run: the split that must be unseen (default: test; for an evaluation, its own)')
     .option(
       '--evaluations <dir>',
@@ -39,13 +41,15 @@ const collect = (value: string, before: string[] = []) => [...before, value];
 
 async function check(
   name: string,
-  { run = [], agreement, split, evaluations, json = false }: CheckFlags,
+  { run = [], agreement, picture, split, evaluations, json = false }: CheckFlags,
 ): Promise<void> {
   const { checkDataset } = await import('../datasets/dataset.js');
   const { datasetKind } = await import('../datasets/imported-dataset.js');
   const { loadTask } = await import('../tasks/index.js');
   const taskOfData = () => loadTask(datasetKind(name));
-  if (agreement) return agreeing(name, await taskOfData(), run, json);
+  if (agreement) return agreeing(name, await taskOfData(), run, { picture, json });
+  if (picture !== undefined)
+    throw new WorkbenchError('usage', 'expected --agreement with --picture, got --picture alone');
   const [first, ...more] = run;
   if (more.length > 0) {
     throw new WorkbenchError('usage', `expected one --run, got ${run.length}`, {
@@ -77,7 +81,12 @@ async function check(
 }
 
 /** @throws WorkbenchError `usage` for what is no run, or a task that has no annotators to agree with */
-async function agreeing(name: string, task: AnyTask, runs: readonly string[], json: boolean): Promise<void> {
+async function agreeing(
+  name: string,
+  task: AnyTask,
+  runs: readonly string[],
+  { picture, json }: { picture: string | undefined; json: boolean },
+): Promise<void> {
   const { resolve } = await import('../tasks/named.js');
   if (!task.agreement || runs.length === 0) {
     throw new WorkbenchError(
@@ -95,6 +104,17 @@ async function agreeing(name: string, task: AnyTask, runs: readonly string[], js
     terminalWork(),
   );
   printShown(shown!, json);
+  if (picture !== undefined) await drawInto(picture, name, shown!);
+}
+
+/** Draws the last bars that were found. */
+async function drawInto(file: string, name: string, { sections }: Shown): Promise<void> {
+  const { sectionBars } = await import('../reports/figures.js');
+  const { pngOf } = await import('../reports/pictures.js');
+  const { writeFileAtomic } = await import('../src/run/files.js');
+  const found = sections.findLast(({ bars }) => bars)!;
+  const turns = Object.keys(found.rows![0]!)[0]!;
+  writeFileAtomic(file, await pngOf(sectionBars(found, `What the labels of ${name} allow: ${turns}, %`)!));
 }
 
 /** @throws WorkbenchError `usage` for what is neither a run nor an evaluation */

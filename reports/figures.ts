@@ -1,12 +1,35 @@
 /** Charts of agents on the same samples: bars of what they reach, and that against what it costs. */
-import { numberText, type Figure } from '../src/run/figures.js';
+import type { Section } from '../src/run/evaluation.js';
+import { intervalText, numberText, type Figure } from '../src/run/figures.js';
 import type { ChartGroup, NamedChart } from './pictures.js';
 import { boundOf, choicesOf, headOf, markOf, saidOf, type ResultRow, type ResultSet } from './results.js';
+import { palette } from './plots/colors.js';
 import type { BarPlot, PlotLine, ScatterPlot } from './plots/plot.js';
 import { meanOf } from './plots/smoothing.js';
 import { groupBy } from './run-data.js';
 import { largest, type Mean } from './series.js';
 import { listed, milliseconds, percent, plain } from './words.js';
+
+/** What was found as bars; undefined where it has none. @param title above them */
+export function sectionBars({ bars }: Pick<Section, 'bars'>, title: string): BarPlot | undefined {
+  if (!bars?.length) return undefined;
+  return { kind: 'bars', title, unit: '%', bars: bars.map((bar) => ({ ...bar, color: palette[0]! })) };
+}
+
+/** The bars that the evaluation of one row found under a heading. @param name begins the file name */
+export function foundBars({ label, records }: ResultRow, title: string, name: string): ChartGroup[] {
+  const section = records[0]!.sections.find((one) => one.title === title);
+  const plot = section && sectionBars(section, `${title}, %: ${label}`);
+  if (!plot) return [];
+  const said = section.bars!.map((bar) => `${bar.label} ${intervalText(bar)!}`).join(', ');
+  const alt = `${title}, in percent with 95 % intervals: ${said}`;
+  return [
+    {
+      caption: 'Whiskers: 95\u00a0% bootstrap intervals.',
+      charts: [{ name: `${name}-${title.toLowerCase()}`, alt, plot }],
+    },
+  ];
+}
 
 /** Bars with intervals, of figures that some row has. @param name begins every file name */
 export function barFigures(set: ResultSet, name: string, figures: readonly Figure[]): ChartGroup[] {

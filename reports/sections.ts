@@ -1,7 +1,7 @@
 /** What the page says of results, set by set: tables, charts, and what was found beside the figures. */
 import type { Section } from '../src/run/evaluation.js';
 import type { Trained } from './curves.js';
-import { barFigures, costFigures, foundCurves } from './figures.js';
+import { barFigures, costFigures, foundBars, foundCurves } from './figures.js';
 import type { FigureGroup, PartView, ResultView, Table } from './html.js';
 import { paperTables } from './llm-ark.js';
 import type { Draw } from './pictures.js';
@@ -157,6 +157,9 @@ async function foundParts(set: ResultSet, name: string, draw: Draw): Promise<Par
       parts.push({ heading, figures: await draw(foundCurves(set, heading, name)) });
       parts.push(...rowParts(`${heading}, in numbers`, same, mainRow(set)));
       continue;
+    }
+    if (same.some(({ section }) => section.bars)) {
+      parts.push({ heading, figures: await draw(foundBars(mainRow(set), heading, name)) });
     }
     const worded = same.filter(({ section }) => section.lines?.length);
     const texts = new Set(worded.map(({ section }) => section.lines!.join('\n')));

@@ -28,6 +28,8 @@ const section = openObject({
     smooth: z.boolean().optional(),
     caption: text.optional(),
   }).optional(),
+  /** Bars of fractions in [0, 1] with their 95 % intervals, in this order. */
+  bars: z.array(openObject({ label: text, value: anyNumber, low: anyNumber, high: anyNumber })).optional(),
 });
 /** See `section`. */
 export type Section = z.output<typeof section>;

@@ -14,6 +14,11 @@ const lines: readonly [page: string, begin: string, why: string][] = [
     begin,
     'wants Docker; test/packaging.test.ts reads the Dockerfile',
   ]),
+  ...['docs/data.md', 'docs/what-the-labels-allow.md'].map((page): [string, string, string] => [
+    page,
+    'npx kgwalk datasets check opendialkg --agreement',
+    'wants turns that recur, which the stand-in lacks; test/leaks/unseen-turns.test.ts runs it on some',
+  ]),
   ['docs/performance.md', 'npm run bench', 'takes a quarter of an hour and Python programs'],
   ...['docs/python.md', 'clients/python/README.md'].map((page): [string, string, string] => [
     page,

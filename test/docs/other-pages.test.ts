@@ -47,5 +47,8 @@ runsAsWritten('docs/python.md', {
   },
 });
 runsAsWritten('docs/sweeps.md', { saves: { 'Told by another program': ['asker.py'] } });
+runsAsWritten('docs/what-the-labels-allow.md', {
+  before: [mainJob[0]!, 'kgwalk train opendialkg --model MODEL.gguf --run-dir runs/clone'],
+});
 runsAsWritten('clients/python/README.md', { saves: { kgwalk_gym: ['first.py'] } });
 runsAsWritten('models/demo/README.md');

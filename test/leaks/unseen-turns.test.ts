@@ -1,5 +1,5 @@
 /** `kgwalk datasets check NAME --agreement --run A --run B`: a turn is never judged by a run that learned from its dialogue. */
-import { cpSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -98,8 +98,10 @@ test('the two halves judge every turn that recurs', async () => {
   const trainTurns = recurring.filter(({ task }) => task.id.startsWith('train')).length;
   expect(judges.reduce((sum, { turns }) => sum + turns, 0)).toBe(2 * recurring.length - trainTurns);
   expect(walkers.drawn.value).toBeGreaterThan(0);
-  const { out, exitCode } = await kgwalk(...check('1', '2'));
+  const picture = join(home, 'agreement.png');
+  const { out, exitCode } = await kgwalk(...check('1', '2'), '--picture', picture);
   expect(exitCode).toBe(0);
+  expect(readFileSync(picture).subarray(1, 4).toString()).toBe('PNG');
   expect(out).toContain('Walkers and annotators on these turns');
 });
 

@@ -91,11 +91,14 @@ const walkerLabels = {
 export function agreementSection(title: string, found: Agreement | JudgedAgreement): Section {
   const labels = { ...annotatorLabels, ...('drawn' in found && walkerLabels) };
   const of = `${found.turns} turns in ${found.contexts} contexts`;
+  const figures = Object.entries(labels).map(([key, label]) => {
+    return { key, label, estimate: (found as unknown as Record<string, Estimate>)[key]! };
+  });
   return {
     title,
-    rows: Object.entries(labels).map(([key, label]) => ({
-      [of]: label,
-      '%': intervalText((found as unknown as Record<string, Estimate>)[key]),
-    })),
+    rows: figures.map(({ label, estimate }) => ({ [of]: label, '%': intervalText(estimate) })),
+    bars: figures
+      .filter(({ key }) => key !== 'distance' && key !== 'left')
+      .map(({ label, estimate: { value, low, high } }) => ({ label, value, low, high })),
   };
 }
