@@ -30,26 +30,25 @@ export function createHitkgHead(tf: Tf, settings: WalkerSettings, shape: HeadSha
   return createEmbeddedHead(tf, settings, shape, (layers) => hitkgNetwork(tf, settings, shape, layers, seed), seed);
 }
 
-/** Tokens of what was said: all of it, and each half of the text vector by itself, which are the last message and the window. */
-const saidTokens = 3;
-
 function hitkgNetwork(
   tf: Tf,
-  { width, embeddingDim: d, transformerLayers, transformerHeads: heads }: WalkerSettings,
+  { width, embeddingDim: d, transformerLayers, transformerHeads: heads, text: read }: WalkerSettings,
   { contextDim, horizon, numRelations, rows }: HeadShape,
   layers: Layers,
   seed = 0,
 ): EmbeddedNetwork {
   const { parameters, weight, dense } = layers;
+  // Each half of the text vector by itself, which are the last message and the window, beside all that is read.
+  const halves = read === 'words' ? [] : (['last', 'window'] as const);
   const half = contextDim / 2;
+  const saidTokens = 1 + halves.length;
   const perState = saidTokens + 1 + horizon;
   const vectors = (name: string, count: number) =>
     parameters.add(name, [count, d], normalValues(Rng.named(seed, `walker/${name}`), 0.02, count * d));
   layers.add('edge.tail', d, d);
   layers.add('edge.relation', d, d, true);
   layers.add('token.said', width, d);
-  layers.add('token.last', half, d);
-  layers.add('token.window', half, d);
+  for (const name of halves) layers.add(`token.${name}`, half, d);
   layers.add('token.start', d, d);
   layers.add('token.edge', d, d);
   vectors('token.type', perState);
@@ -81,8 +80,7 @@ function hitkgNetwork(
     const edges = matMul(tf, pairs(scene, earlierRelations, earlier), weight('token.edge'));
     const tokens = [
       matMul(tf, text, weight('token.said')),
-      matMulConst(tf, part(0), weight('token.last')),
-      matMulConst(tf, part(half), weight('token.window')),
+      ...halves.map((name, i) => matMulConst(tf, part(i * half), weight(`token.${name}`))),
       matMul(tf, gatherRows(tf, columns(tf, entities, 0, d), local.start), weight('token.start')),
       tf.reshape(edges, [numStates, horizon * d]) as Tensor2D,
     ];
