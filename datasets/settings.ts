@@ -23,6 +23,13 @@ export const dataSettings = z.strictObject({
     .describe(
       'Only the first dialogues of every split, for quick tries; null: all. Numbers of a part say little of the whole.',
     ),
+  oracle: z
+    .enum(['reply'])
+    .nullable()
+    .default(null)
+    .describe(
+      'reply: what is said last is what the speaker says after choosing the path, in training and whenever the run is asked: no walker may know it, and every record says so. It tells how much of a gold its own words give away; null: an honest task.',
+    ),
   fold: z
     .string()
     .regex(/^[1-9]\d*\/[1-9]\d*$/, 'expected K/N such as 1/2')

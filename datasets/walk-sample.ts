@@ -48,7 +48,7 @@ export const splitNames: readonly SplitName[] = ['train', 'valid', 'test'];
 
 /** What decides which samples a split has. */
 export type SplitSettings = Pick<DataSettings, 'turns' | 'maxDialogues' | 'trainSamples' | 'validSamples'> &
-  Partial<Pick<DataSettings, 'fold'>>;
+  Partial<Pick<DataSettings, 'fold' | 'oracle'>>;
 
 /**
  * Training, its evaluations and everything that is counted over train read this, so that all see the same samples. They
@@ -80,6 +80,8 @@ export interface WalkSampleOptions {
   turns?: 'all' | 'assistant';
   /** Only the first dialogues; null or absent: all. */
   maxDialogues?: number | null;
+  /** `reply`: tasks end with what was said after the path was chosen, where its speaker said something: not to be known. Default null. */
+  oracle?: DataSettings['oracle'];
 }
 
 /**
@@ -89,7 +91,7 @@ export interface WalkSampleOptions {
 export function walkSamples(
   dialogues: readonly Dialogue[],
   graph: Graph,
-  { turns = 'all', maxDialogues = null }: WalkSampleOptions = {},
+  { turns = 'all', maxDialogues = null, oracle = null }: WalkSampleOptions = {},
 ): WalkSample[] {
   const samples: WalkSample[] = [];
   for (const dialogue of maxDialogues === null ? dialogues : dialogues.slice(0, maxDialogues)) {
@@ -103,7 +105,10 @@ export function walkSamples(
         task: {
           id: `${dialogue.id}#${index + 1}`,
           dialogueId: dialogue.id,
-          messages: dialogue.messages.slice(0, action.position),
+          messages: dialogue.messages.slice(
+            0,
+            action.position + Number(oracle === 'reply' && isReply(dialogue, action)),
+          ),
           sender: action.sender,
           start,
           startName: action.triples[0]![0],
@@ -114,6 +119,11 @@ export function walkSamples(
     });
   }
   return samples;
+}
+
+/** Whether whoever chose a path spoke next. */
+function isReply({ messages }: Dialogue, { position, sender }: PathAction): boolean {
+  return messages[position]?.sender === sender;
 }
 
 function pathOf(action: PathAction, graph: Graph): Path {

@@ -27,7 +27,7 @@ import { dialogueTriples } from '../../trainers/transe/triples.js';
 import { type EvaluationFlags, threadsOf } from '../flags.js';
 import type { OpenedAgent, OpenOptions, Resolved, Work } from '../task.js';
 import { arkCountWarning, keepingArkBeam, refuseArkCount } from './ark-count.js';
-import type { DialogueEvaluationData } from './data.js';
+import { type DialogueEvaluationData, oracleLabel } from './data.js';
 import type { DialogueRow } from './row.js';
 import { dialogueScorer } from './score.js';
 import { leakWarning } from './training-data.js';
@@ -67,11 +67,13 @@ export async function openScoredAgent(
   const { graph, settings, withArk, horizon, samples, train, seenTargets } = data;
   const { work } = options;
   const {
-    agent,
+    agent: opener,
     walks = { graph },
     useCalls,
     ...opened
   } = which.trained ? await openWalker(which.trained, data, options) : await openUntrained(which, data, options);
+  // Whoever answers reads the same tasks.
+  const agent = data.about.oracle === undefined ? opener : { ...opener, note: noteOf(opener) };
   const golds = new Map(samples.map(({ task, gold }) => [task.id, gold.path]));
   if (withArk) work.note(`warning: ${arkCountWarning}`);
   const warning = leakWarning(walks);
@@ -90,6 +92,8 @@ export async function openScoredAgent(
     }),
   };
 }
+
+const noteOf = ({ note }: Agent) => (note === undefined ? oracleLabel : `${oracleLabel}; ${note}`);
 
 type Opened = Omit<OpenedAgent<WalkSample, Answer, DialogueRow>, 'asker' | 'scorer'> & {
   agent: Agent;

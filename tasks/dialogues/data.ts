@@ -20,6 +20,9 @@ import type { Data } from '../task.js';
 import { checkArkCount } from './ark-count.js';
 import { seenEntities } from './row.js';
 
+/** What stands beside every score of who may read what is said after the path was chosen. */
+export const oracleLabel = 'oracle: reads the reply';
+
 /** Everything that agents on dialogues are evaluated with, loaded. */
 export interface DialogueEvaluationData extends Data<WalkSample> {
   dataset: DialogueDataset;
@@ -78,6 +81,7 @@ export async function dialogueData(flags: EvaluationFlags, runs: readonly RunInf
       graph: graph.name,
       split: split ?? basename(flags.data!),
       turns: data.turns,
+      ...(data.oracle !== null && { oracle: data.oracle }),
       ...(samples.length < all.length && { limit }),
       ...{ beamWidth: settings.beamWidth, ks: settings.ks, twoHopBonus: settings.twoHopBonus, count },
     },

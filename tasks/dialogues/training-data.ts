@@ -6,6 +6,7 @@ import { walkRulesOf } from '../../envs/dialogue-walk/rules.js';
 import { walkGraph, type WalkGraph } from '../../envs/dialogue-walk/walk-graph.js';
 import type { Graph } from '../../src/kg/graph.js';
 import { WorkbenchError } from '../../src/run/errors.js';
+import { oracleLabel } from './data.js';
 import { goldWalks } from '../../trainers/demonstrations.js';
 import type { TrainSettings } from '../../trainers/train-settings.js';
 
@@ -34,6 +35,7 @@ export async function openDialogueData(
   const notes = [
     `${train.length} train and ${valid.length} valid samples on graph ${graph.name}`,
     ...(linked ? [linkedNote(linked)] : []),
+    ...(settings.data.oracle === null ? [] : [`warning: ${oracleLabel}: its scores are no walker’s`]),
     ...selectionNotes(walks, { train, valid }),
     ...releasedNotes(settings),
   ];

@@ -7,6 +7,7 @@ test('every key of the data settings has a default and a description', () => {
     graph: 'dialogue',
     turns: 'all',
     maxDialogues: null,
+    oracle: null,
     fold: null,
     trainSamples: null,
     validSamples: null,

@@ -93,6 +93,9 @@ function checkedData(name: string, run: RunInfo) {
     text: JSON.stringify(run.config.env ?? {}),
     source: `env of ${run.id}`,
   });
+  if (data.oracle !== null) {
+    throw new WorkbenchError('usage', `expected runs that know what walkers may know, got an oracle, at run ${run.id}`);
+  }
   if (edgePolicy !== 'ark') return data;
   throw new WorkbenchError(
     'usage',
