@@ -30,6 +30,13 @@ export interface ScoredActions {
    * @param dropout generator of dropout masks, for networks that have it; absent means no dropout
    */
   logits(dropout?: Rng): Outputs;
+  /**
+   * float32 [S]: losses of states by margins between what is done and what is drawn; differentiable. Of networks that have such
+   * a loss.
+   * @param golds place of what is done among each state's legal actions
+   * @param drawing draws what is not done
+   */
+  marginLosses?(golds: readonly number[], drawing: Rng, dropout?: Rng): Outputs;
   /** The same where nothing goes back, by what the network keeps of its weights. Default: `logits`, read. */
   infer?(): Promise<Float32Array>;
 }

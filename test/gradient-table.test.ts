@@ -42,6 +42,7 @@ const table: Readonly<Record<string, string | string[]>> = {
   'agents/walker/heads/seq2seq.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/dialkg-walker.ts': 'agents/walker/heads.test.ts',
   'agents/walker/heads/tri-lstm.ts': 'agents/walker/heads.test.ts',
+  'agents/walker/heads/margins.ts': 'agents/walker/margins.test.ts',
   'agents/walker/words/word-encoder.ts': 'agents/walker/words/word-encoder.test.ts',
   'agents/walker/words/sequence-reader.ts': 'agents/walker/words/word-encoder.test.ts',
   'agents/walker/critic.ts': 'agents/walker/critic.test.ts',

@@ -1,4 +1,5 @@
 /** Settings that are fine by themselves and contradict each other: found before anything is read or written. */
+import { headsByMargins } from '../agents/walker/heads/registry.js';
 import { walkerSettings } from '../agents/walker/settings.js';
 import { parseDatasetName } from '../datasets/questions/question-dataset.js';
 import { envIds } from '../envs/registry.js';
@@ -93,6 +94,15 @@ export function checkTrainSettings(
   refuse(
     walker.text !== 'frozen' && walker.width % 2 === 1,
     `expected an even walker.width with walker.text=${walker.text}, whose LSTMs read both ways, got ${walker.width}`,
+  );
+  const byMargins = clone.enabled && clone.loss === 'hinge';
+  refuse(
+    byMargins && !headsByMargins.includes(walker.head),
+    `expected walker.head=${headsByMargins.join(' or ')} with clone.loss=hinge, which wants a head that aims at vectors, got ${walker.head}`,
+  );
+  refuse(
+    byMargins && walker.edgeFeatures,
+    'expected walker.edgeFeatures=false with clone.loss=hinge, in which features of edges have no part, got true',
   );
   const perStep = stateText.encode === 'per-step';
   refuse(

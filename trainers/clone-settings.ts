@@ -29,10 +29,10 @@ export const cloneSettings = z.strictObject({
       'Actions listed a state in training: larger hubs are sampled uniformly, with logits corrected for it. Evaluation never samples.',
     ),
   loss: z
-    .enum(['edges', 'nodes'])
+    .enum(['edges', 'nodes', 'hinge'])
     .default('edges')
     .describe(
-      'What is cloned of dialogues: `edges`, the gold edges; `nodes`, where they lead: −ln of the summed probability of all edges into the gold entity, as AttnIO does. Losses on valid are of edges either way.',
+      'What is cloned of dialogues: `edges`, the gold edges; `nodes`, where they lead: −ln of the summed probability of all edges into the gold entity, as AttnIO does; `hinge`, the margins between vectors of golds and of 20 others drawn from the whole graph, as the OpenDialKG paper does (heads seq2seq and dialkg-walker). Losses on valid are of edges in any case.',
     ),
   twoHopWeight: z.number().positive().max(100).default(1).describe('Weight of two-hop golds in the loss.'),
   linkedTurns: linkedTurnSettings

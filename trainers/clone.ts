@@ -110,7 +110,7 @@ function learningRateAt(step: number, numSteps: number, settings: CloneSettings)
 
 /** One gradient step, part by part. @param step from 0 */
 async function update<Request extends TaskRequest>(
-  { actor, optimizer, train, seed }: CloneOptions<Request>,
+  { actor, optimizer, train, seed, settings }: CloneOptions<Request>,
   places: Int32Array,
   step: number,
   learningRate: number,
@@ -119,6 +119,7 @@ async function update<Request extends TaskRequest>(
   const sizes = requests.map((request) => actor.numScores(request));
   const runs = runsOf(sizes, train.scoresAtOnce ?? actor.scoresAtOnce);
   const dropout = Rng.named(seed, 'clone/dropout', step);
+  const drawing = Rng.named(seed, 'clone/negatives', step);
   const scored: Float32Array[] = [];
   let total = 0;
   const gradNorm = await explainedLater(
@@ -130,7 +131,15 @@ async function update<Request extends TaskRequest>(
     () =>
       optimizer.step(async (record) => {
         for (const [begin, end] of runs) {
-          const { offsets, masked, logits } = actor.score(requests.slice(begin, end));
+          const { offsets, masked, logits, marginLosses } = actor.score(requests.slice(begin, end));
+          if (settings.loss === 'hinge') {
+            const done = golds.slice(begin, end).map(({ gold }) => gold);
+            const { values, back } = await record(() => marginLosses!(done, drawing, dropout));
+            total += values.reduce((sum, value, i) => sum + weights[begin + i]! * value, 0);
+            finiteLoss(total);
+            back(values.map((_, i) => weights[begin + i]! / places.length));
+            continue;
+          }
           const { values, back } = await record(() => logits(dropout));
           const legal = legalOf(values, masked);
           scored.push(legal.slice());

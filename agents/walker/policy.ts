@@ -13,6 +13,7 @@ import {
 import type { StateTextSettings } from '../../envs/settings.js';
 import type { StateEncoder } from '../../src/encoder/state-encoder.js';
 import { type Graph, pathKey } from '../../src/kg/graph.js';
+import type { Rng } from '../../src/run/seeds.js';
 import type { Actor, ValueNetwork } from '../actor.js';
 import type { Critic } from './critic.js';
 import type { Featurizer, StateRequest } from './features/featurizer.js';
@@ -47,6 +48,15 @@ export function walkerActor(policy: Policy, forRanking = false): Actor<DialogueW
       return {
         offsets: batch.offsets,
         logits: (dropout) => head.logits(batch, dropout),
+        ...(head.marginLosses && {
+          marginLosses: (golds: readonly number[], drawing: Rng, dropout?: Rng) =>
+            head.marginLosses!(
+              batch,
+              Int32Array.from(golds, (gold, s) => batch.offsets[s]! + gold),
+              drawing,
+              dropout,
+            ),
+        }),
         infer: () => (forRanking && head.rank ? head.rank(batch) : head.infer(batch)),
       };
     },

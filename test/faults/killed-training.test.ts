@@ -139,12 +139,12 @@ test('a head that draws edges while it is cloned, killed and resumed there and i
   ]);
 });
 
-test('cloning of a recurrent head that reads words, killed and resumed, ends byte for byte as the unbroken run', async () => {
+test('cloning of a recurrent head that reads words, by margins of what is drawn, killed and resumed, ends byte for byte as the unbroken run', async () => {
   await importOpenDialKg({ from: folderWith(releaseFiles) });
   const overrides = [
     ...tinyOverrides,
     ...['data.graph=wide', 'transe.enabled=false', 'ppo.enabled=false', 'clone.epochs=16'],
-    ...['walker.head=seq2seq', 'walker.text=words'],
+    ...['walker.head=seq2seq', 'walker.text=words', 'walker.edgeFeatures=false', 'clone.loss=hinge'],
   ];
   await expectEqualEnds('opendialkg-tiny', overrides, [{ name: 'clone', steps: 48, kills: often(1, 20) }]);
 });

@@ -7,6 +7,7 @@
  *   i_t = σ(u·h_{t−1} + u'·c_{t−1})    c_t = (1 − i_t) c_{t−1} + i_t tanh(C z_t + D h_{t−1})
  *   o_t = σ(o·z_t + o'·h_{t−1} + o"·c_t)                               h_t = o_t tanh(c_t)
  *   logit(r, n) = h_t · E[n] + r_t · R[r] (+ λ F x · E[n] at the last step)
+ *   by margins: ℓ(h_t, E[v_t]) + ℓ(r_t, R[r_t]) (+ ℓ(F x, E[v_T]) at the last step)
  *
  * @source Moon, Shah, Kumar and Subba 2019 (OpenDialKG), section 4
  */
@@ -21,8 +22,10 @@ import {
   type Layers,
   pickRelations,
   rowsOfHop,
+  type Scene,
 } from './embedded-head.js';
 import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import { goldTails, marginLoss } from './margins.js';
 
 type Tensor2D = tfTypes.Tensor2D;
 
@@ -71,29 +74,51 @@ function dialkgNetwork(
     return hops;
   };
 
+  const aimsOf = ({ batch, text, entities, relations, local, dropped }: Scene) => {
+    const start = gatherRows(tf, entities, local.start);
+    const context = layers.dense(dropped(tf.concat([text, start], 1)), 'dialkg.context');
+    const hops = walk(context, columns(tf, tf.slice(relations, [0, 0], [mixed, -1]), 0, d));
+    const at = (part: 'state' | 'relation') =>
+      rowsOfHop(
+        tf,
+        hops.map((hop) => hop[part]),
+        batch,
+      );
+    return { context, state: at('state'), relation: at('relation') };
+  };
+
   return {
-    scores({ batch, text, entities, relations, local, dropped }) {
-      const start = gatherRows(tf, entities, local.start);
-      const context = layers.dense(dropped(tf.concat([text, start], 1)), 'dialkg.context');
-      const hops = walk(context, columns(tf, tf.slice(relations, [0, 0], [mixed, -1]), 0, d));
-      const at = (part: 'state' | 'relation') =>
-        rowsOfHop(
-          tf,
-          hops.map((hop) => hop[part]),
-          batch,
-        );
-      const towards = zeroShot > 0 ? tf.add(at('state'), endsOf(context, batch)) : at('state');
+    scores(scene) {
+      const { batch, entities, relations, local } = scene;
+      const { context, state, relation } = aimsOf(scene);
+      const towards = zeroShot > 0 ? tf.add(state, endsOf(context, batch)) : state;
       return tf.add(
         pairDot(tf, towards as Tensor2D, entities, batch.stateOf, local.tails),
-        pickRelations(tf, matMul(tf, at('relation'), tf.transpose(relations)), batch),
+        pickRelations(tf, matMul(tf, relation, tf.transpose(relations)), batch),
       );
+    },
+    margins(scene, aims) {
+      const { batch, entities, relations, local } = scene;
+      const { context, state, relation } = aimsOf(scene);
+      const tails = goldTails(scene, aims);
+      const walked = aims.golds.map((i) => batch.relations[i]!);
+      const towards = (rows: Tensor2D) => marginLoss(tf, rows, entities, tails, local.others);
+      const losses = tf.add(towards(state), marginLoss(tf, relation, relations, walked, aims.relations));
+      if (zeroShot === 0) return losses as tfTypes.Tensor1D;
+      return tf.add(losses, tf.mul(towards(by(context, 'zero-shot')), lastSteps(batch, 1)));
     },
   };
 
   /** λ F x in states before their last step, zeros in others. */
   function endsOf(context: Tensor2D, batch: StateBatch): Tensor2D {
+    return tf.mul(by(context, 'zero-shot'), tf.expandDims(lastSteps(batch, zeroShot), 1)) as Tensor2D;
+  }
+
+  /** float32 [S]: the value in states before their last step, else 0. */
+  function lastSteps(batch: StateBatch, value: number): tfTypes.Tensor1D {
     const { numStates } = batch;
-    const last = Float32Array.from({ length: numStates }, (_, s) => (hopOf(batch, s) === horizon - 1 ? zeroShot : 0));
-    return tf.mul(by(context, 'zero-shot'), tf.tensor2d(last, [numStates, 1])) as Tensor2D;
+    return tf.tensor1d(
+      Float32Array.from({ length: numStates }, (_, s) => (hopOf(batch, s) === horizon - 1 ? value : 0)),
+    );
   }
 }

@@ -14,6 +14,7 @@ import { createRecurrentLayer, type RecurrentLayer } from '../../../src/tensor/r
 import type { WalkerSettings } from '../settings.js';
 import { createWordEncoder } from '../words/word-encoder.js';
 import { type HeadShape, hopOf, type StateBatch, type WalkerHead } from './head.js';
+import { type Aims, drawnAims } from './margins.js';
 import { allInflowRows, hostRows, type Inflow, withHeads } from './inflow.js';
 
 type Tensor1D = tfTypes.Tensor1D;
@@ -59,6 +60,11 @@ export interface EmbeddedNetwork {
   inflow?: Inflow;
   /** float32 [N]: logits of the actions; features of edges are added to them where the network does not read them by itself. */
   scores(scene: Scene): Tensor1D;
+  /**
+   * float32 [S]: the loss of each state by margins, of a network that aims at vectors; features of edges have no part in it.
+   * @param scene the entities drawn are at `local.others`
+   */
+  margins?(scene: Scene, aims: Aims): Tensor1D;
   /** Whether `scores` reads `batch.edgeFeatures` by itself. Default false. */
   readsFeatures?: boolean;
 }
@@ -128,9 +134,12 @@ export function createEmbeddedHead(
     for (let i = 0; i < mask.length; i++) mask[i] = rng.uniform() < keep ? 1 / keep : 0;
     return tf.mul(rows, tf.tensor2d(mask, rows.shape)) as Tensor2D;
   };
-  const score = (batch: StateBatch, rows: Pick<Scene, 'entities' | 'relations' | 'local'>, rng?: Rng) => {
-    const text = said(batch);
-    const logits = network.scores({ batch, text, ...rows, dropped: droppedBy(rng) });
+  type Rows = Pick<Scene, 'entities' | 'relations' | 'local'>;
+  const sceneOf = (batch: StateBatch, rows: Rows, rng?: Rng): Scene => {
+    return { batch, text: said(batch), ...rows, dropped: droppedBy(rng) };
+  };
+  const score = (batch: StateBatch, rows: Rows, rng?: Rng) => {
+    const logits = network.scores(sceneOf(batch, rows, rng));
     return features ? (tf.add(logits, features(batch)) as Tensor1D) : logits;
   };
 
@@ -162,6 +171,14 @@ export function createEmbeddedHead(
       const { ids, edges } = withHeads(local.ids, inflow.edgesInto(local.ids, dropout));
       return score(batch, { entities: inflow.rows(rowsOf(ids), relations, edges), relations, local }, dropout);
     },
+    ...(network.margins && {
+      marginLosses: (batch: StateBatch, golds: Int32Array, drawing: Rng, dropout?: Rng) => {
+        const { entities, ...aims } = drawnAims(golds, shape, drawing);
+        const local = localise(batch, entities);
+        const rows = { entities: rowsOf(local.ids), relations: relationRows(), local };
+        return network.margins!(sceneOf(batch, rows, dropout), aims);
+      },
+    }),
     infer: async (batch) => {
       if (!kept) {
         const rows = tf.tidy(() => tf.keep(relationRows()));
@@ -309,9 +326,8 @@ function createLocalEntities(
   const position = new Int32Array(numEntities);
   const seenIn = new Int32Array(numEntities);
   let generation = 0;
-  return (batch: StateBatch): LocalEntities => {
+  return (batch: StateBatch, beside = othersOf(batch)): LocalEntities => {
     generation++;
-    const beside = othersOf(batch);
     const ids = new Int32Array(batch.tails.length + 2 * batch.numStates + batch.walkedTails.length + beside.length);
     let count = 0;
     const renumber = (entities: Int32Array) =>

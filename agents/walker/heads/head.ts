@@ -22,6 +22,14 @@ export interface WalkerHead<
    * @returns float32 [N] logits, owned by the caller (or its tidy)
    */
   logits(batch: StateBatch, dropout?: Rng): Logits;
+  /**
+   * The loss of each state by margins between the gold and what is drawn from the whole graph; differentiable. Of heads that
+   * aim at vectors.
+   * @param golds int32 [S]: place of each state's gold among the actions of the batch
+   * @param drawing draws what is not gold
+   * @returns float32 [S], owned by the caller (or its tidy)
+   */
+  marginLosses?(batch: StateBatch, golds: Int32Array, drawing: Rng, dropout?: Rng): Logits;
   /** Logits on the host, reusing what depends on the weights alone until `weightsChanged` is called. */
   infer(batch: StateBatch): Promise<Float32Array>;
   /**

@@ -35,6 +35,9 @@ const heads: Record<WalkerSettings['head'], CreateHead> = {
 export const computedOnHost = ({ head, text }: Pick<WalkerSettings, 'head' | 'text'>) =>
   head === 'candidate' && text === 'frozen';
 
+/** Heads that `clone.loss=hinge` can train: those with `marginLosses`. */
+export const headsByMargins: readonly WalkerSettings['head'][] = ['seq2seq', 'dialkg-walker'];
+
 /** Builds the head that the settings name. @param seed what its weights start from; absent where others are imported into it */
 export function createWalkerHead(tf: Tf, settings: WalkerSettings, shape: HeadShape, seed?: number): WalkerHead {
   return heads[settings.head](tf, settings, shape, seed);
