@@ -65,6 +65,7 @@ export const programs: readonly Program[] = [
   ours('encode', 'encode', `{model} ${seconds}`),
   peer('llama-cpp', 'llama_cpp_bench', `{model} ${seconds}`, '{llama-python}'),
   ours('clone-native', 'clone', `{data}/opendialkg --whole --backend tensorflow`, true),
+  ours('clone-host', 'clone', `{data}/opendialkg --whole --backend host`, true),
   ours('clone-wasm', 'clone', `{data}/opendialkg --whole --backend wasm`, true),
   peer('torch-clone', 'clone_torch', `{data}/opendialkg --whole`, '{python}', true),
   ours('quality', 'transe-train', `${fb15k} --task quality --negatives 25 --seconds 90`, true),
